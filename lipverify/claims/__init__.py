@@ -1,0 +1,1 @@
+"""Claims: statements about scaling, the evidence for or against them, and the verdict."""

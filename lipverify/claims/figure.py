@@ -1,0 +1,55 @@
+"""Figures as data: what a claim wants drawn, independent of how it is drawn.
+
+A figure is one or more panels side by side; a panel is axes, series and shaded bands. Nothing here
+imports a plotting library: the report draws from the ledger alone. Text may hold `$LaTeX$`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Scale = Literal["linear", "log"]
+Style = Literal["line", "dashed", "points", "errorbars"]
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """One curve or set of points; `error` holds half-widths for the style "errorbars"."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    error: tuple[float, ...] = ()
+    style: Style = "line"
+
+
+class Band(msgspec.Struct, frozen=True, kw_only=True):
+    """A horizontal range of y that is shaded, such as the exponents that a claim allows.
+
+    `None` means unbounded on that side.
+    """
+
+    label: str
+    low: float | None = None
+    high: float | None = None
+
+
+class Panel(msgspec.Struct, frozen=True, kw_only=True):
+    """One pair of axes."""
+
+    title: str
+    xlabel: str
+    ylabel: str
+    xscale: Scale = "log"
+    yscale: Scale = "log"
+    series: tuple[Series, ...] = ()
+    bands: tuple[Band, ...] = ()
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure of a claim: its panels, a caption, and a description for those who cannot see it."""
+
+    caption: str
+    alt: str
+    panels: tuple[Panel, ...]

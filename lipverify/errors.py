@@ -1,0 +1,9 @@
+"""What the library raises when it is asked for something it must not answer."""
+
+
+class InvalidInput(ValueError):
+    """The question is malformed: the message names the value, the rule and the way out."""
+
+
+class OutOfReach(ArithmeticError):
+    """The question is sound, but this method cannot answer it to the accuracy asked for."""

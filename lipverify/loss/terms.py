@@ -1,0 +1,36 @@
+r"""The two terms of the loss, each with its error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lipverify.problem import Problem
+
+
+class LossTerms(msgspec.Struct, frozen=True, kw_only=True):
+    r"""L(w) = B(w) + N(w) at one or more windows w; arrays shaped like `w`, units of y squared.
+
+    `bias_error` and `noise_error` are in the same units: for a deterministic method a bound on the
+    error, rounding included; for Monte Carlo the half-width of the 95 % interval.
+    """
+
+    problem: Problem
+    method: str
+    w: Any
+    bias: Any
+    noise: Any
+    bias_error: Any
+    noise_error: Any
+
+    @property
+    def total(self) -> Any:
+        """The loss B + N."""
+        return self.bias + self.noise
+
+    @property
+    def total_error(self) -> Any:
+        """Error of the loss: the two errors add, because nothing says that they cancel."""
+        return np.asarray(self.bias_error) + np.asarray(self.noise_error)

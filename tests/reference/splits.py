@@ -1,0 +1,78 @@
+r"""Where the integrals are cut into panels: plain floats, no mathematics that a value depends on.
+
+A Gauss-Legendre rule on each panel is exact in the limit wherever the cuts are; good cuts only make
+the limit come soon. Two scales decide. A token matters through exp(-lambda g) with g = e^{-tau},
+tau = w (1 - t): a step of width 1 in tau around tau = u, where u = log lambda, and a tail e^{-tau}
+beyond it. The outer integrand changes by 1 in u near u = 0 and u = 2w, and slowly between.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+STEP_AND_TAIL = (-6.0, -4.0, -2.0, 0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
+QUARTERS = (math.pi / 4, math.pi / 2, 3 * math.pi / 4)
+
+
+def angle(tau: float, w: float) -> float:
+    """The angle theta at which w (1 - cos theta) = tau; 0 <= tau <= 2w."""
+    return 2 * math.asin(math.sqrt(min(tau / (2 * w), 1.0)))
+
+
+def inside(points: Iterable[float], low: float, high: float) -> list[float]:
+    """The points strictly inside (low, high), in order and well separated, between the two ends."""
+    gap = 1e-3 * (high - low) / 1e4
+    chosen = [low]
+    for point in sorted(points):
+        if point - chosen[-1] > gap and high - point > gap:
+            chosen.append(point)
+    return [*chosen, high]
+
+
+def token_angles(w: float, u: float) -> list[float]:
+    """Panels of the angle in [0, pi) for one token at lambda = e^u; pi itself is left out."""
+    centre = max(u, 0.0)
+    taus = (centre + offset for offset in STEP_AND_TAIL)
+    steps = [angle(tau, w) for tau in taus if 0 < tau < 2 * w]
+    return inside((*steps, *QUARTERS), 0.0, math.pi)[:-1]
+
+
+def geometric(start: float, ratio: float, end: float) -> list[float]:
+    """start, start ratio, start ratio^2, ... as long as it is below end."""
+    count = max(0, math.ceil(math.log(end / start, ratio)))
+    return [start * ratio**k for k in range(count)]
+
+
+def from_both_ends(w: float, ratio: float) -> list[float]:
+    """Points of tau (or u) in (0, 2w) that thin out geometrically away from both ends."""
+    steps = geometric(0.5, ratio, w) if w > 0.5 else []
+    return [0.0, *steps, w, *(2 * w - step for step in steps), 2 * w]
+
+
+def bisect(rises_above: Callable[[float], bool], low: float, high: float) -> float:
+    """The point in [low, high] where the predicate turns true, to 1e-2: only a panel edge."""
+    while high - low > 1e-2:
+        middle = (low + high) / 2
+        low, high = (low, middle) if rises_above(middle) else (middle, high)
+    return high
+
+
+def outer_panels(
+    w: float, exponent: Callable[[float], float], *, decades: float, pieces: int, ratio: float
+) -> list[float]:
+    r"""Panels of u = log lambda for an integrand that lives where phi^n has not yet died.
+
+    `exponent(u)` is -n log phi(e^u), increasing. The integrand falls like e^{2u} below u = 0 and
+    below the point where the exponent is 1, like e^{-exponent} above it, and is doubly
+    exponentially small above u = 2w; it is cut where `decades` powers of ten are gone.
+    """
+    nats = decades * math.log(10)
+    top = 2 * w + math.log(nats) + 1
+    rise = bisect(lambda u: exponent(u) > 1, -200.0, top)
+    end = bisect(lambda u: exponent(u) > nats, rise, top)
+    low = min(rise, 0.0) - nats / 2
+    scales = [rise - 1.5 * 2**k for k in range(6)]
+    fall = [rise + (end - rise) * k / pieces for k in range(pieces)]
+    beyond = [2 * w + 1, 2 * w + 2.5]
+    return inside((*scales, *fall, *from_both_ends(w, ratio), *beyond), low, end)
