@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import math
 
@@ -32,9 +33,9 @@ from lipverify.loss.exact.tokens import (
 
 PANEL = 3.0
 FEWEST_PANELS = 6
-SERIES_BELOW = -3.0
-SERIES_TERMS = 10
-"""(e^-3)^10 / 10! = 3e-20."""
+SERIES_BELOW = 1.0
+SERIES_TERMS = 27
+"""e^27 / 27! = 5e-17, and the alternating sum loses a factor of e^{2e} = 230 to cancellation."""
 
 SCAN_POINTS = 48
 SCAN_ORDER = 8
@@ -77,15 +78,15 @@ class Grading:
 class Averages:
     """Averages over one token, at each of the points `u`, by rules of a given order.
 
-    Token nodes depend on u. Those for u <= -3 are all the same, and there e^{u-s} is small enough
-    for the power series of psi_k: its moments are taken once, whatever the number of u.
+    Token nodes depend on u. Those for u <= 1 can all be the same, and there e^{u-s} is small
+    enough for the power series of psi_k: its moments are taken once, whatever the number of u.
 
     Attributes
     ----------
     direct
         Which u have token nodes of their own.
     places
-        Where token nodes stand: -3, and after it the direct u.
+        Where token nodes stand: 1, and after it the direct u.
     breaks
         Where integrals over s are split, shape (place, break).
     """
@@ -94,7 +95,9 @@ class Averages:
         self.token, self.u, self.order = token, u, order
         self.direct = u > SERIES_BELOW
         self.places = np.concatenate([[SERIES_BELOW], u[self.direct]])
-        self.breaks = token_breaks(token, self.places, kernels)
+        self.breaks = _series_breaks(token, kernels)
+        if self.direct.any():
+            self.breaks = np.concatenate([self.breaks, token_breaks(token, self.places[1:], kernels)])
         self.nodes = token_nodes(token, self.places, self.breaks, order)
 
     def mean(self, k: Kernel, h: Callable[[Floats, Floats], Floats] | None = None) -> Floats:
@@ -107,10 +110,16 @@ class Averages:
         return result
 
     def series(self, k: Kernel) -> Floats:
-        """Powers that turn `moments` at the place -3 into averages at the other u: (u, term)."""
+        """Powers that turn `moments` at the place u = 1 into averages at the other u: (u, term)."""
         ratio = np.exp(self.u[~self.direct] - SERIES_BELOW)[:, None]
         j = np.arange(SERIES_TERMS)
         return (-1.0) ** j * ratio ** (j + (1 if k == "complement" else k))
+
+
+@lru_cache(maxsize=64)
+def _series_breaks(token: Token, kernels: tuple[Kernel, ...]) -> Floats:
+    """The breaks at the place u = 1, which every rule of every n shares."""
+    return token_breaks(token, np.array([SERIES_BELOW]), kernels)
 
 
 def moments(k: Kernel, y: Floats, weight: Floats) -> Floats:

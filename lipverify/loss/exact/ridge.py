@@ -31,6 +31,8 @@ from lipverify.problem.laws import Affine, Law, ReLU
 BLOCK = 16
 """How many u are averaged at a time: bounds the memory of the kink's double integral."""
 
+LARGEST_RECURSION = 30
+
 
 @dataclass(frozen=True)
 class TaskAverages:
@@ -109,16 +111,35 @@ def absolute_increment(token: Token, s: Floats, reflected: Floats, a: Floats) ->
     """E_r |<q, x_i>| - |<q, x>| at <q, x> = sin a, a in (0, pi/2)."""
     sine, cosine = np.sqrt(s * reflected) / token.w, np.abs(1 - s / token.w)
     rho = np.tan(a) * cosine / sine
-    excess = mean_excess(token.d, np.minimum(rho, 1.0))
+    reached = rho < 1
+    excess = np.zeros_like(rho)
+    excess[reached] = mean_excess(token.d, rho[reached])
     return 2 * np.cos(a) * sine * excess - np.sin(a) * np.minimum(s, reflected) / token.w
 
 
 def mean_excess(d: int, rho: Floats) -> Floats:
-    """K(rho) = E (r - rho)_+ for r zonal on S^{d-2}, rho in [0, 1]; r = +-1 when d = 2."""
+    """K(rho) = E (r - rho)_+ for r zonal on S^{d-2}, rho in [0, 1]; r = +-1 when d = 2.
+
+    With p = (d-4)/2 and J_p = int_rho^1 (1-r^2)^p dr it is ((1-rho^2)^{p+1} / (2p+2) - rho J_p) / B(1/2, p+1).
+    """
     if d == 2:
         return (1 - rho) / 2
+    p = (d - 4) / 2
     rest = (1 - rho) * (1 + rho)
-    return rest ** ((d - 2) / 2) / ((d - 2) * beta(0.5, (d - 2) / 2)) - rho / 2 * betainc((d - 2) / 2, 0.5, rest)
+    return (rest ** (p + 1) / (2 * p + 2) - rho * _tail_integral(p, rho, rest)) / beta(0.5, p + 1)
+
+
+def _tail_integral(p: float, rho: Floats, rest: Floats) -> Floats:
+    """J_p, rest = 1 - rho^2: by J_q = (2q J_{q-1} - rho rest^q) / (2q + 1) from J_{-1/2} = arccos rho or
+    J_0 = 1 - rho, ten times cheaper than the incomplete beta function that serves high dimensions."""
+    if p > LARGEST_RECURSION:
+        return beta(0.5, p + 1) / 2 * betainc(p + 1, 0.5, rest)
+    even = p == int(p)
+    q, power, tail = (0.0, np.ones_like(rest), 1 - rho) if even else (-0.5, rest**-0.5, np.arccos(rho))
+    while q < p:
+        q, power = q + 1, power * rest
+        tail = (2 * q * tail - rho * power) / (2 * q + 1)
+    return tail
 
 
 def kink_nodes(token: Token, breaks: Floats, order: int) -> tuple[Floats, Floats]:

@@ -21,6 +21,7 @@ from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 
 ORDERS = (28, 40, 56, 80)
+ROUGH_ORDER = 12
 TOLERANCE = 1e-11
 ROUNDING = 64 * float(np.finfo(float).eps)
 """Rounding of a sum of products of a few hundred positive terms, relative."""
@@ -78,6 +79,16 @@ def _refine(problem: Problem, w: float) -> tuple[Values, Values]:
             break
     rounding = _rounding(problem.d, support)
     return value, Values(gap.noise + rounding * value.noise, gap.bias + rounding * value.bias)
+
+
+def rough_terms(problem: Problem, w: float) -> tuple[float, float]:
+    """(noise, bias) to four digits or so, by a single rule of low order: to find a minimum by."""
+    if w == 0 or problem.n == 1:
+        value, _ = _uniform(problem)
+    else:
+        token = Token(problem.d, w)
+        value = _quadrature(problem, token, scan(token, float(problem.n)), ROUGH_ORDER)
+    return problem.sigma**2 * value.noise, problem.law.amplitude_variance * value.bias
 
 
 def _quadrature(problem: Problem, token: Token, support: tuple[float, float], order: int) -> Values:
