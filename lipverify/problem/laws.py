@@ -43,6 +43,8 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
 
     name: ClassVar[str] = "law"
     kinks: ClassVar[tuple[float, ...]] = ()
+    link_ranges: ClassVar[tuple[float, ...]] = ()
+    """max h_k - min h_k on [-1, 1], one for each link: bounds what one context can contribute."""
 
     def __post_init__(self) -> None:
         if isinstance(self.L, bool) or not isinstance(self.L, int | float):
@@ -70,6 +72,7 @@ class Affine(Law, frozen=True, tag="affine"):
     """
 
     name: ClassVar[str] = "affine"
+    link_ranges: ClassVar[tuple[float, ...]] = (2.0,)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         return [z]
@@ -86,6 +89,7 @@ class ReLU(Law, frozen=True, tag="relu"):
 
     name: ClassVar[str] = "relu"
     kinks: ClassVar[tuple[float, ...]] = (0.0,)
+    link_ranges: ClassVar[tuple[float, ...]] = (1.0, 1.0)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         zero = xp.zeros_like(z)
