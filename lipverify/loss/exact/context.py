@@ -19,6 +19,7 @@ from functools import lru_cache
 import math
 
 import numpy as np
+from scipy.special import betaincinv
 
 from lipverify.loss.exact.tokens import (
     LOG_DROP,
@@ -157,7 +158,7 @@ def scan(token: Token, n: float) -> tuple[float, float]:
     """The range of u outside which the integrands of all terms have fallen by `LOG_DROP`."""
     grading = Grading(token.d, token.w)
     # n int_{-inf}^{u} lambda^2 g^2 du <= n lambda^2 / 2, against a total of at least 1/n
-    low, high = -np.log(n) - LOG_DROP / 2 - 2, 2 * token.w + np.log(LOG_DROP) + 1
+    low, high = -np.log(n) - LOG_DROP / 2 - 2, _highest(token, n)
     for _ in range(SCAN_ROUNDS):
         ends = grading.v(np.array([low, high]))
         u = grading.u(np.linspace(*ends, SCAN_POINTS))
@@ -171,6 +172,16 @@ def scan(token: Token, n: float) -> tuple[float, float]:
         low = float(u[max(inside[0] - 1, 0)])
         high = float(u[min(inside[-1] + 1, u.size - 1)])
     return low, high
+
+
+def _highest(token: Token, n: float) -> float:
+    """u beyond which phi^n < e^{-LOG_DROP}, or beyond all deficits.
+
+    1 - phi(u) >= (1 - 1/e) P(S < u), and P(S < u) is an incomplete beta function of u / 2w.
+    """
+    half_m, share = (token.d - 1) / 2, 2 * LOG_DROP / n
+    quantile = betaincinv(half_m, half_m, share) if share < 1 else 1.0
+    return float(2 * token.w * quantile) + (0.0 if share < 1 else float(np.log(LOG_DROP)) + 1)
 
 
 def context_nodes(token: Token, support: tuple[float, float], order: int) -> tuple[Floats, Floats]:

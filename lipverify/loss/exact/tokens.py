@@ -35,7 +35,7 @@ LOG_DROP = 42.0
 BENDS = (4.0, -1.0)
 """The kernels turn from one exponential into another for y = u - s between these values."""
 
-BISECTIONS = 46
+BISECTIONS = 40
 LOGIT_RANGE = 250.0
 LARGEST_EXPONENT = 700.0
 
