@@ -123,11 +123,11 @@ def growth_of(s: Sequence[float], values: Sequence[float], errors: Sequence[floa
     slopes = np.diff(np.log(q)) / step
     limit = extrapolate(np.sqrt(ladder[1:] * ladder[:-1]), slopes, (noise[1:] + noise[:-1]) / step)
     bare = Growth(
-        s=tuple(ladder),
-        values=tuple(q),
-        value_errors=tuple(noise),
-        slope_at=tuple(np.sqrt(ladder[1:] * ladder[:-1])),
-        local_slopes=tuple(slopes),
+        s=tuple(ladder.tolist()),
+        values=tuple(q.tolist()),
+        value_errors=tuple(noise.tolist()),
+        slope_at=tuple(np.sqrt(ladder[1:] * ladder[:-1]).tolist()),
+        local_slopes=tuple(slopes.tolist()),
         exponent=limit.value,
         error=limit.error,
         constant=math.nan,
@@ -174,7 +174,7 @@ def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
     value = float(np.median([witness.value for witness in witnesses]))
     spread = max(abs(witness.value - value) for witness in witnesses)
     floor = 2 * float(noise[-1]) + 8 * np.finfo(float).eps * max(1.0, abs(value))
-    return Limit(value, SAFETY * max(witnesses[0].error, spread) + floor)
+    return Limit(value, float(SAFETY * max(witnesses[0].error, spread) + floor))
 
 
 def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:

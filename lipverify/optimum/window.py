@@ -161,7 +161,7 @@ def _polish(problem: Problem, x: float) -> tuple[float, float]:
             noise = NODES.size * float(np.max(terms.total_error)) / scale / float(fit.deriv(2)(root))
             gap = math.inf if shorter is None else abs(shorter - root)
             w = math.exp(x + HALF_WIDTH * root)
-            return w, w * HALF_WIDTH * (gap + noise)
+            return w, float(w * HALF_WIDTH * (gap + noise))
         # no minimum inside: move towards the lower end
         x += HALF_WIDTH * float(NODES[np.argmin(terms.total)]) * 1.8
     raise OutOfReach(f"no minimum was found near w = {math.exp(x):.6g} for {problem!r}.")
@@ -178,9 +178,8 @@ def _minimum(fit: Chebyshev) -> float | None:
 def _at(problem: Problem, w: float, where: Where, w_error: float) -> Optimum:
     """The optimum record at w; at infinity the terms are those of the nearest neighbour."""
     far = math.exp(_Search(problem).far)
-    terms = exact_terms(problem, np.array([min(w, far), min(w, far / 100)]))
-    # the loss is quadratic about w*, but an error of w is bounded by what it does to either term
-    limit = float(abs(terms.total[0] - terms.total[1])) if math.isinf(w) else 0.0
+    terms = exact_terms(problem, np.array([far, far / 100] if math.isinf(w) else [w]))
+    limit = float(np.ptp(terms.total))
     return Optimum(
         problem=problem,
         w=w,

@@ -1,0 +1,156 @@
+"""What the files share: the source, the laws and sides that claims are read for, and their figures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import sympy
+
+from lipverify.claims.claim import CrossPlan, Task, exponent_at
+from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.claims.ledger import Source
+from lipverify.claims.rays import SAMPLED_WINDOWS, LossCurve, exact_window, loss_curve, sampled_window
+from lipverify.claims.registry import Profile
+from lipverify.claims.scaling import Side, allowed_exponents
+from lipverify.scaling import Growth
+
+LAWS = ("affine", "relu")
+d = sympy.Symbol("d", positive=True)
+AMBIENT, INTRINSIC = d, d - 1
+READINGS = {"ambient": AMBIENT, "intrinsic": INTRINSIC}
+"""What the letter d of the slides counts: the space R^d that tokens live in, or the sphere S^{d-1} itself."""
+
+RELATION = {"lower": r"\Omega", "upper": r"\mathcal{O}", "theta": r"\Theta"}
+SYMBOL = {"lower": "Ω", "upper": "O", "theta": "Θ"}
+ASSUMED = (
+    "tokens and query uniform on $S^{d-1}$, noise independent with variance $\\sigma^2$",
+    "$\\mathbf{M} = w \\mathbf{I}$, attention scores $w \\langle x_i, x \\rangle$",
+)
+
+
+def slides(place: str, printed: str) -> Source:
+    """A place in the slides of Collins et al."""
+    return Source(paper="S", place=place, printed=printed)
+
+
+def run_file(path: str) -> None:
+    """Verify the claims of one file: what `python checks/FILE.py` does."""
+    from pathlib import Path
+
+    from lipverify.claims.registry import profile_named
+    from lipverify.cli import main
+
+    module = __import__(f"checks.{Path(path).stem}", fromlist=["claims"])
+    main(["verify", *(claim.id for claim in module.claims(profile_named("quick"))), *sys.argv[1:]])
+
+
+def sharp_bias_power(law: str) -> sympy.Rational:
+    """The power of w in B: a window has angle theta = w^{-1/2}; a smooth law is off by its curvature,
+    theta^2, everywhere; a kink adds an error theta on a strip of queries whose share is theta."""
+    theta_power = min(2 * 2, 2 * 1 + 1) if law == "relu" else 2 * 2
+    return -sympy.Rational(theta_power, 2)
+
+
+def curve_agreement(term: str, law: str, profile: Profile) -> tuple[CrossPlan, ...]:
+    """One term of the loss at n = 100 over the windows, by the exact method and by Monte Carlo."""
+    task = Task(loss_curve, (law, 5, 100, profile.contexts, profile.seed))
+
+    def read(at: int, curve: LossCurve) -> tuple[tuple[float, float], tuple[float, float]]:
+        exact, sampled = getattr(curve, f"exact_{term}")[at], getattr(curve, f"sampled_{term}")[at]
+        return (exact, sampled), (1e-9 * exact, getattr(curve, f"{term}_error")[at])
+
+    return tuple(
+        CrossPlan(
+            where={"d": 5, "n": 100, "law": law, "w": w},
+            quantity=term,
+            methods=("exact", "montecarlo"),
+            tasks=(task,),
+            read=partial(read, at),
+        )
+        for at, w in enumerate(SAMPLED_WINDOWS)
+    )
+
+
+def window_agreement(law: str, profile: Profile) -> tuple[CrossPlan, ...]:
+    """The optimal window at n = 100 by the exact method and on sampled contexts alone."""
+    return tuple(
+        CrossPlan(
+            where={"d": dimension, "n": 100, "law": law},
+            quantity="w*",
+            methods=("exact", "montecarlo"),
+            tasks=(
+                Task(exact_window, (law, dimension, 100)),
+                Task(sampled_window, (law, dimension, 100, profile.contexts, profile.seed)),
+            ),
+            read=lambda exact, sampled: ((exact[0], sampled[0]), (exact[1], sampled[1])),
+        )
+        for dimension in (3, 5)
+    )
+
+
+def exponent_figure(
+    growths: dict[int, Growth], claimed: sympy.Expr, side: Side, ray: str, quantity: str
+) -> tuple[Figure, ...]:
+    """Local exponents converging along the ray, less what is claimed; and their limits against d."""
+    excess = tuple(
+        Series(
+            label=f"$d = {dimension}$",
+            x=growth.slope_at,
+            y=tuple(slope - exponent_at(claimed, dimension) for slope in growth.local_slopes),
+        )
+        for dimension, growth in growths.items()
+    )
+    dimensions = tuple(map(float, growths))
+    allowed = allowed_exponents(side, 0.0)
+    limits = Panel(
+        title="limit exponents",
+        xlabel="$d$",
+        ylabel=f"exponent of {quantity}",
+        xscale="linear",
+        yscale="linear",
+        series=(
+            Series(
+                label="measured limit",
+                x=dimensions,
+                y=tuple(growth.exponent for growth in growths.values()),
+                error=tuple(growth.error for growth in growths.values()),
+                style="errorbars",
+            ),
+            Series(
+                label="claimed",
+                x=dimensions,
+                y=tuple(exponent_at(claimed, dimension) for dimension in growths),
+                style="dashed",
+            ),
+        ),
+    )
+    local = Panel(
+        title="local exponents",
+        xlabel=ray,
+        ylabel="local exponent $-$ claimed exponent",
+        yscale="linear",
+        series=excess,
+        bands=(Band(label="allowed in the limit", low=allowed.low, high=allowed.high),),
+    )
+    caption = (
+        f"Left: the local exponent of {quantity} along the ray, less the claimed exponent, for each dimension; "
+        "the shaded side is what the claim allows in the limit. Right: the extrapolated limits, with their errors, and the claim."
+    )
+    alt = f"Local exponents of {quantity} minus the claimed exponent against {ray}, and limit exponents against d."
+    return (Figure(caption=caption, alt=alt, panels=(local, limits)),)
+
+
+def growths_of(tasks: dict[int, Task], pick: Callable[[Any], Growth]) -> Callable[[dict[str, Any]], dict[int, Growth]]:
+    """The growth of each dimension, out of a claim's results."""
+    return lambda results: {dimension: pick(results[task.address]) for dimension, task in tasks.items()}
+
+
+def limits_in_words(growths: dict[int, Growth], dimensions: Sequence[int]) -> str:
+    """The sharp exponents and constants of a few dimensions."""
+    shown = [
+        f"$d={k}$: exponent {growths[k].exponent:.5f}, constant {growths[k].constant:.4g}" for k in dimensions if k in growths
+    ]
+    return "Measured limits: " + "; ".join(shown) + "."

@@ -1,0 +1,166 @@
+"""A claim is data: what is stated, where, what would be measured, what is allowed, and its falsified twin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+
+from lipverify.claims.figure import Figure
+from lipverify.claims.ledger import Scalar, Source
+from lipverify.claims.verdict import Allowed, Interval, Verdict
+from lipverify.errors import InvalidInput
+
+ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One measurement: a module-level function and its arguments, shared by all cells that name it."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+
+    @property
+    def address(self) -> str:
+        """The name of the measurement, which also addresses its random numbers."""
+        return f"{self.function.__name__}({', '.join(map(str, self.arguments))})"
+
+    def run(self) -> Any:
+        """Measure."""
+        return self.function(*self.arguments)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a cell reads off a measurement.
+
+    `interval` is what the verdict is made from; `shown` is what was measured, where a further argument
+    (the note says which) has narrowed it.
+    """
+
+    interval: Interval
+    note: str = ""
+    shown: Interval | None = None
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """One piece of evidence to gather.
+
+    `read(result, allowed)` turns the task's result into an interval; it is given the allowed range
+    because at equality of exponents the ratio to that very exponent decides.
+    """
+
+    where: dict[str, Scalar]
+    task: Task
+    quantity: str
+    read: Callable[[Any, Allowed], Reading]
+    claimed: str
+    allowed: Allowed
+    control: Allowed
+    method: str = "exact"
+
+
+@dataclass(frozen=True)
+class CrossPlan:
+    """The same quantity by two methods; `read` gives (values, errors) from the results of the tasks."""
+
+    where: dict[str, Scalar]
+    quantity: str
+    methods: tuple[str, str]
+    tasks: tuple[Task, ...]
+    read: Callable[..., tuple[tuple[float, float], tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class Claim:
+    r"""A statement to be verified.
+
+    Attributes
+    ----------
+    id
+        The row of the claims table, then whatever of law, side and reading tells it apart, joined by "/".
+    title, statement
+        What is claimed, in words and in LaTeX.
+    source
+        Paper, place, and what is printed there.
+    claimed
+        The claim in a few words, for the table.
+    control
+        The falsified twin in words; each cell carries its range.
+    expected
+        The recorded verdict: compared with what is computed, never used in its place.
+    cells, cross_checks
+        The evidence.
+    summary
+        One line from the cells' readings, for the table.
+    figures, finding
+        Made from {address: result} of the claim's tasks.
+    """
+
+    id: str
+    title: str
+    statement: str
+    source: Source
+    claimed: str
+    control: str
+    expected: Verdict
+    cells: tuple[CellPlan, ...]
+    assumptions: tuple[str, ...] = ()
+    cross_checks: tuple[CrossPlan, ...] = ()
+    summary: Callable[[dict[str, Any]], str] | None = None
+    figures: Callable[[dict[str, Any]], tuple[Figure, ...]] | None = None
+    finding: Callable[[dict[str, Any]], str] | str = ""
+    extra_tasks: tuple[Task, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Refuse a claim that could not be believed whatever it found."""
+        if not ID.fullmatch(self.id):
+            raise InvalidInput(f"id = {self.id!r}: an id is `family.name` and then parts joined by '/', in lower case.")
+        for name in ("title", "statement", "claimed", "control"):
+            if not getattr(self, name).strip():
+                raise InvalidInput(f"claim {self.id}: {name} is empty; every claim states it.")
+        if not self.source.place.strip() or not self.source.printed.strip():
+            raise InvalidInput(f"claim {self.id}: the source needs its place and what is printed there.")
+        if not self.cells:
+            raise InvalidInput(f"claim {self.id}: there is no cell, so nothing could refute it.")
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """All measurements of the claim by address."""
+        crossed = [task for cross in self.cross_checks for task in cross.tasks]
+        every = [*(cell.task for cell in self.cells), *crossed, *self.extra_tasks]
+        return {task.address: task for task in every}
+
+
+def exponent(expression: str, symbols: Sequence[str] = ("d",)) -> sympy.Expr:
+    """A claimed exponent as an expression in the declared symbols.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not an expression, or holds another symbol.
+
+    >>> exponent("1/d").subs("d", 4)
+    1/4
+    """
+    names = {name: sympy.Symbol(name, positive=True) for name in symbols}
+    if not re.fullmatch(r"[0-9a-zA-Z_+\-*/(). ]+", expression):
+        raise InvalidInput(f"exponent = {expression!r}: not an expression in {', '.join(symbols)}.")
+    try:
+        parsed = sympy.sympify(expression, locals=names)
+    except (sympy.SympifyError, TypeError, AttributeError):
+        raise InvalidInput(f"exponent = {expression!r}: not an expression in {', '.join(symbols)}.") from None
+    foreign = sorted(str(symbol) for symbol in parsed.free_symbols - set(names.values()))
+    if foreign:
+        raise InvalidInput(f"exponent = {expression!r}: {foreign[0]} is not one of {', '.join(symbols)}.")
+    return parsed
+
+
+def exponent_at(expression: sympy.Expr, d: int) -> float:
+    """The exponent at one dimension."""
+    return float(expression.subs(sympy.Symbol("d", positive=True), d))

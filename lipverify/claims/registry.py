@@ -1,0 +1,69 @@
+"""Which claims there are: the files of `checks/`, each with a function `claims(profile, seed)`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Literal
+
+from lipverify.claims.claim import Claim
+from lipverify.errors import InvalidInput
+
+PROFILES = ("quick", "full")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much evidence to gather: dimensions, points on a ladder, sampled contexts."""
+
+    name: Literal["quick", "full"]
+    dimensions: tuple[int, ...]
+    points: int
+    contexts: int
+    seed: int = 0
+
+
+def profile_named(name: str, seed: int = 0) -> Profile:
+    """The profile called `name`."""
+    if name == "quick":
+        return Profile("quick", (2, 3, 4, 5, 6, 7, 8), 14, 40_000, seed)
+    if name == "full":
+        return Profile("full", (2, 3, 4, 5, 6, 7, 8, 9, 10, 12), 27, 400_000, seed)
+    raise InvalidInput(f"profile = {name!r} is not known; choose one of: {', '.join(PROFILES)}.")
+
+
+def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
+    """Every claim of every file in `checks/`, in the order of the files' names."""
+    import checks
+
+    chosen = profile or profile_named("quick")
+    found = [
+        claim
+        for module in sorted(info.name for info in iter_modules(checks.__path__) if not info.name.startswith("_"))
+        for claim in import_module(f"checks.{module}").claims(chosen)
+    ]
+    ids = [claim.id for claim in found]
+    twice = sorted({id for id in ids if ids.count(id) > 1})
+    if twice:
+        raise InvalidInput(f"id = {twice[0]!r}: two claims have it; an id is permanent and belongs to one claim.")
+    return tuple(found)
+
+
+def select_claims(patterns: Sequence[str] = (), profile: Profile | None = None) -> tuple[Claim, ...]:
+    """The claims whose id is a pattern, begins with one (up to a "/" or "."), or matches one with wildcards."""
+    claims = all_claims(profile)
+    for pattern in patterns:
+        if not any(_matches(claim.id, pattern) for claim in claims):
+            stems = {part for claim in claims for part in (claim.id, claim.id.split("/")[0])}
+            near = difflib.get_close_matches(pattern, sorted(stems), n=1, cutoff=0.4)
+            hint = f" did you mean {near[0]!r}?" if near else ""
+            raise InvalidInput(f"claim = {pattern!r} is not known;{hint} `lipverify list` shows them all.")
+    return tuple(c for c in claims if not patterns or any(_matches(c.id, pattern) for pattern in patterns))
+
+
+def _matches(id: str, pattern: str) -> bool:
+    return id == pattern or id.startswith((f"{pattern}/", f"{pattern}.")) or fnmatchcase(id, pattern)

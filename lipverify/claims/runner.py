@@ -1,0 +1,233 @@
+"""From claims to a ledger: every distinct measurement once, then every claim's verdict."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Task
+from lipverify.claims.ledger import Cell, Control, CrossCheck, Ledger, Provenance, Record
+from lipverify.claims.verdict import Interval, conclude, decide, margin
+from lipverify.errors import InvalidInput
+
+Progress = Callable[[int, int, str], None]
+PACKAGES = ("lipverify", "numpy", "scipy", "sympy", "matplotlib", "typst")
+ALARM_FACTOR = 2.0
+BACKENDS = ("numpy", "cupy")
+
+
+def run(
+    claims: Sequence[Claim],
+    *,
+    profile: str = "quick",
+    seed: int = 0,
+    backend: str = "numpy",
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Ledger:
+    """Verify claims and return the ledger.
+
+    Measurements run in `jobs` processes (one a processor by default), or in any
+    `concurrent.futures.Executor`; random numbers are addressed by measurement, so the ledger's findings do
+    not depend on which. A measurement that raises spoils the claims that need it, and no other.
+
+    Raises
+    ------
+    InvalidInput
+        If `backend` is not known or not available.
+    """
+    require_backend(backend)
+    started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
+    tasks = {address: task for claim in claims for address, task in claim.tasks.items()}
+    if executor is not None:
+        results, seconds = _measure(tasks, executor, progress)
+    elif jobs == 1:
+        results, seconds = _measure(tasks, _Inline(), progress)
+    else:
+        with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
+            results, seconds = _measure(tasks, pool, progress)
+    records = tuple(_record(claim, results, seconds) for claim in claims)
+    return Ledger(
+        profile=profile,
+        seed=seed,
+        backend=backend,
+        provenance=Provenance(
+            versions=_versions(),
+            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}",
+            started=started.isoformat(timespec="seconds"),
+            seconds=round(time.perf_counter() - clock, 1),
+        ),
+        claims=records,
+    )
+
+
+def require_backend(backend: str) -> None:
+    """Refuse a backend that is not known, or whose device is not there."""
+    if backend not in BACKENDS:
+        raise InvalidInput(f"backend = {backend!r} is not known; choose one of: {', '.join(BACKENDS)}.")
+    if backend == "cupy":
+        try:
+            import cupy
+
+            available = bool(cupy.cuda.is_available())
+        except ImportError:
+            available = False
+        if not available:
+            raise InvalidInput(
+                "backend = 'cupy': no usable GPU was found (CuPy needs the extra cuda12 or cuda13 and a driver); "
+                "use --backend numpy."
+            )
+
+
+class _Inline(Executor):
+    """Runs each task when it is submitted, in this process."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
+
+
+def _timed(task: Task) -> tuple[Any, str, float]:
+    """(result, what went wrong, seconds): an exception is a result, so that it travels between processes."""
+    clock = time.perf_counter()
+    try:
+        return task.run(), "", time.perf_counter() - clock
+    except Exception as error:  # a broken check must not cost the other claims their evidence
+        return None, f"{task.address}: {type(error).__name__}: {error}", time.perf_counter() - clock
+
+
+def _measure(
+    tasks: dict[str, Task], executor: Executor, progress: Progress | None
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Results (or `_Broken`) and seconds by address."""
+    results: dict[str, Any] = {}
+    seconds: dict[str, float] = {}
+    if progress is not None:
+        progress(0, len(tasks), "")
+    futures = {executor.submit(_timed, task): address for address, task in tasks.items()}
+    for done, future in enumerate(as_completed(futures), 1):
+        address = futures[future]
+        result, problem, seconds[address] = future.result()
+        results[address] = _Broken(problem) if problem else result
+        if progress is not None:
+            progress(done, len(tasks), address)
+    return results, seconds
+
+
+class _Broken(str):
+    """What went wrong with a measurement, in place of its result."""
+
+
+def _record(claim: Claim, results: dict[str, Any], seconds: dict[str, float]) -> Record:
+    """The verdict on one claim, with everything that led to it."""
+    mine = {address: results[address] for address in claim.tasks}
+    cost = sum(seconds[address] for address in mine)
+    problem = next((str(result) for result in mine.values() if isinstance(result, _Broken)), "")
+    if problem:
+        return _describe(claim, cost, verdict="error", problem=problem, caught=False)
+    try:
+        cells = tuple(_cell(plan, mine[plan.task.address]) for plan in claim.cells)
+        crossed = tuple(_cross_check(plan, mine) for plan in claim.cross_checks)
+        caught = all(cell.control == "refuted" for cell in cells)
+        verdict = conclude((c.verdict for c in cells), (c.control for c in cells), (c.agrees for c in crossed))
+        return _describe(
+            claim,
+            cost,
+            verdict=verdict,
+            caught=caught,
+            measured=claim.summary(mine) if claim.summary else _summary(cells),
+            margin=min((c.margin for c in cells if c.margin is not None), default=None),
+            cells=cells,
+            cross_checks=crossed,
+            figures=claim.figures(mine) if claim.figures else (),
+            finding=claim.finding if isinstance(claim.finding, str) else claim.finding(mine),
+        )
+    except Exception as error:  # as above: one broken claim is one broken record
+        return _describe(claim, cost, verdict="error", problem=f"{type(error).__name__}: {error}", caught=False)
+
+
+def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Record:
+    """A record: the claim's own words and the outcome."""
+    fields: dict[str, Any] = {"measured": "", "margin": None, "cells": (), "finding": "", **outcome}
+    return Record(
+        id=claim.id,
+        title=claim.title,
+        statement=claim.statement,
+        source=claim.source,
+        assumptions=claim.assumptions,
+        expected=claim.expected,
+        claimed=claim.claimed,
+        control=Control(statement=claim.control, caught=caught),
+        seconds=round(cost, 2),
+        reproduce=f"lipverify verify {claim.id}",
+        **fields,
+    )
+
+
+def _cell(plan: CellPlan, result: Any) -> Cell:
+    """One cell's verdict and its control's."""
+    reading, twin = plan.read(result, plan.allowed), plan.read(result, plan.control)
+    measured, error = _middle(reading.shown or reading.interval)
+    return Cell(
+        where=plan.where,
+        quantity=plan.quantity,
+        method=plan.method,
+        measured=measured,
+        error=error,
+        claimed=plan.claimed,
+        allowed=plan.allowed,
+        verdict=decide(reading.interval, plan.allowed),
+        margin=margin(reading.interval, plan.allowed),
+        control=decide(twin.interval, plan.control),
+        note=reading.note,
+    )
+
+
+def _middle(interval: Interval) -> tuple[float | None, float | None]:
+    low, high = interval.low, interval.high
+    return (None, None) if low is None or high is None else (float(low + high) / 2, float(high - low) / 2)
+
+
+def _cross_check(plan: CrossPlan, results: dict[str, Any]) -> CrossCheck:
+    """Two methods agree if their values differ by no more than twice their errors together.
+
+    A 95 % half-width is about two standard errors; a run has a dozen such checks, and at four standard
+    errors the chance of a false alarm in any of them is below one in a thousand.
+    """
+    values, errors = plan.read(*(results[task.address] for task in plan.tasks))
+    return CrossCheck(
+        where=plan.where,
+        quantity=plan.quantity,
+        methods=plan.methods,
+        values=values,
+        errors=errors,
+        agrees=abs(values[0] - values[1]) <= ALARM_FACTOR * sum(errors),
+    )
+
+
+def _summary(cells: Sequence[Cell]) -> str:
+    """What the cells found, in a few words: how many support and where it is refuted."""
+    refuted = [cell for cell in cells if cell.verdict == "refuted"]
+    if refuted:
+        where = ", ".join(" ".join(f"{k}={v}" for k, v in cell.where.items() if k == "d") or "here" for cell in refuted)
+        return f"refuted at {where}"
+    supported = sum(cell.verdict == "supported" for cell in cells)
+    return f"consistent in {supported} of {len(cells)} cells"
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found

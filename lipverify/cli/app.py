@@ -1,0 +1,179 @@
+"""The commands and their options; the work is imported by the command that does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from lipverify import __version__
+
+app = App(
+    name="lipverify",
+    version=__version__,
+    help="Check scaling theorems about in-context learning: measure, decide, report.",
+)
+
+Json = Annotated[bool, Parameter(name="--json", negative="")]
+Lipschitz = Annotated[float, Parameter(name="--L")]
+Windows = Annotated[list[float], Parameter(name="--w", consume_multiple=True, negative="")]
+
+
+@app.command
+def verify(
+    *ids: str,
+    profile: str = "quick",
+    out: Path = Path("reports"),
+    backend: str = "numpy",
+    jobs: int | None = None,
+    seed: int = 0,
+    json: Json = False,
+    strict: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Verify claims; write OUT/ledger.json and OUT/report.pdf.
+
+    Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a control was not
+    caught (with --strict also on any refuted claim); 2 bad input; 3 a check broke.
+
+    Parameters
+    ----------
+    ids
+        Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default.
+    profile
+        quick (about a minute on two cores) or full.
+    out
+        Folder for the ledger and the report; made if it is not there.
+    backend
+        numpy or cupy.
+    jobs
+        Processes; one a processor by default.
+    seed
+        Seed of all sampled evidence.
+    json
+        Print the ledger instead of the table.
+    strict
+        Refuted claims also give exit code 1.
+    """
+    from lipverify.cli.verify import verify_claims
+
+    return verify_claims(ids, profile, out, backend, jobs, seed, json, strict)
+
+
+@app.command(name="list")
+def list_(*, json: Json = False) -> int:
+    """List the claims with their recorded verdicts.
+
+    Parameters
+    ----------
+    json
+        Print an array of objects.
+    """
+    from lipverify.cli.catalogue import list_claims
+
+    return list_claims(json)
+
+
+@app.command
+def explain(id: str, /, *, json: Json = False) -> int:
+    """Explain a claim: statement, source, assumptions, control and how it is decided.
+
+    Parameters
+    ----------
+    id
+        A claim's id, or the beginning of several.
+    json
+        Print an array of objects.
+    """
+    from lipverify.cli.catalogue import explain_claims
+
+    return explain_claims(id, json)
+
+
+@app.command
+def report(ledger: Path, /, *, out: Path | None = None) -> int:
+    """Typeset a ledger as PDF.
+
+    Parameters
+    ----------
+    ledger
+        A ledger.json that `verify` wrote.
+    out
+        The PDF file; report.pdf beside the ledger by default.
+    """
+    from lipverify.cli.verify import typeset
+
+    return typeset(ledger, out)
+
+
+@app.command
+def loss(
+    *,
+    d: int,
+    n: float,
+    w: Windows,
+    law: str = "relu",
+    L: Lipschitz = 1.0,
+    sigma: float = 1.0,
+    method: str = "exact",
+    contexts: int | None = None,
+    rtol: float | None = None,
+    seed: int = 0,
+    json: Json = False,
+) -> int:
+    """Bias and noise of the loss at one or more windows.
+
+    Parameters
+    ----------
+    d
+        Ambient dimension, >= 2.
+    n
+        Context length, 1 to 1e30.
+    w
+        Windows, >= 0.
+    law
+        affine or relu.
+    L
+        Lipschitz constant.
+    sigma
+        Standard deviation of the label noise.
+    method
+        exact or montecarlo.
+    contexts
+        For montecarlo: how many contexts to draw.
+    rtol
+        For montecarlo: relative accuracy wanted.
+    seed
+        For montecarlo: seed of the draws.
+    json
+        Print an object.
+    """
+    from lipverify.cli.numbers import print_loss
+
+    return print_loss(d, n, w, law, L, sigma, method, contexts, rtol, seed, json)
+
+
+@app.command
+def window(
+    *, d: int, n: float, law: str = "relu", L: Lipschitz = 1.0, sigma: float = 1.0, json: Json = False
+) -> int:
+    """The optimal window and the loss there.
+
+    Parameters
+    ----------
+    d
+        Ambient dimension, >= 2.
+    n
+        Context length, 1 to 1e30.
+    law
+        affine or relu.
+    L
+        Lipschitz constant.
+    sigma
+        Standard deviation of the label noise.
+    json
+        Print an object.
+    """
+    from lipverify.cli.numbers import print_window
+
+    return print_window(d, n, law, L, sigma, json)

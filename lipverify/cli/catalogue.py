@@ -1,0 +1,68 @@
+"""`list` and `explain`: the claims themselves, without verifying them."""
+
+from __future__ import annotations
+
+import sys
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from lipverify.claims.claim import Claim
+from lipverify.claims.registry import select_claims
+
+
+def list_claims(json: bool) -> int:
+    """All claims and their recorded verdicts."""
+    claims = select_claims()
+    if json:
+        return _print_json([_described(claim) for claim in claims])
+    table = Table(title=f"{len(claims)} claims", title_justify="left")
+    table.add_column("claim", overflow="fold")
+    table.add_column("states", overflow="fold")
+    table.add_column("recorded")
+    for claim in claims:
+        table.add_row(claim.id, claim.claimed, claim.expected)
+    Console().print(table)
+    return 0
+
+
+def explain_claims(id: str, json: bool) -> int:
+    """Everything that a claim says of itself."""
+    claims = select_claims([id])
+    if json:
+        return _print_json([_described(claim) for claim in claims])
+    console = Console(highlight=False)
+    for claim in claims:
+        console.print(f"[bold]{claim.id}[/bold]", soft_wrap=True)
+        for name, text in (
+            ("title", claim.title),
+            ("statement", claim.statement),
+            ("claimed", claim.claimed),
+            ("source", f"{claim.source.paper}, {claim.source.place}: {claim.source.printed}"),
+            *(("assumes", assumption) for assumption in claim.assumptions),
+            ("control", f"{claim.control} must come out refuted"),
+            ("cells", f"{len(claim.cells)}: {claim.cells[0].quantity}, ..."),
+            ("recorded", claim.expected),
+        ):
+            console.print(f"  {name:<10}{text}", markup=False, soft_wrap=True)
+    return 0
+
+
+def _described(claim: Claim) -> dict[str, object]:
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "statement": claim.statement,
+        "claimed": claim.claimed,
+        "source": msgspec.to_builtins(claim.source),
+        "assumptions": list(claim.assumptions),
+        "control": claim.control,
+        "expected": claim.expected,
+        "cells": [cell.where for cell in claim.cells],
+    }
+
+
+def _print_json(content: object) -> int:
+    sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+    return 0

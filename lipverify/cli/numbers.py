@@ -1,0 +1,108 @@
+"""`loss` and `window`: numbers with their errors."""
+
+from __future__ import annotations
+
+import json as json_module
+import math
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from lipverify.problem import Problem
+from lipverify.problem.laws import law_named
+
+
+def print_loss(
+    d: int,
+    n: float,
+    w: list[float],
+    law: str,
+    L: float,
+    sigma: float,
+    method: str,
+    contexts: int | None,
+    rtol: float | None,
+    seed: int,
+    json: bool,
+) -> int:
+    """Loss terms as a table, or as one JSON object."""
+    problem = Problem(d=d, n=n, law=law_named(law, L=L), sigma=sigma)
+    from lipverify.errors import InvalidInput
+    from lipverify.loss import loss_terms
+
+    options: dict[str, Any] = {}
+    if method == "montecarlo":
+        options = {"contexts": contexts, "rtol": rtol, "seed": seed}
+    elif contexts is not None or rtol is not None:
+        raise InvalidInput(f"contexts and rtol are options of method 'montecarlo'; the method is {method!r}.")
+    terms = loss_terms(problem, w, method, **options)
+    columns = ("w", "bias", "noise", "total", "bias_error", "noise_error")
+    if json:
+        values = {name: [float(x) for x in getattr(terms, name)] for name in columns}
+        _print_json({"problem": described(problem), "method": method, **values})
+        return 0
+    table = Table(title=f"{_title(problem)}, {method}", title_justify="left")
+    for heading in ("w", "bias", "noise", "loss"):
+        table.add_column(heading, justify="right")
+    for i in range(len(w)):
+        table.add_row(
+            f"{w[i]:g}",
+            with_error(terms.bias[i], terms.bias_error[i]),
+            with_error(terms.noise[i], terms.noise_error[i]),
+            with_error(terms.total[i], terms.total_error[i]),
+        )
+    Console().print(table)
+    return 0
+
+
+def print_window(d: int, n: float, law: str, L: float, sigma: float, json: bool) -> int:
+    """The optimum as a few lines, or as one JSON object."""
+    problem = Problem(d=d, n=n, law=law_named(law, L=L), sigma=sigma)
+    from lipverify.optimum import optimal_window
+
+    optimum = optimal_window(problem)
+    fields = ("w", "loss", "bias", "noise", "w_error", "loss_error")
+    if json:
+        values = {name: _finite(getattr(optimum, name)) for name in fields}
+        _print_json({"problem": described(problem), **values, "where": optimum.where})
+        return 0
+    table = Table(title=_title(problem), title_justify="left", show_header=False)
+    table.add_row("optimal window w*", with_error(optimum.w, optimum.w_error), f"({optimum.where})")
+    table.add_row("loss", with_error(optimum.loss, optimum.loss_error), "")
+    table.add_row("  bias", f"{optimum.bias:.10g}", "")
+    table.add_row("  noise", f"{optimum.noise:.10g}", "")
+    Console().print(table)
+    return 0
+
+
+def described(problem: Problem) -> dict[str, Any]:
+    """A problem as plain values."""
+    return {"d": problem.d, "n": problem.n, "law": problem.law.name, "L": problem.law.L, "sigma": problem.sigma}
+
+
+def with_error(value: float, error: float) -> str:
+    """A value to the digits that its error supports, ten at most, and the error.
+
+    >>> with_error(0.123456789, 2e-4)
+    '0.12346 ± 2e-04'
+    """
+    value, error = float(value), float(error)
+    if not (math.isfinite(value) and math.isfinite(error)) or value == 0:
+        return f"{value:g} ± {error:.0e}"
+    digits = 10 if error <= 0 else math.floor(math.log10(abs(value))) - math.floor(math.log10(error)) + 2
+    return f"{value:.{min(max(digits, 1), 10)}g} ± {error:.0e}"
+
+
+def _title(problem: Problem) -> str:
+    return f"{problem.law.name} law, d = {problem.d}, n = {problem.n:g}, L = {problem.law.L:g}, σ = {problem.sigma:g}"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    json_module.dump(content, sys.stdout, allow_nan=False)
+    sys.stdout.write("\n")

@@ -1,0 +1,140 @@
+"""`verify` and `report`: from claims to a table, a ledger and a PDF."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
+from lipverify.claims.registry import profile_named, select_claims
+from lipverify.claims.runner import Progress as Callback
+from lipverify.claims.runner import require_backend, run
+from lipverify.errors import InvalidInput
+
+AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
+LOOKS = {
+    "supported": ("✓", "green"),
+    "refuted": ("✗", "red"),
+    "inconclusive": ("?", "yellow"),
+    "error": ("!", "bold red"),
+}
+PLAIN_STEPS = 10
+
+
+def verify_claims(
+    ids: Sequence[str],
+    profile: str,
+    out: Path,
+    backend: str,
+    jobs: int | None,
+    seed: int,
+    json: bool,
+    strict: bool,
+) -> int:
+    """Verify, write the ledger and then the report, print the table; the exit code."""
+    if jobs is not None and jobs < 1:
+        raise InvalidInput(f"jobs = {jobs}: the number of processes must be 1 or more.")
+    claims = select_claims(ids, profile_named(profile, seed))
+    require_backend(backend)
+    _require_writable(out)
+    messages = Console(stderr=True, highlight=False)
+    with _progress(messages) as progress:
+        ledger = run(claims, profile=profile, seed=seed, backend=backend, jobs=jobs, progress=progress)
+    # the ledger first: a report can be made again from it
+    write_ledger(ledger, out / "ledger.json")
+    if json:
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(ledger), indent=1).decode() + "\n")
+    else:
+        Console(highlight=False).print(verdict_table(ledger))
+    _write_report(ledger, out / "report.pdf")
+    messages.print(
+        f"{len(ledger.claims)} claims in {ledger.provenance.seconds:.0f} s: {out / 'ledger.json'}, {out / 'report.pdf'}",
+        soft_wrap=True,
+    )
+    return exit_code(ledger, strict)
+
+
+def typeset(ledger: Path, out: Path | None) -> int:
+    """The report of a ledger that exists."""
+    content = read_ledger(ledger)
+    target = out if out is not None else ledger.with_name("report.pdf")
+    _require_writable(target.parent)
+    _write_report(content, target)
+    Console(stderr=True, highlight=False).print(str(target), soft_wrap=True)
+    return 0
+
+
+def exit_code(ledger: Ledger, strict: bool) -> int:
+    """3 if a check broke, 1 if a verdict differs from the record or a control escaped, else 0."""
+    if any(record.verdict == "error" for record in ledger.claims):
+        return BROKE
+    differs = any(record.verdict != record.expected or not record.control.caught for record in ledger.claims)
+    refuted = strict and any(record.verdict == "refuted" for record in ledger.claims)
+    return DIFFERS if differs or refuted else AS_RECORDED
+
+
+def verdict_table(ledger: Ledger) -> Table:
+    """One line a claim; readable at 80 columns and without colour."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("claim", overflow="fold", ratio=4)
+    table.add_column("claimed", overflow="fold", ratio=3)
+    table.add_column("measured", overflow="fold", ratio=3)
+    table.add_column("verdict", no_wrap=True)
+    for record in ledger.claims:
+        symbol, style = LOOKS[record.verdict]
+        table.add_row(record.id, record.claimed, _measured(record), f"[{style}]{symbol} {record.verdict}[/{style}]")
+    return table
+
+
+def _measured(record: Record) -> str:
+    """What was found, and whatever a reader must not miss about it."""
+    remarks = [record.problem or record.measured]
+    if record.verdict != record.expected:
+        remarks.append(f"RECORDED: {record.expected}")
+    if not record.control.caught and not record.problem:
+        remarks.append("CONTROL NOT CAUGHT")
+    return "; ".join(remark for remark in remarks if remark)
+
+
+def _write_report(ledger: Ledger, path: Path) -> None:
+    from lipverify.report import write_report
+
+    write_report(ledger, path)
+
+
+def _require_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be written before any work is done for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".lipverify-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InvalidInput(f"out = {str(folder)!r}: the folder cannot be written ({error.strerror}).") from None
+
+
+@contextmanager
+def _progress(console: Console) -> Iterator[Callback]:
+    """A bar on a terminal, a line now and then elsewhere; always on standard error."""
+    if not console.is_terminal:
+        clock = time.perf_counter()
+
+        def plain(done: int, total: int, label: str) -> None:
+            if done * PLAIN_STEPS // max(total, 1) != (done - 1) * PLAIN_STEPS // max(total, 1):
+                print(f"measured {done} of {total} ({time.perf_counter() - clock:.0f} s)", file=sys.stderr, flush=True)
+
+        yield plain
+        return
+    columns = (TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)

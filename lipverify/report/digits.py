@@ -1,0 +1,102 @@
+"""Numbers as the report prints them: as many digits as their errors justify, and no more."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+
+MISSING = "–"
+MINUS = "−"
+_DIGITS = 15
+"""A double carries no more decimal digits than these."""
+_PLAIN = (-4, 6)
+"""Decimal exponents between which a number is written out; beyond them it is `m e k`."""
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number to `digits` significant digits.
+
+    >>> number(1 / 3), number(-2.5e-9), number(1e30), number(None), number(12)
+    ('0.3333', '−2.5e−9', '1e30', '–', '12')
+    """
+    if value is None:
+        return MISSING
+    if not math.isfinite(value):
+        return _special(value)
+    exact = Decimal(repr(float(value)))
+    return _written(exact if exact == 0 else _rounded(exact, exact.adjusted() + 1 - digits), True)
+
+
+def with_error(value: float | None, error: float | None) -> str:
+    """`value ± error`, the value rounded to the last digit that the error leaves.
+
+    The error is rounded up to one significant digit (two where the first is 1), so that the
+    printed interval holds the ledger's, but for the rounding of the value.
+
+    >>> with_error(0.3333312, 2e-6)
+    '0.333331 ± 2e−6'
+    >>> with_error(12345678.0, 1300.0)
+    '1.23457e7 ± 1300'
+    >>> with_error(0.5, 0.0), with_error(0.5, None), with_error(None, None)
+    ('0.5 ± 0', '0.5', '–')
+    """
+    if value is None or error is None or not math.isfinite(value):
+        return number(value, digits=6)
+    if not math.isfinite(error) or error <= 0:
+        return f"{number(value, digits=_DIGITS)} ± {number(error)}"
+    exact, half = Decimal(repr(float(value))), Decimal(repr(float(error)))
+    half = _rounded(half, half.adjusted() - (half.as_tuple().digits[0] == 1), ROUND_CEILING)
+    last = max(_exponent(half), exact.adjusted() + 1 - _DIGITS if exact else _exponent(half))
+    return f"{_written(_rounded(exact, last), False)} ± {_written(half.normalize(), True)}"
+
+
+def signed(value: float | None) -> str:
+    """A margin: three significant digits and always a sign.
+
+    >>> signed(0.08333), signed(-2e-6), signed(0.0), signed(None)
+    ('+0.0833', '−2e−6', '0', '–')
+    """
+    text = number(value, digits=3)
+    return f"+{text}" if value is not None and value > 0 else text
+
+
+def seconds(value: float) -> str:
+    """A duration.
+
+    >>> seconds(0.0214), seconds(75.2), seconds(7260.0)
+    ('0.021 s', '1 min 15 s', '2 h 1 min')
+    """
+    if not math.isfinite(value) or value < 60:
+        return f"{number(value, digits=2)} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def _special(value: float) -> str:
+    if math.isnan(value):
+        return "not a number"
+    return "∞" if value > 0 else f"{MINUS}∞"
+
+
+def _exponent(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int), "only finite numbers come here"
+    return exponent
+
+
+def _rounded(value: Decimal, last: int, rounding: str = ROUND_HALF_EVEN) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(last), rounding=rounding)
+
+
+def _written(value: Decimal, trim: bool) -> str:
+    """Plain notation near one, else `m e k`; `trim` drops the zeros at the end."""
+    if value == 0:
+        return "0" if trim or _exponent(value) >= 0 else f"{abs(value):f}"
+    low, high = _PLAIN
+    if trim:
+        value = value.normalize()
+    power = value.adjusted()
+    if low <= power < high and (trim or _exponent(value) <= 0):
+        return f"{value:f}".replace("-", MINUS)
+    return f"{value.scaleb(-power):f}e{power}".replace("-", MINUS)

@@ -1,0 +1,211 @@
+"""Figures of the ledger as SVG: the same figure gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any
+
+from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.report.labels import drawable, family
+from lipverify.report.looks import BandLook, Look, band_looks, series_looks
+
+_STYLE: dict[str, Any] = {
+    "font.family": "cmr10",
+    "mathtext.fontset": "cm",
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.titley": 1.0,
+    "axes.titlepad": 5,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.formatter.use_mathtext": True,
+    "axes.formatter.limits": (-3, 4),
+    "axes.axisbelow": True,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.4,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.8,
+    "hatch.linewidth": 0.4,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "lipverify",
+    "path.simplify": False,
+}
+_WIDTH = 6.5
+"""Width of the text in inches."""
+_LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.62, 0.10, 0.28, 0.48, 0.17
+"""Room around the axes, and for one row of the legend, in inches."""
+_HEIGHTS = {1: 2.2, 2: 2.0, 3: 1.55}
+"""Height of the axes by the number of panels in a row."""
+
+
+def draw(figure: Figure) -> bytes:
+    """The figure as SVG, its text as outlines.
+
+    Raises `ValueError` where the figure cannot be drawn, such as x and y of unequal length.
+    """
+    import matplotlib
+    from matplotlib import style
+    from matplotlib.figure import Figure as Canvas
+
+    with matplotlib.rc_context(), style.context(["default", _STYLE], after_reset=True):
+        canvas = Canvas()
+        looks, bands = series_looks(figure), band_looks(figure)
+        columns, axes, legend_room = _lay_out(canvas, figure, len(looks) + len(bands))
+        for panel, ax in zip(figure.panels, axes, strict=True):
+            _draw_panel(ax, panel, looks, bands)
+        _draw_legend(canvas, axes, columns, legend_room)
+        out = io.BytesIO()
+        canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return out.getvalue()
+
+
+def width(figure: Figure) -> float:
+    """The part of the text width that the figure takes."""
+    return 0.72 if len(figure.panels) == 1 else 1.0
+
+
+def undrawable(figure: Figure) -> int:
+    """How many points have no place on their axes: not finite, or not positive on a log axis."""
+    return sum(
+        not _has_place(panel, x, y)
+        for panel in figure.panels
+        for series in panel.series
+        for x, y in zip(series.x, series.y, strict=False)
+    )
+
+
+def _has_place(panel: Panel, x: float, y: float) -> bool:
+    log = (panel.xscale == "log", panel.yscale == "log")
+    return all(
+        math.isfinite(v) and (v > 0 or not scaled) for v, scaled in zip((x, y), log, strict=True)
+    )
+
+
+def _lay_out(canvas: Any, figure: Figure, entries: int) -> tuple[int, list[Any], float]:
+    """Axes on a grid of fixed sizes, so that figures line up from page to page."""
+    count = len(figure.panels)
+    across = count if count <= 3 else 2 if count == 4 else 3
+    down = math.ceil(count / across) if count else 1
+    across = max(across, 1)
+    total = _WIDTH * width(figure)
+    columns = max(1, min(entries, 4 if across > 1 else 3))
+    legend = _ROW * math.ceil(entries / columns) + 0.08 if entries > 1 else 0.0
+    cell_height = _TOP + _HEIGHTS[across] + _BOTTOM
+    height = down * cell_height + legend
+    canvas.set_size_inches(total, height)
+    axes = []
+    for k in range(count):
+        row, column = divmod(k, across)
+        left = column * total / across + _LEFT
+        bottom = height - (row + 1) * cell_height + _BOTTOM
+        wide = total / across - _LEFT - _RIGHT
+        axes.append(
+            canvas.add_axes(
+                (left / total, bottom / height, wide / total, _HEIGHTS[across] / height)
+            )
+        )
+    return columns, axes, legend / height
+
+
+def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, BandLook]) -> None:
+    ax.set_xscale(panel.xscale)
+    ax.set_yscale(panel.yscale)
+    for name in ("title", "xlabel", "ylabel"):
+        text = drawable(getattr(panel, name))
+        getattr(ax, f"set_{name}")(text, fontfamily=family(text))
+    _place_labels(ax)
+    ax.grid(True, which="major")
+    for series in panel.series:
+        _draw_series(ax, panel, series, looks[series.label])
+    _make_room(ax, panel)
+    for band in panel.bands:
+        _draw_band(ax, panel, band, bands[band.label])
+
+
+def _place_labels(ax: Any) -> None:
+    """Labels at fixed distances: aligned between panels, and ticks need not be measured twice."""
+    inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+    ax.xaxis.set_label_coords(0.5, -0.27 / inches.height)
+    ax.yaxis.set_label_coords(-0.46 / inches.width, 0.5)
+
+
+def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
+    errors = series.error or (0.0,) * len(series.x)
+    points = [p for p in zip(series.x, series.y, errors, strict=True) if _has_place(panel, *p[:2])]
+    x, y, error = ([p[i] for p in points] for i in range(3))
+    over = 3 if series.style in {"line", "dashed"} else 4
+    common = {"color": look.color, "label": drawable(series.label), "zorder": over}
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.4}
+    match series.style:
+        case "line":
+            ax.plot(x, y, linestyle=look.dashes, **common)
+        case "dashed":
+            ax.plot(x, y, linestyle=(0, (4, 2)), linewidth=0.9, **common)
+        case "points":
+            ax.plot(x, y, linestyle="none", marker=look.marker, **edge, **common)
+        case "errorbars":
+            ax.errorbar(
+                x, y, error, linestyle="none", marker=look.marker, capsize=2, elinewidth=0.8,
+                **edge, **common,
+            )  # fmt: skip
+
+
+def _make_room(ax: Any, panel: Panel) -> None:
+    """Widen the y axis so that every finite edge of a band is in sight."""
+    edges = [e for band in panel.bands for e in (band.low, band.high) if e is not None]
+    edges = [e for e in edges if _has_place(panel, 1.0, e)]
+    if not edges:
+        return
+    low, high = ax.get_ylim()
+    log = panel.yscale == "log"
+    ends = (min(low, *edges), max(high, *edges))
+    span = ends[1] / ends[0] if log else ends[1] - ends[0]
+    for edge in {min(edges), max(edges)}:
+        if edge <= low:
+            low = edge / span**0.06 if log else edge - 0.06 * span
+        if edge >= high:
+            high = edge * span**0.06 if log else edge + 0.06 * span
+    ax.set_ylim(low, high)
+
+
+def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
+    low, high = ax.get_ylim()
+    ends = [
+        end if end is not None and _has_place(panel, 1.0, end) else limit
+        for end, limit in ((band.low, low), (band.high, high))
+    ]
+    ax.axhspan(
+        *ends, facecolor=look.color, alpha=0.45, edgecolor="#666666" if look.hatch else "none",
+        hatch=look.hatch or None, linewidth=0, label=drawable(band.label), zorder=0.5,
+    )  # fmt: skip
+    for end in (band.low, band.high):
+        if end is not None and _has_place(panel, 1.0, end):
+            ax.axhline(end, color="#555555", linewidth=0.7, linestyle=(0, (2, 1.5)), zorder=0.9)
+    ax.set_ylim(low, high)
+
+
+def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float) -> None:
+    """One legend under all panels, clear of the data; a single entry needs none."""
+    handles: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if not room:
+        return
+    legend = canvas.legend(
+        handles.values(), handles.keys(), loc="lower center", ncols=columns, frameon=False,
+        borderaxespad=0.1, handlelength=2.4, columnspacing=1.6, labelspacing=0.35,
+        handletextpad=0.5,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_fontfamily(family(text.get_text()))

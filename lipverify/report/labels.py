@@ -1,0 +1,44 @@
+"""Text in figures: readable formulas, and for each label a font that has its characters."""
+
+from __future__ import annotations
+
+import re
+import string
+from functools import cache
+
+from lipverify.report.text import font_folder, printable
+
+_FORMULA = re.compile(r"(?<!\\)\$.+?(?<!\\)\$", re.DOTALL)
+_COMPUTER_MODERN = frozenset(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]")
+"""What `cmr10` draws as what it is: its other positions hold TeX's glyphs, an ffi for a ±."""
+
+
+@cache
+def drawable(text: str) -> str:
+    """Text for matplotlib; where its formulas cannot be read, the text as it stands."""
+    from matplotlib.mathtext import MathTextParser
+
+    text = printable(text).replace("\n", " ")
+    if "$" in text:
+        try:
+            MathTextParser("path").parse(text)
+        except ValueError:
+            return text.replace("$", r"\$")
+    return text
+
+
+@cache
+def family(text: str) -> str:
+    """The font that matches the page, or the first one that has every character of the text."""
+    words = set(_FORMULA.sub("", text).replace(r"\$", ""))
+    if words <= _COMPUTER_MODERN:
+        return "cmr10"
+    known = {ord(character) for character in words} <= _stix()
+    return "STIXGeneral" if known else "DejaVu Sans"
+
+
+@cache
+def _stix() -> frozenset[int]:
+    from matplotlib.ft2font import FT2Font
+
+    return frozenset(FT2Font(str(font_folder() / "STIXGeneral.ttf")).get_charmap())

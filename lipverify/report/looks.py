@@ -1,0 +1,80 @@
+"""How a series or a band looks: told apart without colour, and the same in every panel."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from lipverify.claims.figure import Figure
+
+_CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#a8538a", "#3d3d3d", "#c78f00", "#4ba3d6")
+"""The Okabe-Ito colours, darkened where they would be faint on white."""
+_MARKERS = "osD^vP*X<>"
+_DASHES = (
+    "solid",
+    (0, (5, 1.6)),
+    (0, (1.2, 1.4)),
+    (0, (6, 1.6, 1.2, 1.6)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
+_BANDS = (("#9fb8cc", ""), ("#e3c08a", "////"), ("#a9cbb3", "\\\\\\\\"), ("#d2b0c8", "...."))
+_NUMBERED = re.compile(r"^(.*?)(-?\d+(?:\.\d+)?)(.*)$", re.DOTALL)
+_FAMILY = 4
+"""From this many numbered labels on, the colours are a scale and no longer categories."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What sets one series apart."""
+
+    color: Any
+    marker: str
+    dashes: Any
+
+
+class BandLook(msgspec.Struct, frozen=True):
+    """What sets one band apart."""
+
+    color: str
+    hatch: str
+
+
+def series_looks(figure: Figure) -> dict[str, Look]:
+    """A look for each label, in the order of appearance; one label looks the same in all panels."""
+    labels = list(dict.fromkeys(s.label for panel in figure.panels for s in panel.series))
+    family = _family(labels)
+    colors = dict(zip(family, _scale(len(family)), strict=True))
+    others = [label for label in labels if label not in colors]
+    colors |= {label: _CATEGORIES[i % len(_CATEGORIES)] for i, label in enumerate(others)}
+    looks = {}
+    for position, label in enumerate([*family, *others]):
+        among = 0 if label in family else others.index(label)
+        dashes = _DASHES[among % len(_DASHES)]
+        looks[label] = Look(colors[label], _MARKERS[position % len(_MARKERS)], dashes)
+    return {label: looks[label] for label in labels}
+
+
+def band_looks(figure: Figure) -> dict[str, BandLook]:
+    """A look for each label of a band."""
+    labels = list(dict.fromkeys(b.label for panel in figure.panels for b in panel.bands))
+    return {label: BandLook(*_BANDS[i % len(_BANDS)]) for i, label in enumerate(labels)}
+
+
+def _family(labels: list[str]) -> list[str]:
+    """Labels that differ by one number, such as d = 2, ..., d = 8, in the order of that number."""
+    groups: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    for label in labels:
+        if match := _NUMBERED.match(label):
+            key = (match[1], match[3])
+            groups.setdefault(key, []).append((float(match[2]), label))
+    largest = max(groups.values(), key=len, default=[])
+    return [label for _, label in sorted(largest)] if len(largest) >= _FAMILY else []
+
+
+def _scale(count: int) -> list[Any]:
+    """Colours from dark to light, even in lightness, without the end that is faint on paper."""
+    import matplotlib
+
+    palette = matplotlib.colormaps["viridis"]
+    return [palette(0.86 * i / max(count - 1, 1)) for i in range(count)]

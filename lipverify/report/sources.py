@@ -1,0 +1,30 @@
+"""The papers that claims are quoted from, by the keys that claims use."""
+
+from __future__ import annotations
+
+_SOFTMAX = (
+    "L. Collins, A. Parulekar, A. Mokhtari, S. Sanghavi, S. Shakkottai. In-context learning with "
+    "transformers: softmax attention adapts to function Lipschitzness. Advances in Neural "
+    "Information Processing Systems 37 (NeurIPS 2024), 92638–92696. arXiv:2402.11639"
+)
+_LINEAR = (
+    "M. Vladymyrov, J. von Oswald, M. Sandler, R. Ge. Linear transformers are versatile in-context "
+    "learners. Advances in Neural Information Processing Systems 37 (NeurIPS 2024), 48784–48809. "
+    "arXiv:2402.14180"
+)
+
+CITATIONS = {
+    "S": f"{_SOFTMAX}; slides of the talk at the ITA Workshop, San Diego, 23 February 2024.",
+    "R": f"{_SOFTMAX}; reviews and rebuttal on OpenReview.",
+    "A": f"{_SOFTMAX}; summary of the paper.",
+    "V": f"{_LINEAR}; with its reviews on OpenReview.",
+}
+
+
+def citation(paper: str) -> str:
+    """The full citation of a key, or the text itself where it is not a key.
+
+    >>> citation("V").startswith("M. Vladymyrov"), citation("Doe (2030)")
+    (True, 'Doe (2030)')
+    """
+    return CITATIONS.get(paper.strip(), paper)

@@ -1,0 +1,100 @@
+"""LaTeX commands that stand for one character, an operator name, or a decoration.
+
+The characters are data: the typesetter gives them their spacing from Unicode's own classes.
+"""
+
+# ruff: noqa: SIM905 - the long lists are read as words
+
+from __future__ import annotations
+
+_GREEK = dict(
+    zip(
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+        "varsigma sigma tau upsilon varphi chi psi omega".split(),
+        "αβγδϵζηθικλμνξοπρςστυφχψω",
+        strict=True,
+    )
+)
+_CAPITALS = dict(
+    zip(
+        "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split(),
+        "ΓΔΘΛΞΠΣΥΦΨΩ",
+        strict=True,
+    )
+)
+_RELATIONS = {
+    "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "lt": "<", "gt": ">",
+    "ll": "≪", "gg": "≫", "lesssim": "≲", "gtrsim": "≳", "asymp": "≍", "approx": "≈", "sim": "∼",
+    "simeq": "≃", "cong": "≅", "equiv": "≡", "propto": "∝", "in": "∈", "notin": "∉", "ni": "∋",
+    "subset": "⊂", "subseteq": "⊆", "supset": "⊃", "supseteq": "⊇", "prec": "≺", "succ": "≻",
+    "preceq": "⪯", "succeq": "⪰", "mid": "∣", "parallel": "∥", "perp": "⟂", "to": "→",
+    "rightarrow": "→", "leftarrow": "←", "gets": "←", "leftrightarrow": "↔", "mapsto": "↦",
+    "Rightarrow": "⇒", "implies": "⟹", "Leftarrow": "⇐", "iff": "⟺", "Leftrightarrow": "⇔",
+    "longrightarrow": "⟶", "uparrow": "↑", "downarrow": "↓", "colon": ":", "coloneqq": "≔",
+}  # fmt: skip
+_OPERATIONS = {
+    "pm": "±", "mp": "∓", "times": "×", "cdot": "⋅", "div": "÷", "ast": "∗", "star": "⋆",
+    "circ": "∘", "bullet": "∙", "oplus": "⊕", "otimes": "⊗", "odot": "⊙", "cup": "∪", "cap": "∩",
+    "setminus": "∖", "wedge": "∧", "land": "∧", "vee": "∨", "lor": "∨",
+}  # fmt: skip
+_LARGE = {
+    "sum": "∑", "prod": "∏", "int": "∫", "iint": "∬", "oint": "∮", "bigcup": "⋃", "bigcap": "⋂",
+    "bigoplus": "⨁", "bigotimes": "⨂",
+}  # fmt: skip
+_ORDINARY = {
+    "infty": "∞", "partial": "∂", "nabla": "∇", "forall": "∀", "exists": "∃", "emptyset": "∅",
+    "varnothing": "∅", "ell": "ℓ", "hbar": "ℏ", "Re": "ℜ", "Im": "ℑ", "aleph": "ℵ", "neg": "¬",
+    "lnot": "¬", "top": "⊤", "bot": "⊥", "angle": "∠", "dagger": "†", "prime": "′", "dots": "…",
+    "ldots": "…", "cdots": "⋯", "vdots": "⋮", "ddots": "⋱", "varepsilon": "ε", "phi": "ϕ",
+    "vartheta": "ϑ", "varrho": "ϱ", "varpi": "ϖ", "sqrtsign": "√", "degree": "°", "S": "§",
+    "checkmark": "✓",
+}  # fmt: skip
+FENCES = {
+    "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
+    "lvert": "|", "rvert": "|", "vert": "|", "lVert": "‖", "rVert": "‖", "Vert": "‖", "|": "‖",
+    "{": "{", "}": "}", "lbrace": "{", "rbrace": "}", "lbrack": "[", "rbrack": "]",
+}  # fmt: skip
+ESCAPED = {"#": "#", "%": "%", "$": "$", "&": "&", "_": "_", "-": ""}
+
+CHARACTERS = _GREEK | _CAPITALS | _RELATIONS | _OPERATIONS | _LARGE | _ORDINARY | FENCES | ESCAPED
+"""Command (without its backslash) to the character that it prints."""
+
+OPERATORS = frozenset(
+    "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf "
+    "limsup ln log max min sec sin sinh sup tan tanh".split()
+)
+"""Operator names that the typesetter knows by the same name, limits below where due."""
+
+NAMED = {"Pr": "Pr", "tr": "tr", "Tr": "Tr", "rank": "rank", "diag": "diag", "sign": "sign"}
+"""Operator names without limits."""
+
+BELOW = {"argmax": "arg max", "argmin": "arg min"}
+"""Operator names with limits below."""
+
+DECORATIONS = {
+    "hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde", "bar": "macron",
+    "overline": "overline", "underline": "underline", "vec": "arrow", "dot": "dot",
+    "ddot": "dot.double", "check": "caron", "breve": "breve", "mathbb": "bb", "mathcal": "cal",
+    "mathscr": "scr", "mathfrak": "frak", "boldsymbol": "bold",
+    "bm": "bold", "mathsf": "sans", "mathtt": "mono", "mathit": "italic", "cancel": "cancel",
+    "underbrace": "underbrace", "overbrace": "overbrace", "sqrt": "sqrt",
+}  # fmt: skip
+"""Commands with one argument, and the function that does the same in Typst."""
+
+UPRIGHT = frozenset({"text", "textrm", "textnormal", "mathrm", "textit", "textbf", "mbox"})
+"""Commands whose argument is words."""
+
+SPACES = {
+    ",": "thin", ":": "med", ">": "med", ";": "thick", "!": "#h(-1em/6)", " ": "space",
+    "quad": "quad", "qquad": "wide", "enspace": "space",
+}  # fmt: skip
+
+SILENT = frozenset("displaystyle textstyle scriptstyle limits nolimits nonumber notag".split())
+"""Commands that only ask for another style or place; the formula reads the same without them."""
+
+SIZES = {
+    f"{size}{side}": percent
+    for size, percent in {"big": 130, "Big": 170, "bigg": 220, "Bigg": 270}.items()
+    for side in ("", "l", "r", "m")
+}
+"""Commands that enlarge the bracket after them, and by how much."""

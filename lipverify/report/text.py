@@ -1,0 +1,102 @@
+"""Ledger text as runs of words and formulas, safe to hand to the typesetter as data.
+
+The text never becomes source: it travels as JSON strings. Only formulas are evaluated, and those
+are built from the fixed vocabulary of `lipverify.report.latex`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from lipverify.report.latex import typst_math
+from lipverify.report.vocabulary import UnreadableError
+
+_FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
+_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_SHORT_CODE = re.compile(r"`([^`]+)`")
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A piece of text: words, code, or a formula (`source` its Typst form, `text` its LaTeX)."""
+
+    kind: Literal["words", "code", "math"]
+    text: str
+    source: str = ""
+
+
+Text = tuple[Run, ...]
+
+
+def rich(text: str) -> Text:
+    r"""Text with `$LaTeX$` and `` `code` `` in it; a formula that cannot be read stays as it is.
+
+    >>> [run.kind for run in rich(r"growth $w^{1/d}$, not $\nonsense$, see `growth`, costs \$5")]
+    ['words', 'math', 'words', 'code', 'words', 'code', 'words']
+    """
+    runs: list[Run] = []
+    at = 0
+    for match in _FORMULA.finditer(text):
+        runs += _words(text[at : match.start()])
+        runs.append(formula(match[1]))
+        at = match.end()
+    return tuple(runs + _words(text[at:]))
+
+
+def formula(latex: str) -> Run:
+    """One formula, given without dollar signs; as code where it cannot be typeset."""
+    try:
+        return Run("math", printable(latex), typst_math(latex))
+    except UnreadableError:
+        return Run("code", printable(latex))
+
+
+def printable(text: str) -> str:
+    r"""The text with every character that would not show replaced by its code point.
+
+    Characters without a glyph, control characters and the marks that reorder text would let a
+    page differ from the ledger unseen.
+
+    >>> printable("1\u202e2"), printable("a\tb\nc"), printable("σ² ≤ 1")
+    ('1⟨U+202E⟩2', 'a b\nc', 'σ² ≤ 1')
+    """
+    return "".join(_shown(character) for character in text.replace("\t", " "))
+
+
+def _words(text: str) -> list[Run]:
+    runs: list[Run] = []
+    for position, piece in enumerate(_SHORT_CODE.split(text)):
+        if piece and position % 2:
+            runs.append(Run("code", printable(piece)))
+        elif piece:
+            runs.append(Run("words", printable(piece.replace(r"\$", "$"))))
+    return runs
+
+
+def _shown(character: str) -> str:
+    if character == "\n" or character.isascii() and character.isprintable():
+        return character
+    hidden = unicodedata.category(character) in _INVISIBLE
+    if hidden or ord(character) not in _glyphs():
+        return f"⟨U+{ord(character):04X}⟩"
+    return character
+
+
+def font_folder() -> Path:
+    """The folder of the fonts that come with matplotlib: the same wherever the report is made."""
+    import matplotlib
+
+    return Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+
+
+@cache
+def _glyphs() -> frozenset[int]:
+    """The code points of the last font that the report falls back on."""
+    from matplotlib.ft2font import FT2Font
+
+    return frozenset(FT2Font(str(font_folder() / "DejaVuSans.ttf")).get_charmap())

@@ -1,0 +1,84 @@
+"""From the model to the PDF: data in a folder of its own, a fixed template, fixed fonts and time."""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import typst
+
+from lipverify.report.model import Report
+from lipverify.report.text import font_folder
+
+_STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
+"""Archivable, tagged, and readable by a screen reader."""
+_TIME = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+"""The date inside the file; when the run took place is printed from the ledger."""
+
+
+def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
+    """The PDF of a report whose drawings refer to `figures` by name.
+
+    A formula that the typesetter refuses is shown as its source; the rest is not affected.
+    """
+    with tempfile.TemporaryDirectory(prefix="lipverify-") as folder:
+        root = Path(folder)
+        for name, content in figures.items():
+            (root / name).write_bytes(content)
+        data = msgspec.to_builtins(report)
+        try:
+            return _compile(root, data)
+        except typst.TypstError:
+            _spell_out(root, data)
+            return _compile(root, data)
+
+
+def _compile(root: Path, data: Any) -> bytes:
+    (root / "report.json").write_bytes(msgspec.json.encode(data))
+    template = resources.files("lipverify.report").joinpath("template.typ").read_bytes()
+    return _pdf(root, template)
+
+
+def _pdf(root: Path, source: bytes) -> bytes:
+    fonts = typst.Fonts(include_system_fonts=False, font_paths=[font_folder()])
+    pdf = typst.Compiler(root=root, font_paths=fonts).compile(
+        source, format="pdf", pdf_standards=_STANDARDS, timestamp=_TIME
+    )
+    assert isinstance(pdf, bytes), "a PDF is one file"
+    return pdf
+
+
+def _spell_out(root: Path, data: Any) -> None:
+    """Turn the formulas that do not compile on their own into code."""
+    runs = list(_formulas(data))
+    sources = {run["source"] for run in runs}
+    broken = {source for source in sources if not _compiles(root, source)}
+    for run in runs:
+        if run["source"] in broken:
+            run["kind"] = "code"
+
+
+def _compiles(root: Path, source: str) -> bool:
+    (root / "formula.json").write_bytes(msgspec.json.encode(source))
+    page = b'#set document(title: "f")\n#math.equation(alt: "f", eval(json("formula.json"), mode: "math").body)'
+    try:
+        _pdf(root, page)
+    except typst.TypstError:
+        return False
+    return True
+
+
+def _formulas(data: Any) -> Iterator[dict[str, Any]]:
+    """Every formula anywhere in the data of a report."""
+    if isinstance(data, dict):
+        if data.get("kind") == "math":
+            yield data
+        data = data.values()
+    if not isinstance(data, str) and hasattr(data, "__iter__"):
+        for part in data:
+            yield from _formulas(part)

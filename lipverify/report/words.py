@@ -1,0 +1,67 @@
+"""What the report says in its own words: the same sentences whatever the ledger holds."""
+
+from __future__ import annotations
+
+VERDICTS = {
+    "supported": "consistent",
+    "refuted": "refuted",
+    "inconclusive": "not decided",
+    "error": "error",
+}
+"""The word for a verdict, short enough for a table."""
+
+SENTENCES = {
+    "supported": "The evidence is consistent with the claim.",
+    "refuted": "The claim is refuted",
+    "inconclusive": "The evidence does not decide the claim.",
+    "error": "The check broke off, so there is no verdict.",
+}
+
+METHODS = {
+    "exact": "deterministic quadrature of a Laplace representation of the loss; the cost does not "
+    "depend on $n$, and the error is a bound that includes rounding",
+    "montecarlo": "sampling of contexts with counter-based random numbers; the error is the "
+    "half-width of the 95 % interval",
+    "asymptotic": "leading terms derived by computer algebra; never the only ground of a verdict",
+    "certified": "ball arithmetic; the interval provably contains the value",
+}
+
+HOW_VERDICTS_ARE_MADE = (
+    "A measurement is an interval, the measured value ± its error; a claim allows a set of values. "
+    "If the interval lies inside the set, the evidence is “consistent with” the claim; if it lies "
+    "outside, the claim is “refuted at” that point; if it crosses the edge, the point is “not "
+    "decided”. A narrower interval can decide an open case and can never overturn a decided one.",
+    "A claim over several points is refuted if it is refuted at any of them, and consistent only if "
+    "it is consistent at all of them. The margin is the distance from the interval to the edge of "
+    "the allowed set, in units of the measured quantity: positive inside, negative outside, zero "
+    "where the interval crosses the edge. A dash means that no finite edge bounds the set.",
+    "Every claim has a control: a twin with a wrong exponent, sign or constant, judged on the same "
+    "evidence. The control must come out refuted at every point, and methods that share no code "
+    "must agree within their errors; otherwise the claim is not decided, because the evidence has "
+    "shown no power to tell true from false.",
+    "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided on the limit of the local exponent "
+    "along the ray that the claim speaks of, extrapolated over many decades, with a stated error. "
+    "The evidence is numerical: it can refute a statement about a limit and can be consistent with "
+    "one, but a finite computation does not establish a limit.",
+)
+
+NOTATION = (
+    ("$d$", "ambient dimension: tokens lie on the unit sphere $S^{d-1}$ in $\\mathbb{R}^d$"),
+    ("$m$", "$d-1$, the dimension of the sphere itself (called intrinsic)"),
+    ("$n$", "number of context tokens"),
+    ("$L$", "Lipschitz constant of the task"),
+    ("$\\sigma$", "standard deviation of the label noise"),
+    (
+        "$w$",
+        "attention window parameter: the score of token $x_i$ is $w \\langle x_i, x \\rangle$; "
+        "$w^*$ minimises the loss",
+    ),
+    ("$\\Lambda$", "$n L^2 / \\sigma^2$"),
+    ("$B(w)$", "bias term of the loss, $\\mathbb{E} (\\sum_i a_i f(x_i) - f(x))^2$"),
+    (
+        "$N(w)$",
+        "noise term of the loss, $\\sigma^2 \\, \\mathbb{E} \\sum_i a_i^2$, with softmax weights "
+        "$a_i$; the loss is $B + N$",
+    ),
+)
+"""Symbols and their meanings, in the order of the table."""
