@@ -30,7 +30,7 @@ class Profile:
 def profile_named(name: str, seed: int = 0) -> Profile:
     """The profile called `name`."""
     if name == "quick":
-        return Profile("quick", (2, 3, 4, 5, 6, 7, 8), 14, 40_000, seed)
+        return Profile("quick", (2, 3, 4, 5, 6, 7, 8), 12, 40_000, seed)
     if name == "full":
         return Profile("full", (2, 3, 4, 5, 6, 7, 8, 9, 10, 12), 27, 400_000, seed)
     raise InvalidInput(f"profile = {name!r} is not known; choose one of: {', '.join(PROFILES)}.")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -85,13 +86,20 @@ def exit_code(ledger: Ledger, strict: bool) -> int:
 def verdict_table(ledger: Ledger) -> Table:
     """One line a claim; readable at 80 columns and without colour."""
     table = Table(box=None, pad_edge=False)
-    table.add_column("claim", overflow="fold", ratio=4)
-    table.add_column("claimed", overflow="fold", ratio=3)
-    table.add_column("measured", overflow="fold", ratio=3)
+    table.add_column("claim", no_wrap=True)
+    table.add_column("claimed", overflow="fold")
+    table.add_column("measured", overflow="fold")
     table.add_column("verdict", no_wrap=True)
+    stem = ""
     for record in ledger.claims:
+        head, _, rest = record.id.partition("/")
+        if head != stem and rest:
+            table.add_row(f"[bold]{head}[/bold]")
+        stem = head
         symbol, style = LOOKS[record.verdict]
-        table.add_row(record.id, record.claimed, _measured(record), f"[{style}]{symbol} {record.verdict}[/{style}]")
+        name = f"  {rest}" if rest else f"[bold]{head}[/bold]"
+        claimed, measured = escape(record.claimed), escape(_measured(record))
+        table.add_row(name, claimed, measured, f"[{style}]{symbol} {record.verdict}[/{style}]")
     return table
 
 

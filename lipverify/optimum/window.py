@@ -28,8 +28,8 @@ STRIDE = 3 * STEP
 SMALL = math.log(1e-3)
 ROUGH = 1e-3
 """Rough values differ from exact ones by less than this, relative."""
-NODES, HALF_WIDTH = np.cos(np.pi * (np.arange(11) + 0.5) / 11), 0.2
-"""The polynomial through exact values: degree 10 on log w* +- 0.2, at Chebyshev nodes."""
+NODES, HALF_WIDTH = np.cos(np.pi * (np.arange(9) + 0.5) / 9), 0.15
+"""The polynomial through exact values: degree 8 on log w* +- 0.15, at Chebyshev nodes."""
 MOST_MOVES = 60
 
 

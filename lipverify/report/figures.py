@@ -44,6 +44,8 @@ _WIDTH = 6.5
 """Width of the text in inches."""
 _LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.62, 0.10, 0.28, 0.48, 0.17
 """Room around the axes, and for one row of the legend, in inches."""
+_LEGEND = 3.0
+"""Room for one entry of the legend, in inches."""
 _HEIGHTS = {1: 2.2, 2: 2.0, 3: 1.55}
 """Height of the axes by the number of panels in a row."""
 
@@ -120,10 +122,7 @@ def _lay_out(canvas: Any, figure: Figure, entries: int) -> tuple[int, list[Any],
 def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, BandLook]) -> None:
     ax.set_xscale(panel.xscale)
     ax.set_yscale(panel.yscale)
-    for name in ("title", "xlabel", "ylabel"):
-        text = drawable(getattr(panel, name))
-        getattr(ax, f"set_{name}")(text, fontfamily=family(text))
-    _place_labels(ax)
+    _draw_labels(ax, panel)
     ax.grid(True, which="major")
     for series in panel.series:
         _draw_series(ax, panel, series, looks[series.label])
@@ -132,9 +131,13 @@ def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, 
         _draw_band(ax, panel, band, bands[band.label])
 
 
-def _place_labels(ax: Any) -> None:
+def _draw_labels(ax: Any, panel: Panel) -> None:
     """Labels at fixed distances: aligned between panels, and ticks need not be measured twice."""
     inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+    wide, high = inches.width + _LEFT, inches.height + _TOP
+    for name, room in (("title", wide), ("xlabel", wide), ("ylabel", high)):
+        text = drawable(getattr(panel, name), room)
+        getattr(ax, f"set_{name}")(text, fontfamily=family(text))
     ax.xaxis.set_label_coords(0.5, -0.27 / inches.height)
     ax.yaxis.set_label_coords(-0.46 / inches.width, 0.5)
 
@@ -144,7 +147,7 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
     points = [p for p in zip(series.x, series.y, errors, strict=True) if _has_place(panel, *p[:2])]
     x, y, error = ([p[i] for p in points] for i in range(3))
     over = 3 if series.style in {"line", "dashed"} else 4
-    common = {"color": look.color, "label": drawable(series.label), "zorder": over}
+    common = {"color": look.color, "label": drawable(series.label, _LEGEND), "zorder": over}
     edge = {"markeredgecolor": "white", "markeredgewidth": 0.4}
     match series.style:
         case "line":
@@ -186,7 +189,7 @@ def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
     ]
     ax.axhspan(
         *ends, facecolor=look.color, alpha=0.45, edgecolor="#666666" if look.hatch else "none",
-        hatch=look.hatch or None, linewidth=0, label=drawable(band.label), zorder=0.5,
+        hatch=look.hatch or None, linewidth=0, label=drawable(band.label, _LEGEND), zorder=0.5,
     )  # fmt: skip
     for end in (band.low, band.high):
         if end is not None and _has_place(panel, 1.0, end):
@@ -196,15 +199,15 @@ def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
 
 def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float) -> None:
     """One legend under all panels, clear of the data; a single entry needs none."""
-    handles: dict[str, Any] = {}
+    handles: dict[tuple[str, str], Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
+            handles.setdefault((label, type(handle).__name__), handle)
     if not room:
         return
     legend = canvas.legend(
-        handles.values(), handles.keys(), loc="lower center", ncols=columns, frameon=False,
-        borderaxespad=0.1, handlelength=2.4, columnspacing=1.6, labelspacing=0.35,
+        handles.values(), [label for label, _ in handles], loc="lower center", ncols=columns,
+        frameon=False, borderaxespad=0.1, handlelength=2.4, columnspacing=1.6, labelspacing=0.35,
         handletextpad=0.5,
     )  # fmt: skip
     for text in legend.get_texts():

@@ -12,13 +12,22 @@ _FORMULA = re.compile(r"(?<!\\)\$.+?(?<!\\)\$", re.DOTALL)
 _COMPUTER_MODERN = frozenset(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]")
 """What `cmr10` draws as what it is: its other positions hold TeX's glyphs, an ffi for a ±."""
 
+_LETTERS = 13
+"""Letters to the inch, at least, at the size of the labels."""
+
 
 @cache
-def drawable(text: str) -> str:
-    """Text for matplotlib; where its formulas cannot be read, the text as it stands."""
+def drawable(text: str, room: float) -> str:
+    """Text for matplotlib, cut where it is longer than `room` inches.
+
+    Where its formulas cannot be read, the text as it stands.
+    """
     from matplotlib.mathtext import MathTextParser
 
     text = printable(text).replace("\n", " ")
+    letters = max(int(room * _LETTERS), 1)
+    if len(text) > letters and not _FORMULA.search(text):
+        text = text[: letters - 1] + "…"
     if "$" in text:
         try:
             MathTextParser("path").parse(text)

@@ -23,6 +23,7 @@ from lipverify.report.vocabulary import (
 )
 
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
+_RUN_ON = re.compile(r"[^\W_]{40}")
 _DEEPEST = 30
 
 
@@ -38,6 +39,8 @@ def typst_math(formula: str) -> str:
         ...
     lipverify.report.vocabulary.UnreadableError: '#' has no meaning here
     """
+    if _RUN_ON.search(formula):
+        raise UnreadableError("a word that no line can hold")
     source = _Parser(_TOKEN.findall(formula)).sequence(stop=())
     if not source.strip():
         raise UnreadableError("an empty formula")
@@ -147,7 +150,7 @@ class _Parser:
         if name in readers:
             return readers[name]()
         if name in SIZES:
-            return f"lr({self._fence()}, size: #{SIZES[name]}%)"
+            return f"lr({self._fence()}, size: #{SIZES[name]}em)"
         if name in UPRIGHT:
             words = self._words()
             if name == "mathrm" and words.isalpha() and words.isascii():

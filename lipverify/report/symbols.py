@@ -93,8 +93,8 @@ SILENT = frozenset("displaystyle textstyle scriptstyle limits nolimits nonumber 
 """Commands that only ask for another style or place; the formula reads the same without them."""
 
 SIZES = {
-    f"{size}{side}": percent
-    for size, percent in {"big": 130, "Big": 170, "bigg": 220, "Bigg": 270}.items()
+    f"{size}{side}": height
+    for size, height in {"big": 1.2, "Big": 1.8, "bigg": 2.4, "Bigg": 3.0}.items()
     for side in ("", "l", "r", "m")
 }
-"""Commands that enlarge the bracket after them, and by how much."""
+"""Commands that enlarge the bracket after them, and the height in em."""

@@ -43,7 +43,8 @@ def rich(text: str) -> Text:
     at = 0
     for match in _FORMULA.finditer(text):
         runs += _words(text[at : match.start()])
-        runs.append(formula(match[1]))
+        run = formula(match[1])
+        runs.append(run if run.kind == "math" else Run("code", printable(match[0])))
         at = match.end()
     return tuple(runs + _words(text[at:]))
 
@@ -79,8 +80,10 @@ def _words(text: str) -> list[Run]:
 
 
 def _shown(character: str) -> str:
-    if character == "\n" or character.isascii() and character.isprintable():
+    if character == "\n" or (character.isascii() and character.isprintable()):
         return character
+    if unicodedata.category(character) == "Zs":
+        return " "
     hidden = unicodedata.category(character) in _INVISIBLE
     if hidden or ord(character) not in _glyphs():
         return f"⟨U+{ord(character):04X}⟩"

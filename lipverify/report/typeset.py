@@ -1,4 +1,4 @@
-"""From the model to the PDF: data in a folder of its own, a fixed template, fixed fonts and time."""
+"""From the model to the PDF: data in a folder of its own; template, fonts and time are fixed."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
 """Archivable, tagged, and readable by a screen reader."""
 _TIME = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 """The date inside the file; when the run took place is printed from the ledger."""
+_ONE_FORMULA = b"""#set document(title: "formula")
+#math.equation(alt: "formula", eval(json("formula.json"), mode: "math").body)
+"""
 
 
 def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
@@ -65,9 +68,8 @@ def _spell_out(root: Path, data: Any) -> None:
 
 def _compiles(root: Path, source: str) -> bool:
     (root / "formula.json").write_bytes(msgspec.json.encode(source))
-    page = b'#set document(title: "f")\n#math.equation(alt: "f", eval(json("formula.json"), mode: "math").body)'
     try:
-        _pdf(root, page)
+        _pdf(root, _ONE_FORMULA)
     except typst.TypstError:
         return False
     return True

@@ -31,10 +31,10 @@ HOW_VERDICTS_ARE_MADE = (
     "If the interval lies inside the set, the evidence is “consistent with” the claim; if it lies "
     "outside, the claim is “refuted at” that point; if it crosses the edge, the point is “not "
     "decided”. A narrower interval can decide an open case and can never overturn a decided one.",
-    "A claim over several points is refuted if it is refuted at any of them, and consistent only if "
-    "it is consistent at all of them. The margin is the distance from the interval to the edge of "
-    "the allowed set, in units of the measured quantity: positive inside, negative outside, zero "
-    "where the interval crosses the edge. A dash means that no finite edge bounds the set.",
+    "A claim over several points is refuted if it is refuted at any of them, and consistent only "
+    "if it is consistent at all of them. The margin is the distance from the interval to the edge "
+    "of the allowed set, in units of the measured quantity: positive inside, negative outside, "
+    "zero where the interval crosses the edge. A dash means that no finite edge bounds the set.",
     "Every claim has a control: a twin with a wrong exponent, sign or constant, judged on the same "
     "evidence. The control must come out refuted at every point, and methods that share no code "
     "must agree within their errors; otherwise the claim is not decided, because the evidence has "

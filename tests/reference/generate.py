@@ -1,0 +1,96 @@
+"""Write values.json: `python -m tests.reference.generate` (about ten minutes on one core).
+
+Each value is computed twice, with different precision, order and panels; the digits to which the two
+agree are stored with it, and nothing else is claimed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mpmath import mp, nstr
+
+from tests.reference.oracle import direct, laplace, window_zero
+
+VALUES = Path(__file__).with_name("values.json")
+SHOWN = 25
+LEAST_DIGITS = 9
+"""A value known to fewer digits is left out: it could not judge anything."""
+
+LAPLACE = [
+    (d, n, w)
+    for d, n, w in [
+        (2, 3, 0.5), (2, 100, 20), (2, 10**6, 1000), (2, 10**30, 1e4), (2, 3, 1e4),
+        (3, 10, 5), (3, 1000, 20), (3, 10**6, 100), (3, 3, 1000), (3, 10**12, 1e4),
+        (4, 100, 5), (4, 10**6, 1e4),
+        (5, 2, 1e4), (5, 100, 0.5), (5, 100, 5), (5, 100, 1000), (5, 10**30, 1e-3), (5, 10**12, 100),
+        (8, 3, 20), (8, 1000, 100), (8, 10**30, 1e4), (8, 10**6, 1e4),
+        (20, 2, 100), (20, 100, 100), (20, 10**6, 5), (20, 10**30, 1e4), (20, 10**12, 1e3),
+    ]
+]  # fmt: skip
+DIRECT = [(2, 0.5), (2, 20), (2, 1000), (3, 5), (4, 0.5), (4, 20), (4, 1000), (5, 5), (8, 20)]
+ZERO = [(2, 2), (3, 10), (8, 1000), (20, 10**30)]
+
+
+def agreed_digits(a: Any, b: Any) -> int:
+    """Decimal digits to which two values agree, at most SHOWN."""
+    return SHOWN if a == b else min(SHOWN, int(-mp.log10(abs(a - b) / abs(a))))
+
+
+def rows_of(law_values: dict[tuple[str, str], tuple[Any, Any]], d: int, n: int, w: float, route: str, seconds: float):  # type: ignore[no-untyped-def]
+    """One JSON row for each quantity, from its two computations."""
+    for (law, quantity), (first, second) in law_values.items():
+        yield {
+            "law": law,
+            "quantity": quantity,
+            "d": d,
+            "n": str(n),
+            "w": w,
+            "value": nstr(second, SHOWN),
+            "digits": agreed_digits(first, second),
+            "route": route,
+            "seconds": round(seconds, 1),
+        }
+
+
+def twice(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[Any, Any, float]:
+    """Both computations, the second in more digits, and their time."""
+    clock = time.perf_counter()
+    with mp.workdps(30):
+        a = first()
+    with mp.workdps(40):
+        b = second()
+        return a, b, time.perf_counter() - clock
+
+
+def main() -> None:
+    """Compute every point and write the file."""
+    rows: list[dict[str, Any]] = []
+    for d, n, w in LAPLACE:
+        a, b, seconds = twice(lambda: laplace(d, n, w, 14), lambda: laplace(d, n, w, 20, ratio=2.5, pieces=5))
+        found = {("affine", "noise"): (a.noise, b.noise), ("affine", "bias"): (a.affine, b.affine)}
+        rows += rows_of(found, d, n, w, "laplace", seconds)
+        print(rows[-2]["digits"], rows[-1]["digits"], d, n, w, f"{seconds:.1f} s", flush=True)
+    for d, w in DIRECT:
+        a, b, seconds = twice(lambda: direct(d, w, 10), lambda: direct(d, w, 14, ratio=2.5))
+        found = {
+            ("affine", "noise"): (a.noise, b.noise),
+            ("affine", "bias"): (a.affine, b.affine),
+            ("relu", "bias"): (a.relu, b.relu),
+        }
+        rows += rows_of(found, d, 2, w, "direct", seconds)
+        print([row["digits"] for row in rows[-3:]], d, 2, w, f"{seconds:.1f} s", flush=True)
+    for d, n in ZERO:
+        a, b, seconds = twice(lambda: window_zero(d, n), lambda: window_zero(d, n))
+        found = {("affine", "bias"): (a.affine, b.affine), ("relu", "bias"): (a.relu, b.relu)}
+        rows += rows_of(found, d, n, 0.0, "closed form", seconds)
+    rows = [row for row in rows if row["digits"] >= LEAST_DIGITS]
+    VALUES.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""The command line, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
+
+
+def lipverify(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lipverify", *arguments],
+        capture_output=True, text=True, env=ENVIRONMENT, cwd=cwd, timeout=240, check=False,
+    )  # fmt: skip
+
+
+LOSS = ("loss", "--d", "5", "--n", "100", "--law", "relu", "--L", "1", "--sigma", "1")
+WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("loss", "--d", "5", "--n", "0", "--w", "1"), "n = 0"),
+        (("loss", "--d", "5", "--n", "2.5", "--w", "1"), "n = 2.5"),
+        (("loss", "--d", "1", "--n", "10", "--w", "1"), "d = 1"),
+        (("loss", "--d", "five", "--n", "10", "--w", "1"), "five"),
+        ((*LOSS, "--w", "-1"), "w = -1"),
+        ((*LOSS, "--w", "nan"), "w = nan"),
+        ((*LOSS, "--w", "inf"), "w = inf"),
+        ((*LOSS,), "--w"),
+        ((*LOSS, "--w", "1", "--method", "magic"), "magic"),
+        ((*LOSS, "--w", "1", "--contexts", "10"), "contexts"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--contexts", "1"), "contexts = 1"),
+        ((*WINDOW, "--sigma", "-1"), "sigma = -1"),
+        ((*WINDOW, "--sigma", "nan"), "sigma = nan"),
+        ((*WINDOW, "--L", "-2"), "L = -2"),
+        ((*WINDOW, "--L", "inf"), "L = inf"),
+        ((*WINDOW, "--L", "0", "--sigma", "0"), "L = 0"),
+        (("window", "--d", "5", "--n", "1e31"), "1e+31"),
+        (("window", "--d", "5", "--n", "10", "--law", "cubic"), "cubic"),
+        (("verify", "softmax.windw-printed"), "softmax.window-printed"),
+        (("verify", "--profile", "slow"), "slow"),
+        (("verify", "--backend", "tpu"), "tpu"),
+        (("verify", "--backend", "cupy"), "GPU"),
+        (("verify", "--jobs", "0"), "jobs = 0"),
+        (("verify", "--frobnicate"), "--frobnicate"),
+        (("verify", "--out", "/dev/null/reports"), "/dev/null/reports"),
+        (("explain", "nothing"), "nothing"),
+        (("report", "no-such-ledger.json"), "no-such-ledger.json"),
+        (("report", "/dev/null"), "/dev/null"),
+        (("frobnicate",), "frobnicate"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], named: str, tmp_path: Path) -> None:
+    if arguments[:2] == ("verify", "--backend") and arguments[2] == "cupy":
+        pytest.importorskip("sys", reason="always there")
+        try:
+            import cupy
+
+            if cupy.cuda.is_available():
+                pytest.skip("there is a GPU")
+        except ImportError:
+            pass
+    done = lipverify(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_needs_no_numerical_library() -> None:
+    script = "import sys, lipverify.cli.app; print([m for m in ('numpy', 'scipy', 'sympy', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    done = lipverify("--help")
+    assert done.returncode == 0
+    for command in ("verify", "list", "explain", "loss", "window", "report"):
+        assert command in done.stdout
+        assert lipverify(command, "--help").returncode == 0
+
+
+def test_loss_as_a_table_and_as_json() -> None:
+    table = lipverify(*LOSS, "--w", "0.5", "5", "50")
+    assert table.returncode == 0
+    assert "0.05684417" in table.stdout
+    content = json.loads(lipverify(*LOSS, "--w", "0.5", "5", "50", "--json").stdout)
+    assert content["problem"] == {"d": 5, "n": 100, "law": "relu", "L": 1.0, "sigma": 1.0}
+    assert content["w"] == [0.5, 5.0, 50.0]
+    assert content["total"] == [b + n for b, n in zip(content["bias"], content["noise"], strict=True)]
+    assert all(error < 1e-9 * value for error, value in zip(content["bias_error"], content["bias"], strict=True))
+
+
+def test_loss_by_monte_carlo_is_repeatable_and_near() -> None:
+    sampled = (*LOSS, "--w", "5", "--method", "montecarlo", "--contexts", "2000", "--seed", "3", "--json")
+    first, second = lipverify(*sampled), lipverify(*sampled)
+    assert first.stdout == second.stdout
+    content = json.loads(first.stdout)
+    exact = json.loads(lipverify(*LOSS, "--w", "5", "--json").stdout)
+    assert abs(content["bias"][0] - exact["bias"][0]) <= 2 * content["bias_error"][0]
+
+
+def test_window_as_json_is_the_optimum() -> None:
+    content = json.loads(lipverify(*WINDOW, "--json").stdout)
+    from lipverify import Problem, optimal_window
+    from lipverify.laws import Affine
+
+    optimum = optimal_window(Problem(d=5, n=100, law=Affine()))
+    assert abs(content["w"] - optimum.w) <= content["w_error"] + optimum.w_error
+    assert content["where"] == "interior"
+    assert "2.4755896" in lipverify(*WINDOW).stdout
+
+
+def test_list_and_explain_name_every_claim() -> None:
+    claims = json.loads(lipverify("list", "--json").stdout)
+    assert len(claims) >= 40
+    listed = lipverify("list").stdout
+    assert "recorded" in listed
+    one = next(claim for claim in claims if claim["id"] == "softmax.window-printed/affine/lower/ambient")
+    explained = lipverify("explain", one["id"])
+    assert explained.returncode == 0
+    for text in (one["id"], one["statement"], one["control"], "Theorem 2", "refuted"):
+        assert text in explained.stdout
+
+
+def test_verify_writes_a_ledger_and_a_report(tmp_path: Path) -> None:
+    done = lipverify("verify", "softmax.gaussian-window", "--out", str(tmp_path / "new" / "folder"), "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    assert "refuted" in done.stdout
+    assert "measured" in done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    folder = tmp_path / "new" / "folder"
+    assert sorted(path.name for path in folder.iterdir()) == ["ledger.json", "report.pdf"]
+    ledger = json.loads((folder / "ledger.json").read_text())
+    for name in ("id", "verdict", "measured", "claimed", "margin", "control", "seconds", "cells"):
+        assert name in ledger["claims"][0]
+    first = (folder / "report.pdf").read_bytes()
+    assert lipverify("report", str(folder / "ledger.json")).returncode == 0
+    assert (folder / "report.pdf").read_bytes() == first, "same ledger, same bytes"
+
+
+def test_strict_and_json(tmp_path: Path) -> None:
+    done = lipverify("verify", "softmax.gaussian-window/proof", "--out", str(tmp_path), "--jobs", "1", "--strict", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["claims"][0]["verdict"] == "refuted"
+
+
+def test_the_checks_run_from_the_folder_and_from_the_file(tmp_path: Path) -> None:
+    root = Path(__file__).parents[1]
+    for command in (["-m", "checks", "softmax.gaussian-window"], ["checks/kernel.py"]):
+        done = subprocess.run(
+            [sys.executable, *command, "--out", str(tmp_path), "--jobs", "1"],
+            capture_output=True, text=True, cwd=root, env={**ENVIRONMENT, "PYTHONPATH": str(root)}, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "intuition" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "caught", "strict", "code"),
+    [
+        ("supported", "supported", True, False, 0), ("refuted", "refuted", True, False, 0),
+        ("refuted", "refuted", True, True, 1), ("supported", "refuted", True, False, 1),
+        ("inconclusive", "supported", False, False, 1), ("inconclusive", "inconclusive", False, False, 1),
+        ("error", "supported", False, False, 3),
+    ],
+)  # fmt: skip
+def test_exit_codes(verdict: str, expected: str, caught: bool, strict: bool, code: int) -> None:
+    import msgspec
+
+    from lipverify.claims.ledger import Control, Ledger, Provenance, Record, Source
+    from lipverify.cli.verify import exit_code
+
+    record = Record(
+        id="a.b", title="t", statement="s", source=Source(paper="S", place="p", printed="q"), assumptions=(),
+        verdict=verdict, expected=expected, measured="", claimed="c", margin=None,  # type: ignore[arg-type]
+        control=Control(statement="x", caught=caught), finding="", seconds=0.0, cells=(),
+    )  # fmt: skip
+    made = Provenance(versions={}, machine="", started="", seconds=0.0)
+    ledger = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=(record,))
+    assert exit_code(ledger, strict) == code
+    assert msgspec.json.decode(msgspec.json.encode(ledger), type=Ledger) == ledger

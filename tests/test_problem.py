@@ -1,0 +1,71 @@
+import math
+
+import msgspec
+import numpy as np
+import pytest
+
+from lipverify import Problem
+from lipverify.errors import InvalidInput
+from lipverify.laws import LAWS, Affine, ReLU, law_named
+
+GOOD = {"d": 5, "n": 100, "law": ReLU(L=1.0), "sigma": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("d", 1), ("d", 2.5), ("d", "5"), ("d", True), ("d", None),
+        ("n", 0), ("n", -3), ("n", 2.5), ("n", 1e31), ("n", math.inf), ("n", math.nan), ("n", "10"), ("n", None),
+        ("sigma", -1.0), ("sigma", math.nan), ("sigma", math.inf), ("sigma", "1"),
+        ("law", "relu"), ("law", None),
+    ],
+)  # fmt: skip
+def test_a_value_that_breaks_its_rule_is_named(field: str, value: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        Problem(**{**GOOD, field: value})  # type: ignore[arg-type]
+    message = str(refused.value)
+    assert message.startswith(f"{field} = {value!r}")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("L", [-1.0, math.nan, math.inf, "1", None, True])
+@pytest.mark.parametrize("law", [Affine, ReLU])
+def test_a_lipschitz_constant_is_finite_and_not_negative(law: type[ReLU], L: object) -> None:
+    with pytest.raises(InvalidInput, match="Lipschitz"):
+        law(L=L)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("n", [1, np.int64(7), 1e30, 10**30, 2**53 + 2, 1e6])
+def test_any_integral_length_up_to_1e30_is_a_length(n: object) -> None:
+    problem = Problem(**{**GOOD, "n": n})  # type: ignore[arg-type]
+    assert float(problem.n) == float(n)  # type: ignore[arg-type]
+
+
+def test_replace_validates_again() -> None:
+    problem = Problem(**GOOD)  # type: ignore[arg-type]
+    assert problem.replace(n=7).n == 7
+    with pytest.raises(InvalidInput, match="n = 0"):
+        problem.replace(n=0)
+    with pytest.raises(InvalidInput, match="width is not a field"):
+        problem.replace(width=3)
+
+
+def test_laws_survive_json_as_what_they_are() -> None:
+    for law in (Affine(L=2.0), ReLU(L=0.5)):
+        assert msgspec.json.decode(msgspec.json.encode(law), type=Affine | ReLU) == law
+
+
+def test_every_law_has_a_name_and_a_bound_for_each_link() -> None:
+    z = np.linspace(-1, 1, 201)
+    for name, kind in LAWS.items():
+        law = law_named(name)
+        assert type(law) is kind
+        links = law.links(z, np)
+        assert len(links) == len(law.link_ranges)
+        for link, extent in zip(links, law.link_ranges, strict=True):
+            assert np.ptp(link) == extent
+
+
+def test_an_unknown_law_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match="affine, relu"):
+        law_named("cubic")

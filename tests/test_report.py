@@ -1,0 +1,533 @@
+"""The report: what it prints is what the ledger says, and the same ledger prints the same bytes."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+import time
+import unicodedata
+from decimal import Decimal
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given, target
+from hypothesis import strategies as st
+
+from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.claims.ledger import Ledger, Provenance, Record, Source, write_ledger
+from lipverify.claims.verdict import VERDICTS, Allowed
+from lipverify.report import digits, symbols, write_report
+from lipverify.report.build import build
+from lipverify.report.drawings import Drawings
+from lipverify.report.figures import draw
+from lipverify.report.latex import typst_math
+from lipverify.report.looks import series_looks
+from lipverify.report.model import Report
+from lipverify.report.text import Run, printable, rich
+from lipverify.report.typeset import typeset
+from lipverify.report.vocabulary import UnreadableError
+from tests.ledgers import cell, ledger, many, realistic, record, slopes_figure, terms_figure
+
+pymupdf: Any = import_module("pymupdf")  # it has no types
+replace = msgspec.structs.replace
+
+HOSTILE = (
+    '#import "x"',
+    '#read("/etc/passwd")',
+    '$#read("/etc/passwd")$',
+    "#panic()",
+    "$",
+    "$$",
+    "\\",
+    "\\$ \\( \\u{41}",
+    "*_@<>`~",
+    "] } ) [ { (",
+    "// gone /* gone */",
+    "= heading",
+    "a\u202eb \u0000 \ud800",
+    "中 😀 é σ²",
+    "x" * 300,
+    "ab-/" * 100,
+)
+
+
+def pdf(book: Ledger, folder: Path, name: str = "report.pdf") -> bytes:
+    write_report(book, folder / name)
+    return (folder / name).read_bytes()
+
+
+def pages(content: bytes) -> list[Any]:
+    return list(pymupdf.open(stream=content, filetype="pdf"))
+
+
+def squeezed(text: str) -> str:
+    """Text without spaces or the difference between an italic letter and an upright one."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def text_of(content: bytes) -> str:
+    return squeezed("".join(page.get_text() for page in pages(content)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture(scope="module")
+def book() -> Ledger:
+    return realistic()
+
+
+@pytest.fixture(scope="module")
+def printed(book: Ledger, folder: Path) -> bytes:
+    return pdf(book, folder)
+
+
+def model(book: Ledger) -> Report:
+    """The model, its figures not drawn."""
+    from lipverify.report.model import Drawing
+
+    blank = Drawing(file="", width=1.0, caption=(), alt="a")
+    return build(book, lambda _: blank)
+
+
+# ---- numbers ----
+
+printed_number = re.compile(r"([−\d.e]+) ± ([−\d.e]+)")
+finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e200, max_value=1e200)
+
+
+def value_of(text: str) -> Decimal:
+    return Decimal(text.replace("−", "-"))
+
+
+@given(value=finite, error=st.floats(1e-200, 1e200))
+@example(value=0.3333312, error=2e-6)
+@example(value=1e-3, error=20.0)
+@example(value=0.0, error=9.7)
+@example(value=999.96, error=0.096)
+def test_a_printed_interval_is_that_of_the_ledger(value: float, error: float) -> None:
+    match = printed_number.fullmatch(digits.with_error(value, error))
+    assert match is not None
+    shown, half = value_of(match[1]), value_of(match[2])
+    exact, true_half = Decimal(repr(value)), Decimal(repr(error))
+    assert true_half <= half <= Decimal("1.5") * true_half
+    # Half a unit of the last printed digit, which is the error's own or the fifteenth.
+    unit = max(Decimal(1).scaleb(half.normalize().adjusted()), abs(exact) * Decimal("1e-14"))
+    off = abs(shown - exact)
+    target(float(off / unit))
+    assert off <= unit / 2
+
+
+def test_numbers_that_are_not_there_or_not_numbers_are_said_to_be_so() -> None:
+    assert digits.with_error(None, 1.0) == "–"
+    assert digits.with_error(math.nan, 1.0) == "not a number"
+    assert digits.with_error(math.inf, None) == "∞"
+    assert digits.with_error(0.25, math.nan) == "0.25 ± not a number"
+    assert digits.signed(-math.inf) == "−∞"
+
+
+def test_every_cell_and_cross_check_is_printed_with_its_own_numbers(
+    book: Ledger, printed: bytes
+) -> None:
+    rows = [squeezed(row) for row in rows_of(printed)]
+    cells = [c for claim in book.claims for c in claim.cells]
+    assert len(cells) >= 20
+    for claim in book.claims:
+        for c in claim.cells:
+            parts = [digits.with_error(c.measured, c.error), digits.signed(c.margin)]
+            parts += [f"d={c.where['d']}"] if len({k.where["d"] for k in claim.cells}) > 1 else []
+            assert any(all(squeezed(p) in row for p in parts) for row in rows), parts
+        for check in claim.cross_checks:
+            parts = [
+                digits.with_error(v, e) for v, e in zip(check.values, check.errors, strict=True)
+            ]
+            assert any(all(squeezed(p) in row for p in parts) for row in rows), parts
+
+
+def rows_of(content: bytes) -> list[str]:
+    """The words of each page that share a base line, from left to right."""
+    rows: dict[tuple[int, int], list[tuple[float, str]]] = {}
+    for number, page in enumerate(pages(content)):
+        for x, _, _, bottom, word, *_ in page.get_text("words"):
+            rows.setdefault((number, round(bottom / 3)), []).append((x, word))
+            rows.setdefault((number, round(bottom / 3) + 1), []).append((x, word))
+    return ["".join(word for _, word in sorted(row)) for row in rows.values()]
+
+
+def test_no_number_in_the_evidence_is_foreign_to_the_ledger(book: Ledger, printed: bytes) -> None:
+    """Each printed `value ± error` belongs to some number of the ledger."""
+    expected = {
+        squeezed(digits.with_error(c.measured, c.error)) for r in book.claims for c in r.cells
+    } | {
+        squeezed(digits.with_error(v, e))
+        for r in book.claims
+        for check in r.cross_checks
+        for v, e in zip(check.values, check.errors, strict=True)
+    }
+    evidence = "\n".join(page.get_text() for page in pages(printed))
+    found = {squeezed(m[0]) for m in re.finditer(r"^[−\d.e]+ ± [−\d.e]+$", evidence, re.MULTILINE)}
+    assert len(found) >= 8
+    assert found <= expected
+
+
+# ---- the same ledger, the same bytes; another ledger, other bytes ----
+
+PRINT = """
+import sys
+from pathlib import Path
+from lipverify.claims.ledger import read_ledger
+import lipverify.report
+heavy = {"matplotlib", "typst", "numpy", "sympy"} & set(sys.modules)
+assert not heavy, heavy
+lipverify.report.write_report(read_ledger(Path(sys.argv[1])), Path(sys.argv[2]))
+assert "matplotlib.pyplot" not in sys.modules
+"""
+
+
+def test_the_same_ledger_gives_the_same_bytes_in_any_process(
+    book: Ledger, printed: bytes, folder: Path
+) -> None:
+    assert pdf(book, folder, "again.pdf") == printed
+    write_ledger(book, folder / "ledger.json")
+    out = folder / "elsewhere.pdf"
+    subprocess.run(
+        [sys.executable, "-c", PRINT, folder / "ledger.json", out],
+        check=True,
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "PYTHONHASHSEED": "12345", "SOURCE_DATE_EPOCH": "1", "TZ": "Asia/Tokyo"},
+    )
+    assert out.read_bytes() == printed
+
+
+def small() -> Record:
+    panel = Panel(
+        title="t", xlabel="x", ylabel="y", series=(Series(label="s", x=(1.0, 2.0), y=(1.0, 2.0)),)
+    )
+    return record(figures=(Figure(caption="c", alt="a", panels=(panel,)),))
+
+
+def with_cell(claim: Record, **changes: object) -> Record:
+    first, *rest = claim.cells
+    return replace(claim, cells=(replace(first, **changes), *rest))
+
+
+def with_point(claim: Record) -> Record:
+    (figure,) = claim.figures
+    (panel,) = figure.panels
+    (series,) = panel.series
+    series = replace(series, y=(1.0, 2.02))
+    return replace(claim, figures=(replace(figure, panels=(replace(panel, series=(series,)),)),))
+
+
+TAMPERED = {
+    "measured": lambda claim: with_cell(claim, measured=0.4000013),
+    "error": lambda claim: with_cell(claim, error=3e-6),
+    "margin": lambda claim: with_cell(claim, margin=-0.11),
+    "where": lambda claim: with_cell(claim, where={"d": 9, "law": "affine"}),
+    "verdict": lambda claim: with_cell(claim, verdict="supported"),
+    "control": lambda claim: with_cell(claim, control="supported"),
+    "summary margin": lambda claim: replace(claim, margin=-0.2),
+    "seconds": lambda claim: replace(claim, seconds=9.0),
+    "cross-check": lambda claim: replace(
+        claim,
+        cross_checks=(replace(claim.cross_checks[0], values=(0.0123457, 0.012349)),),
+    ),
+    "point": with_point,
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_ledger_changes_the_report(name: str, folder: Path) -> None:
+    claim = small()
+    assert pdf(ledger((claim,)), folder) != pdf(ledger((TAMPERED[name](claim),)), folder)
+
+
+# ---- what the reader sees ----
+
+
+def test_the_first_page_holds_the_result(book: Ledger, printed: bytes) -> None:
+    first = squeezed(pages(printed)[0].get_text())
+    for claim in book.claims:
+        assert squeezed(claim.id) in first
+    for words in ("3✓consistent", "1✗refuted", "1?notdecided", "1!error", "Methods"):
+        assert words in first
+    assert first.count(squeezed("≠ recorded:")) == 2
+    assert first.count(squeezed("‡ control not caught")) == 1
+
+
+def test_a_refuted_claim_says_where_and_no_claim_is_called_proved(printed: bytes) -> None:
+    text = text_of(printed)
+    assert squeezed("The claim is refuted at d = 2.") in text
+    assert squeezed("What differs from what is printed") in text
+    assert "proved" not in text
+
+
+def test_refuted_points_that_fill_no_grid_are_listed_one_by_one() -> None:
+    wheres = ({"d": 2, "law": "relu"}, {"d": 3, "law": "affine"}, {"d": 4, "law": "relu"})
+    cells = tuple(
+        cell(2, "relu", Allowed(low=k), "", where=where, verdict="refuted")
+        for k, where in enumerate(wheres)
+    )
+    claim = record(cells=cells, verdict="refuted")
+    (entry,) = model(ledger((claim,))).sections[0].entries
+    sentence = "".join(run.text for run in entry.sentence)
+    assert "(d = 2, law = relu), (d = 3, law = affine), (d = 4, law = relu)" in sentence
+
+
+def test_readings_of_one_claim_share_a_section_and_say_their_source_once() -> None:
+    report = model(many(40))
+    assert [len(section.entries) for section in report.sections] == [4] * 10
+    assert all(section.origin is not None for section in report.sections)
+    assert all(entry.origin is None for s in report.sections for entry in s.entries)
+
+
+def test_sources_that_differ_are_said_at_each_claim() -> None:
+    other = Source(paper="V", place="p", printed="q")
+    report = model(ledger((record("a/1"), record("a/2", source=other))))
+    (section,) = report.sections
+    assert section.origin is None
+    assert all(entry.origin is not None for entry in section.entries)
+
+
+def test_the_table_on_the_first_page_repeats_its_header(folder: Path) -> None:
+    claims = tuple(record(f"stem/{k}", figures=(), cells=(), cross_checks=()) for k in range(70))
+    content = pages(pdf(ledger(claims), folder))
+    header = [squeezed("claim claimed measured verdict margin") in squeezed(p.get_text())
+              for p in content[:3]]  # fmt: skip
+    assert header[:2] == [True, True]
+
+
+def test_the_file_is_tagged_archivable_and_described(book: Ledger, printed: bytes) -> None:
+    document = pymupdf.open(stream=printed, filetype="pdf")
+    catalog = document.xref_object(document.pdf_catalog())
+    assert "/MarkInfo" in catalog
+    assert "/Lang (en-GB)" in catalog
+    assert "pdfaid:part" in document.get_xml_metadata()
+    assert document.metadata["title"].startswith("Numerical verification")
+    assert document.metadata["author"] == "lipverify 0.1.0"
+    alt = next(figure.alt for claim in book.claims for figure in claim.figures)
+    objects = "".join(document.xref_object(k) for k in range(1, document.xref_length()))
+    assert alt in objects
+
+
+# ---- ledgers that are empty, broken or hostile ----
+
+
+def test_an_empty_ledger_says_so(folder: Path) -> None:
+    assert squeezed("The ledger holds no claims") in text_of(pdf(ledger(()), folder))
+
+
+def test_a_check_that_broke_says_why(printed: bytes) -> None:
+    assert squeezed("OutOfReach: w = 1e9: the recursion overflows") in text_of(printed)
+
+
+def hostile_record(text: str) -> Record:
+    panel = Panel(
+        title=text,
+        xlabel=text,
+        ylabel=text,
+        series=(Series(label=text, x=(1.0, 2.0), y=(-1.0, math.nan)),),
+        bands=(Band(label=text, low=-1.0),),
+    )
+    first = cell(2, text, Allowed(), text, quantity=text, method=text, note=text)
+    check = replace(record().cross_checks[0], where={text: text}, quantity=text, agrees=False)
+    return record(
+        text,
+        title=text,
+        statement=text,
+        source=Source(paper=text, place=text, printed=text),
+        assumptions=(text, text),
+        measured=text,
+        claimed=text,
+        finding=text,
+        reproduce=text,
+        problem=text,
+        cells=(first, replace(first, where={text: text}, claimed=text + "x", measured=None)),
+        cross_checks=(replace(check, methods=(text, text)),),
+        figures=(Figure(caption=text, alt=text, panels=(panel,)),),
+    )
+
+
+@pytest.fixture(scope="module")
+def hostile(folder: Path) -> bytes:
+    text = HOSTILE[-1]
+    made = Provenance(
+        versions={text: text, "lipverify": HOSTILE[1]}, machine=text, started=text, seconds=math.nan
+    )
+    claims = tuple(hostile_record(text) for text in HOSTILE)
+    return pdf(
+        Ledger(profile=text, seed=0, backend=text, provenance=made, claims=claims), folder, "h.pdf"
+    )
+
+
+def test_hostile_text_is_printed_as_it_is(hostile: bytes) -> None:
+    text = text_of(hostile)
+    assert text.count(squeezed('#read("/etc/passwd")')) > 20
+    assert squeezed('#import "x"') in text
+    assert "//gone/*gone*/" in text
+    assert "=heading" in text
+    assert "root:" not in text
+    assert "U+202E" in text
+    assert "U+0000" in text
+
+
+@pytest.mark.parametrize("name", ["printed", "hostile"])
+def test_nothing_leaves_the_page(name: str, request: pytest.FixtureRequest) -> None:
+    content = pages(request.getfixturevalue(name))
+    seen = 0
+    for page in content:
+        # Punctuation may hang into the margin by up to half a letter.
+        frame = pymupdf.Rect(59, 40, page.rect.x1 - 59, page.rect.y1 - 30)
+        for x0, y0, x1, y1, word, *_ in page.get_text("words"):
+            seen += 1
+            assert frame.x0 <= x0, (page.number, word)
+            assert x1 <= frame.x1, (page.number, word)
+            assert frame.y0 <= y0, (page.number, word)
+            assert y1 <= frame.y1, (page.number, word)
+    assert seen > 500
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_its_caption_and_the_reason(folder: Path) -> None:
+    broken = Series(label="s", x=(1.0, 2.0), y=(1.0,))
+    panel = Panel(title="t", xlabel="x", ylabel="y", series=(broken,))
+    claim = record(figures=(Figure(caption="kept caption", alt="a", panels=(panel,)),))
+    text = text_of(pdf(ledger((claim,)), folder))
+    assert squeezed("This figure could not be drawn") in text
+    assert squeezed("kept caption") in text
+
+
+def test_a_formula_that_the_typesetter_refuses_is_shown_as_its_source() -> None:
+    report = model(ledger((record(figures=()),)))
+    broken = replace(report, summary=((Run("math", "the source", "nonsense(x)"),),))
+    assert squeezed("the source") in text_of(typeset(broken, {}))
+
+
+# ---- formulas ----
+
+
+def test_every_word_of_the_vocabulary_is_typeset(folder: Path) -> None:
+    names = [*symbols.CHARACTERS, *symbols.OPERATORS, *symbols.NAMED, *symbols.BELOW]
+    formulas = [rf"a \{name} b" for name in (*names, *symbols.SPACES, *symbols.SILENT)]
+    formulas += [rf"\{name}{{x}}" for name in (*symbols.DECORATIONS, *symbols.UPRIGHT)]
+    formulas += [rf"\{name}( x" for name in symbols.SIZES]
+    formulas += [
+        r"\left\{ a \,\middle|\, \frac{1}{2} \right.",
+        r"\begin{aligned} a &= b \\ &\le c \end{aligned}",
+        r"f = \begin{cases} a & \text{if } x > 0 \\ b & \text{else} \end{cases}",
+        r"\begin{pmatrix} A & b \\ v^\top & c \end{pmatrix}",
+        r"\sqrt[3]{x} + \binom{n}{k} + \overset{d}{=} + \underset{n}{x} + f''_i^2",
+        r"\operatorname*{argmin}_v x + \mathbf{E} + {}^2 x",
+    ]
+    runs = [rich(f"${formula}$") for formula in formulas]
+    assert {run.kind for (run,) in runs} == {"math"}
+    report = replace(model(ledger(())), summary=tuple(runs))
+    broken = replace(report, summary=(*runs, (Run("math", "s", "nonsense(x)"),)))
+    # A formula that does not compile would be turned into code and show its backslash.
+    assert "\\" not in text_of(typeset(broken, {}))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [r"\unknown", r"\frac{a}", "{", "}", "a & b", r"\left( a", r"\begin{x}a\end{x}", "a^b^c", "",
+     r"\text{#x}", "#x", "x" * 60, "{" * 500, r"\frac" * 500, "\x00", r"\begin{cases}"],
+)  # fmt: skip
+def test_what_is_not_understood_is_refused(formula: str) -> None:
+    with pytest.raises(UnreadableError):
+        typst_math(formula)
+
+
+ALLOWED = re.compile(
+    r'"(?:[^"\\]|\\.)*"'  # a string
+    r"|\\u\{[0-9a-f]+\}|\\ "  # one character, a new line
+    r"|#none|#h\(-1em/6\)|#\d\.\dem"
+    r"|[A-Za-z0-9. (),;:&]",
+    re.DOTALL,
+)
+CALLS = {"frac", "attach", "lr", "mid", "binom", "sqrt", "root", "op", "limits", "upright", "bold"}
+CALLS |= {"cases", "mat", "class", *symbols.DECORATIONS.values()}
+pieces = st.sampled_from(
+    ["#", "$", "\\", '"', "{", "}", "(", ")", "^", "_", "&", "\\\\", "\\text", "\\mathrm", "\\left",
+     "\\right", "\\frac", "\\begin{cases}", "\\end{cases}", "eval", "read", "/", "..", ":", ",",
+     ";", "//", "/*", "a", "1", " ", "'", "\\operatorname", "]", "[", "\u202e", "σ", "@", "<", ">"]
+)  # fmt: skip
+
+
+@given(st.lists(pieces, max_size=14).map("".join))
+@example(r'\text{"}) #read("/etc/passwd")')
+@example(r"read(a: b, ..c)")
+def test_no_formula_can_carry_code(formula: str) -> None:
+    try:
+        source = typst_math(formula)
+    except UnreadableError:
+        return
+    assert ALLOWED.sub("", source) == ""
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', source)
+    called = set(re.findall(r"([A-Za-z.]+)\(", bare))
+    assert called <= CALLS | {"h"}
+
+
+# ---- figures ----
+
+
+def test_a_family_of_series_gets_colours_that_differ_in_grey() -> None:
+    looks = series_looks(terms_figure())
+    family = [looks[f"$d = {d}$"].color for d in range(2, 9)]
+    lightness = [0.299 * r + 0.587 * g + 0.114 * b for r, g, b, _ in family]
+    steps = [b - a for a, b in pairwise(lightness)]
+    # Seven shades between dark and light: a step of at least half the even one.
+    assert min(steps) > (lightness[-1] - lightness[0]) / 6 / 2
+    assert lightness[-1] - lightness[0] > 0.4
+
+
+def test_one_label_looks_the_same_in_all_panels_and_two_labels_never_do() -> None:
+    looks = series_looks(terms_figure())
+    assert len({(str(k.color), k.marker, str(k.dashes)) for k in looks.values()}) == len(looks)
+
+
+@pytest.mark.parametrize("low", [None, 0.1, -3.0])
+@pytest.mark.parametrize("high", [None, 0.9, 40.0])
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_a_band_is_drawn_whatever_bounds_it(
+    low: float | None, high: float | None, scale: str
+) -> None:
+    plain = slopes_figure(None, None)
+    panel = replace(plain.panels[0], yscale=scale, bands=(Band(label="b", low=low, high=high),))
+    bare = replace(panel, bands=())
+    assert draw(replace(plain, panels=(panel,))) != draw(replace(plain, panels=(bare,)))
+
+
+def test_points_that_have_no_place_are_counted_in_the_caption() -> None:
+    series = Series(label="s", x=(1.0, 2.0, 0.0), y=(1.0, -1.0, 1.0))
+    panel = Panel(title="t", xlabel="x", ylabel="y", series=(series,))
+    drawing = Drawings().add(Figure(caption="c.", alt="", panels=(panel,)))
+    assert "2 points" in "".join(run.text for run in drawing.caption)
+    assert drawing.alt
+
+
+@given(st.text(max_size=20))
+def test_no_invisible_character_reaches_the_page(text: str) -> None:
+    shown = printable(text)
+    hidden = [c for c in shown if not c.isprintable() and c != "\n"]
+    assert hidden == []
+
+
+def test_every_verdict_has_its_word_and_sentence() -> None:
+    from lipverify.report import words
+
+    assert set(words.VERDICTS) == set(words.SENTENCES) == set(VERDICTS)
+
+
+@pytest.mark.slow
+def test_sixty_claims_with_figures_take_less_than_ten_seconds(folder: Path) -> None:
+    start = time.process_time()
+    pdf(many(60), folder, "many.pdf")
+    assert time.process_time() - start < 10

@@ -1,0 +1,120 @@
+"""Limit exponents of synthetic laws whose truth is known: the error must cover it, and must not be idle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings, target
+from hypothesis import strategies as st
+
+from lipverify import Growth, growth
+from lipverify.errors import InvalidInput
+from lipverify.scaling import growth_of
+
+LADDER = (1e4, 1e30)
+
+
+def off(law: Growth, truth: float) -> float:
+    """Error over claimed error."""
+    return abs(law.exponent - truth) / law.error
+
+
+@pytest.mark.parametrize(
+    ("law", "exponent", "sharp"),
+    [
+        (lambda s: 3 * s**0.4, 0.4, 1e-11),
+        (lambda s: 7.0 + 0 * s, 0.0, 1e-11),
+        (lambda s: 3 * s ** (1 / 6) * (1 + 0.5 / s**0.5), 1 / 6, 1e-8),
+        (lambda s: s**-1.5 * (1 - 0.7 * s**-0.25 + s**-0.5), -1.5, 1e-6),
+        (lambda s: s**0.2 * (1 + s**-0.1 - 0.7 * s**-0.2 + 0.3 * s**-0.3), 0.2, 1e-4),
+        (lambda s: s**0.2 / (1 + 2 * s**-0.1), 0.2, 1e-4),
+        (lambda s: s**-0.2 * (1 + s**-0.13 - 0.7 * s**-0.31), -0.2, 1e-4),
+    ],
+)
+def test_power_corrections_are_extrapolated_away(law: Callable[[float], float], exponent: float, sharp: float) -> None:
+    measured = growth(law, *LADDER)
+    assert off(measured, exponent) <= 1
+    assert measured.error <= sharp
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda s: s**0.5 * math.log(s),
+        lambda s: s**0.5 * math.log(s) ** -0.5,
+        lambda s: s**0.5 * math.log(math.log(s)),
+        lambda s: s**0.5 * (1 + 1 / math.log(s)),
+        lambda s: s**0.5 * (1 + 0.3 * math.sin(math.log(s)) * s**-0.1),
+        lambda s: s**0.5 * (1 + 0.1 * math.sin(math.log(s))),
+    ],
+)
+def test_logarithms_and_oscillations_are_inside_the_error(law: Callable[[float], float]) -> None:
+    assert off(growth(law, *LADDER), 0.5) <= 1
+
+
+@settings(max_examples=60)
+@given(
+    exponent=st.floats(-2, 2),
+    delta=st.floats(0.05, 1.0),
+    corrections=st.lists(st.floats(-1.5, 1.5), min_size=1, max_size=4),
+    points=st.integers(12, 30),
+)
+def test_the_error_covers_the_truth(exponent: float, delta: float, corrections: list[float], points: int) -> None:
+    s = np.geomspace(*LADDER, points)
+    tail = 2 + sum(c * s ** (-delta * (j + 1)) for j, c in enumerate(corrections))
+    assume(np.all(tail > 0.1))
+    measured = growth_of(s, s**exponent * tail)
+    target(off(measured, exponent), label="error over claimed error")
+    assert off(measured, exponent) <= 1
+    assert measured.error <= 0.05
+
+
+@pytest.mark.parametrize("noise", [1e-10, 1e-6, 1e-3])
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_in_the_values_is_inside_the_error(noise: float, seed: int) -> None:
+    s = np.geomspace(*LADDER, 20)
+    values = s**0.3 * (1 + s**-0.2) * (1 + noise * np.random.default_rng(seed).uniform(-1, 1, s.size))
+    assert off(growth_of(s, values, np.full(s.size, noise)), 0.3) <= 1
+
+
+def test_one_global_fit_misses_by_ten_of_its_own_standard_errors() -> None:
+    """Why there is an extrapolation at all."""
+    s = np.geomspace(10, 1e6, 26)
+    q = 3 * s ** (1 / 6) * (1 + 0.5 / np.sqrt(s))
+    (slope, _), covariance = np.polyfit(np.log(s), np.log(q), 1, cov=True)
+    assert abs(slope - 1 / 6) > 10 * math.sqrt(covariance[0, 0]) / 2
+    assert off(growth_of(s, q), 1 / 6) <= 1
+
+
+def test_the_constant_and_the_limit_of_a_ratio_are_found() -> None:
+    law = growth(lambda s: 3 * s**0.5 * (1 + s**-0.3), *LADDER)
+    assert abs(law.constant - 3) <= law.constant_error <= 1e-3
+    limit, error = law.limit_of_ratio(0.5)
+    assert abs(limit - 3) <= error <= 1e-4
+
+
+def test_a_ratio_to_the_wrong_exponent_has_no_limit() -> None:
+    law = growth(lambda s: 3 * s**0.5 * (1 + s**-0.3), *LADDER)
+    limit, error = law.limit_of_ratio(0.45)
+    assert not error < 0.1 * limit
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: growth(lambda s: s, 10, 1), "0 < start < stop"),
+        (lambda: growth(lambda s: s, 0, 1), "0 < start < stop"),
+        (lambda: growth(lambda s: s, 1, math.inf), "0 < start < stop"),
+        (lambda: growth(lambda s: s, 1, 50), "decades"),
+        (lambda: growth(lambda s: s, 1, 1e9, points=5), "at least 8"),
+        (lambda: growth(lambda s: -s, 1, 1e9), "positive and finite"),
+        (lambda: growth(lambda s: math.nan, 1, 1e9), "positive and finite"),
+        (lambda: growth_of([1.0, 10.0], [1.0]), "as many"),
+    ],
+)
+def test_a_ladder_that_cannot_show_a_limit_is_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        call()
