@@ -12,7 +12,13 @@ import sympy
 from lipverify.claims.claim import CrossPlan, Task, exponent_at
 from lipverify.claims.figure import Band, Figure, Panel, Series
 from lipverify.claims.ledger import Source
-from lipverify.claims.rays import SAMPLED_WINDOWS, LossCurve, exact_window, loss_curve, sampled_window
+from lipverify.claims.rays import (
+    SAMPLED_WINDOWS,
+    LossCurve,
+    exact_window,
+    loss_curve,
+    sampled_window,
+)
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import Side, allowed_exponents
 from lipverify.scaling import Growth
@@ -49,7 +55,8 @@ def run_file(path: str) -> None:
 
 def sharp_bias_power(law: str) -> sympy.Rational:
     """The power of w in B: a window has angle theta = w^{-1/2}; a smooth law is off by its curvature,
-    theta^2, everywhere; a kink adds an error theta on a strip of queries whose share is theta."""
+    theta^2, everywhere; a kink adds an error theta on a strip of queries whose share is theta.
+    """
     theta_power = min(2 * 2, 2 * 1 + 1) if law == "relu" else 2 * 2
     return -sympy.Rational(theta_power, 2)
 
@@ -151,6 +158,8 @@ def growths_of(tasks: dict[int, Task], pick: Callable[[Any], Growth]) -> Callabl
 def limits_in_words(growths: dict[int, Growth], dimensions: Sequence[int]) -> str:
     """The sharp exponents and constants of a few dimensions."""
     shown = [
-        f"$d={k}$: exponent {growths[k].exponent:.5f}, constant {growths[k].constant:.4g}" for k in dimensions if k in growths
+        f"$d={k}$: exponent {growths[k].exponent:.5f}, constant {growths[k].constant:.4g}"
+        for k in dimensions
+        if k in growths
     ]
     return "Measured limits: " + "; ".join(shown) + "."

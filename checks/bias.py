@@ -26,10 +26,14 @@ from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import Side, scaling_cell
 
 SKETCH = slides(
-    "Proof Sketch", r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$"
+    "Proof Sketch",
+    r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$",
 )
 PRINTED: dict[Side, int] = {"lower": -2, "upper": -1}
-TWINS: dict[Side, sympy.Expr] = {"lower": sympy.Integer(-1) + 0 * d, "upper": -sympy.Rational(5, 2) + 0 * d}
+TWINS: dict[Side, sympy.Expr] = {
+    "lower": sympy.Integer(-1) + 0 * d,
+    "upper": -sympy.Rational(5, 2) + 0 * d,
+}
 ROW = {"lower": "softmax.bias-lower", "upper": "softmax.bias-upper"}
 BOUND = {"lower": "L^2 / w^2", "upper": "L^2 / w + L^2 / n"}
 
@@ -54,7 +58,11 @@ def _relevant(profile: Profile, law: str, side: Side) -> Claim:
         title=f"The bias term, {law} law: {SYMBOL[side]} bound in the relevant range",
         statement=rf"B(w) = {RELATION[side]}\left({bound}\right)",
         source=SKETCH,
-        assumptions=(*ASSUMED, f"{law} law", "$w \\to \\infty$ with $n = w^{d/2+1}$, so that every window holds many tokens"),
+        assumptions=(
+            *ASSUMED,
+            f"{law} law",
+            "$w \\to \\infty$ with $n = w^{d/2+1}$, so that every window holds many tokens",
+        ),
         claimed=f"B/L² = {SYMBOL[side]}(w^({claimed}))",
         control=f"B/L² = {SYMBOL[side]}(w^({twin}))",
         expected="supported",
@@ -86,7 +94,11 @@ def _every_window(profile: Profile) -> Claim:
         title="The bias term, affine law: O bound for every window, along w = n^(3/(d-1))",
         statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
         source=SKETCH,
-        assumptions=(*ASSUMED, "affine law", "$n \\to \\infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
+        assumptions=(
+            *ASSUMED,
+            "affine law",
+            "$n \\to \\infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$",
+        ),
         claimed="B/L² = O(n^(-min(1, 3/(d-1)))) there",
         control="B/L² = O(n^(-2/(d-1)-1)) there",
         expected="refuted",

@@ -1,4 +1,4 @@
-r""""Some extreme examples": w* grows with L and n and falls with sigma; and what happens in the limits."""
+r"""The slide of extreme examples: w* grows with L and n and falls with sigma; and the limits of each."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def ratio_growth(d: int, direction: str) -> Growth:
     ladder = np.geomspace(0.3, 30.0, 9) if direction == "sigma-to-infinity" else np.geomspace(1.0, 1e4, 9)
     to_infinity = direction == "sigma-to-infinity"
     optima = [
-        optimal_window(problem("affine", d, 50, sigma=float(s)) if to_infinity else problem("affine", d, 50, sigma=1 / float(s)))
+        optimal_window(
+            problem("affine", d, 50, sigma=float(s)) if to_infinity else problem("affine", d, 50, sigma=1 / float(s))
+        )
         for s in ladder
     ]
     return growth_of(list(ladder), [o.w for o in optima], [o.w_error / o.w for o in optima])
@@ -74,7 +76,11 @@ def _direction(profile: Profile, law: str, parameter: str) -> Claim:
         title=f"The optimal window {words}, {law} law",
         statement=rf"\frac{{\mathrm{{d}} \log w^*}}{{\mathrm{{d}} \log {symbol}}} {relation} 0",
         source=EXAMPLES,
-        assumptions=(*ASSUMED, f"{law} law", f"$n = {N}$, $L = \\sigma = 1$, and twice the {parameter}"),
+        assumptions=(
+            *ASSUMED,
+            f"{law} law",
+            f"$n = {N}$, $L = \\sigma = 1$, and twice the {parameter}",
+        ),
         claimed=f"w* {words}",
         control="the opposite sign",
         expected="supported",

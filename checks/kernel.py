@@ -1,4 +1,4 @@
-r"""On the unit sphere softmax scores are a Gaussian kernel in the distance: with which width?"""
+r"""On the unit sphere softmax scores are a Gaussian kernel in the distance, of one width or the other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERDICTS: dict[str, Verdict] = {"intuition": "supported", "proof": "refuted"}
 
 
 def kernel_factor(d: int, seed: int) -> tuple[float, float]:
-    """c in a_i proportional to exp(-c w |x_i - x|^2): the range over all pairs of tokens, with rounding.
+    """C in a_i proportional to exp(-c w |x_i - x|^2): the range over all pairs of tokens, with rounding.
 
     Each pair gives c = (log a_i - log a_j) / (w (|x_j - x|^2 - |x_i - x|^2)).
     """

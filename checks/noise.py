@@ -56,7 +56,10 @@ def _relevant(profile: Profile, side: Side, reading: str) -> Claim:
         title=f"The noise term: {SYMBOL[side]} bound, {reading} dimension",
         statement=rf"N(w) = {RELATION[side]}\left(\sigma^2\, \frac{{w^{{{power}}} + 1}}{{n}}\right)",
         source=SKETCH,
-        assumptions=(*ASSUMED, "$w \\to \\infty$ with $n = w^{d/2+1}$, so that every window holds many tokens"),
+        assumptions=(
+            *ASSUMED,
+            "$w \\to \\infty$ with $n = w^{d/2+1}$, so that every window holds many tokens",
+        ),
         claimed=f"n N/σ² = {SYMBOL[side]}(w^({claimed}))",
         control=f"n N/σ² = {SYMBOL[side]}(w^({TWINS[side]}))",
         expected=RELEVANT_VERDICTS[side, reading],
@@ -75,7 +78,11 @@ def _relevant(profile: Profile, side: Side, reading: str) -> Claim:
 
 
 def _every_window(profile: Profile) -> Claim:
-    claimed, twin, pick = sympy.Rational(1, 2) + 0 * d, sympy.Integer(1) + 0 * d, attrgetter("noise")
+    claimed, twin, pick = (
+        sympy.Rational(1, 2) + 0 * d,
+        sympy.Integer(1) + 0 * d,
+        attrgetter("noise"),
+    )
     tasks = {k: Task(saturated_growth, ("affine", k, profile.points)) for k in profile.dimensions}
     growths = growths_of(tasks, pick)
     return Claim(

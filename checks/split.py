@@ -15,7 +15,10 @@ from lipverify.claims.verdict import Allowed, Interval
 from lipverify.loss import loss_terms
 from lipverify.loss.streams import normals, uniforms
 
-DECOMPOSITION = slides("Decomposition", r"$\mathcal{L}(\mathbf{M}) = \mathcal{L}_{bias}(\mathbf{M}) + \mathcal{L}_{noise}(\mathbf{M})$")
+DECOMPOSITION = slides(
+    "Decomposition",
+    r"$\mathcal{L}(\mathbf{M}) = \mathcal{L}_{bias}(\mathbf{M}) + \mathcal{L}_{noise}(\mathbf{M})$",
+)
 N, W = 20, 5.0
 TOLERANCE = 0.1
 """A sampled loss decides whether (L - B) / N is 1 to a few percent; the twin, L = B + 2N, says 2."""

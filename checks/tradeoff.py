@@ -36,10 +36,8 @@ class Slopes(msgspec.Struct, frozen=True, kw_only=True):
 def slopes(law: str, d: int, beyond: bool) -> Slopes:
     """Slopes between neighbours of a grid: from w = 0.1 to w*, or about 4 n^{2/(d-1)}, far beyond it."""
     p = problem(law, d, N)
-    if beyond:
-        w = 4 * N ** (2 / (d - 1)) * np.array([1.0, 2.0])
-    else:
-        w = np.geomspace(0.1, optimal_window(p).w, 7)
+    far = 4 * N ** (2 / (d - 1)) * np.array([1.0, 2.0])
+    w = far if beyond else np.geomspace(0.1, optimal_window(p).w, 7)
     terms, step = loss_terms(p, w), np.diff(np.log(w))
 
     def range_of(values: Any) -> tuple[float, float]:
@@ -128,8 +126,20 @@ def _figure(curve: LossCurve, law: str) -> tuple[Figure, ...]:
             Series(label="bias $B$", x=curve.w, y=curve.bias),
             Series(label="noise $N$", x=curve.w, y=curve.noise),
             Series(label="loss", x=curve.w, y=total),
-            Series(label="$B$, Monte Carlo", x=curve.sampled_w, y=curve.sampled_bias, error=curve.bias_error, style="errorbars"),
-            Series(label="$N$, Monte Carlo", x=curve.sampled_w, y=curve.sampled_noise, error=curve.noise_error, style="errorbars"),
+            Series(
+                label="$B$, Monte Carlo",
+                x=curve.sampled_w,
+                y=curve.sampled_bias,
+                error=curve.bias_error,
+                style="errorbars",
+            ),
+            Series(
+                label="$N$, Monte Carlo",
+                x=curve.sampled_w,
+                y=curve.sampled_noise,
+                error=curve.noise_error,
+                style="errorbars",
+            ),
             Series(label="$w^{-1}/5$", x=large, y=tuple(0.2 / w for w in large), style="dashed"),
             Series(label="$w^{-2}/5$", x=large, y=tuple(0.2 / w**2 for w in large), style="dashed"),
         ),

@@ -58,21 +58,42 @@ def implied(noise: sympy.Expr, bias_upper: sympy.Expr, bias_lower: sympy.Expr) -
 def claims(profile: Profile) -> tuple[Claim, ...]:
     """Printed, derived and sharp, for each law, side and reading of d."""
     printed = [
-        _claim(profile, "printed", law, side, reading, expr, THEOREM_2, PRINTED_VERDICTS[law, side, reading])
+        _claim(
+            profile,
+            "printed",
+            law,
+            side,
+            reading,
+            expr,
+            THEOREM_2,
+            PRINTED_VERDICTS[law, side, reading],
+        )
         for law in LAWS
         for reading, dimension in READINGS.items()
-        for side, expr in (("lower", 1 / dimension), ("upper", 2 / dimension))
+        for side, expr in _printed(dimension).items()
     ]
     derived = [
-        _claim(profile, "derived", law, side, reading, implied(dimension / 2, -1, -2)[side], SKETCH, "supported")
+        _claim(
+            profile,
+            "derived",
+            law,
+            side,
+            reading,
+            implied(dimension / 2, -1, -2)[side],
+            SKETCH,
+            "supported",
+        )
         for law in LAWS
         for reading, dimension in READINGS.items()
-        for side in ("lower", "upper")
+        for side in _printed(dimension)
     ]
-    sharp = [
-        _claim(profile, "derived", law, "theta", "sharp", _sharp(law), SKETCH, "supported") for law in LAWS
-    ]
+    sharp = [_claim(profile, "derived", law, "theta", "sharp", _sharp(law), SKETCH, "supported") for law in LAWS]
     return (*printed, *derived, *sharp)
+
+
+def _printed(dimension: sympy.Expr) -> dict[Side, sympy.Expr]:
+    """The exponents of Theorem 2, with its d read as `dimension`."""
+    return {"lower": 1 / dimension, "upper": 2 / dimension}
 
 
 def _sharp(law: str) -> sympy.Expr:
@@ -100,7 +121,14 @@ TWINS: dict[Side, dict[str, sympy.Expr]] = {
 
 
 def _claim(
-    profile: Profile, form: str, law: str, side: Side, reading: str, claimed: sympy.Expr, source: Any, expected: Verdict
+    profile: Profile,
+    form: str,
+    law: str,
+    side: Side,
+    reading: str,
+    claimed: sympy.Expr,
+    source: Any,
+    expected: Verdict,
 ) -> Claim:
     twin = TWINS[side][reading]
     tasks = {k: Task(window_growth, (law, k, profile.points)) for k in profile.dimensions}
@@ -118,8 +146,7 @@ def _claim(
         control=f"w* = {SYMBOL[side]}(Λ^({twin}))",
         expected=expected,
         cells=tuple(
-            scaling_cell(tasks[k], pick, "limit exponent of w* in n", side, claimed, twin, k, law=law)
-            for k in tasks
+            scaling_cell(tasks[k], pick, "limit exponent of w* in n", side, claimed, twin, k, law=law) for k in tasks
         ),
         cross_checks=window_agreement(law, profile),
         figures=lambda results: exponent_figure(growths(results), claimed, side, "$n$", "$w^*$"),

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -108,7 +109,9 @@ def growth(
     return growth_of(ladder, values)
 
 
-def growth_of(s: Sequence[float], values: Sequence[float], errors: Sequence[float] | None = None) -> Growth:
+def growth_of(
+    s: Sequence[float] | Floats, values: Sequence[float] | Floats, errors: Sequence[float] | Floats | None = None
+) -> Growth:
     """The growth of values already computed on a geometric ladder `s`, with relative `errors`.
 
     Raises
@@ -141,7 +144,9 @@ def growth_of(s: Sequence[float], values: Sequence[float], errors: Sequence[floa
 
 def _validate(s: Floats, q: Floats, noise: Floats) -> None:
     if not s.shape == q.shape == noise.shape or s.ndim != 1:
-        raise InvalidInput(f"growth needs as many values and errors as points, got {s.shape}, {q.shape}, {noise.shape}.")
+        raise InvalidInput(
+            f"growth needs as many values and errors as points, got {s.shape}, {q.shape}, {noise.shape}."
+        )
     if s.size < FEWEST_POINTS:
         raise InvalidInput(f"points = {s.size}: growth needs at least {FEWEST_POINTS} points on the ladder.")
     if not (np.all(s > 0) and np.all(np.diff(s) > 0) and np.all(np.isfinite(s))):
@@ -230,7 +235,7 @@ def _table(a: Floats, numerator: Callable[[int, int], Floats]) -> list[Floats]:
 
 def _settled(columns: list[Floats], noise: Floats) -> Iterator[Limit]:
     """The last entry of each column, its error from its neighbours above and to the left."""
-    for left, column in zip(columns, columns[1:], strict=False):
+    for left, column in pairwise(columns):
         recent = column[-3:]
         if recent.size == 3 and np.all(np.isfinite(recent)):
             spread = np.ptp(recent) + abs(left[-1] - recent[-1]) / 10

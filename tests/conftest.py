@@ -10,9 +10,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 SLOW_FUNCTIONS = [HealthCheck.too_slow]  # one exact evaluation may take a second; nothing else is waived
 settings.register_profile("dev", max_examples=20, deadline=None, suppress_health_check=SLOW_FUNCTIONS)
-settings.register_profile(
-    "ci", max_examples=25, deadline=None, derandomize=True, suppress_health_check=SLOW_FUNCTIONS
-)
+settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True, suppress_health_check=SLOW_FUNCTIONS)
 settings.register_profile("nightly", max_examples=1000, deadline=None, suppress_health_check=SLOW_FUNCTIONS)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

@@ -47,9 +47,7 @@ def cell(d: int, law: str, allowed: Allowed, claimed: str, **changes: Any) -> Ce
     return Cell(**(fields | changes))
 
 
-def slopes_figure(
-    low: Callable[[int], float] | None, high: Callable[[int], float] | None
-) -> Figure:
+def slopes_figure(low: Callable[[int], float] | None, high: Callable[[int], float] | None) -> Figure:
     """Local exponents against n for three dimensions, the allowed range shaded."""
     panels = []
     for d in (2, 4, 8):
@@ -90,10 +88,7 @@ def slopes_figure(
 def terms_figure() -> Figure:
     """Bias and noise against w for every dimension, with a bound."""
     w = tuple(10 ** (k / 6) for k in range(-6, 25))
-    bias = tuple(
-        Series(label=f"$d = {d}$", x=w, y=tuple(1 / (1 + v / (d - 1)) ** 2 for v in w))
-        for d in DIMENSIONS
-    )
+    bias = tuple(Series(label=f"$d = {d}$", x=w, y=tuple(1 / (1 + v / (d - 1)) ** 2 for v in w)) for d in DIMENSIONS)
     noise = tuple(
         Series(
             label=f"$d = {d}$",
@@ -115,9 +110,7 @@ def terms_figure() -> Figure:
         caption="The two terms of the loss against the window, with the bound as printed.",
         alt="Two panels: the bias falls like the inverse square of w, the noise grows.",
         panels=(
-            Panel(
-                title="bias", xlabel="$w$", ylabel=r"$B(w) / L^2$", series=(*bias, bound, sampled)
-            ),
+            Panel(title="bias", xlabel="$w$", ylabel=r"$B(w) / L^2$", series=(*bias, bound, sampled)),
             Panel(title="noise", xlabel="$w$", ylabel=r"$N(w) / \sigma^2$", series=noise),
         ),
     )
@@ -281,10 +274,7 @@ def realistic() -> Ledger:
             expected="supported",
             measured=r"floor $0.2857\,L^2$ at $d = 4$",
             claimed="$> 0$",
-            cells=tuple(
-                cell(d, "relu", Allowed(low=0.0), "$> 0$", quantity="floor over $L^2$")
-                for d in DIMENSIONS
-            ),
+            cells=tuple(cell(d, "relu", Allowed(low=0.0), "$> 0$", quantity="floor over $L^2$") for d in DIMENSIONS),
             figures=(),
             margin=0.0833,
             finding="",
@@ -309,8 +299,12 @@ def ledger(claims: tuple[Record, ...]) -> Ledger:
     )
 
 
+def _power_of_section(section: int) -> Callable[[int], float]:
+    return lambda d: 1 / (d + section)
+
+
 def many(count: int) -> Ledger:
-    """`count` claims with figures, in sections of four."""
+    """`count` claims in sections of four; each section has a figure of its own."""
     verdicts: tuple[Verdict, ...] = ("supported", "refuted", "inconclusive")
     return ledger(
         tuple(
@@ -318,6 +312,7 @@ def many(count: int) -> Ledger:
                 f"synthetic.claim-{k // 4}/reading-{k % 4}",
                 verdict=verdicts[k % 3],
                 margin=math.sin(k),
+                figures=(slopes_figure(_power_of_section(k // 4), None),),
             )
             for k in range(count)
         )

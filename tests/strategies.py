@@ -28,7 +28,7 @@ def laws(L: st.SearchStrategy[float] | None = None) -> st.SearchStrategy[Law]:
 
 def few_tokens_a_window(d: int, n: float, w: float) -> bool:
     """Whether windows hold few tokens: there the ReLU average over kinks costs seconds."""
-    return w ** ((d - 1) / 2) > 0.05 * n
+    return bool(w ** ((d - 1) / 2) > 0.05 * n)
 
 
 @st.composite

@@ -60,7 +60,6 @@ WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], named: str, tmp_path: Path) -> None:
     if arguments[:2] == ("verify", "--backend") and arguments[2] == "cupy":
-        pytest.importorskip("sys", reason="always there")
         try:
             import cupy
 
@@ -78,7 +77,8 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], named
 
 
 def test_help_needs_no_numerical_library() -> None:
-    script = "import sys, lipverify.cli.app; print([m for m in ('numpy', 'scipy', 'sympy', 'matplotlib') if m in sys.modules])"
+    heavy = ("numpy", "scipy", "sympy", "matplotlib")
+    script = f"import sys, lipverify.cli.app; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     done = lipverify("--help")
@@ -100,7 +100,18 @@ def test_loss_as_a_table_and_as_json() -> None:
 
 
 def test_loss_by_monte_carlo_is_repeatable_and_near() -> None:
-    sampled = (*LOSS, "--w", "5", "--method", "montecarlo", "--contexts", "2000", "--seed", "3", "--json")
+    sampled = (
+        *LOSS,
+        "--w",
+        "5",
+        "--method",
+        "montecarlo",
+        "--contexts",
+        "2000",
+        "--seed",
+        "3",
+        "--json",
+    )
     first, second = lipverify(*sampled), lipverify(*sampled)
     assert first.stdout == second.stdout
     content = json.loads(first.stdout)
@@ -132,7 +143,14 @@ def test_list_and_explain_name_every_claim() -> None:
 
 
 def test_verify_writes_a_ledger_and_a_report(tmp_path: Path) -> None:
-    done = lipverify("verify", "softmax.gaussian-window", "--out", str(tmp_path / "new" / "folder"), "--jobs", "1")
+    done = lipverify(
+        "verify",
+        "softmax.gaussian-window",
+        "--out",
+        str(tmp_path / "new" / "folder"),
+        "--jobs",
+        "1",
+    )
     assert done.returncode == 0, done.stderr
     assert "refuted" in done.stdout
     assert "measured" in done.stderr
@@ -148,17 +166,27 @@ def test_verify_writes_a_ledger_and_a_report(tmp_path: Path) -> None:
 
 
 def test_strict_and_json(tmp_path: Path) -> None:
-    done = lipverify("verify", "softmax.gaussian-window/proof", "--out", str(tmp_path), "--jobs", "1", "--strict", "--json")
+    done = lipverify(
+        "verify",
+        "softmax.gaussian-window/proof",
+        "--out",
+        str(tmp_path),
+        "--jobs",
+        "1",
+        "--strict",
+        "--json",
+    )
     assert done.returncode == 1
     assert json.loads(done.stdout)["claims"][0]["verdict"] == "refuted"
 
 
 def test_the_checks_run_from_the_folder_and_from_the_file(tmp_path: Path) -> None:
     root = Path(__file__).parents[1]
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(root)}
     for command in (["-m", "checks", "softmax.gaussian-window"], ["checks/kernel.py"]):
         done = subprocess.run(
             [sys.executable, *command, "--out", str(tmp_path), "--jobs", "1"],
-            capture_output=True, text=True, cwd=root, env={**ENVIRONMENT, "PYTHONPATH": str(root)}, timeout=120, check=False,
+            capture_output=True, text=True, cwd=root, env=environment, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert "intuition" in done.stdout

@@ -90,7 +90,7 @@ def test_affine_reaches_its_accuracy_and_its_bounds_everywhere(d: int, n: float,
     for quantity in ("noise", "bias"):
         value, error = term(terms, quantity)
         target(math.log10(error / value), label=f"relative {quantity} error")
-        assert 0 < value
+        assert value > 0
         assert error <= PROMISED * value
     noise, error = term(terms, "noise")
     assert 1 / float(n) - error <= noise <= 1 + error
@@ -115,7 +115,10 @@ def test_bias_goes_as_L_squared_and_noise_as_sigma_squared(problem: Problem, w: 
     assume(not few_tokens_a_window(problem.d, float(problem.n), w))
     law = type(problem.law)(L=problem.law.L * factor)
     one = loss_terms(problem, w)
-    rough, noisy = loss_terms(problem.replace(law=law), w), loss_terms(problem.replace(sigma=problem.sigma * factor), w)
+    rough, noisy = (
+        loss_terms(problem.replace(law=law), w),
+        loss_terms(problem.replace(sigma=problem.sigma * factor), w),
+    )
     assert float(rough.bias) == pytest.approx(float(one.bias) * factor**2, rel=1e-14)
     assert float(rough.noise) == float(one.noise)
     assert float(noisy.noise) == pytest.approx(float(one.noise) * factor**2, rel=1e-14)

@@ -44,7 +44,10 @@ def reachable(start: str) -> set[str]:
     queue = [start]
     while queue:
         name = queue.pop()
-        for candidate in (ROOT.parent / (name.replace(".", "/") + ".py"), ROOT.parent / name.replace(".", "/") / "__init__.py"):
+        for candidate in (
+            ROOT.parent / (name.replace(".", "/") + ".py"),
+            ROOT.parent / name.replace(".", "/") / "__init__.py",
+        ):
             if candidate.exists() and name not in seen:
                 seen.add(name)
                 queue += imports(candidate)

@@ -93,7 +93,16 @@ def test_accuracy_on_request_is_reached() -> None:
     assert float(terms.noise_error) <= 0.05 * float(terms.noise)
 
 
-@pytest.mark.parametrize("options", [{"contexts": 1}, {"contexts": 2.5}, {"rtol": 0.0}, {"rtol": 2.0}, {"contexts": 10, "rtol": 0.1}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"contexts": 1},
+        {"contexts": 2.5},
+        {"rtol": 0.0},
+        {"rtol": 2.0},
+        {"contexts": 10, "rtol": 0.1},
+    ],
+)
 def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match=r"contexts|rtol"):
         loss_terms(Problem(d=3, n=10, law=Affine()), 2.0, "montecarlo", **options)

@@ -57,7 +57,13 @@ def test_supported_and_refuted_are_what_they_say(measured: Interval, allowed: Al
 
 
 @pytest.mark.parametrize(
-    "measured", [Interval(math.nan, 1.0), Interval(0.0, math.nan), Interval(math.nan, math.nan), Interval(2.0, 1.0)]
+    "measured",
+    [
+        Interval(math.nan, 1.0),
+        Interval(0.0, math.nan),
+        Interval(math.nan, math.nan),
+        Interval(2.0, 1.0),
+    ],
 )
 def test_not_a_number_and_a_reversed_interval_are_errors(measured: Interval) -> None:
     assert decide(measured, Allowed(low=0.0)) == "error"

@@ -16,7 +16,13 @@ from tests.strategies import lengths, log_floats
 
 @pytest.mark.parametrize(
     ("law", "d", "n", "sigma"),
-    [(Affine(), 2, 30, 1.0), (Affine(), 5, 1e6, 0.3), (ReLU(), 3, 1e9, 2.0), (Affine(), 8, 1e30, 1.0), (ReLU(), 8, 1e20, 1.0)],
+    [
+        (Affine(), 2, 30, 1.0),
+        (Affine(), 5, 1e6, 0.3),
+        (ReLU(), 3, 1e9, 2.0),
+        (Affine(), 8, 1e30, 1.0),
+        (ReLU(), 8, 1e20, 1.0),
+    ],
 )
 def test_no_other_window_does_better(law: Law, d: int, n: float, sigma: float) -> None:
     problem = Problem(d=d, n=n, law=law, sigma=sigma)
@@ -46,7 +52,12 @@ def test_the_claimed_error_covers_the_root_of_the_derivative(d: int, n: float, s
 
 
 @settings(max_examples=8)
-@given(d=st.integers(2, 8), n=lengths(low=5, high=1e20), ratio=log_floats(0.2, 3.0), scale=log_floats(0.01, 100.0))
+@given(
+    d=st.integers(2, 8),
+    n=lengths(low=5, high=1e20),
+    ratio=log_floats(0.2, 3.0),
+    scale=log_floats(0.01, 100.0),
+)
 def test_the_window_depends_on_L_over_sigma_only(d: int, n: float, ratio: float, scale: float) -> None:
     one = optimal_window(Problem(d=d, n=n, law=Affine(L=ratio), sigma=1.0))
     other = optimal_window(Problem(d=d, n=n, law=Affine(L=ratio * scale), sigma=scale))
@@ -55,7 +66,12 @@ def test_the_window_depends_on_L_over_sigma_only(d: int, n: float, ratio: float,
 
 
 @settings(max_examples=8)
-@given(d=st.integers(2, 8), n=lengths(low=5, high=1e20), sigma=log_floats(0.2, 3.0), factor=log_floats(1.1, 10.0))
+@given(
+    d=st.integers(2, 8),
+    n=lengths(low=5, high=1e20),
+    sigma=log_floats(0.2, 3.0),
+    factor=log_floats(1.1, 10.0),
+)
 def test_more_noise_wants_a_wider_window_and_more_tokens_a_narrower_one(
     d: int, n: float, sigma: float, factor: float
 ) -> None:

@@ -138,7 +138,5 @@ def read_ledger(path: Path) -> Ledger:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"ledger = {str(path)!r}: not a lipverify ledger ({error}).") from None
     if ledger.format != FORMAT:
-        raise InvalidInput(
-            f"ledger = {str(path)!r}: its format is {ledger.format!r}; this version reads {FORMAT!r}."
-        )
+        raise InvalidInput(f"ledger = {str(path)!r}: its format is {ledger.format!r}; this version reads {FORMAT!r}.")
     return ledger

@@ -66,7 +66,7 @@ def window_growth(law: str, d: int, points: int) -> WindowGrowth:
 
 
 def relevant_growth(law: str, d: int, points: int) -> TermsGrowth:
-    """n N / sigma^2 and B as w -> infinity with n = w^{d/2 + 1}: many tokens in every window."""
+    """N N / sigma^2 and B as w -> infinity with n = w^{d/2 + 1}: many tokens in every window."""
     stop = min(WINDOW_LADDER[1], LADDER[1] ** (1 / (d / 2 + 1)))
     w = np.geomspace(WINDOW_LADDER[0], stop, points)
     return _terms_growth(law, d, w, np.minimum(w ** (d / 2 + 1), LADDER[1]), noise_unit=1.0)
@@ -79,7 +79,12 @@ def saturated_growth(law: str, d: int, points: int) -> TermsGrowth:
 
 
 def _terms_growth(
-    law: str, d: int, w: np.ndarray, n: np.ndarray, noise_unit: float, along: np.ndarray | None = None
+    law: str,
+    d: int,
+    w: np.ndarray,
+    n: np.ndarray,
+    noise_unit: float,
+    along: np.ndarray | None = None,
 ) -> TermsGrowth:
     """Both terms on a ladder of (w, n); noise in units of sigma^2 n^{-noise_unit}."""
     lengths = [float(round(length)) for length in n]

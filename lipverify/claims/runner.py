@@ -60,7 +60,7 @@ def run(
         backend=backend,
         provenance=Provenance(
             versions=_versions(),
-            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}",
+            machine=_machine(),
             started=started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - clock, 1),
         ),
@@ -221,6 +221,12 @@ def _summary(cells: Sequence[Cell]) -> str:
         return f"refuted at {where}"
     supported = sum(cell.verdict == "supported" for cell in cells)
     return f"consistent in {supported} of {len(cells)} cells"
+
+
+def _machine() -> str:
+    """System, processor and Python in one line."""
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+    return f"{system}, Python {platform.python_version()}"
 
 
 def _versions() -> dict[str, str]:

@@ -155,7 +155,13 @@ def loss(
 
 @app.command
 def window(
-    *, d: int, n: float, law: str = "relu", L: Lipschitz = 1.0, sigma: float = 1.0, json: Json = False
+    *,
+    d: int,
+    n: float,
+    law: str = "relu",
+    L: Lipschitz = 1.0,
+    sigma: float = 1.0,
+    json: Json = False,
 ) -> int:
     """The optimal window and the loss there.
 

@@ -79,7 +79,13 @@ def print_window(d: int, n: float, law: str, L: float, sigma: float, json: bool)
 
 def described(problem: Problem) -> dict[str, Any]:
     """A problem as plain values."""
-    return {"d": problem.d, "n": problem.n, "law": problem.law.name, "L": problem.law.L, "sigma": problem.sigma}
+    return {
+        "d": problem.d,
+        "n": problem.n,
+        "law": problem.law.name,
+        "L": problem.law.L,
+        "sigma": problem.sigma,
+    }
 
 
 def with_error(value: float, error: float) -> str:

@@ -57,10 +57,8 @@ def verify_claims(
     else:
         Console(highlight=False).print(verdict_table(ledger))
     _write_report(ledger, out / "report.pdf")
-    messages.print(
-        f"{len(ledger.claims)} claims in {ledger.provenance.seconds:.0f} s: {out / 'ledger.json'}, {out / 'report.pdf'}",
-        soft_wrap=True,
-    )
+    took = f"{len(ledger.claims)} claims in {ledger.provenance.seconds:.0f} s"
+    messages.print(f"{took}: {out / 'ledger.json'}, {out / 'report.pdf'}", soft_wrap=True)
     return exit_code(ledger, strict)
 
 
@@ -138,11 +136,21 @@ def _progress(console: Console) -> Iterator[Callback]:
 
         def plain(done: int, total: int, label: str) -> None:
             if done * PLAIN_STEPS // max(total, 1) != (done - 1) * PLAIN_STEPS // max(total, 1):
-                print(f"measured {done} of {total} ({time.perf_counter() - clock:.0f} s)", file=sys.stderr, flush=True)
+                print(
+                    f"measured {done} of {total} ({time.perf_counter() - clock:.0f} s)",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
         yield plain
         return
-    columns = (TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (
+        TextColumn("measuring"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)

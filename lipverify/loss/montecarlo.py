@@ -89,7 +89,13 @@ def montecarlo_terms(
 
 
 def context_samples(
-    problem: Problem, w: Floats, contexts: int, seed: int, cell: str, xp: Any = np, device: Any = None
+    problem: Problem,
+    w: Floats,
+    contexts: int,
+    seed: int,
+    cell: str,
+    xp: Any = np,
+    device: Any = None,
 ) -> Iterator[tuple[Floats, Floats]]:
     """Noise and bias samples in units of sigma^2 and of the amplitude variance, chunk by chunk: (context, w)."""
     n, d = int(problem.n), problem.d
@@ -184,7 +190,14 @@ def _interval(samples: Floats, bound: float, level: float) -> tuple[Floats, Floa
 
 
 def _until(
-    problem: Problem, w: Floats, rtol: float, seed: int, cell: str, xp: Any, device: Any, progress: Progress | None
+    problem: Problem,
+    w: Floats,
+    rtol: float,
+    seed: int,
+    cell: str,
+    xp: Any,
+    device: Any,
+    progress: Progress | None,
 ) -> LossTerms:
     """Double the contexts until the intervals are narrow; look k spends level 0.05 / 2^k."""
     contexts, miss = FIRST_CONTEXTS, 0.05

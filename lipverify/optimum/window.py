@@ -99,12 +99,13 @@ class _Search:
         self.far = 2 / (problem.d - 1) * math.log(float(problem.n)) + math.log(1e6)
 
     def terms(self, x: float) -> tuple[float, float]:
-        """(noise, bias)"""
+        """Rough (noise, bias) at e^x."""
         if x not in self.known:
             self.known[x] = rough_terms(self.problem, math.exp(x))
         return self.known[x]
 
     def loss(self, x: float) -> float:
+        """The rough loss at e^x."""
         return sum(self.terms(x))
 
     def descend(self, x: float) -> float:
@@ -127,7 +128,7 @@ class _Search:
         best = min(rivals, key=self.loss, default=x)
         if self.loss(best) < self.loss(x) * (1 - ROUGH):
             return self.global_minimum(best)
-        neighbour_competes = bool(above) and above[-1] > self.far or x > self.far
+        neighbour_competes = (bool(above) and above[-1] > self.far) or x > self.far
         if neighbour_competes and _loss(self.problem, self.far) <= _loss(self.problem, x):
             return math.inf
         return x
@@ -193,7 +194,7 @@ def _at(problem: Problem, w: float, where: Where, w_error: float) -> Optimum:
 
 
 def _first_guess(problem: Problem) -> float:
-    """log w of the minimum of the loss for n -> infinity at fixed w, capped where tokens run out.
+    """Log w of the minimum of the loss for n -> infinity at fixed w, capped where tokens run out.
 
     There N = (sigma^2/n) E g^2 / (E g)^2 and the affine bias is v (E[g (1-t)] / E g)^2 / d, closed forms
     in Bessel functions.

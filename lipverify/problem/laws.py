@@ -75,6 +75,7 @@ class Affine(Law, frozen=True, tag="affine"):
     link_ranges: ClassVar[tuple[float, ...]] = (2.0,)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
+        """The identity."""
         return [z]
 
 
@@ -92,6 +93,7 @@ class ReLU(Law, frozen=True, tag="relu"):
     link_ranges: ClassVar[tuple[float, ...]] = (1.0, 1.0)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
+        """The two half-lines."""
         zero = xp.zeros_like(z)
         return [xp.maximum(z, zero), xp.maximum(-z, zero)]
 

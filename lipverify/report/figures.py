@@ -88,9 +88,7 @@ def undrawable(figure: Figure) -> int:
 
 def _has_place(panel: Panel, x: float, y: float) -> bool:
     log = (panel.xscale == "log", panel.yscale == "log")
-    return all(
-        math.isfinite(v) and (v > 0 or not scaled) for v, scaled in zip((x, y), log, strict=True)
-    )
+    return all(math.isfinite(v) and (v > 0 or not scaled) for v, scaled in zip((x, y), log, strict=True))
 
 
 def _lay_out(canvas: Any, figure: Figure, entries: int) -> tuple[int, list[Any], float]:
@@ -111,11 +109,7 @@ def _lay_out(canvas: Any, figure: Figure, entries: int) -> tuple[int, list[Any],
         left = column * total / across + _LEFT
         bottom = height - (row + 1) * cell_height + _BOTTOM
         wide = total / across - _LEFT - _RIGHT
-        axes.append(
-            canvas.add_axes(
-                (left / total, bottom / height, wide / total, _HEIGHTS[across] / height)
-            )
-        )
+        axes.append(canvas.add_axes((left / total, bottom / height, wide / total, _HEIGHTS[across] / height)))
     return columns, axes, legend / height
 
 

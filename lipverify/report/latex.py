@@ -108,7 +108,7 @@ class _Parser:
             raise UnreadableError("nested too deeply")
         token = self._peek() or ""
         if len(token) > 1 and token[0].isdigit():
-            self._tokens[self._at : self._at + 1] = [token[0], token[1:]]
+            self._tokens[self._at : self._at + 1] = [token[0], *_TOKEN.findall(token[1:])]
         source = self._atom() or quoted("")
         self._depth -= 1
         return source

@@ -27,7 +27,9 @@ _ONE_FORMULA = b"""#set document(title: "formula")
 def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
     """The PDF of a report whose drawings refer to `figures` by name.
 
-    A formula that the typesetter refuses is shown as its source; the rest is not affected.
+    A formula that the typesetter refuses is shown as its source; the rest is not affected. Where
+    the archive standards refuse the page itself, such as a heading that shows nothing, the report
+    is written without claiming to meet them.
     """
     with tempfile.TemporaryDirectory(prefix="lipverify-") as folder:
         root = Path(folder)
@@ -38,19 +40,22 @@ def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
             return _compile(root, data)
         except typst.TypstError:
             _spell_out(root, data)
+        try:
             return _compile(root, data)
+        except typst.TypstError:
+            return _compile(root, data, standards=[])
 
 
-def _compile(root: Path, data: Any) -> bytes:
+def _compile(root: Path, data: Any, standards: list[typst.PDFStandard] = _STANDARDS) -> bytes:
     (root / "report.json").write_bytes(msgspec.json.encode(data))
     template = resources.files("lipverify.report").joinpath("template.typ").read_bytes()
-    return _pdf(root, template)
+    return _pdf(root, template, standards)
 
 
-def _pdf(root: Path, source: bytes) -> bytes:
+def _pdf(root: Path, source: bytes, standards: list[typst.PDFStandard] = _STANDARDS) -> bytes:
     fonts = typst.Fonts(include_system_fonts=False, font_paths=[font_folder()])
     pdf = typst.Compiler(root=root, font_paths=fonts).compile(
-        source, format="pdf", pdf_standards=_STANDARDS, timestamp=_TIME
+        source, format="pdf", pdf_standards=standards, timestamp=_TIME
     )
     assert isinstance(pdf, bytes), "a PDF is one file"
     return pdf

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,14 @@ def agreed_digits(a: Any, b: Any) -> int:
     return SHOWN if a == b else min(SHOWN, int(-mp.log10(abs(a - b) / abs(a))))
 
 
-def rows_of(law_values: dict[tuple[str, str], tuple[Any, Any]], d: int, n: int, w: float, route: str, seconds: float):  # type: ignore[no-untyped-def]
+def rows_of(
+    law_values: dict[tuple[str, str], tuple[Any, Any]],
+    d: int,
+    n: int,
+    w: float,
+    route: str,
+    seconds: float,
+) -> Iterator[dict[str, Any]]:
     """One JSON row for each quantity, from its two computations."""
     for (law, quantity), (first, second) in law_values.items():
         yield {
@@ -71,12 +79,12 @@ def main() -> None:
     """Compute every point and write the file."""
     rows: list[dict[str, Any]] = []
     for d, n, w in LAPLACE:
-        a, b, seconds = twice(lambda: laplace(d, n, w, 14), lambda: laplace(d, n, w, 20, ratio=2.5, pieces=5))
+        a, b, seconds = twice(partial(laplace, d, n, w, 14), partial(laplace, d, n, w, 20, ratio=2.5, pieces=5))
         found = {("affine", "noise"): (a.noise, b.noise), ("affine", "bias"): (a.affine, b.affine)}
         rows += rows_of(found, d, n, w, "laplace", seconds)
         print(rows[-2]["digits"], rows[-1]["digits"], d, n, w, f"{seconds:.1f} s", flush=True)
     for d, w in DIRECT:
-        a, b, seconds = twice(lambda: direct(d, w, 10), lambda: direct(d, w, 14, ratio=2.5))
+        a, b, seconds = twice(partial(direct, d, w, 10), partial(direct, d, w, 14, ratio=2.5))
         found = {
             ("affine", "noise"): (a.noise, b.noise),
             ("affine", "bias"): (a.affine, b.affine),
@@ -85,7 +93,7 @@ def main() -> None:
         rows += rows_of(found, d, 2, w, "direct", seconds)
         print([row["digits"] for row in rows[-3:]], d, 2, w, f"{seconds:.1f} s", flush=True)
     for d, n in ZERO:
-        a, b, seconds = twice(lambda: window_zero(d, n), lambda: window_zero(d, n))
+        a, b, seconds = twice(partial(window_zero, d, n), partial(window_zero, d, n))
         found = {("affine", "bias"): (a.affine, b.affine), ("relu", "bias"): (a.relu, b.relu)}
         rows += rows_of(found, d, n, 0.0, "closed form", seconds)
     rows = [row for row in rows if row["digits"] >= LEAST_DIGITS]

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from mpmath import mp, mpf
@@ -70,11 +71,7 @@ def nodes(panels: Sequence[Number], order: int) -> list[tuple[Number, Number]]:
     """Nodes and weights of the composite rule: `order` nodes between neighbouring `panels`."""
     rule = _legendre(order, mp.prec)
     ends = [mpf(p) for p in panels]
-    return [
-        (a + (b - a) * x, (b - a) * weight)
-        for a, b in zip(ends, ends[1:], strict=False)
-        for x, weight in rule
-    ]
+    return [(a + (b - a) * x, (b - a) * weight) for a, b in pairwise(ends) for x, weight in rule]
 
 
 def zonal_constant(d: int) -> Number:

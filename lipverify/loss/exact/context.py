@@ -12,11 +12,10 @@ exponent: n = 1e30 costs what n = 100 costs. Derivation: docs, "Why the cost doe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-
-import math
 
 import numpy as np
 from scipy.special import betaincinv
@@ -35,8 +34,8 @@ from lipverify.loss.exact.tokens import (
 PANEL = 3.0
 FEWEST_PANELS = 6
 SERIES_BELOW = 1.0
-SERIES_TERMS = 27
-"""e^27 / 27! = 5e-17, and the alternating sum loses a factor of e^{2e} = 230 to cancellation."""
+SERIES_REMAINDER = 1e-17
+"""At u = 1 the alternating sum loses a factor of e^{2e} = 230 to cancellation, and no more."""
 
 SCAN_POINTS = 48
 SCAN_ORDER = 8
@@ -100,6 +99,7 @@ class Averages:
         if self.direct.any():
             self.breaks = np.concatenate([self.breaks, token_breaks(token, self.places[1:], kernels)])
         self.nodes = token_nodes(token, self.places, self.breaks, order)
+        self.terms = series_terms(float(np.max(u[~self.direct], initial=-np.inf)))
 
     def mean(self, k: Kernel, h: Callable[[Floats, Floats], Floats] | None = None) -> Floats:
         """E[psi_k(u - S) h(S, 2w - S)] at every u."""
@@ -107,14 +107,14 @@ class Averages:
         weight = nodes.weight if h is None else nodes.weight * h(nodes.s, nodes.reflected)
         result = np.empty_like(self.u)
         result[self.direct] = np.einsum("ui,ui->u", kernel(k, nodes.y[1:]), weight[1:])
-        result[~self.direct] = self.series(k) @ moments(k, nodes.y[0], weight[0])
+        result[~self.direct] = self.series(k) @ moments(k, nodes.y[0], weight[0], self.terms)
         return result
 
     def series(self, k: Kernel) -> Floats:
         """Powers that turn `moments` at the place u = 1 into averages at the other u: (u, term)."""
-        ratio = np.exp(self.u[~self.direct] - SERIES_BELOW)[:, None]
-        j = np.arange(SERIES_TERMS)
-        return (-1.0) ** j * ratio ** (j + (1 if k == "complement" else k))
+        j = np.arange(self.terms)
+        power = j + (1 if k == "complement" else k)
+        return (-1.0) ** j * np.exp(np.multiply.outer(self.u[~self.direct] - SERIES_BELOW, power))
 
 
 @lru_cache(maxsize=64)
@@ -123,19 +123,28 @@ def _series_breaks(token: Token, kernels: tuple[Kernel, ...]) -> Floats:
     return token_breaks(token, np.array([SERIES_BELOW]), kernels)
 
 
-def moments(k: Kernel, y: Floats, weight: Floats) -> Floats:
+def series_terms(u: float) -> int:
+    """How many terms of the series of exp(-e^u) reach rounding; 27 at u = 1."""
+    x, term, count = math.exp(u), 1.0, 1
+    while term > SERIES_REMAINDER:
+        term *= x / count
+        count += 1
+    return count
+
+
+def moments(k: Kernel, y: Floats, weight: Floats, count: int) -> Floats:
     """E[g^{j+k} h] / j! for every term j of the power series of psi_k, g = e^y: (term, ...)."""
     first, skipped = (1, 1) if k == "complement" else (k, 0)
     g = np.exp(y)
     power, terms = weight * g**first, []
-    for j in range(SERIES_TERMS):
+    for j in range(count):
         terms.append(power.sum(axis=-1) / math.factorial(j + skipped))
         power = power * g
     return np.stack(terms)
 
 
 def log_phi(token: Token, u: Floats, order: int) -> Floats:
-    """log phi(u) = log E psi_0(u - S), from whichever of phi and 1 - phi is the narrower average."""
+    """Log phi(u) = log E psi_0(u - S), from whichever of phi and 1 - phi is the narrower average."""
     result = np.empty_like(u)
     below = u <= token.w
     if below.any():
@@ -161,7 +170,7 @@ def scan(token: Token, n: float) -> tuple[float, float]:
     low, high = -np.log(n) - LOG_DROP / 2 - 2, _highest(token, n)
     for _ in range(SCAN_ROUNDS):
         ends = grading.v(np.array([low, high]))
-        u = grading.u(np.linspace(*ends, SCAN_POINTS))
+        u = grading.u(np.linspace(ends[0], ends[1], SCAN_POINTS))
         averages = Averages(token, u, SCAN_ORDER)
         phi = log_phi(token, u, SCAN_ORDER)
         with np.errstate(divide="ignore"):
@@ -175,7 +184,7 @@ def scan(token: Token, n: float) -> tuple[float, float]:
 
 
 def _highest(token: Token, n: float) -> float:
-    """u beyond which phi^n < e^{-LOG_DROP}, or beyond all deficits.
+    """U beyond which phi^n < e^{-LOG_DROP}, or beyond all deficits.
 
     1 - phi(u) >= (1 - 1/e) P(S < u), and P(S < u) is an incomplete beta function of u / 2w.
     """

@@ -78,7 +78,7 @@ def absolute_pair(averages: Averages) -> Floats:
     a, weight = kink_nodes(token, breaks, averages.order)
     result = np.empty_like(averages.u)
     # place 0 is the power series, the others are one u each
-    terms = moments(1, *_at_kinks(averages, slice(0, 1), a[:1]))[:, 0]
+    terms = moments(1, *_at_kinks(averages, slice(0, 1), a[:1]), averages.terms)[:, 0]
     result[~averages.direct] = (averages.series(1) @ terms) ** 2 @ weight[0]
     direct = np.empty(averages.places.size - 1)
     for start in range(1, averages.places.size, BLOCK):
@@ -131,7 +131,8 @@ def mean_excess(d: int, rho: Floats) -> Floats:
 
 def _tail_integral(p: float, rho: Floats, rest: Floats) -> Floats:
     """J_p, rest = 1 - rho^2: by J_q = (2q J_{q-1} - rho rest^q) / (2q + 1) from J_{-1/2} = arccos rho or
-    J_0 = 1 - rho, ten times cheaper than the incomplete beta function that serves high dimensions."""
+    J_0 = 1 - rho, ten times cheaper than the incomplete beta function that serves high dimensions.
+    """
     if p > LARGEST_RECURSION:
         return beta(0.5, p + 1) / 2 * betainc(p + 1, 0.5, rest)
     even = p == int(p)

@@ -11,6 +11,7 @@ the order is raised, and if that does not help the error says so.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -51,7 +52,13 @@ def exact_terms(problem: Problem, w: Floats) -> LossTerms:
     values = [_one_window(problem, float(window)) for window in np.ravel(w)]
     noise, bias, noise_error, bias_error = (np.reshape(column, np.shape(w)) for column in zip(*values, strict=True))
     return LossTerms(
-        problem=problem, method="exact", w=w, noise=noise, bias=bias, noise_error=noise_error, bias_error=bias_error
+        problem=problem,
+        method="exact",
+        w=w,
+        noise=noise,
+        bias=bias,
+        noise_error=noise_error,
+        bias_error=bias_error,
     )
 
 
@@ -99,15 +106,15 @@ def _quadrature(problem: Problem, token: Token, support: tuple[float, float], or
     single = n * weight * np.exp(log_power(phi, n - 1))
     double = n * (n - 1) * weight * np.exp(log_power(phi, n - 2))
     noise = single @ averages.mean(2)
-    bias = sum(
-        share * (single @ averages.mean(2, lambda s, r, part=part: part.variogram(token, s, r)) + double @ part.pair(averages))
-        for share, part in parts_of(problem.law)
-    )
-    return Values(float(noise), float(bias))
+    bias = 0.0
+    for share, part in parts_of(problem.law):
+        diagonal = averages.mean(2, partial(part.variogram, token))
+        bias += share * float(single @ diagonal + double @ part.pair(averages))
+    return Values(float(noise), bias)
 
 
 def _uniform(problem: Problem) -> tuple[Values, Values]:
-    """w = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
+    """W = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
     n = float(problem.n)
     variance = sum(share * part.variance(problem.d) for share, part in parts_of(problem.law))
     value = Values(1 / n, (1 + 1 / n) * variance)

@@ -74,13 +74,13 @@ def kernel(k: Kernel, y: Floats) -> Floats:
 
 
 def _log_kernel(k: Kernel, y: Floats) -> Floats:
-    """log psi_k(y)."""
+    """Log psi_k(y)."""
     growth = np.exp(np.clip(y, -LARGEST_EXPONENT, LARGEST_EXPONENT))
     return np.log(-np.expm1(-growth)) if k == "complement" else k * y - growth
 
 
 def _log_kernel_slope(k: Kernel, y: Floats) -> Floats:
-    """d log psi_k / dy."""
+    """D log psi_k / dy."""
     growth = np.exp(np.clip(y, -LARGEST_EXPONENT, LARGEST_EXPONENT))
     if k == "complement":
         growth = np.minimum(growth, LARGEST_EXPONENT)
@@ -134,7 +134,11 @@ def _supports(token: Token, u: Floats, kernels: tuple[Kernel, ...]) -> tuple[Flo
         outside_left = np.where(above_left, outside_left, left)
         inside_right = np.where(above_right, right, inside_right)
         outside_right = np.where(above_right, outside_right, right)
-    return integrand.deficit(outside_left), integrand.deficit(mode), integrand.deficit(outside_right)
+    return (
+        integrand.deficit(outside_left),
+        integrand.deficit(mode),
+        integrand.deficit(outside_right),
+    )
 
 
 @cache

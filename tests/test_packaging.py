@@ -1,0 +1,48 @@
+"""What a new user relies on before anything runs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import lipverify
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+README = (ROOT / "README.md").read_text()
+
+
+def name(requirement: str) -> str:
+    return re.split(r"[<>=!\[; ]", requirement)[0]
+
+
+def test_the_lock_holds_every_dependency() -> None:
+    locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    extras = PROJECT["optional-dependencies"]
+    wanted = {name(r) for r in PROJECT["dependencies"] + extras["test"] + extras["dev"]} - {"lipverify"}
+    assert wanted <= locked
+
+
+def test_no_core_dependency_needs_a_gpu() -> None:
+    assert not [r for r in PROJECT["dependencies"] if name(r).startswith(("cupy", "nvidia", "torch"))]
+
+
+def test_every_core_dependency_is_imported() -> None:
+    source = "".join(path.read_text() for folder in ("lipverify", "checks") for path in (ROOT / folder).rglob("*.py"))
+    for requirement in PROJECT["dependencies"]:
+        assert re.search(rf"^\s*(import|from) {name(requirement)}\b", source, re.MULTILINE), requirement
+
+
+def test_the_readme_gives_two_commands_and_a_picture_that_is_there() -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    assert any("lipverify verify" in block for block in blocks)
+    assert any("pytest" in block for block in blocks)
+    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
+        assert (ROOT / picture).exists(), picture
+
+
+def test_the_public_names_are_there() -> None:
+    for public in lipverify.__all__:
+        assert getattr(lipverify, public) is not None
+    assert set(lipverify.__all__) <= set(dir(lipverify))
