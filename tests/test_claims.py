@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -23,7 +24,7 @@ QUICK = profile_named("quick")
 SOURCE = Source(paper="S", place="a slide", printed="$x$ grows")
 
 
-def square_root(d: int) -> object:
+def square_root(d: int) -> Any:
     return growth(lambda s: 2 * s ** (1 / d) * (1 + 1 / s), 1e2, 1e12)
 
 
@@ -35,7 +36,7 @@ def value(x: float) -> float:
     return x
 
 
-def toy(claimed: str, twin: str, side: Side = "lower", **changes: object) -> Claim:
+def toy(claimed: str, twin: str, side: Side = "lower", **changes: Any) -> Claim:
     d = ("d",)
     claim = Claim(
         id="toy.power",
@@ -165,7 +166,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, content: str) -> No
         ("source", Source(paper="S", place="", printed="x")), ("cells", ()),
     ],
 )  # fmt: skip
-def test_a_claim_that_could_not_be_believed_is_refused(field: str, bad: object) -> None:
+def test_a_claim_that_could_not_be_believed_is_refused(field: str, bad: Any) -> None:
     with pytest.raises(InvalidInput, match=r"id|title|statement|claimed|control|source|cell"):
         replace(toy("1/d", "2/d"), **{field: bad})
 

@@ -114,7 +114,8 @@ class Averages:
         """Powers that turn `moments` at the place u = 1 into averages at the other u: (u, term)."""
         j = np.arange(self.terms)
         power = j + (1 if k == "complement" else k)
-        return (-1.0) ** j * np.exp(np.multiply.outer(self.u[~self.direct] - SERIES_BELOW, power))
+        signed: Floats = np.exp(np.multiply.outer(self.u[~self.direct] - SERIES_BELOW, power)) * (-1.0) ** j
+        return signed
 
 
 @lru_cache(maxsize=64)
