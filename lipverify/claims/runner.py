@@ -214,13 +214,16 @@ def _cross_check(plan: CrossPlan, results: dict[str, Any]) -> CrossCheck:
 
 
 def _summary(cells: Sequence[Cell]) -> str:
-    """What the cells found, in a few words: how many support and where it is refuted."""
+    """What the cells found, in a few words: the range of what was measured, and where that refutes."""
+    values = [cell.measured for cell in cells if cell.measured is not None]
+    ends = [f"{value:.3g}" for value in (values[0], values[-1])] if values else []
+    found = " to ".join(dict.fromkeys(ends))
     refuted = [cell for cell in cells if cell.verdict == "refuted"]
     if refuted:
         where = ", ".join(" ".join(f"{k}={v}" for k, v in cell.where.items() if k == "d") or "here" for cell in refuted)
-        return f"refuted at {where}"
+        return f"{found}: refuted at {where}"
     supported = sum(cell.verdict == "supported" for cell in cells)
-    return f"consistent in {supported} of {len(cells)} cells"
+    return f"{found}: consistent in {supported} of {len(cells)} cells"
 
 
 def _machine() -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from lipverify.cli.progress import progress_of
 from lipverify.problem import Problem
 from lipverify.problem.laws import law_named
 
@@ -37,7 +38,10 @@ def print_loss(
         options = {"contexts": contexts, "rtol": rtol, "seed": seed}
     elif contexts is not None or rtol is not None:
         raise InvalidInput(f"contexts and rtol are options of method 'montecarlo'; the method is {method!r}.")
-    terms = loss_terms(problem, w, method, **options)
+    with progress_of("drew") as progress:
+        if method == "montecarlo":
+            options["progress"] = lambda done, total: progress(done, total, "contexts")
+        terms = loss_terms(problem, w, method, **options)
     columns = ("w", "bias", "noise", "total", "bias_error", "noise_error")
     if json:
         values = {name: [float(x) for x in getattr(terms, name)] for name in columns}

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
 from lipverify.claims.registry import profile_named, select_claims
-from lipverify.claims.runner import Progress as Callback
 from lipverify.claims.runner import require_backend, run
+from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
@@ -28,7 +25,6 @@ LOOKS = {
     "inconclusive": ("?", "yellow"),
     "error": ("!", "bold red"),
 }
-PLAIN_STEPS = 10
 
 
 def verify_claims(
@@ -48,7 +44,7 @@ def verify_claims(
     require_backend(backend)
     _require_writable(out)
     messages = Console(stderr=True, highlight=False)
-    with _progress(messages) as progress:
+    with progress_of("measured") as progress:
         ledger = run(claims, profile=profile, seed=seed, backend=backend, jobs=jobs, progress=progress)
     # the ledger first: a report can be made again from it
     write_ledger(ledger, out / "ledger.json")
@@ -126,31 +122,3 @@ def _require_writable(folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise InvalidInput(f"out = {str(folder)!r}: the folder cannot be written ({error.strerror}).") from None
-
-
-@contextmanager
-def _progress(console: Console) -> Iterator[Callback]:
-    """A bar on a terminal, a line now and then elsewhere; always on standard error."""
-    if not console.is_terminal:
-        clock = time.perf_counter()
-
-        def plain(done: int, total: int, label: str) -> None:
-            if done * PLAIN_STEPS // max(total, 1) != (done - 1) * PLAIN_STEPS // max(total, 1):
-                print(
-                    f"measured {done} of {total} ({time.perf_counter() - clock:.0f} s)",
-                    file=sys.stderr,
-                    flush=True,
-                )
-
-        yield plain
-        return
-    columns = (
-        TextColumn("measuring"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)

@@ -51,7 +51,7 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     >>> from lipverify.laws import ReLU
     >>> terms = loss_terms(Problem(d=5, n=100, law=ReLU(L=1.0), sigma=1.0), w=[0.0, 5.0])
     >>> terms.noise.round(6).tolist()
-    [0.01, 0.0368]
+    [0.01, 0.056844]
     """
     windows = _windows(w)
     if not isinstance(problem, Problem):

@@ -76,7 +76,7 @@ def optimal_window(problem: Problem) -> Optimum:
     >>> from lipverify.laws import Affine
     >>> optimum = optimal_window(Problem(d=3, n=1000, law=Affine(L=1.0), sigma=1.0))
     >>> round(optimum.w, 6), optimum.where
-    (7.080816, 'interior')
+    (6.055341, 'interior')
     """
     if problem.law.L == 0 and problem.sigma == 0:
         raise InvalidInput("L = 0 and sigma = 0: the loss is zero at every window; make one of them positive.")

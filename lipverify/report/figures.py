@@ -25,6 +25,7 @@ _STYLE: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.formatter.use_mathtext": True,
+    "axes.formatter.useoffset": False,
     "axes.formatter.limits": (-3, 4),
     "axes.axisbelow": True,
     "xtick.major.width": 0.6,

@@ -1,0 +1,46 @@
+"""How far a long command has come: a bar on a terminal, a line now and then elsewhere, on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+PLAIN_STEPS = 10
+
+
+@contextmanager
+def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A function of (done, total, label) that shows how far `what` has come."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield _plain(what)
+        return
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)
+
+
+def _plain(what: str) -> Callable[[int, int, str], None]:
+    """About ten lines in all, none for what is done within a second."""
+    clock, shown = time.perf_counter(), [0]
+
+    def show(done: int, total: int, label: str) -> None:
+        step = done * PLAIN_STEPS // max(total, 1)
+        seconds = time.perf_counter() - clock
+        if step > shown[0] and (seconds > 1 or done == total):
+            shown[0] = step
+            print(f"{what} {done} of {total} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+
+    return show
