@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -163,6 +165,21 @@ def test_verify_writes_a_ledger_and_a_report(tmp_path: Path) -> None:
     first = (folder / "report.pdf").read_bytes()
     assert lipverify("report", str(folder / "ledger.json")).returncode == 0
     assert (folder / "report.pdf").read_bytes() == first, "same ledger, same bytes"
+
+
+def test_an_interruption_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-m", "lipverify", "verify", "softmax.window-printed", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(4)
+    os.killpg(running.pid, signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert stdout == ""
+    assert stderr.splitlines()[-1] == "lipverify: interrupted; nothing was written."
+    assert "Traceback" not in stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_strict_and_json(tmp_path: Path) -> None:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import datetime
+import multiprocessing
 import os
 import platform
+import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from lipverify import __version__
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Task
 from lipverify.claims.ledger import Cell, Control, CrossCheck, Ledger, Provenance, Record
 from lipverify.claims.verdict import Interval, conclude, decide, margin
 from lipverify.errors import InvalidInput
 
 Progress = Callable[[int, int, str], None]
-PACKAGES = ("lipverify", "numpy", "scipy", "sympy", "matplotlib", "typst")
+PACKAGES = ("numpy", "scipy", "sympy", "matplotlib", "typst")
 ALARM_FACTOR = 2.0
 BACKENDS = ("numpy", "cupy")
 
@@ -51,7 +55,7 @@ def run(
     elif jobs == 1:
         results, seconds = _measure(tasks, _Inline(), progress)
     else:
-        with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
+        with _processes(jobs or os.cpu_count()) as pool:
             results, seconds = _measure(tasks, pool, progress)
     records = tuple(_record(claim, results, seconds) for claim in claims)
     return Ledger(
@@ -84,6 +88,20 @@ def require_backend(backend: str) -> None:
                 "backend = 'cupy': no usable GPU was found (CuPy needs the extra cuda12 or cuda13 and a driver); "
                 "use --backend numpy."
             )
+
+
+@contextmanager
+def _processes(count: int | None) -> Iterator[Executor]:
+    """A pool of processes that an interruption ends at once, whatever they are at."""
+    pool = ProcessPoolExecutor(count, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            child.terminate()
+        raise
+    pool.shutdown()
 
 
 class _Inline(Executor):
@@ -233,7 +251,7 @@ def _machine() -> str:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    found = {"lipverify": __version__}
     for package in PACKAGES:
         try:
             found[package] = version(package)

@@ -12,6 +12,7 @@ from lipverify import __version__
 app = App(
     name="lipverify",
     version=__version__,
+    suppress_keyboard_interrupt=False,
     help="Check scaling theorems about in-context learning: measure, decide, report.",
 )
 

@@ -7,7 +7,7 @@ given the query, so with u = log(lambda) and phi(u) = 1 - E psi_0(u - S_1),
     E sum_{i != j} a_i a_j h_ij = n (n-1) int <h>(u)            phi(u)^{n-2} du,
 
 where <h>(u) averages psi_1(u - S_i) psi_1(u - S_j) h_ij over two independent tokens. n is only an
-exponent: n = 1e30 costs what n = 100 costs. Derivation: docs, "Why the cost does not depend on n".
+exponent: n = 1e30 costs what n = 100 costs. Derivation: docs/method.md.
 """
 
 from __future__ import annotations
