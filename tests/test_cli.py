@@ -209,6 +209,22 @@ def test_the_checks_run_from_the_folder_and_from_the_file(tmp_path: Path) -> Non
         assert "intuition" in done.stdout
 
 
+def test_a_report_that_fails_costs_nothing_but_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lipverify.claims.ledger import read_ledger
+    from lipverify.cli import verify
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(verify, "_write_report", full)
+    code = verify.verify_claims(["softmax.gaussian-window"], "quick", tmp_path, "numpy", 1, 0, False, False)
+    assert code == 3
+    assert len(read_ledger(tmp_path / "ledger.json").claims) == 2
+    assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     ("verdict", "expected", "caught", "strict", "code"),
     [

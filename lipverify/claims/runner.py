@@ -97,9 +97,10 @@ def _processes(count: int | None) -> Iterator[Executor]:
     try:
         yield pool
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
+        # waiting is short now, and without it the pool's own thread would complain at exit
+        pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown()
 

@@ -52,7 +52,12 @@ def verify_claims(
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(ledger), indent=1).decode() + "\n")
     else:
         Console(highlight=False).print(verdict_table(ledger))
-    _write_report(ledger, out / "report.pdf")
+    try:
+        _write_report(ledger, out / "report.pdf")
+    except Exception as error:  # hours of evidence are safe in the ledger, and the user must know where
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"lipverify: the report failed ({what}); {out / 'ledger.json'} is complete.", file=sys.stderr)
+        return BROKE
     took = f"{len(ledger.claims)} claims in {ledger.provenance.seconds:.0f} s"
     messages.print(f"{took}: {out / 'ledger.json'}, {out / 'report.pdf'}", soft_wrap=True)
     return exit_code(ledger, strict)

@@ -10,6 +10,8 @@ from lipverify.claims.figure import Band, Figure, Panel, Series
 from lipverify.report.labels import drawable, family
 from lipverify.report.looks import BandLook, Look, band_looks, series_looks
 
+_FLAT = 0.05
+"""Values that agree to five percent are drawn as a level, not with their last digits as the scale."""
 _STYLE: dict[str, Any] = {
     "font.family": "cmr10",
     "mathtext.fontset": "cm",
@@ -159,7 +161,12 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
 
 
 def _make_room(ax: Any, panel: Panel) -> None:
-    """Widen the y axis so that every finite edge of a band is in sight."""
+    """Widen the y axis so that every finite edge of a band is in sight, and nothing but noise is not blown up."""
+    if panel.yscale == "linear":
+        low, high = ax.get_ylim()
+        middle, least = (low + high) / 2, _FLAT * max(abs(low), abs(high))
+        if high - low < least:
+            ax.set_ylim(middle - least, middle + least)
     edges = [e for band in panel.bands for e in (band.low, band.high) if e is not None]
     edges = [e for e in edges if _has_place(panel, 1.0, e)]
     if not edges:
