@@ -8,14 +8,14 @@ from hashlib import blake2b
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, ReLU
-from lipverify.loss.interval import betting_interval
-from lipverify.loss.montecarlo import CHUNK_COORDINATES, context_samples
+from lipverify.loss.interval import ROUNDING, betting_interval
+from lipverify.loss.montecarlo import CHUNK_COORDINATES, MOST_SAMPLES, context_samples, sample_bounds
 from lipverify.loss.streams import normals, uniforms
 from lipverify.optimum.empirical import empirical_window
 from tests.strategies import few_tokens_a_window, laws, log_floats
@@ -53,6 +53,69 @@ def test_a_huge_window_is_the_nearest_neighbour() -> None:
     near, far = (loss_terms(problem, w, "montecarlo", contexts=500) for w in (1e7, 1e9))
     assert float(far.noise) == pytest.approx(1.0, abs=1e-3)
     assert float(far.bias) == pytest.approx(float(near.bias), rel=1e-2)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_and_two_tokens_have_closed_forms(n: int) -> None:
+    """One token: noise sigma^2, bias the variance of f(x_1) - f(x). Two at w = 0: halves and (1 + 1/2) L^2 / 3d."""
+    d, L, sigma = 3, 2.0, 0.5
+    terms = loss_terms(Problem(d=d, n=n, law=Affine(L=L), sigma=sigma), [0.0], "montecarlo", contexts=20_000)
+    assert terms.noise[0] == pytest.approx(sigma**2 / n, rel=1e-14)
+    assert terms.noise_error[0] < 1e-13 * sigma**2
+    truth = L**2 / (3 * d) * (1 + 1 / n)
+    assert terms.bias_error[0] < 0.05 * truth
+    assert abs(terms.bias[0] - truth) <= terms.bias_error[0]
+
+
+@given(n=st.integers(1, 40), d=st.integers(2, 6), w=log_floats(1e-9, 1e4), law=laws(), chunk=st.integers(0, 100))
+def test_samples_lie_within_their_bounds(n: int, d: int, w: float, law: Law, chunk: int) -> None:
+    problem, windows = Problem(d=d, n=n, law=law), np.array([w])
+    samples = np.concatenate([np.concatenate(s, axis=1) for s in context_samples(problem, windows, 50, 0, str(chunk))])
+    low, high = sample_bounds(problem, windows)
+    target(float(np.max(samples[:, 0] / high[0])))
+    assert np.all(samples >= low - ROUNDING * high)
+    assert np.all(samples <= high + ROUNDING * high)
+
+
+def test_the_bound_of_the_noise_is_reached_by_half_the_tokens_on_either_side() -> None:
+    """Tokens at t = 1 and t = -1 with n / (1 + e^{2w}) of the former: the case of equality."""
+    n, w = 4, math.log(3) / 2
+    a = np.array([3.0, 1.0, 1.0, 1.0]) / 6
+    _, high = sample_bounds(Problem(d=2, n=n, law=Affine()), np.array([w]))
+    assert high[0] == pytest.approx(float(np.sum(a * a)), rel=1e-15)
+
+
+@pytest.mark.parametrize(("n", "w"), [(2, 1e6), (10, 1e7)])
+def test_an_event_that_no_context_showed_is_within_the_error(n: int, w: float) -> None:
+    """Every draw has a single nearest token, to rounding, but the mean is less than one."""
+    problem = Problem(d=3, n=n, law=Affine())
+    sampled = loss_terms(problem, w, "montecarlo", contexts=1000)
+    assert float(sampled.noise) == 1.0
+    exact = loss_terms(problem, w)
+    assert float(exact.noise) < 1 - 100 * np.finfo(float).eps
+    assert abs(float(sampled.noise) - float(exact.noise)) <= float(sampled.noise_error)
+
+
+def test_blocks_keep_the_mean_and_cover(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, w = Problem(d=3, n=10, law=ReLU()), np.array([0.5, 4.0])
+    plain = loss_terms(problem, w, "montecarlo", contexts=8000)
+    monkeypatch.setattr("lipverify.loss.montecarlo.MOST_SAMPLES", 1000)
+    blocks = loss_terms(problem, w, "montecarlo", contexts=8000)
+    np.testing.assert_allclose(blocks.bias, plain.bias, rtol=1e-13)
+    np.testing.assert_allclose(blocks.noise, plain.noise, rtol=1e-13)
+    assert np.all(blocks.bias_error >= plain.bias_error)  # the variance must be learned from fewer
+
+
+def test_accuracy_out_of_reach_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lipverify.loss.montecarlo.MOST_CONTEXTS", 8000)
+    with pytest.raises(OutOfReach, match=r"with 8000 contexts the half-width is 0\.\d+ of the value"):
+        loss_terms(Problem(d=3, n=10, law=Affine()), 2.0, "montecarlo", rtol=1e-3)
+
+
+def test_the_default_number_of_contexts_is_bounded() -> None:
+    seen: list[int] = []
+    loss_terms(Problem(d=2, n=1, law=Affine()), 1.0, "montecarlo", progress=lambda done, wanted: seen.append(wanted))
+    assert set(seen) == {MOST_SAMPLES}
 
 
 def test_a_chunk_is_a_function_of_its_address() -> None:

@@ -3,17 +3,17 @@ r"""Loss terms by sampling whole contexts in R^d: nothing is shared with the exa
 A context is a query, n tokens and a task direction. What is averaged in closed form is only what the
 definition of the loss averages anyway: the label noise and the amplitudes of the law. One context gives
 
-    noise sample  sigma^2 sum_i a_i^2                                              in sigma^2 [0, 1],
+    noise sample  sigma^2 sum_i a_i^2                                              in sigma^2 [1/n, U(w)],
     bias sample   v sum_k (sum_i a_i h_k(<q, x_i>) - h_k(<q, x>))^2     in v [0, sum_k range(h_k)^2],
 
-for every window on the same draws. Both are bounded, so their means have intervals that hold at any
-sample size. Written for any array library of the array API standard: draws are made on the host from
-addressed streams and moved to the device of `xp`.
+for every window on the same draws, U as in `sample_bounds`. Both are bounded, so their means have
+intervals that hold for any number of contexts. Written for any array library of the array API standard:
+draws are made on the host from addressed streams and moved to the device of `xp`.
 """
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.loss.interval import betting_interval
+from lipverify.loss.interval import block_means, bounded_mean
 from lipverify.loss.streams import normals
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
@@ -31,12 +31,12 @@ Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 CHUNK_COORDINATES = 2**20
-"""Coordinates drawn at a time (8 MiB): memory does not grow with the number of contexts."""
+"""Coordinates drawn at a time (8 MiB), or one context if that is more."""
 LARGEST_CONTEXT = 2 * 10**8
 MOST_SAMPLES = 2**17
-"""Contexts are averaged in blocks beyond this many; block means are again independent and bounded."""
+"""Beyond this many contexts only means of blocks are kept, again independent and bounded: memory stops growing."""
 DEFAULT_COORDINATES = 4 * 10**7
-FIRST_CONTEXTS, MOST_CONTEXTS = 4_000, 4_000_000
+FIRST_CONTEXTS, MOST_CONTEXTS, MOST_COORDINATES = 4_000, 4_000_000, 4 * 10**9
 
 
 def montecarlo_terms(
@@ -58,10 +58,10 @@ def montecarlo_terms(
     problem, w
         As in `loss_terms`; n d <= 2e8.
     contexts
-        How many contexts to draw; by default about 4e7 coordinates' worth.
+        How many contexts to draw; by default about 4e7 coordinates' worth, 131072 at most.
     rtol
         Instead of `contexts`: double their number until both half-widths are below rtol times the value
-        at every window. Level 0.95 is spent over the doublings, so the final interval is valid.
+        at every window. Look k is at fresh contexts and spends 0.05 / 2^k, so the final interval is valid.
     seed, cell
         Address of the random numbers.
     xp, device
@@ -79,12 +79,14 @@ def montecarlo_terms(
     InvalidInput
         If `contexts` < 2, `rtol` is not in (0, 1), or both are given.
     OutOfReach
-        If a context does not fit, or `rtol` is not reached within 4 million contexts.
+        If a context does not fit, or `rtol` is not reached within 4 million contexts or 4e9 coordinates.
     """
-    _validate(problem, contexts, rtol)
+    require_fit(problem)
+    _validate(contexts, rtol)
     if rtol is not None:
         return _until(problem, w, rtol, seed, cell, xp, device, progress)
-    count = contexts or max(2, round(DEFAULT_COORDINATES / (float(problem.n) * problem.d)))
+    affordable = round(DEFAULT_COORDINATES / (float(problem.n) * problem.d))
+    count = min(MOST_SAMPLES, max(2, affordable)) if contexts is None else operator.index(contexts)
     return _fixed(problem, w, count, 0.95, seed, cell, xp, device, progress)
 
 
@@ -107,6 +109,25 @@ def context_samples(
         points = on_sphere(xp.asarray(draws, device=device), xp)
         noise, bias = _evaluate(problem, points, windows, xp)
         yield _to_host(noise), _to_host(bias)
+
+
+def sample_bounds(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(low, high) for the noise samples at each window and then the bias samples, in the units of `context_samples`.
+
+    Cauchy: sum_i a_i^2 >= 1/n. Two weights differ by a factor e^{2w} at most, so by Kantorovich's inequality
+    sum_i a_i^2 <= U(w) = min(1, cosh(w)^2 / n): at w = 0 and at n = 1 nothing is left to sample.
+    The prediction lies between the extremes of each link, so the bias is at most sum_k range(h_k)^2.
+
+    >>> from lipverify.laws import Affine
+    >>> low, high = sample_bounds(Problem(d=3, n=4, law=Affine()), np.array([0.0, 9.0]))
+    >>> low.tolist(), high.tolist()
+    ([0.25, 0.25, 0.0, 0.0], [0.25, 1.0, 4.0, 4.0])
+    """
+    windows, n = np.ravel(w), float(problem.n)
+    beyond = np.minimum(windows, 100.0)  # where U = 1 for every n that fits, and cosh is finite
+    noise = np.minimum(1.0, np.cosh(beyond) ** 2 / n)
+    bias = np.full_like(windows, sum(extent**2 for extent in problem.law.link_ranges))
+    return np.concatenate([np.full_like(windows, 1 / n), 0 * bias]), np.concatenate([noise, bias])
 
 
 def _evaluate(problem: Problem, points: Any, windows: Any, xp: Any) -> tuple[Any, Any]:
@@ -148,45 +169,30 @@ def _fixed(
     progress: Progress | None,
 ) -> LossTerms:
     """Means over a given number of contexts."""
-    block = -(-contexts // MOST_SAMPLES)
-    noise, bias, done = [], [], 0
-    for chunk_noise, chunk_bias in context_samples(problem, w, contexts, seed, cell, xp, device):
-        noise.append(chunk_noise)
-        bias.append(chunk_bias)
-        done += len(chunk_noise)
-        if progress is not None:
-            progress(done, contexts)
-    bound = sum(extent**2 for extent in problem.law.link_ranges)
-    noise_mean, noise_error = _interval(_blocks(noise, block), 1.0, level)
-    bias_mean, bias_error = _interval(_blocks(bias, block), bound, level)
-    sigma2, v = problem.sigma**2, problem.law.amplitude_variance
-    shape = np.shape(w)
+    samples = context_samples(problem, w, contexts, seed, cell, xp, device)
+
+    def counted() -> Iterator[Floats]:
+        done = 0
+        for noise, bias in samples:
+            done += len(noise)
+            if progress is not None:
+                progress(done, contexts)
+            yield np.concatenate([noise, bias], axis=1)
+
+    means = block_means(counted(), size=-(-contexts // MOST_SAMPLES))
+    value, error = bounded_mean(means, *sample_bounds(problem, w), level)
+    scales = np.repeat([problem.sigma**2, problem.law.amplitude_variance], np.size(w))
+    noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
+    noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
     return LossTerms(
         problem=problem,
         method="montecarlo",
         w=w,
-        noise=np.reshape(sigma2 * noise_mean, shape),
-        bias=np.reshape(v * bias_mean, shape),
-        noise_error=np.reshape(sigma2 * noise_error, shape),
-        bias_error=np.reshape(v * bias_error, shape),
+        noise=noise,
+        bias=bias,
+        noise_error=noise_error,
+        bias_error=bias_error,
     )
-
-
-def _blocks(chunks: list[Floats], block: int) -> Floats:
-    """Means of `block` successive samples; the last few that do not fill a block are left out."""
-    samples = np.concatenate(chunks)
-    whole = len(samples) // block * block
-    return samples[:whole].reshape(whole // block, block, -1).mean(axis=1)
-
-
-def _interval(samples: Floats, bound: float, level: float) -> tuple[Floats, Floats]:
-    """Mean of samples in [0, bound] and the half-width that makes mean +- half-width cover the interval."""
-    mean = np.array([math.fsum(column) / len(samples) for column in samples.T])
-    constant = np.ptp(samples, axis=0) <= 4 * np.finfo(float).eps * np.abs(mean)
-    low, high = betting_interval(samples / bound, level)
-    half_width = np.maximum(bound * high - mean, mean - bound * low)
-    # at w = 0 or n = 1 the weights do not vary, and a noise that cannot vary needs no interval
-    return mean, np.where(constant, 4 * np.finfo(float).eps * np.abs(mean), half_width)
 
 
 def _until(
@@ -200,31 +206,42 @@ def _until(
     progress: Progress | None,
 ) -> LossTerms:
     """Double the contexts until the intervals are narrow; look k spends level 0.05 / 2^k."""
-    contexts, miss = FIRST_CONTEXTS, 0.05
+    most = min(MOST_CONTEXTS, MOST_COORDINATES // ((int(problem.n) + 2) * problem.d))
+    contexts, miss = min(FIRST_CONTEXTS, most), 0.05
     while True:
         miss /= 2
         terms = _fixed(problem, w, contexts, 1 - miss, seed, f"{cell}/{contexts}", xp, device, progress)
-        reached = [
-            float(np.max(error / np.where(value > 0, value, 1.0)))
-            for value, error in ((terms.noise, terms.noise_error), (terms.bias, terms.bias_error))
-        ]
-        if max(reached) <= rtol:
+        pairs = ((terms.noise, terms.noise_error), (terms.bias, terms.bias_error))
+        # a term that is zero has an error of zero
+        worst = max(float(np.max(error / np.where(value > 0, value, 1.0))) for value, error in pairs)
+        if worst <= rtol:
             return terms
-        contexts *= 2
-        if contexts > MOST_CONTEXTS:
+        if 2 * contexts > most:
             raise OutOfReach(
-                f"rtol = {rtol}: after {contexts // 2} contexts the half-width is {max(reached):.2g} of the value; "
+                f"rtol = {rtol}: with {contexts} contexts the half-width is {worst:.2g} of the value; "
                 "ask for a larger rtol, or use method='exact'."
             )
+        contexts *= 2
 
 
-def _validate(problem: Problem, contexts: int | None, rtol: float | None) -> None:
+def _validate(contexts: int | None, rtol: float | None) -> None:
     if contexts is not None and rtol is not None:
         raise InvalidInput(f"contexts = {contexts} and rtol = {rtol}: give one of them.")
-    if contexts is not None and (isinstance(contexts, bool) or not isinstance(contexts, int) or contexts < 2):
-        raise InvalidInput(f"contexts = {contexts!r}: the number of contexts must be an integer >= 2.")
-    if rtol is not None and not 0 < rtol < 1:
+    if contexts is not None:
+        require_contexts(contexts, 2)
+    if rtol is not None and (not isinstance(rtol, int | float) or not 0 < rtol < 1):
         raise InvalidInput(f"rtol = {rtol!r}: the relative accuracy must lie between 0 and 1.")
+
+
+def require_contexts(contexts: Any, least: int) -> None:
+    """Refuse a number of contexts that is not an integer (Python's or NumPy's) >= `least`."""
+    whole = isinstance(contexts, int | np.integer) and not isinstance(contexts, bool)
+    if not whole or contexts < least:
+        raise InvalidInput(f"contexts = {contexts!r}: the number of contexts must be an integer >= {least}.")
+
+
+def require_fit(problem: Problem) -> None:
+    """Refuse a problem of which one context is more than memory should hold."""
     if float(problem.n) * problem.d > LARGEST_CONTEXT:
         raise OutOfReach(
             f"n = {problem.n}, d = {problem.d}: sampling draws every token, and n d may be at most "

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.loss.montecarlo import context_samples
+from lipverify.errors import OutOfReach
+from lipverify.loss.montecarlo import context_samples, require_contexts, require_fit
 from lipverify.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -22,11 +22,13 @@ SEARCH_SHARE = 0.1
 
 
 class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """w* found by sampling: `w_error` is the half-width of a 95 % interval."""
+    """w* found by sampling and the loss there; errors are half-widths of 95 % intervals."""
 
     problem: Problem
     w: float
     w_error: float
+    loss: float
+    loss_error: float
     contexts: int
     seed: int
 
@@ -40,12 +42,18 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
     Raises
     ------
     InvalidInput
-        If there are too few contexts.
+        If `contexts` is not an integer, or less than 640: 20 for each batch.
     OutOfReach
-        If the minimum is at the end of the grid, or too flat to be located.
+        If a context does not fit, the minimum is at the end of the grid, or it is so flat that one batch more
+        or less moves it out of the fitted range.
+
+    >>> from lipverify.laws import Affine
+    >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
+    >>> abs(found.w - 1.572) < 2 * found.w_error, found.w_error < 0.1
+    (True, True)
     """
-    if contexts < 20 * BATCHES:
-        raise InvalidInput(f"contexts = {contexts}: the empirical optimum needs at least {20 * BATCHES}.")
+    require_contexts(contexts, 20 * BATCHES)
+    require_fit(problem)
     coarse = _batch_losses(problem, SEARCH, int(contexts * SEARCH_SHARE), seed, f"{cell}/search").mean(axis=0)
     best = int(np.argmin(coarse))
     if best in (0, SEARCH.size - 1):
@@ -53,10 +61,22 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
     x = math.log(SEARCH[best]) + np.linspace(-FIT_HALF_WIDTH, FIT_HALF_WIDTH, FIT_POINTS)
     batches = _batch_losses(problem, np.exp(x), contexts, seed, f"{cell}/fit")
     whole = _minimum(x, batches.mean(axis=0))
-    left_out = [_minimum(x, np.delete(batches, b, axis=0).mean(axis=0)) for b in range(BATCHES)]
-    value, error = _jackknife(whole, np.array(left_out))
-    w = math.exp(value)
-    return EmpiricalWindow(problem=problem, w=w, w_error=w * math.expm1(error), contexts=contexts, seed=seed)
+    left_out = np.array([_minimum(x, np.delete(batches, b, axis=0).mean(axis=0)) for b in range(BATCHES)])
+    if np.any((left_out[:, 0] <= x[0]) | (left_out[:, 0] >= x[-1])):
+        # at an end of the range every batch agrees, and the jackknife would report an error of zero
+        raise OutOfReach(f"contexts = {contexts}: too few to locate the minimum near w = {SEARCH[best]:g}; draw more.")
+    (log_w, loss), (log_w_error, loss_error) = _jackknife(whole, left_out)
+    w = math.exp(log_w)
+    w_error = w * math.expm1(log_w_error)
+    return EmpiricalWindow(
+        problem=problem,
+        w=w,
+        w_error=w_error,
+        loss=float(loss),
+        loss_error=float(loss_error),
+        contexts=contexts,
+        seed=seed,
+    )
 
 
 def _batch_losses(problem: Problem, w: Floats, contexts: int, seed: int, cell: str) -> Floats:
@@ -68,19 +88,20 @@ def _batch_losses(problem: Problem, w: Floats, contexts: int, seed: int, cell: s
     return np.stack([batch.mean(axis=0) for batch in np.array_split(samples, BATCHES)])
 
 
-def _minimum(x: Floats, loss: Floats) -> float:
-    """Where a polynomial through the losses is lowest, on the interval that they span."""
+def _minimum(x: Floats, loss: Floats) -> Floats:
+    """(x, loss) where a polynomial through the losses is lowest, on the interval that they span."""
     fit = np.polynomial.Polynomial.fit(x, loss / loss.min(), FIT_DEGREE)
     fine = np.linspace(x[0], x[-1], 2001)
-    start = float(fine[np.argmin(fit(fine))])
+    at = float(fine[np.argmin(fit(fine))])
     slope, curvature = fit.deriv(), fit.deriv(2)
-    step = float(slope(start) / curvature(start)) if curvature(start) > 0 else 0.0
-    return start - step if abs(step) < fine[1] - fine[0] else start
+    step = float(slope(at) / curvature(at)) if curvature(at) > 0 else 0.0
+    if abs(step) < fine[1] - fine[0]:  # one step of Newton's method, unless it leaves the cell
+        at = min(max(at - step, x[0]), x[-1])
+    return np.array([at, loss.min() * fit(at)])
 
 
-def _jackknife(whole: float, left_out: Floats) -> tuple[float, float]:
-    """Bias-corrected value and half-width of the 95 % t interval."""
-    count = len(left_out)
-    value = count * whole - (count - 1) * float(left_out.mean())
-    deviation = math.sqrt((count - 1) / count * float(np.sum((left_out - left_out.mean()) ** 2)))
-    return value, float(stdtrit(count - 1, 0.975)) * deviation
+def _jackknife(whole: Floats, left_out: Floats) -> tuple[Floats, Floats]:
+    """Bias-corrected values and half-widths of their 95 % t intervals; `left_out` has a row for each batch."""
+    count, centre = len(left_out), left_out.mean(axis=0)
+    deviation = np.sqrt((count - 1) / count * np.sum((left_out - centre) ** 2, axis=0))
+    return count * whole - (count - 1) * centre, float(stdtrit(count - 1, 0.975)) * deviation
