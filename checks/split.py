@@ -14,6 +14,7 @@ from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.loss import loss_terms
 from lipverify.loss.streams import normals, uniforms
+from lipverify.problem.law import as_ridge
 
 DECOMPOSITION = slides(
     "Decomposition",
@@ -47,9 +48,10 @@ def sampled_noise_share(law: str, d: int, contexts: int, seed: int) -> tuple[flo
     score = W * np.einsum("cid,cd->ci", tokens, query)
     a = np.exp(score - score.max(axis=1, keepdims=True))
     a /= a.sum(axis=1, keepdims=True)
-    links = np.stack(p.law.links(np.einsum("cid,cd->ci", tokens, direction), np))
-    targets = np.stack(p.law.links(np.einsum("cd,cd->c", query, direction), np))
-    amplitudes = p.law.L * (2 * uniforms(seed, cell, 1, targets.shape) - 1)
+    ridge = as_ridge(p.law, "the split")
+    links = np.stack(ridge.links(np.einsum("cid,cd->ci", tokens, direction), np))
+    targets = np.stack(ridge.links(np.einsum("cd,cd->c", query, direction), np))
+    amplitudes = ridge.amplitudes(uniforms(seed, cell, 1, targets.shape))
     labels = np.einsum("kc,kci->ci", amplitudes, links) + p.sigma * normals(seed, cell, 2, (contexts, N))
     loss = (np.einsum("ci,ci->c", a, labels) - np.einsum("kc,kc->c", amplitudes, targets)) ** 2
     mean, error = float(loss.mean()), 4.0 * float(loss.std()) / math.sqrt(contexts)

@@ -113,6 +113,7 @@ def test_relu_reaches_its_accuracy_where_windows_hold_few_tokens(d: int, n: int,
 @given(problem=problems(), w=log_floats(1e-3, 1e3), factor=log_floats(0.1, 10))
 def test_bias_goes_as_L_squared_and_noise_as_sigma_squared(problem: Problem, w: float, factor: float) -> None:
     assume(not few_tokens_a_window(problem.d, float(problem.n), w))
+    assert isinstance(problem.law, Affine | ReLU)
     law = type(problem.law)(L=problem.law.L * factor)
     one = loss_terms(problem, w)
     rough, noisy = (

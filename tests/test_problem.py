@@ -6,7 +6,7 @@ import pytest
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput
-from lipverify.laws import LAWS, Affine, ReLU, law_named
+from lipverify.laws import LAWS, Affine, Cosine, Quadratic, ReLU, Ridge, RidgeLaw, Zonal, law_named
 
 GOOD = {"d": 5, "n": 100, "law": ReLU(L=1.0), "sigma": 1.0}
 
@@ -29,7 +29,7 @@ def test_a_value_that_breaks_its_rule_is_named(field: str, value: object) -> Non
 
 
 @pytest.mark.parametrize("L", [-1.0, math.nan, math.inf, "1", None, True])
-@pytest.mark.parametrize("law", [Affine, ReLU])
+@pytest.mark.parametrize("law", [Affine, ReLU, Cosine, Quadratic])
 def test_a_lipschitz_constant_is_finite_and_not_negative(law: type[ReLU], L: object) -> None:
     with pytest.raises(InvalidInput, match="Lipschitz"):
         law(L=L)  # type: ignore[arg-type]
@@ -51,8 +51,8 @@ def test_replace_validates_again() -> None:
 
 
 def test_laws_survive_json_as_what_they_are() -> None:
-    for law in (Affine(L=2.0), ReLU(L=0.5)):
-        assert msgspec.json.decode(msgspec.json.encode(law), type=Affine | ReLU) == law
+    for law in (Affine(L=2.0), ReLU(L=0.5), Cosine(L=3.0), Quadratic(L=0.1), Zonal(spectrum=(0.0, 1.0))):
+        assert msgspec.json.decode(msgspec.json.encode(law), type=Affine | ReLU | Cosine | Quadratic | Zonal) == law
 
 
 def test_every_law_has_a_name_and_a_bound_for_each_link() -> None:
@@ -60,12 +60,51 @@ def test_every_law_has_a_name_and_a_bound_for_each_link() -> None:
     for name, kind in LAWS.items():
         law = law_named(name)
         assert type(law) is kind
+        assert isinstance(law, RidgeLaw)
         links = law.links(z, np)
         assert len(links) == len(law.link_ranges)
         for link, extent in zip(links, law.link_ranges, strict=True):
-            assert np.ptp(link) == extent
+            assert np.ptp(link) == pytest.approx(extent, rel=1e-15)
 
 
 def test_an_unknown_law_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match="affine, relu"):
+    with pytest.raises(InvalidInput, match="affine, cosine, quadratic, relu"):
         law_named("cubic")
+
+
+@pytest.mark.parametrize(
+    ("link", "kinks", "says"),
+    [
+        (3.0, (), "not a function"),
+        (lambda z: z[:3], (), "same shape"),
+        (lambda z: np.log(np.maximum(z, 0)), (), "finite"),
+        (lambda z: z.missing, (), "raised AttributeError"),
+        (abs, (1.5,), "kinks = "),
+        (abs, (math.nan,), "kinks = "),
+        (abs, ("0",), None),
+        (abs, 0.0, "kinks = "),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_link_of_ones_own_is_probed(link: object, kinks: object, says: str | None) -> None:
+    if says is None:
+        assert Ridge(link, kinks=kinks).kinks == (0.0,)  # type: ignore[arg-type]
+        return
+    with pytest.raises(InvalidInput, match=says):
+        Ridge(link, kinks=kinks)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"kernel": abs, "spectrum": (1.0,)}, {"spectrum": ()}, {"spectrum": (0.0, -1.0)}, {"spectrum": (math.inf,)}],
+)
+def test_a_zonal_law_is_its_kernel_or_its_spectrum(given: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        Zonal(**given)  # type: ignore[arg-type]
+
+
+def test_a_constant_law_says_so() -> None:
+    for law in (Affine(L=0.0), Cosine(L=0.0), Ridge(np.ones_like), Zonal(spectrum=(2.0,)), Zonal(np.ones_like)):
+        assert law.constant
+    for law in (Affine(), Cosine(), Ridge(abs), Zonal(spectrum=(2.0, 1.0)), Zonal(lambda t: t)):
+        assert not law.constant

@@ -87,7 +87,7 @@ def described(problem: Problem) -> dict[str, Any]:
         "d": problem.d,
         "n": problem.n,
         "law": problem.law.name,
-        "L": problem.law.L,
+        "L": getattr(problem.law, "L", None),
         "sigma": problem.sigma,
     }
 
@@ -106,7 +106,8 @@ def with_error(value: float, error: float) -> str:
 
 
 def _title(problem: Problem) -> str:
-    return f"{problem.law.name} law, d = {problem.d}, n = {problem.n:g}, L = {problem.law.L:g}, σ = {problem.sigma:g}"
+    L = getattr(problem.law, "L", math.nan)
+    return f"{problem.law.name} law, d = {problem.d}, n = {problem.n:g}, L = {L:g}, σ = {problem.sigma:g}"
 
 
 def _finite(value: float) -> float | None:

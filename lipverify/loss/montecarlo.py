@@ -25,6 +25,7 @@ from lipverify.loss.interval import block_means, bounded_mean
 from lipverify.loss.streams import normals
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.law import as_ridge
 from lipverify.problem.sphere import on_sphere
 
 Floats = NDArray[np.float64]
@@ -126,7 +127,7 @@ def sample_bounds(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     windows, n = np.ravel(w), float(problem.n)
     beyond = np.minimum(windows, 100.0)  # where U = 1 for every n that fits, and cosh is finite
     noise = np.minimum(1.0, np.cosh(beyond) ** 2 / n)
-    bias = np.full_like(windows, sum(extent**2 for extent in problem.law.link_ranges))
+    bias = np.full_like(windows, sum(extent**2 for extent in as_ridge(problem.law, "Monte Carlo").link_ranges))
     return np.concatenate([np.full_like(windows, 1 / n), 0 * bias]), np.concatenate([noise, bias])
 
 
@@ -134,8 +135,9 @@ def _evaluate(problem: Problem, points: Any, windows: Any, xp: Any) -> tuple[Any
     """Samples for contexts whose points are (query, direction, tokens)."""
     query, direction, tokens = points[:, 0, :], points[:, 1, :], points[:, 2:, :]
     t = xp.sum(tokens * query[:, None, :], axis=-1)
-    links = problem.law.links(xp.sum(tokens * direction[:, None, :], axis=-1), xp)
-    targets = problem.law.links(xp.sum(query * direction, axis=-1), xp)
+    law = as_ridge(problem.law, "Monte Carlo")
+    links = law.links(xp.sum(tokens * direction[:, None, :], axis=-1), xp)
+    targets = law.links(xp.sum(query * direction, axis=-1), xp)
     nearest = xp.max(t, axis=-1, keepdims=True)
     noise, bias = [], []
     for j in range(windows.shape[0]):
@@ -181,7 +183,7 @@ def _fixed(
 
     means = block_means(counted(), size=-(-contexts // MOST_SAMPLES))
     value, error = bounded_mean(means, *sample_bounds(problem, w), level)
-    scales = np.repeat([problem.sigma**2, problem.law.amplitude_variance], np.size(w))
+    scales = np.repeat([problem.sigma**2, as_ridge(problem.law, "Monte Carlo").amplitude_variance], np.size(w))
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
     return LossTerms(

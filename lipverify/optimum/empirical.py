@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from lipverify.errors import OutOfReach
 from lipverify.loss.montecarlo import context_samples, require_contexts, require_fit
 from lipverify.problem import Problem
+from lipverify.problem.law import as_ridge
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +82,7 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
 
 def _batch_losses(problem: Problem, w: Floats, contexts: int, seed: int, cell: str) -> Floats:
     """Mean loss of each batch at every window: (batch, w)."""
-    scale = problem.sigma**2, problem.law.amplitude_variance
+    scale = problem.sigma**2, as_ridge(problem.law, "Monte Carlo").amplitude_variance
     samples = np.concatenate(
         [scale[0] * noise + scale[1] * bias for noise, bias in context_samples(problem, w, contexts, seed, cell)]
     )

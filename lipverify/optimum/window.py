@@ -18,6 +18,7 @@ from scipy.special import gammaln, ive
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss.exact.terms import exact_terms, rough_terms
 from lipverify.problem import Problem
+from lipverify.problem.law import as_ridge
 
 Where = Literal["interior", "zero", "infinity"]
 
@@ -78,9 +79,9 @@ def optimal_window(problem: Problem) -> Optimum:
     >>> round(optimum.w, 6), optimum.where
     (6.055341, 'interior')
     """
-    if problem.law.L == 0 and problem.sigma == 0:
-        raise InvalidInput("L = 0 and sigma = 0: the loss is zero at every window; make one of them positive.")
-    if problem.law.L == 0 or problem.n == 1:
+    if problem.law.constant and problem.sigma == 0:
+        raise InvalidInput(f"law = {problem.law!r} is constant and sigma = 0: the loss is zero at every window.")
+    if problem.law.constant or problem.n == 1:
         return _at(problem, 0.0, "zero", 0.0)
     search = _Search(problem)
     x = search.global_minimum(_first_guess(problem))
@@ -205,6 +206,8 @@ def _first_guess(problem: Problem) -> float:
         log_g, log_g2 = (np.log(ive(nu, k * w)) - nu * np.log(k * w / 2) for k in (1, 2))
         ratio = np.exp(log_g2 - 2 * log_g - gammaln(nu + 1))
         noise = np.minimum(problem.sigma**2 * ratio / float(problem.n), problem.sigma**2)
-        bias = problem.law.amplitude_variance * (1 - ive(nu + 1, w) / ive(nu, w)) ** 2 / problem.d
+        bias = (
+            as_ridge(problem.law, "quadrature").amplitude_variance * (1 - ive(nu + 1, w) / ive(nu, w)) ** 2 / problem.d
+        )
     total = np.where(np.isfinite(noise + bias), noise + bias, np.inf)
     return float(x[np.argmin(total)])

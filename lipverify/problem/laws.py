@@ -1,37 +1,16 @@
-r"""Laws of the task: the distributions from which a function f is drawn.
-
-Every law here is a *ridge law*,
-
-    f(x) = l_1 h_1(<q, x>) + ... + l_K h_K(<q, x>) + b,
-
-with q uniform on the sphere S^{d-1}, amplitudes l_k independent of q and of each other with mean
-zero and variance `amplitude_variance`, and an offset b. Softmax weights sum to one, so b never
-reaches the loss and is not stored.
-
-A law holds its definition and nothing else: how a method averages over it is that method's own
-business, so that two methods share no more than these lines.
-"""
+"""The laws that the sources speak of, by name."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, ClassVar
 
-import msgspec
-
 from lipverify.errors import InvalidInput
-
-Array = Any
-"""An array of any library that follows the array API standard."""
+from lipverify.problem.law import Array, Law, RidgeLaw
 
 
-class Law(msgspec.Struct, frozen=True, tag_field="law"):
-    r"""A ridge law with Lipschitz constant `L`: amplitudes l_k ~ Unif[-L, L].
-
-    Parameters
-    ----------
-    L
-        Bound on the amplitudes, and so the largest Lipschitz constant of f; finite, >= 0.
+class Scaled(RidgeLaw, frozen=True):
+    """A ridge law with a constant `L`.
 
     Raises
     ------
@@ -41,11 +20,6 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
 
     L: float = 1.0
 
-    name: ClassVar[str] = "law"
-    kinks: ClassVar[tuple[float, ...]] = ()
-    link_ranges: ClassVar[tuple[float, ...]] = ()
-    """max h_k - min h_k on [-1, 1], one for each link: bounds what one context can contribute."""
-
     def __post_init__(self) -> None:
         if isinstance(self.L, bool) or not isinstance(self.L, int | float):
             raise InvalidInput(f"L = {self.L!r}: the Lipschitz constant must be a real number.")
@@ -53,16 +27,25 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
             raise InvalidInput(f"L = {self.L!r}: the Lipschitz constant must be finite and >= 0.")
 
     @property
+    def constant(self) -> bool:
+        """L = 0."""
+        return self.L == 0
+
+
+class RandomAmplitude(Scaled, frozen=True):
+    """Amplitudes l_k ~ Unif[-L, L]."""
+
+    @property
     def amplitude_variance(self) -> float:
-        """Var l_k = L^2 / 3, the variance of Unif[-L, L]."""
+        """E l_k^2 = L^2 / 3."""
         return self.L**2 / 3
 
-    def links(self, z: Array, xp: Any) -> list[Array]:
-        """The link functions h_1(z), ..., h_K(z); `xp` is the array namespace of `z`."""
-        raise NotImplementedError
+    def amplitudes(self, uniforms: Array) -> Array:
+        """L (2u - 1)."""
+        return self.L * (2 * uniforms - 1)
 
 
-class Affine(Law, frozen=True, tag="affine"):
+class Affine(RandomAmplitude, frozen=True, tag="affine"):
     r"""f(x) = l <q, x> + b, with l ~ Unif[-L, L] and q uniform on the sphere.
 
     Source: Collins et al., arXiv 2402.11639, the affine class of section 3.
@@ -72,25 +55,37 @@ class Affine(Law, frozen=True, tag="affine"):
     """
 
     name: ClassVar[str] = "affine"
-    link_ranges: ClassVar[tuple[float, ...]] = (2.0,)
+
+    @property
+    def link_ranges(self) -> tuple[float, ...]:
+        """2."""
+        return (2.0,)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The identity."""
         return [z]
 
 
-class ReLU(Law, frozen=True, tag="relu"):
+class ReLU(RandomAmplitude, frozen=True, tag="relu"):
     r"""f(x) = l_1 (<q, x>)_+ + l_2 (-<q, x>)_+ + b, with l_1, l_2 ~ Unif[-L, L].
 
     Source: Collins et al., slides, "To formally capture these intuitions", class F_L^+.
 
-    >>> ReLU(L=1.0).kinks
+    >>> ReLU(L=1.0).kink_points
     (0.0,)
     """
 
     name: ClassVar[str] = "relu"
-    kinks: ClassVar[tuple[float, ...]] = (0.0,)
-    link_ranges: ClassVar[tuple[float, ...]] = (1.0, 1.0)
+
+    @property
+    def kink_points(self) -> tuple[float, ...]:
+        """At 0."""
+        return (0.0,)
+
+    @property
+    def link_ranges(self) -> tuple[float, ...]:
+        """1 for each half-line."""
+        return (1.0, 1.0)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The two half-lines."""
@@ -98,7 +93,68 @@ class ReLU(Law, frozen=True, tag="relu"):
         return [xp.maximum(z, zero), xp.maximum(-z, zero)]
 
 
-LAWS: dict[str, type[Law]] = {law.name: law for law in (Affine, ReLU)}
+class Cosine(Scaled, frozen=True, tag="cosine"):
+    r"""f(x) = cos(L <q, x>), q uniform on the sphere; no random amplitude.
+
+    Source: Collins et al., slides, "Empirical generalization", the cosine class.
+
+    >>> Cosine(L=2.0).amplitude_variance
+    1.0
+    """
+
+    name: ClassVar[str] = "cosine"
+
+    @property
+    def amplitude_variance(self) -> float:
+        """1: there is no random amplitude."""
+        return 1.0
+
+    @property
+    def link_ranges(self) -> tuple[float, ...]:
+        """1 - cos L while L <= pi, then 2."""
+        return (2 * math.sin(min(self.L, math.pi) / 2) ** 2,)
+
+    def links(self, z: Array, xp: Any) -> list[Array]:
+        """cos(L z)."""
+        return [xp.cos(self.L * z)]
+
+    def amplitudes(self, uniforms: Array) -> Array:
+        """1."""
+        return 1 + 0 * uniforms
+
+
+class Quadratic(Scaled, frozen=True, tag="quadratic"):
+    r"""f(x) = L <q, x>^2, q uniform on the sphere; no random amplitude. On the sphere it is L-Lipschitz.
+
+    Source: Collins et al., slides, last slide, the class (w^T x)^2.
+
+    >>> Quadratic().link_ranges
+    (1.0,)
+    """
+
+    name: ClassVar[str] = "quadratic"
+
+    @property
+    def amplitude_variance(self) -> float:
+        """L^2: the amplitude is L."""
+        return self.L**2
+
+    @property
+    def link_ranges(self) -> tuple[float, ...]:
+        """1."""
+        return (1.0,)
+
+    def links(self, z: Array, xp: Any) -> list[Array]:
+        """z^2."""
+        return [z * z]
+
+    def amplitudes(self, uniforms: Array) -> Array:
+        """L."""
+        return self.L + 0 * uniforms
+
+
+LAWS: dict[str, type[Scaled]] = {law.name: law for law in (Affine, ReLU, Cosine, Quadratic)}
+"""The laws that have a name on the command line."""
 
 
 def law_named(name: str, L: float = 1.0) -> Law:

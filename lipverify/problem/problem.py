@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from lipverify.errors import InvalidInput
-from lipverify.problem.laws import Law
+from lipverify.problem.law import Law
 
 LARGEST_N = 1e30
 LARGEST_EXACT_INTEGER = 2**53

@@ -26,7 +26,8 @@ from scipy.special import beta, betainc, betaincc, spherical_jn
 from lipverify.errors import InvalidInput
 from lipverify.loss.exact.context import Averages, moments
 from lipverify.loss.exact.tokens import Floats, Token, gauss_rule, kernel, token_nodes
-from lipverify.problem.laws import Affine, Law, ReLU
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Affine, ReLU
 
 BLOCK = 16
 """How many u are averaged at a time: bounds the memory of the kink's double integral."""

@@ -20,6 +20,7 @@ from lipverify.loss.exact.ridge import parts_of
 from lipverify.loss.exact.tokens import Floats, Token
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.law import as_ridge
 
 ORDERS = (28, 40, 56, 80)
 ROUGH_ORDER = 12
@@ -65,7 +66,7 @@ def exact_terms(problem: Problem, w: Floats) -> LossTerms:
 def _one_window(problem: Problem, w: float) -> tuple[float, float, float, float]:
     """(noise, bias, noise error, bias error) at one window."""
     value, error = _uniform(problem) if w == 0 or problem.n == 1 else _refine(problem, w)
-    noise_scale, bias_scale = problem.sigma**2, problem.law.amplitude_variance
+    noise_scale, bias_scale = problem.sigma**2, as_ridge(problem.law, "quadrature").amplitude_variance
     return (
         noise_scale * value.noise,
         bias_scale * value.bias,
@@ -95,7 +96,7 @@ def rough_terms(problem: Problem, w: float) -> tuple[float, float]:
     else:
         token = Token(problem.d, w)
         value = _quadrature(problem, token, scan(token, float(problem.n)), ROUGH_ORDER)
-    return problem.sigma**2 * value.noise, problem.law.amplitude_variance * value.bias
+    return problem.sigma**2 * value.noise, as_ridge(problem.law, "quadrature").amplitude_variance * value.bias
 
 
 def _quadrature(problem: Problem, token: Token, support: tuple[float, float], order: int) -> Values:

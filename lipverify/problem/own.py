@@ -1,0 +1,157 @@
+"""Laws of one's own: by a link function, or by a covariance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.problem.law import Array, Law, RidgeLaw
+
+
+class Ridge(RidgeLaw, frozen=True):
+    r"""f(x) = h(<q, x>), q uniform on the sphere: the law of a link function of one's own.
+
+    Parameters
+    ----------
+    link
+        h, from an array of points in [-1, 1] to an array of that shape; finite, and smooth between
+        neighbouring kinks.
+    kinks
+        Where in [-1, 1] h is continuous but not smooth. A kink that is not declared costs digits, and
+        the errors that the exact method reports will show it.
+
+    Raises
+    ------
+    InvalidInput
+        If `link` is not such a function, or a kink is outside [-1, 1].
+
+    >>> bump = Ridge(lambda z: abs(z - 0.5), kinks=(0.5,))
+    >>> bump.kink_points
+    (0.5,)
+    """
+
+    link: Callable[[Array], Array]
+    kinks: tuple[float, ...] = ()
+
+    name: ClassVar[str] = "ridge"
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "kinks", _kinks(self.kinks))
+        _probe(self.link, "link")
+
+    @property
+    def constant(self) -> bool:
+        """Whether h takes a single value on a fine grid."""
+        return bool(np.ptp(self._values()) == 0)
+
+    @property
+    def amplitude_variance(self) -> float:
+        """1: there is no random amplitude."""
+        return 1.0
+
+    @property
+    def kink_points(self) -> tuple[float, ...]:
+        """The kinks inside (-1, 1), in order; one at the end of the interval is never passed."""
+        return tuple(sorted({kink for kink in self.kinks if -1 < kink < 1}))
+
+    @property
+    def link_ranges(self) -> tuple[float, ...]:
+        """Max h - min h on a grid of 4097 points and the kinks, and a tenth more for what lies between."""
+        return (1.1 * float(np.ptp(self._values())),)
+
+    def links(self, z: Array, xp: Any) -> list[Array]:
+        """h(z)."""
+        return [self.link(z)]
+
+    def amplitudes(self, uniforms: Array) -> Array:
+        """1."""
+        return 1 + 0 * uniforms
+
+    def _values(self) -> Array:
+        return np.asarray(self.link(np.concatenate([np.linspace(-1, 1, 4097), self.kinks])))
+
+
+def _kinks(kinks: Any) -> tuple[float, ...]:
+    """The kinks as floats, or a refusal."""
+    try:
+        values = tuple(float(kink) for kink in kinks)
+    except (TypeError, ValueError):
+        values = (math.nan,)
+    if not all(-1 <= kink <= 1 for kink in values):
+        raise InvalidInput(f"kinks = {kinks!r}: kinks must be a sequence of numbers from -1 to 1.")
+    return values
+
+
+def _probe(function: Any, what: str) -> None:
+    """Refuse a function that does not map an array in [-1, 1] to finite numbers of its shape."""
+    rule = "must map an array of points in [-1, 1] to finite real numbers of the same shape"
+    if not callable(function):
+        raise InvalidInput(f"{what} = {function!r} is not a function; it {rule}.")
+    points = np.linspace(-1, 1, 33)
+    try:
+        values = np.asarray(function(points), dtype=np.float64)
+    except Exception as error:
+        raise InvalidInput(f"{what} raised {type(error).__name__}: {error}; it {rule}.") from error
+    if values.shape != points.shape or not np.all(np.isfinite(values)):
+        raise InvalidInput(f"{what} returned {values!r} for 33 points; it {rule}.")
+
+
+class Zonal(Law, frozen=True, tag="zonal"):
+    r"""Any isotropic law, given by its covariance E f(x) f(x') = K(<x, x'>) = sum_l k_l P_l(<x, x'>).
+
+    P_l is the Gegenbauer polynomial of the sphere with P_l(1) = 1: cos(l theta) for d = 2, Legendre's for
+    d = 3. Nothing else of a law reaches the loss (a constant k_0 does not either).
+
+    Parameters
+    ----------
+    kernel
+        K, from an array of cosines in [-1, 1] to an array of that shape. It must be positive definite
+        in the dimension in which it is used, which is checked there.
+    spectrum
+        Instead of `kernel`: the coefficients k_0, k_1, ..., finite and >= 0; those not given are zero.
+
+    Raises
+    ------
+    InvalidInput
+        If not exactly one of the two is given, or it breaks its rule.
+
+    >>> Zonal(spectrum=(0.0, 0.5)).spectrum
+    (0.0, 0.5)
+    """
+
+    kernel: Callable[[Array], Array] | None = None
+    spectrum: tuple[float, ...] | None = None
+
+    name: ClassVar[str] = "zonal"
+
+    def __post_init__(self) -> None:
+        if (self.kernel is None) == (self.spectrum is None):
+            raise InvalidInput("a Zonal law is given by its kernel or by its spectrum: give one of them.")
+        if self.kernel is not None:
+            _probe(self.kernel, "kernel")
+        else:
+            msgspec.structs.force_setattr(self, "spectrum", _spectrum(self.spectrum))
+
+    @property
+    def constant(self) -> bool:
+        """Whether no k_l with l > 0 is positive."""
+        if self.spectrum is not None:
+            return not any(self.spectrum[1:])
+        assert self.kernel is not None
+        return bool(np.ptp(np.asarray(self.kernel(np.linspace(-1, 1, 4097)))) == 0)
+
+
+def _spectrum(spectrum: Any) -> tuple[float, ...]:
+    """The coefficients as floats, or a refusal."""
+    try:
+        values = tuple(float(k) for k in spectrum)
+    except (TypeError, ValueError):
+        values = (math.nan,)
+    if not values or not all(math.isfinite(k) and k >= 0 for k in values):
+        raise InvalidInput(f"spectrum = {spectrum!r}: the coefficients must be a sequence of finite numbers >= 0.")
+    return values
