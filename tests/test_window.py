@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Law, ReLU
-from lipverify.optimum.window import _Search
+from lipverify.optimum.search import Search
 from tests.strategies import lengths, log_floats
 
 
@@ -90,7 +90,7 @@ def test_nothing_to_learn_means_a_window_of_zero() -> None:
 def test_without_noise_the_optimum_is_finite_and_better_than_the_nearest_neighbour() -> None:
     problem = Problem(d=4, n=50, law=Affine(), sigma=0.0)
     optimum = optimal_window(problem)
-    neighbour = float(loss_terms(problem, math.exp(_Search(problem).far)).total)
+    neighbour = float(loss_terms(problem, math.exp(Search(problem).far)).total)
     assert optimum.where == "interior"
     assert optimum.loss < 0.95 * neighbour
 

@@ -13,22 +13,14 @@ from typing import Literal
 import msgspec
 import numpy as np
 from numpy.polynomial import Chebyshev
-from scipy.special import gammaln, ive
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.loss.exact.terms import exact_terms, rough_terms
+from lipverify.loss.exact.terms import exact_terms
+from lipverify.optimum.search import Search, first_guess
 from lipverify.problem import Problem
-from lipverify.problem.law import as_ridge
 
 Where = Literal["interior", "zero", "infinity"]
 
-STEP = math.log(4.0)
-"""Step in log w while a minimum is being looked for."""
-STRIDE = 3 * STEP
-"""Step in log w towards small windows, where the loss is smooth on the scale of log w."""
-SMALL = math.log(1e-3)
-ROUGH = 1e-3
-"""Rough values differ from exact ones by less than this, relative."""
 NODES, HALF_WIDTH = np.cos(np.pi * (np.arange(9) + 0.5) / 9), 0.15
 """The polynomial through exact values: degree 8 on log w* +- 0.15, at Chebyshev nodes."""
 MOST_MOVES = 60
@@ -83,68 +75,11 @@ def optimal_window(problem: Problem) -> Optimum:
         raise InvalidInput(f"law = {problem.law!r} is constant and sigma = 0: the loss is zero at every window.")
     if problem.law.constant or problem.n == 1:
         return _at(problem, 0.0, "zero", 0.0)
-    search = _Search(problem)
-    x = search.global_minimum(_first_guess(problem))
+    x = Search(problem).global_minimum(first_guess(problem))
     if math.isinf(x):
         return _at(problem, math.inf, "infinity", 0.0)
     w, error = _polish(problem, x)
     return _at(problem, w, "interior", error)
-
-
-class _Search:
-    """Looks for the minimum of the loss in x = log w on rough values, which it remembers."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.known = problem, dict[float, tuple[float, float]]()
-        # a nearest token is at 1 - t ~ n^{-2/(d-1)}: w beyond its inverse by 1e6 attends to it alone
-        self.far = 2 / (problem.d - 1) * math.log(float(problem.n)) + math.log(1e6)
-
-    def terms(self, x: float) -> tuple[float, float]:
-        """Rough (noise, bias) at e^x."""
-        if x not in self.known:
-            self.known[x] = rough_terms(self.problem, math.exp(x))
-        return self.known[x]
-
-    def loss(self, x: float) -> float:
-        """The rough loss at e^x."""
-        return sum(self.terms(x))
-
-    def descend(self, x: float) -> float:
-        """Walk downhill from x in steps of STEP to a point whose neighbours are both higher."""
-        while x < self.far:
-            here = self.loss(x)
-            if self.loss(x + STEP) < here:
-                x += STEP
-            elif self.loss(x - STEP) < here:
-                x -= STEP
-            else:
-                break
-        return x
-
-    def global_minimum(self, x: float) -> float:
-        """The local minimum near x unless a rival is lower; infinite if no finite window is."""
-        x = self.descend(x)
-        above = self.above(x)
-        rivals = [*np.arange(x - STRIDE, SMALL, -STRIDE), *above]
-        best = min(rivals, key=self.loss, default=x)
-        if self.loss(best) < self.loss(x) * (1 - ROUGH):
-            return self.global_minimum(best)
-        neighbour_competes = (bool(above) and above[-1] > self.far) or x > self.far
-        if neighbour_competes and _loss(self.problem, self.far) <= _loss(self.problem, x):
-            return math.inf
-        return x
-
-    def above(self, x: float) -> list[float]:
-        """Windows above x, up to the first whose noise alone excludes all beyond: noise only grows."""
-        rivals, rival = [], x + 2 * STEP
-        while rival < self.far + STEP and self.terms(rival)[0] <= self.loss(x) * (1 + ROUGH):
-            rivals.append(rival)
-            rival += STEP
-        return rivals
-
-
-def _loss(problem: Problem, x: float) -> float:
-    return float(exact_terms(problem, np.asarray(math.exp(x))).total)
 
 
 def _polish(problem: Problem, x: float) -> tuple[float, float]:
@@ -179,7 +114,7 @@ def _minimum(fit: Chebyshev) -> float | None:
 
 def _at(problem: Problem, w: float, where: Where, w_error: float) -> Optimum:
     """The optimum record at w; at infinity the terms are those of the nearest neighbour."""
-    far = math.exp(_Search(problem).far)
+    far = math.exp(Search(problem).far)
     terms = exact_terms(problem, np.array([far, far / 100] if math.isinf(w) else [w]))
     limit = float(np.ptp(terms.total))
     return Optimum(
@@ -192,22 +127,3 @@ def _at(problem: Problem, w: float, where: Where, w_error: float) -> Optimum:
         loss_error=float(terms.total_error[0]) + limit,
         where=where,
     )
-
-
-def _first_guess(problem: Problem) -> float:
-    """Log w of the minimum of the loss for n -> infinity at fixed w, capped where tokens run out.
-
-    There N = (sigma^2/n) E g^2 / (E g)^2 and the affine bias is v (E[g (1-t)] / E g)^2 / d, closed forms
-    in Bessel functions.
-    """
-    x = np.linspace(math.log(1e-12), math.log(1e18), 600)
-    w, nu = np.exp(x), problem.d / 2 - 1
-    with np.errstate(all="ignore"):
-        log_g, log_g2 = (np.log(ive(nu, k * w)) - nu * np.log(k * w / 2) for k in (1, 2))
-        ratio = np.exp(log_g2 - 2 * log_g - gammaln(nu + 1))
-        noise = np.minimum(problem.sigma**2 * ratio / float(problem.n), problem.sigma**2)
-        bias = (
-            as_ridge(problem.law, "quadrature").amplitude_variance * (1 - ive(nu + 1, w) / ive(nu, w)) ** 2 / problem.d
-        )
-    total = np.where(np.isfinite(noise + bias), noise + bias, np.inf)
-    return float(x[np.argmin(total)])

@@ -12,39 +12,27 @@ exponent: n = 1e30 costs what n = 100 costs. Derivation: docs/method.md.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy.special import betaincinv
 
-from lipverify.loss.exact.tokens import (
-    LOG_DROP,
-    Floats,
-    Kernel,
-    Token,
-    gauss_rule,
-    kernel,
-    token_breaks,
-    token_nodes,
-)
+from lipverify.loss.exact.averages import Averages, Points
+from lipverify.loss.exact.supports import LOG_DROP
+from lipverify.loss.exact.tokens import Floats, gauss_rule
 
-PANEL = 3.0
+PANEL = 2.0
 FEWEST_PANELS = 6
-SERIES_BELOW = 1.0
-SERIES_REMAINDER = 1e-17
-"""At u = 1 the alternating sum loses a factor of e^{2e} = 230 to cancellation, and no more."""
 
-SCAN_POINTS = 48
+SCAN_POINTS = 64
 SCAN_ORDER = 8
-SCAN_ROUNDS = 2
+SCAN_ROUNDS = 1
 
 
 @dataclass(frozen=True)
 class Grading:
-    """A coordinate v(u) in which integrands over u vary on a scale of one.
+    """A coordinate v(u) in which integrands over u vary on a scale of one; `w` and u broadcast.
 
     It is u itself up to a `knee` and logarithmic beyond, and mirrored about the middle of [0, 2w]:
     the deficit has density s^{(d-3)/2}, so below u ~ d/2 the exponential of the kernel sets the
@@ -52,7 +40,7 @@ class Grading:
     """
 
     d: int
-    w: float
+    w: Floats
 
     @property
     def knee(self) -> float:
@@ -68,95 +56,11 @@ class Grading:
         top = self._half(self.w)
         return np.where(v <= top, self._half_inverse(v), 2 * self.w - self._half_inverse(2 * top - v))
 
-    def _half(self, u: Floats | float) -> Floats:
+    def _half(self, u: Floats) -> Floats:
         return np.where(u <= self.knee, u, self.knee * (1 + np.log(np.maximum(u, self.knee) / self.knee)))
 
     def _half_inverse(self, v: Floats) -> Floats:
         return np.where(v <= self.knee, v, self.knee * np.exp(np.maximum(v, self.knee) / self.knee - 1))
-
-
-class Averages:
-    """Averages over one token, at each of the points `u`, by rules of a given order.
-
-    Token nodes depend on u. Those for u <= 1 can all be the same, and there e^{u-s} is small
-    enough for the power series of psi_k: its moments are taken once, whatever the number of u.
-
-    Attributes
-    ----------
-    direct
-        Which u have token nodes of their own.
-    places
-        Where token nodes stand: 1, and after it the direct u.
-    breaks
-        Where integrals over s are split, shape (place, break).
-    """
-
-    def __init__(self, token: Token, u: Floats, order: int, kernels: tuple[Kernel, ...] = (1, 2)) -> None:
-        self.token, self.u, self.order = token, u, order
-        self.direct = u > SERIES_BELOW
-        self.places = np.concatenate([[SERIES_BELOW], u[self.direct]])
-        self.breaks = _series_breaks(token, kernels)
-        if self.direct.any():
-            self.breaks = np.concatenate([self.breaks, token_breaks(token, self.places[1:], kernels)])
-        self.nodes = token_nodes(token, self.places, self.breaks, order)
-        self.terms = series_terms(float(np.max(u[~self.direct], initial=-np.inf)))
-
-    def mean(self, k: Kernel, h: Callable[[Floats, Floats], Floats] | None = None) -> Floats:
-        """E[psi_k(u - S) h(S, 2w - S)] at every u."""
-        nodes = self.nodes
-        weight = nodes.weight if h is None else nodes.weight * h(nodes.s, nodes.reflected)
-        result = np.empty_like(self.u)
-        result[self.direct] = np.einsum("ui,ui->u", kernel(k, nodes.y[1:]), weight[1:])
-        result[~self.direct] = self.series(k) @ moments(k, nodes.y[0], weight[0], self.terms)
-        return result
-
-    def series(self, k: Kernel) -> Floats:
-        """Powers that turn `moments` at the place u = 1 into averages at the other u: (u, term)."""
-        j = np.arange(self.terms)
-        power = j + (1 if k == "complement" else k)
-        signed: Floats = np.exp(np.multiply.outer(self.u[~self.direct] - SERIES_BELOW, power)) * (-1.0) ** j
-        return signed
-
-
-@lru_cache(maxsize=64)
-def _series_breaks(token: Token, kernels: tuple[Kernel, ...]) -> Floats:
-    """The breaks at the place u = 1, which every rule of every n shares."""
-    return token_breaks(token, np.array([SERIES_BELOW]), kernels)
-
-
-def series_terms(u: float) -> int:
-    """How many terms of the series of exp(-e^u) reach rounding; 27 at u = 1."""
-    x, term, count = math.exp(u), 1.0, 1
-    while term > SERIES_REMAINDER:
-        term *= x / count
-        count += 1
-    return count
-
-
-def moments(k: Kernel, y: Floats, weight: Floats, count: int) -> Floats:
-    """E[g^{j+k} h] / j! for every term j of the power series of psi_k, g = e^y: (term, ...)."""
-    first, skipped = (1, 1) if k == "complement" else (k, 0)
-    g = np.exp(y)
-    power, terms = weight * g**first, []
-    for j in range(count):
-        terms.append(power.sum(axis=-1) / math.factorial(j + skipped))
-        power = power * g
-    return np.stack(terms)
-
-
-def log_phi(token: Token, u: Floats, order: int) -> Floats:
-    """Log phi(u) = log E psi_0(u - S), from whichever of phi and 1 - phi is the narrower average."""
-    result = np.empty_like(u)
-    below = u <= token.w
-    if below.any():
-        falling = Averages(token, u[below], order, ("complement",)).mean("complement")
-        # rounding may carry a probability past one
-        with np.errstate(divide="ignore"):
-            result[below] = np.log1p(-np.minimum(falling, 1.0))
-    if not below.all():
-        with np.errstate(divide="ignore"):
-            result[~below] = np.log(Averages(token, u[~below], order, (0,)).mean(0))
-    return result
 
 
 def log_power(log_base: Floats, exponent: float) -> Floats:
@@ -164,42 +68,83 @@ def log_power(log_base: Floats, exponent: float) -> Floats:
     return exponent * log_base if exponent else np.zeros_like(log_base)
 
 
-def scan(token: Token, n: float) -> tuple[float, float]:
-    """The range of u outside which the integrands of all terms have fallen by `LOG_DROP`."""
-    grading = Grading(token.d, token.w)
-    # n int_{-inf}^{u} lambda^2 g^2 du <= n lambda^2 / 2, against a total of at least 1/n
-    low, high = -np.log(n) - LOG_DROP / 2 - 2, _highest(token, n)
-    for _ in range(SCAN_ROUNDS):
-        ends = grading.v(np.array([low, high]))
-        u = grading.u(np.linspace(ends[0], ends[1], SCAN_POINTS))
-        averages = Averages(token, u, SCAN_ORDER)
-        phi = log_phi(token, u, SCAN_ORDER)
+@dataclass(frozen=True)
+class Contexts:
+    """Contexts of n tokens at several windows, with the range of u that matters at each.
+
+    Attributes
+    ----------
+    low, high
+        Outside [low, high] the integrands of all terms have fallen by `LOG_DROP`; shape (w,).
+    """
+
+    d: int
+    n: float
+    w: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def scan(cls, d: int, n: float, w: Floats) -> Contexts:
+        """Find the ranges, by looking at the integrands ever closer."""
+        # n int_{-inf}^{u} lambda^2 g^2 du <= n lambda^2 / 2, against a total of at least 1/n
+        contexts = cls(d, n, w, np.full_like(w, -np.log(n) - LOG_DROP / 2 - 2), _highest(d, n, w))
+        for _ in range(SCAN_ROUNDS):
+            contexts = contexts.narrower()
+        return contexts
+
+    def narrower(self) -> Contexts:
+        """The neighbours, on a grid, of what has not fallen."""
+        u = self._between(np.linspace(0, 1, SCAN_POINTS))
+        of = Averages(Points.grid(self.d, self.w, u), SCAN_ORDER)
+        phi = of.log_phi()
         with np.errstate(divide="ignore"):
-            single = np.log(averages.mean(2)) + log_power(phi, n - 1)
-            double = 2 * np.log(averages.mean(1)) + log_power(phi, n - 2)
-        keep = (single > single.max() - LOG_DROP) | (double > double.max() - LOG_DROP)
-        inside = np.flatnonzero(keep)
-        low = float(u[max(inside[0] - 1, 0)])
-        high = float(u[min(inside[-1] + 1, u.size - 1)])
-    return low, high
+            single = np.reshape(np.log(of.mean(2)) + log_power(phi, self.n - 1), u.shape)
+            double = np.reshape(2 * np.log(of.mean(1)) + log_power(phi, self.n - 2), u.shape)
+        keep = (single > single.max(axis=1, keepdims=True) - LOG_DROP) | (
+            double > double.max(axis=1, keepdims=True) - LOG_DROP
+        )
+        first, last = np.argmax(keep, axis=1), SCAN_POINTS - 1 - np.argmax(keep[:, ::-1], axis=1)
+        row = np.arange(self.w.size)
+        low, high = u[row, np.maximum(first - 1, 0)], u[row, np.minimum(last + 1, SCAN_POINTS - 1)]
+        return Contexts(self.d, self.n, self.w, low, high)
+
+    def nodes(self, order: int) -> tuple[Floats, Floats]:
+        """Nodes and weights for the integrals over u: shape (w, node)."""
+        grading = Grading(self.d, self.w)
+        width = grading.v(self.high) - grading.v(self.low)
+        panels = max(FEWEST_PANELS, int(np.ceil(np.max(width) / PANEL)))
+        breaks = self._between(np.linspace(0, 1, panels + 1))
+        x, gauss = gauss_rule(order)
+        width = np.diff(breaks, axis=1)[..., None]
+        shape = (self.w.size, -1)
+        return (breaks[:, :-1, None] + width * x).reshape(shape), (width * gauss).reshape(shape)
+
+    def alike(self) -> Iterator[slice]:
+        """Slices of windows that one rule serves: of about the same range in the graded coordinate."""
+        grading = Grading(self.d, self.w)
+        panels = np.maximum(FEWEST_PANELS, np.ceil((grading.v(self.high) - grading.v(self.low)) / PANEL))
+        start = 0
+        for i in range(1, self.w.size + 1):
+            if i == self.w.size or panels[i] != panels[start]:
+                yield slice(start, i)
+                start = i
+
+    def __getitem__(self, which: slice) -> Contexts:
+        return Contexts(self.d, self.n, self.w[which], self.low[which], self.high[which])
+
+    def _between(self, share: Floats) -> Floats:
+        """Points that divide [low, high] evenly in the graded coordinate: shape (w, share)."""
+        grading = Grading(self.d, self.w[:, None])
+        low, high = grading.v(self.low[:, None]), grading.v(self.high[:, None])
+        return grading.u(low + (high - low) * share)
 
 
-def _highest(token: Token, n: float) -> float:
+def _highest(d: int, n: float, w: Floats) -> Floats:
     """U beyond which phi^n < e^{-LOG_DROP}, or beyond all deficits.
 
     1 - phi(u) >= (1 - 1/e) P(S < u), and P(S < u) is an incomplete beta function of u / 2w.
     """
-    half_m, share = (token.d - 1) / 2, 2 * LOG_DROP / n
+    half_m, share = (d - 1) / 2, 2 * LOG_DROP / n
     quantile = betaincinv(half_m, half_m, share) if share < 1 else 1.0
-    return float(2 * token.w * quantile) + (0.0 if share < 1 else float(np.log(LOG_DROP)) + 1)
-
-
-def context_nodes(token: Token, support: tuple[float, float], order: int) -> tuple[Floats, Floats]:
-    """Nodes and weights for the integrals over u on `support`."""
-    grading = Grading(token.d, token.w)
-    low, high = grading.v(np.array(support))
-    panels = max(FEWEST_PANELS, int(np.ceil((high - low) / PANEL)))
-    breaks = grading.u(np.linspace(low, high, panels + 1))
-    x, gauss = gauss_rule(order)
-    width = np.diff(breaks)[:, None]
-    return (breaks[:-1, None] + width * x).ravel(), (width * gauss).ravel()
+    return 2 * w * quantile + (0.0 if share < 1 else float(np.log(LOG_DROP)) + 1)

@@ -11,118 +11,144 @@ the order is raised, and if that does not help the error says so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lipverify.loss.exact.context import Averages, context_nodes, log_phi, log_power, scan
-from lipverify.loss.exact.ridge import parts_of
-from lipverify.loss.exact.tokens import Floats, Token
+from lipverify.loss.exact.averages import Averages, Points
+from lipverify.loss.exact.context import Contexts, log_power
+from lipverify.loss.exact.laws import Parts, parts_of
+from lipverify.loss.exact.tokens import Floats
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
 
-ORDERS = (28, 40, 56, 80)
+ORDERS = (22, 28, 40, 56, 80)
 ROUGH_ORDER = 12
 TOLERANCE = 1e-11
-ROUNDING = 64 * float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)
+ROUNDING = 64 * EPS
 """Rounding of a sum of products of a few hundred positive terms, relative."""
+MOST_WINDOWS = 16
+"""Windows that share one pass; more would only cost memory."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """Noise over sigma^2 and bias over the amplitude variance."""
+    """Noise over sigma^2 and bias over the amplitude variance, at some windows: shape (w,)."""
 
-    noise: float
-    bias: float
+    noise: Floats
+    bias: Floats
+
+    def __getitem__(self, which: NDArray[np.bool_]) -> Values:
+        return Values(self.noise[which], self.bias[which])
 
     def distance(self, other: Values) -> Values:
         """The absolute difference in each."""
-        return Values(abs(self.noise - other.noise), abs(self.bias - other.bias))
+        return Values(np.abs(self.noise - other.noise), np.abs(self.bias - other.bias))
 
 
 def exact_terms(problem: Problem, w: Floats) -> LossTerms:
     """Loss terms at every window in `w` (an array of finite values >= 0).
 
     Errors are bounds: the difference between two rules plus rounding. Validity: every d >= 2,
-    1 <= n <= 1e30 and finite w >= 0 for the affine and ReLU laws; relative error about 1e-12, more
+    1 <= n <= 1e30, finite w >= 0 and every ridge law; relative error about 1e-12, more
     where u = log(lambda) is large because its own rounding, eps * w, then enters.
 
-    Source: MATH of this project, sections 2 and 4; the loss is equation (ICL) of Collins et al.
+    Raises
+    ------
+    OutOfReach
+        If the law has kinks of its own and windows hold so few tokens that it would take minutes.
+
+    Source: docs/method.md; the loss is equation (ICL) of Collins et al.
     """
-    values = [_one_window(problem, float(window)) for window in np.ravel(w)]
-    noise, bias, noise_error, bias_error = (np.reshape(column, np.shape(w)) for column in zip(*values, strict=True))
+    law = as_ridge(problem.law, "quadrature")
+    value, error = _evaluate(problem, parts_of(law, problem.d), np.ravel(w))
+    noise_scale, bias_scale = problem.sigma**2, law.amplitude_variance
+    shape = np.shape(w)
     return LossTerms(
         problem=problem,
         method="exact",
         w=w,
-        noise=noise,
-        bias=bias,
-        noise_error=noise_error,
-        bias_error=bias_error,
+        noise=np.reshape(noise_scale * value.noise, shape),
+        bias=np.reshape(bias_scale * value.bias, shape),
+        noise_error=np.reshape(noise_scale * error.noise, shape),
+        bias_error=np.reshape(bias_scale * error.bias, shape),
     )
 
 
-def _one_window(problem: Problem, w: float) -> tuple[float, float, float, float]:
-    """(noise, bias, noise error, bias error) at one window."""
-    value, error = _uniform(problem) if w == 0 or problem.n == 1 else _refine(problem, w)
-    noise_scale, bias_scale = problem.sigma**2, as_ridge(problem.law, "quadrature").amplitude_variance
-    return (
-        noise_scale * value.noise,
-        bias_scale * value.bias,
-        noise_scale * error.noise,
-        bias_scale * error.bias,
-    )
+def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(noise, bias) at the windows w > 0 to four digits or so, by a single rule of low order: to find a minimum by."""
+    law = as_ridge(problem.law, "quadrature")
+    contexts, parts = Contexts.scan(problem.d, float(problem.n), w), parts_of(law, problem.d)
+    groups = [_quadrature(parts, contexts[group], ROUGH_ORDER) for group in contexts.alike()]
+    noise, bias = (np.concatenate([getattr(group, term) for group in groups]) for term in ("noise", "bias"))
+    return problem.sigma**2 * noise, law.amplitude_variance * bias
 
 
-def _refine(problem: Problem, w: float) -> tuple[Values, Values]:
-    """Raise the order until two successive rules agree; the value and its error."""
-    token, n = Token(problem.d, w), float(problem.n)
-    support = scan(token, n)
-    rules = (_quadrature(problem, token, support, order) for order in ORDERS)
+def _evaluate(problem: Problem, parts: Parts, w: Floats) -> tuple[Values, Values]:
+    """Values and their errors at every window of a flat array."""
+    value = Values(np.empty_like(w), np.empty_like(w))
+    error = Values(np.empty_like(w), np.empty_like(w))
+    narrowed = (w > 0) & (problem.n > 1)
+    _put((value, error), ~narrowed, _uniform(problem, parts))
+    for start in range(0, np.count_nonzero(narrowed), MOST_WINDOWS):
+        some = np.flatnonzero(narrowed)[start : start + MOST_WINDOWS]
+        contexts = Contexts.scan(problem.d, float(problem.n), w[some])
+        for group in contexts.alike():
+            _put((value, error), some[group], _refine(parts, contexts[group]))
+    return value, error
+
+
+def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -> None:
+    """Write values and errors to the windows `where`."""
+    for target, source in zip(into, what, strict=True):
+        target.noise[where], target.bias[where] = source.noise, source.bias
+
+
+def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
+    """Raise the order until two successive rules agree at every window; the values and their errors."""
+    rules = (_quadrature(parts, contexts, order) for order in ORDERS)
     value = next(rules)
     for finer in rules:
         gap, value = finer.distance(value), finer
-        if gap.noise <= TOLERANCE * value.noise and gap.bias <= TOLERANCE * value.bias:
+        if np.all(gap.noise <= TOLERANCE * value.noise) and np.all(gap.bias <= TOLERANCE * value.bias):
             break
-    rounding = _rounding(problem.d, support)
-    return value, Values(gap.noise + rounding * value.noise, gap.bias + rounding * value.bias)
+    rounding = _rounding(contexts)
+    known = rounding + max((part.relative_error for _, part in parts), default=0.0)
+    # values of f moved by eta move the root of the bias by 2 eta
+    link = 2 * max((part.link_rounding for _, part in parts), default=0.0)
+    moved = link * (2 * np.sqrt(value.bias) + link)
+    return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + moved)
 
 
-def rough_terms(problem: Problem, w: float) -> tuple[float, float]:
-    """(noise, bias) to four digits or so, by a single rule of low order: to find a minimum by."""
-    if w == 0 or problem.n == 1:
-        value, _ = _uniform(problem)
-    else:
-        token = Token(problem.d, w)
-        value = _quadrature(problem, token, scan(token, float(problem.n)), ROUGH_ORDER)
-    return problem.sigma**2 * value.noise, as_ridge(problem.law, "quadrature").amplitude_variance * value.bias
-
-
-def _quadrature(problem: Problem, token: Token, support: tuple[float, float], order: int) -> Values:
+def _quadrature(parts: Parts, contexts: Contexts, order: int) -> Values:
     """Both terms by rules of one order."""
-    n = float(problem.n)
-    u, weight = context_nodes(token, support, order)
-    averages, phi = Averages(token, u, order), log_phi(token, u, order)
+    n = contexts.n
+    u, weight = contexts.nodes(order)
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order)
+    phi = np.reshape(of.log_phi(), u.shape)
     single = n * weight * np.exp(log_power(phi, n - 1))
     double = n * (n - 1) * weight * np.exp(log_power(phi, n - 2))
-    noise = single @ averages.mean(2)
-    bias = 0.0
-    for share, part in parts_of(problem.law):
-        diagonal = averages.mean(2, partial(part.variogram, token))
-        bias += share * float(single @ diagonal + double @ part.pair(averages))
-    return Values(float(noise), bias)
+
+    def integral(factor: Floats, average: Floats) -> Floats:
+        return np.einsum("wu,wu->w", factor, np.reshape(average, u.shape))
+
+    bias = np.zeros_like(contexts.w)
+    for share, part in parts:
+        bias += share * (integral(single, of.mean(2, part.variogram)) + integral(double, part.pair(of)))
+    return Values(integral(single, of.mean(2)), bias)
 
 
-def _uniform(problem: Problem) -> tuple[Values, Values]:
+def _uniform(problem: Problem, parts: Parts) -> tuple[Values, Values]:
     """W = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
     n = float(problem.n)
-    variance = sum(share * part.variance(problem.d) for share, part in parts_of(problem.law))
-    value = Values(1 / n, (1 + 1 / n) * variance)
-    return value, Values(ROUNDING * value.noise, ROUNDING * value.bias)
+    noise, bias = np.array(1 / n), np.array((1 + 1 / n) * sum(share * part.variance for share, part in parts))
+    known = ROUNDING + max((part.relative_error for _, part in parts), default=0.0)
+    return Values(noise, bias), Values(ROUNDING * noise, known * bias)
 
 
-def _rounding(d: int, support: tuple[float, float]) -> float:
+def _rounding(contexts: Contexts) -> Floats:
     """Relative rounding: of sums, of the power (d-3)/2 of the density, and of u itself."""
-    eps = float(np.finfo(float).eps)
-    return ROUNDING + eps * d + eps * max(abs(end) for end in support)
+    return ROUNDING + EPS * (contexts.d + np.maximum(np.abs(contexts.low), np.abs(contexts.high)))

@@ -1,0 +1,42 @@
+"""Each law as a sum of parts whose averages are known."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from lipverify.loss.exact.absolute import absolute_averages
+from lipverify.loss.exact.kinked import kinked_averages
+from lipverify.loss.exact.smooth import cosine_increment, difference, smooth_averages
+from lipverify.loss.exact.task import TaskAverages, linear_averages, square_averages
+from lipverify.problem.law import RidgeLaw
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+
+Parts = tuple[tuple[float, TaskAverages], ...]
+"""(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
+
+
+def parts_of(law: RidgeLaw, d: int) -> Parts:
+    """The parts of a law in dimension d.
+
+    The amplitudes of (z)_+ and (-z)_+ are independent with equal variance, and (z)_+ = (z + |z|) / 2, so the
+    ReLU law is half of the linear and half of the absolute one.
+    """
+    if isinstance(law, Affine):
+        return ((1.0, linear_averages(d)),)
+    if isinstance(law, Quadratic):
+        return ((1.0, square_averages(d)),)
+    if isinstance(law, ReLU):
+        return ((0.5, linear_averages(d)), (0.5, absolute_averages(d)))
+    return ((1.0, link_averages(law, d)),)
+
+
+@lru_cache(maxsize=32)
+def link_averages(law: RidgeLaw, d: int) -> TaskAverages:
+    """The averages for a law with one link and no random amplitude, tabulated where the link is smooth."""
+    if law.kink_points:
+        return kinked_averages(d, lambda z: law.links(z, np)[0], law.kink_points)
+    if isinstance(law, Cosine):
+        return smooth_averages(d, cosine_increment(law.L))
+    return smooth_averages(d, difference(lambda z: law.links(z, np)[0]))
