@@ -21,6 +21,8 @@ from lipverify.claims.rays import (
 )
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import Side, allowed_exponents
+from lipverify.laws import law_named
+from lipverify.loss.asymptotic import leading
 from lipverify.scaling import Growth
 
 LAWS = ("affine", "relu")
@@ -54,11 +56,8 @@ def run_file(path: str) -> None:
 
 
 def sharp_bias_power(law: str) -> sympy.Rational:
-    """The power of w in B: a window has angle theta = w^{-1/2}; a smooth law is off by its curvature,
-    theta^2, everywhere; a kink adds an error theta on a strip of queries whose share is theta.
-    """
-    theta_power = min(2 * 2, 2 * 1 + 1) if law == "relu" else 2 * 2
-    return -sympy.Rational(theta_power, 2)
+    """The power of w in B, from the leading term that SymPy derives for the law."""
+    return -leading(law_named(law)).beta
 
 
 def curve_agreement(term: str, law: str, profile: Profile) -> tuple[CrossPlan, ...]:

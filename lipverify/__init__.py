@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lipverify import laws
-    from lipverify.laws import Affine, ReLU
+    from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
     from lipverify.loss import LossTerms, loss_terms
-    from lipverify.optimum import Optimum, optimal_window
+    from lipverify.loss.asymptotic import Leading, leading
+    from lipverify.optimum import Optimum, Sensitivity, optimal_window, sensitivity
     from lipverify.problem import Problem
     from lipverify.scaling import Growth, growth
 
@@ -26,28 +27,44 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Affine",
+    "Cosine",
     "Growth",
+    "Leading",
     "LossTerms",
     "Optimum",
     "Problem",
+    "Quadratic",
     "ReLU",
+    "Ridge",
+    "Sensitivity",
+    "Zonal",
     "__version__",
     "growth",
     "laws",
+    "leading",
     "loss_terms",
     "optimal_window",
+    "sensitivity",
 ]
 
 _HOME = {
     "Affine": "lipverify.laws",
+    "Cosine": "lipverify.laws",
     "Growth": "lipverify.scaling",
+    "Leading": "lipverify.loss.asymptotic",
     "LossTerms": "lipverify.loss",
     "Optimum": "lipverify.optimum",
     "Problem": "lipverify.problem",
+    "Quadratic": "lipverify.laws",
     "ReLU": "lipverify.laws",
+    "Ridge": "lipverify.laws",
+    "Sensitivity": "lipverify.optimum",
+    "Zonal": "lipverify.laws",
     "growth": "lipverify.scaling",
+    "leading": "lipverify.loss.asymptotic",
     "loss_terms": "lipverify.loss",
     "optimal_window": "lipverify.optimum",
+    "sensitivity": "lipverify.optimum",
 }
 
 

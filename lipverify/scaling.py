@@ -194,21 +194,26 @@ def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
 
 def _consistent(s: Floats, a: Floats, noise: Floats, degree: int) -> Iterator[Limit]:
     """The limits a of a + sum_{j<=degree} c_j s^{-j delta}, over every delta within the noise."""
-    limits, misfits = [], []
-    for delta in DELTAS if degree else DELTAS[:1]:
-        design = s[:, None] ** (-delta * np.arange(degree + 1))
-        scaled = design / noise[:, None]
-        solution, _, rank, _ = np.linalg.lstsq(scaled, a / noise, rcond=1e-14)
-        if rank == degree + 1:
-            limits.append(solution[0])
-            misfits.append(np.sqrt(np.mean((scaled @ solution - a / noise) ** 2)))
-    if limits:
-        level = max(1.0, min(misfits))
-        possible = [limit for limit, misfit in zip(limits, misfits, strict=True) if misfit <= 3 * level]
-        centre = limits[int(np.argmin(misfits))]
+    deltas = np.asarray(DELTAS if degree else DELTAS[:1])
+    design = s[:, None] ** (-deltas[:, None, None] * np.arange(degree + 1))
+    limits, misfits = _least_squares(design / noise[:, None], a / noise)
+    if limits.size:
+        level = max(1.0, float(misfits.min()))
+        possible = limits[misfits <= 3 * level]
+        centre = limits[np.argmin(misfits)]
         # a misfit beyond the noise is a correction that was left out: it enters the limit as it is
         unexplained = (level - 1) * float(noise.max())
-        yield Limit(float(centre), float(max(abs(p - centre) for p in possible) + unexplained))
+        yield Limit(float(centre), float(np.max(np.abs(possible - centre)) + unexplained))
+
+
+def _least_squares(designs: Floats, target: Floats) -> tuple[Floats, Floats]:
+    """The first coefficient and the root mean square misfit for every design of full rank."""
+    u, singular, v = np.linalg.svd(designs, full_matrices=False)
+    full = singular[:, -1] > 1e-14 * singular[:, 0]
+    u, singular, v, designs = u[full], singular[full], v[full], designs[full]
+    solution = np.einsum("dji,dj->di", v, np.einsum("dpj,p->dj", u, target) / singular)
+    misfit = np.einsum("dpj,dj->dp", designs, solution) - target
+    return solution[:, 0], np.sqrt(np.mean(misfit**2, axis=1))
 
 
 def _epsilon(a: Floats, noise: Floats) -> Iterator[Limit]:

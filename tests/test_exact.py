@@ -143,7 +143,10 @@ def test_an_array_of_windows_is_each_window_by_itself(law: Law, n: float, w: lis
     together = loss_terms(problem, np.array([w]))
     assert together.bias.shape == (1, len(w))
     for j, one in enumerate(w):
-        assert float(together.bias[0, j]) == float(loss_terms(problem, one).bias)
+        alone = loss_terms(problem, one)
+        # windows that share a pass share the number of panels, so the last digits may differ
+        assert abs(together.bias[0, j] - alone.bias) <= together.bias_error[0, j] + alone.bias_error
+        assert together.bias_error[0, j] <= PROMISED * alone.bias
 
 
 @pytest.mark.parametrize("w", [-1.0, math.nan, math.inf, [1.0, -2.0], "wide", None])
@@ -166,7 +169,7 @@ def test_a_law_without_exact_averages_is_refused() -> None:
     class Cubic(Law, frozen=True):
         pass
 
-    with pytest.raises(InvalidInput, match="covariance only"):
+    with pytest.raises(InvalidInput, match="neither links nor a covariance"):
         loss_terms(Problem(d=3, n=10, law=Cubic()), 1.0)
 
 

@@ -117,6 +117,7 @@ def loss(
     L: Lipschitz = 1.0,
     sigma: float = 1.0,
     method: str = "exact",
+    route: str | None = None,
     contexts: int | None = None,
     rtol: float | None = None,
     seed: int = 0,
@@ -133,13 +134,15 @@ def loss(
     w
         Windows, >= 0.
     law
-        affine or relu.
+        affine, relu, cosine or quadratic.
     L
         Lipschitz constant.
     sigma
         Standard deviation of the label noise.
     method
-        exact or montecarlo.
+        exact, montecarlo, asymptotic or certified.
+    route
+        For exact: ridge or zonal, two quadratures that share nothing.
     contexts
         For montecarlo: how many contexts to draw.
     rtol
@@ -151,7 +154,7 @@ def loss(
     """
     from lipverify.cli.numbers import print_loss
 
-    return print_loss(d, n, w, law, L, sigma, method, contexts, rtol, seed, json)
+    return print_loss(d, n, w, law, L, sigma, method, route, contexts, rtol, seed, json)
 
 
 @app.command
@@ -173,7 +176,7 @@ def window(
     n
         Context length, 1 to 1e30.
     law
-        affine or relu.
+        affine, relu, cosine or quadratic.
     L
         Lipschitz constant.
     sigma

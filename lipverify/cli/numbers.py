@@ -23,6 +23,7 @@ def print_loss(
     L: float,
     sigma: float,
     method: str,
+    route: str | None,
     contexts: int | None,
     rtol: float | None,
     seed: int,
@@ -38,6 +39,8 @@ def print_loss(
         options = {"contexts": contexts, "rtol": rtol, "seed": seed}
     elif contexts is not None or rtol is not None:
         raise InvalidInput(f"contexts and rtol are options of method 'montecarlo'; the method is {method!r}.")
+    if route is not None:
+        options["route"] = route
     with progress_of("drew") as progress:
         if method == "montecarlo":
             options["progress"] = lambda done, total: progress(done, total, "contexts")

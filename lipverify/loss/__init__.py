@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.law import RidgeLaw
 
-METHODS = ("exact", "montecarlo")
+METHODS = ("exact", "montecarlo", "asymptotic", "certified")
+ROUTES = ("ridge", "zonal")
 
-__all__ = ["METHODS", "LossTerms", "loss_terms"]
+__all__ = ["METHODS", "ROUTES", "LossTerms", "loss_terms"]
 
 
 def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) -> LossTerms:
@@ -30,9 +33,14 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     w
         One window or an array of them, finite and >= 0; the arrays of the result have its shape.
     method
-        "exact": quadrature whose cost does not depend on n, for the affine and ReLU laws.
-        "montecarlo": sampling of tokens and tasks, for any law; see its options below.
+        "exact": quadrature whose cost does not depend on n, for any isotropic law.
+        "montecarlo": sampling of tokens and tasks, for any ridge law.
+        "asymptotic": the leading terms, derived by SymPy, with the range where they hold.
+        "certified": balls that are proved to contain the values, with 20 digits.
     **options
+        For "exact": `route`, "ridge" or "zonal": two quadratures that share nothing. By default the first for
+        ridge laws, and the second for laws given by their covariance.
+        For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
         For "montecarlo": `contexts`, `rtol`, `seed`, `cell`, `xp`, `device`, `progress`; see
         `lipverify.loss.montecarlo.montecarlo_terms`.
 
@@ -56,17 +64,45 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     windows = _windows(w)
     if not isinstance(problem, Problem):
         raise InvalidInput(f"problem = {problem!r} is not a Problem; build one with Problem(d=..., n=..., law=...).")
+    if method not in METHODS:
+        raise InvalidInput(f"method = {method!r} is not known; choose one of: {', '.join(METHODS)}.")
+    return _method(problem, method, options)(problem, windows, **options)
+
+
+def _method(problem: Problem, method: str, options: dict[str, Any]) -> Callable[..., LossTerms]:
+    """The function behind a method, imported when it is first asked for; takes the route out of the options."""
     if method == "exact":
-        if options:
-            raise InvalidInput(f"{next(iter(options))} is not an option of the exact method, which has none.")
+        route = options.pop("route", "ridge" if isinstance(problem.law, RidgeLaw) else "zonal")
+        if route not in ROUTES:
+            raise InvalidInput(f"route = {route!r} is not known; choose one of: {', '.join(ROUTES)}.")
+        _refuse(options, method, "route")
+        if route == "zonal":
+            from lipverify.loss.zonal import zonal_terms
+
+            return zonal_terms
         from lipverify.loss.exact import exact_terms
 
-        return exact_terms(problem, windows)
-    if method == "montecarlo":
-        from lipverify.loss.montecarlo import montecarlo_terms
+        return exact_terms
+    if method == "certified":
+        from lipverify.loss.certified import certified_terms
 
-        return montecarlo_terms(problem, windows, **options)
-    raise InvalidInput(f"method = {method!r} is not known; choose one of: {', '.join(METHODS)}.")
+        _refuse({name: value for name, value in options.items() if name != "digits"}, method, "digits")
+        return certified_terms
+    if method == "asymptotic":
+        from lipverify.loss.asymptotic import asymptotic_terms
+
+        _refuse(options, method, "")
+        return asymptotic_terms
+    from lipverify.loss.montecarlo import montecarlo_terms
+
+    return montecarlo_terms
+
+
+def _refuse(options: dict[str, Any], method: str, known: str) -> None:
+    """Refuse an option that the method does not have."""
+    for name in options:
+        has = f"it has {known}" if known else "it has none"
+        raise InvalidInput(f"{name} is not an option of the {method} method; {has}.")
 
 
 def _windows(w: Any) -> Any:

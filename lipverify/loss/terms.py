@@ -13,8 +13,9 @@ from lipverify.problem import Problem
 class LossTerms(msgspec.Struct, frozen=True, kw_only=True):
     r"""L(w) = B(w) + N(w) at one or more windows w; arrays shaped like `w`, units of y squared.
 
-    `bias_error` and `noise_error` are in the same units: for a deterministic method a bound on the
-    error, rounding included; for Monte Carlo the half-width of the 95 % interval.
+    `bias_error` and `noise_error` are in the same units: for the exact method and certified balls a bound
+    on the error, rounding included; for Monte Carlo the half-width of the 95 % interval; for asymptotic
+    values an estimate, twice the next terms of the expansion.
     """
 
     problem: Problem

@@ -1,5 +1,6 @@
 """Minimisers of the loss."""
 
+from lipverify.optimum.sensitivity import Sensitivity, sensitivity
 from lipverify.optimum.window import Optimum, optimal_window
 
-__all__ = ["Optimum", "optimal_window"]
+__all__ = ["Optimum", "Sensitivity", "optimal_window", "sensitivity"]

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ive
 
-from lipverify.loss.exact.terms import exact_terms, rough_terms
+from lipverify.loss import loss_terms
+from lipverify.loss.exact.terms import rough_terms
 from lipverify.problem import Problem
-from lipverify.problem.law import as_ridge
+from lipverify.problem.law import RidgeLaw
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +20,8 @@ STEP = math.log(4.0)
 STRIDE = 3 * STEP
 """Step in log w towards small windows, where the loss is smooth on the scale of log w."""
 SMALL = math.log(1e-3)
+FINE = 7
+"""Points of the last rough grid, two steps wide; three of them are known."""
 ROUGH = 1e-3
 """Rough values differ from exact ones by less than this, relative."""
 
@@ -35,7 +38,7 @@ class Search:
         """Rough (noise, bias) at every e^x; the unknown ones are computed together."""
         new = [x for x in dict.fromkeys(xs) if x not in self.known]
         if new:
-            noise, bias = rough_terms(self.problem, np.exp(np.array(new)))
+            noise, bias = _rough(self.problem, np.exp(np.array(new)))
             self.known.update(zip(new, zip(noise.tolist(), bias.tolist(), strict=True), strict=True))
         return [self.known[x] for x in xs]
 
@@ -66,10 +69,18 @@ class Search:
             return self.global_minimum(rivals[best])
         neighbour_competes = (bool(above) and above[-1] > self.far) or x > self.far
         if neighbour_competes:
-            far, here = exact_terms(self.problem, np.exp([self.far, x])).total
+            far, here = loss_terms(self.problem, np.exp([self.far, x])).total
             if far <= here:
                 return math.inf
         return x
+
+    def closer(self, x: float) -> float:
+        """The lowest point, between the neighbours of x, of a polynomial through rough values of log loss."""
+        offsets = np.linspace(-1, 1, FINE)
+        grid = [x - STEP, *(x + STEP * offsets[1:-1]).tolist(), x + STEP]
+        fit = np.polynomial.Polynomial.fit(offsets, np.log(self.losses(*grid)), FINE - 1)
+        fine = np.linspace(-1, 1, 401)
+        return x + STEP * float(fine[np.argmin(fit(fine))])
 
     def above(self, x: float) -> list[float]:
         """Windows above x, up to the first whose noise alone excludes all beyond: noise only grows."""
@@ -80,20 +91,27 @@ class Search:
         return rivals
 
 
+def _rough(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(noise, bias) to a few digits, by whatever is cheapest for the law."""
+    if isinstance(problem.law, RidgeLaw):
+        return rough_terms(problem, w)
+    terms = loss_terms(problem, w)
+    return terms.noise, terms.bias
+
+
 def first_guess(problem: Problem) -> float:
     """Log w of the minimum of the loss for n -> infinity at fixed w, capped where tokens run out.
 
     There N = (sigma^2/n) E g^2 / (E g)^2 and the affine bias is v (E[g (1-t)] / E g)^2 / d, closed forms
     in Bessel functions.
     """
+    scale = problem.law.amplitude_variance if isinstance(problem.law, RidgeLaw) else 1.0
     x = np.linspace(math.log(1e-12), math.log(1e18), 600)
     w, nu = np.exp(x), problem.d / 2 - 1
     with np.errstate(all="ignore"):
         log_g, log_g2 = (np.log(ive(nu, k * w)) - nu * np.log(k * w / 2) for k in (1, 2))
         ratio = np.exp(log_g2 - 2 * log_g - gammaln(nu + 1))
         noise = np.minimum(problem.sigma**2 * ratio / float(problem.n), problem.sigma**2)
-        bias = (
-            as_ridge(problem.law, "quadrature").amplitude_variance * (1 - ive(nu + 1, w) / ive(nu, w)) ** 2 / problem.d
-        )
+        bias = scale * (1 - ive(nu + 1, w) / ive(nu, w)) ** 2 / problem.d
     total = np.where(np.isfinite(noise + bias), noise + bias, np.inf)
     return float(x[np.argmin(total)])

@@ -22,8 +22,10 @@ from lipverify.loss.exact.supports import token_breaks
 from lipverify.loss.exact.tokens import Floats, Kernel, Places, TokenNodes, kernel, token_nodes
 
 SERIES_BELOW = 1.0
+"""There the alternating sum loses a factor of e^{2e} = 230 to cancellation, and no more."""
+SERIES_TAIL = 2.0
+"""If no u is larger than this, the series serves all: what it loses above 1 meets weights phi^n below e^-15."""
 SERIES_REMAINDER = 1e-17
-"""At u = 1 the alternating sum loses a factor of e^{2e} = 230 to cancellation, and no more."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Points:
 
 
 class Averages:
-    """Averages over one token at each of the `points`, by rules of a given order.
+    """Averages over one token at each of the `points`, by rules of a given order, split at the angles `meetings`.
 
     Attributes
     ----------
@@ -60,16 +62,24 @@ class Averages:
         How many terms of the power series are needed.
     """
 
-    def __init__(self, points: Points, order: int) -> None:
+    def __init__(self, points: Points, order: int, meetings: tuple[float, ...] = ()) -> None:
         self.points, self.order = points, order
-        self.direct = points.u > SERIES_BELOW
+        self.direct = points.u > (SERIES_TAIL if np.max(points.u) <= SERIES_TAIL else SERIES_BELOW)
         self.places, self.breaks = _anchors(points.d, tuple(points.w))
         if self.direct.any():
             own = points.places(self.direct)
             self.places = self.places.join(own)
             self.breaks = np.concatenate([self.breaks, token_breaks(own, (1, 2))])
-        self.nodes = token_nodes(self.places, self.breaks, order)
+        self.nodes = token_nodes(self.places, self._with(meetings), order)
         self.terms = series_terms(float(np.max(points.u[~self.direct], initial=-np.inf)))
+
+    def _with(self, meetings: tuple[float, ...]) -> Floats:
+        """The breaks, and where a task average is not smooth: at angles theta from the query."""
+        if not meetings:
+            return self.breaks
+        s = 2 * self.places.w[:, None] * np.sin(np.array(meetings) / 2) ** 2
+        inside = np.clip(s, self.breaks[:, :1], self.breaks[:, -1:])
+        return np.sort(np.concatenate([self.breaks, inside], axis=1), axis=1)
 
     @property
     def anchors(self) -> int:

@@ -24,6 +24,8 @@ from lipverify.loss.exact.tokens import Floats, gauss_rule
 
 PANEL = 2.0
 FEWEST_PANELS = 6
+ALIKE = 0.4
+"""Ranges that differ by less than this share are served by as many panels as the longest needs."""
 
 SCAN_POINTS = 64
 SCAN_ORDER = 8
@@ -123,10 +125,10 @@ class Contexts:
     def alike(self) -> Iterator[slice]:
         """Slices of windows that one rule serves: of about the same range in the graded coordinate."""
         grading = Grading(self.d, self.w)
-        panels = np.maximum(FEWEST_PANELS, np.ceil((grading.v(self.high) - grading.v(self.low)) / PANEL))
+        width = np.maximum(grading.v(self.high) - grading.v(self.low), FEWEST_PANELS * PANEL)
         start = 0
         for i in range(1, self.w.size + 1):
-            if i == self.w.size or panels[i] != panels[start]:
+            if i == self.w.size or np.ptp(width[start : i + 1]) > ALIKE * np.min(width[start : i + 1]):
                 yield slice(start, i)
                 start = i
 

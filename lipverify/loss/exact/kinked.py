@@ -27,13 +27,15 @@ Link = Callable[[Floats], Floats]
 
 SCALES = (1, 3, 5, 7, 8)
 """Which of the breaks in s set the scale of the integral over chi."""
-CONCENTRATION = (-9.0, -3.5, -1.5, 1.5, 3.5, 9.0)
+CONCENTRATION = (-9.0, -4.5, -2.0, 2.0, 4.5, 9.0)
 """A coordinate of a point of S^{d-1} is within 9 / sqrt(d) but for e^-40; rules are split there if d is large."""
-LARGE = 20
+LARGE = 4
 TABLE, TABLE_ORDER = (32, 48), (24, 32)
 """Degrees in theta of the variogram on each piece, with the orders of the rules behind them."""
 MOST_NODES = 5 * 10**9
 """Evaluations of the link in one pass: a few minutes."""
+GRADES = (0.01, 0.05, 0.3)
+"""Distances of the edges from a meeting of kinks, as shares of its distance to the nearer pole."""
 EPS = float(np.finfo(float).eps)
 
 
@@ -94,6 +96,8 @@ def kinked_averages(d: int, link: Link, kinks: tuple[float, ...]) -> TaskAverage
         variance=float((values - mean) ** 2 @ weight),
         variogram=lambda nodes: nodes.near * variogram(nodes),
         pair=lambda of: _pair(of_link, of),
+        meetings=_meetings(of_link),
+        tolerance=5e-10,
         relative_error=gap,
         link_rounding=4 * EPS * float(np.max(np.abs(values))),
     )
@@ -101,11 +105,7 @@ def kinked_averages(d: int, link: Link, kinks: tuple[float, ...]) -> TaskAverage
 
 def _variogram(of: Kinks) -> tuple[Callable[[TokenNodes], Floats], float]:
     """E_f (f(x_i) - f(x))^2 / (1 - t), by interpolation in theta between the places where kinks meet; its error."""
-    kinks = np.array(of.angles)
-    together = np.add.outer(kinks, kinks).ravel()
-    meetings = np.concatenate([np.abs(np.subtract.outer(kinks, kinks)).ravel(), together, 2 * np.pi - together])
-    inner = meetings[(meetings > 1e-9) & (meetings < np.pi - 1e-9)]
-    edges = np.unique(np.concatenate([[0.0, np.pi], inner.round(12)]))
+    edges = _graded(of)
     coarse, fine = (
         [_piece(of, low, high, size, order) for low, high in pairwise(edges)]
         for size, order in zip(TABLE, TABLE_ORDER, strict=True)
@@ -123,6 +123,25 @@ def _variogram(of: Kinks) -> tuple[Callable[[TokenNodes], Floats], float]:
         return result
 
     return value, gap
+
+
+def _meetings(of: Kinks) -> tuple[float, ...]:
+    """The angles theta in (0, pi) by which two kinks differ, as circles on the sphere: no average is smooth there."""
+    kinks = np.array(of.angles)
+    together = np.add.outer(kinks, kinks).ravel()
+    meetings = np.concatenate([np.abs(np.subtract.outer(kinks, kinks)).ravel(), together, 2 * np.pi - together])
+    return tuple(np.unique(meetings[(meetings > 1e-9) & (meetings < np.pi - 1e-9)].round(12)).tolist())
+
+
+def _graded(of: Kinks) -> Floats:
+    """Edges of the pieces: ever shorter towards the theta where kinks meet."""
+    edges = [0.0, np.pi]
+    for meeting in _meetings(of):
+        room = min(meeting, np.pi - meeting)
+        edges += [meeting, *(meeting + side * share * room for share in GRADES for side in (-1, 1))]
+        edges += [scale for scale in room * 2.0 ** np.arange(1, 40) if scale < np.pi]
+        edges += [np.pi - scale for scale in room * 2.0 ** np.arange(1, 40) if scale < np.pi]
+    return np.unique(np.array(edges).round(13))
 
 
 def _piece(of: Kinks, low: float, high: float, size: int, order: int) -> np.polynomial.Chebyshev:

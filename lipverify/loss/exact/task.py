@@ -20,13 +20,16 @@ from lipverify.loss.exact.tokens import Floats, TokenNodes
 class TaskAverages:
     """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
 
-    `relative_error` bounds what the averages themselves are known to, relative; `link_rounding` the
+    `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
+    refining; `relative_error` bounds what the averages themselves are known to, relative; `link_rounding` the
     rounding of a value of the link, absolute, where values are subtracted.
     """
 
     variance: float
     variogram: Callable[[TokenNodes], Floats]
     pair: Callable[[Averages], Floats]
+    meetings: tuple[float, ...] = ()
+    tolerance: float = 1e-11
     relative_error: float = 0.0
     link_rounding: float = 0.0
 

@@ -10,12 +10,14 @@ the order is raised, and if that does not help the error says so.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.errors import OutOfReach
 from lipverify.loss.exact.averages import Averages, Points
 from lipverify.loss.exact.context import Contexts, log_power
 from lipverify.loss.exact.laws import Parts, parts_of
@@ -25,7 +27,8 @@ from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
 
 ORDERS = (22, 28, 40, 56, 80)
-ROUGH_ORDER = 12
+ROUGH_ORDER, SLOPE_ORDER = 12, 28
+LARGEST_LOG = 1e6
 TOLERANCE = 1e-11
 EPS = float(np.finfo(float).eps)
 ROUNDING = 64 * EPS
@@ -87,6 +90,15 @@ def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     return problem.sigma**2 * noise, law.amplitude_variance * bias
 
 
+def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
+    law = as_ridge(problem.law, "quadrature")
+    contexts, parts = Contexts.scan(problem.d, float(problem.n), w), parts_of(law, problem.d)
+    groups = [_quadrature(parts, contexts[group], SLOPE_ORDER, power_slopes) for group in contexts.alike()]
+    noise, bias = (np.concatenate([getattr(group, term) for group in groups]) for term in ("noise", "bias"))
+    return problem.sigma**2 * noise, law.amplitude_variance * bias
+
+
 def _evaluate(problem: Problem, parts: Parts, w: Floats) -> tuple[Values, Values]:
     """Values and their errors at every window of a flat array."""
     value = Values(np.empty_like(w), np.empty_like(w))
@@ -109,11 +121,18 @@ def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -
 
 def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
     """Raise the order until two successive rules agree at every window; the values and their errors."""
-    rules = (_quadrature(parts, contexts, order) for order in ORDERS)
-    value = next(rules)
-    for finer in rules:
+    tolerance = max((part.tolerance for _, part in parts), default=TOLERANCE)
+    value = _quadrature(parts, contexts, ORDERS[0])
+    gap = Values(np.abs(value.noise), np.abs(value.bias))
+    for order in ORDERS[1:]:
+        try:
+            finer = _quadrature(parts, contexts, order)
+        except OutOfReach:
+            if order == ORDERS[1]:
+                raise
+            break  # what is known so far stands, with its error
         gap, value = finer.distance(value), finer
-        if np.all(gap.noise <= TOLERANCE * value.noise) and np.all(gap.bias <= TOLERANCE * value.bias):
+        if np.all(gap.noise <= TOLERANCE * value.noise) and np.all(gap.bias <= tolerance * value.bias):
             break
     rounding = _rounding(contexts)
     known = rounding + max((part.relative_error for _, part in parts), default=0.0)
@@ -123,14 +142,29 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
     return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + moved)
 
 
-def _quadrature(parts: Parts, contexts: Contexts, order: int) -> Values:
-    """Both terms by rules of one order."""
+Factors = Callable[[float, Floats], tuple[Floats, Floats]]
+
+
+def powers(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
+    """The factors n phi^{n-1} and n (n-1) phi^{n-2} of the two integrals."""
+    return n * np.exp(log_power(log_phi, n - 1)), n * (n - 1) * np.exp(log_power(log_phi, n - 2))
+
+
+def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
+    """The derivatives of `powers` with respect to log n."""
+    single, double = powers(n, log_phi)
+    log_phi = np.maximum(log_phi, -LARGEST_LOG)  # where the powers are zero in any case
+    return single * (1 + n * log_phi), double * ((2 * n - 1) / (n - 1) + n * log_phi)
+
+
+def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
+    """Both terms, or what other `factors` make of them, by rules of one order."""
     n = contexts.n
     u, weight = contexts.nodes(order)
-    of = Averages(Points.grid(contexts.d, contexts.w, u), order)
+    meetings = tuple(angle for _, part in parts for angle in part.meetings)
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings)
     phi = np.reshape(of.log_phi(), u.shape)
-    single = n * weight * np.exp(log_power(phi, n - 1))
-    double = n * (n - 1) * weight * np.exp(log_power(phi, n - 2))
+    single, double = (weight * factor for factor in factors(n, phi))
 
     def integral(factor: Floats, average: Floats) -> Floats:
         return np.einsum("wu,wu->w", factor, np.reshape(average, u.shape))

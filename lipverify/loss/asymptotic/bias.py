@@ -1,0 +1,76 @@
+r"""The bias as n -> infinity and then w -> infinity: its leading term and the size of the next.
+
+Smooth tasks are off by Delta f / (2w) everywhere. A kink is off by more, on few queries: the tokens that are
+attended to are Gaussian around the query, with covariance I / w in the tangent space, so at a distance xi of standard
+deviations from a kink with a jump J of the slope the error is J sqrt((1 - kappa^2) / w) S(xi),
+
+    S(xi) = E max(Y + xi, 0) - max(xi, 0),    Y ~ N(0, 1).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import sympy
+from sympy import exp, oo, pi
+
+from lipverify.errors import OutOfReach
+from lipverify.loss.asymptotic.links import Kink
+from lipverify.loss.asymptotic.sphere import Expr, c, density, w
+from lipverify.loss.asymptotic.tasks import Task, applied
+from lipverify.loss.asymptotic.tokens import Term, window_operator
+
+
+def bias_term(task: Task) -> Term:
+    """The leading bias of a task."""
+    kinks = [kink for kink in task.kinks if kink.jump(1) != 0]
+    if kinks:
+        return _kinked(task, kinks)
+    if any(kink.jump(2) != 0 for kink in task.kinks):
+        raise OutOfReach(
+            "a link with kinks whose slope is continuous but not its curvature: the term after the leading one is "
+            "not known; use method='exact'."
+        )
+    return _smooth(task)
+
+
+def _smooth(task: Task) -> Term:
+    """E (D_1 f / w + D_2 f / w^2 + ...)^2; next, twice the product of the norms of both parts."""
+    first, second = (task.square(operator) for operator in window_operator()[1:])
+    return Term(first / w**2, 2 * sympy.sqrt(second / first) / w)
+
+
+def _kinked(task: Task, kinks: list[Kink]) -> Term:
+    """Strips of width sqrt((1 - kappa^2) / w) around every kink; next, the rest of the sphere and the overlap."""
+    width = {kink: sympy.sqrt((1 - kink.at**2) / w) for kink in kinks}
+    strips = sum((kink.jump(1) * width[kink]) ** 2 * width[kink] * density(kink.at) for kink in kinks)
+    leading = task.variance * sympy.powsimp(strips * profile_integral(2))
+    drift = window_operator()[1]
+    overlap = sum(
+        abs(kink.jump(1) * applied(drift, side).subs(c, kink.at)) * width[kink] ** 2 * density(kink.at)
+        for kink in kinks
+        for side in (kink.left, kink.right)
+    )
+    rest = task.square(drift) / w**2 + task.variance * overlap * profile_integral(1) / w
+    constant = (rest * w**2).subs(w, 1) / leading.subs(w, 1)
+    return Term(leading, constant / sympy.sqrt(w))
+
+
+@cache
+def profile_integral(power: int) -> Expr:
+    r"""The integral over xi of S(xi)^k, k = 1 or 2.
+
+    For xi < 0, S = E max(Y + xi, 0), and S is even. So S^k is a mean over k independent Y, of which the integral over
+    xi is done first and that over the angle between two of them last.
+
+    >>> profile_integral(1)
+    1/2
+    """
+    x, y, z, r, angle = sympy.symbols("x y z r angle", positive=True)
+    if power == 1:
+        inner = sympy.integrate(y - x, (x, 0, y))
+        return 2 * sympy.integrate(inner * exp(-(y**2) / 2) / sympy.sqrt(2 * pi), (y, 0, oo))
+    inner = sympy.integrate(sympy.expand((y - x) * (z - x)), (x, 0, y))  # where y < z, half of all pairs
+    polar = sympy.expand(inner.subs({y: r * sympy.sin(angle), z: r * sympy.cos(angle)}) * r)
+    radial = sympy.integrate(polar * exp(-(r**2) / 2) / (2 * pi), (r, 0, oo))
+    return sympy.simplify(4 * sympy.integrate(radial, (angle, 0, pi / 4)))

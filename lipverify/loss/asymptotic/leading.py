@@ -1,0 +1,162 @@
+r"""The leading behaviour of a law: N ~ C_d sigma^2 w^a / n, B ~ C_law L^2 w^{-beta}, and the window between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+
+import sympy
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.asymptotic.bias import bias_term
+from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
+from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
+from lipverify.loss.asymptotic.tasks import task_of
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Scaled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leading:
+    r"""SymPy expressions in the positive symbols d, n, w, L and sigma; see `leading`.
+
+    The limits are n -> infinity first, w -> infinity second; they hold along w = w* as well, because there the
+    corrections in n vanish too.
+    """
+
+    noise: Expr
+    """N ~ noise_constant sigma^2 w^{(d-1)/2} / n."""
+    bias: Expr
+    """B ~ bias_constant L^2 w^{-beta}."""
+    beta: Expr
+    noise_constant: Expr
+    bias_constant: Expr
+    """For a law without a constant L, and throughout for one, L = 1 is meant."""
+    window: Expr
+    """W* ~ window_constant Lambda^window_exponent, with Lambda = n L^2 / sigma^2."""
+    window_constant: Expr
+    window_exponent: Expr
+    loss: Expr
+    """N + B at w*, ~ loss_constant L^2 Lambda^loss_exponent."""
+    loss_constant: Expr
+    loss_exponent: Expr
+    noise_next: Expr
+    """|next term in 1/w| / leading noise; likewise below, all for orientation and not bounds."""
+    bias_next: Expr
+    """|next term in 1/w or its root| / leading bias."""
+    tokens_next: Expr
+    """|next term in 1/n| / leading noise: one over the number of tokens in a window, up to a factor."""
+    spread: Expr
+    """What different tokens do to the bias: the next term in 1/n of B, in units of y squared."""
+
+    def latex(self) -> dict[str, str]:
+        r"""LaTeX of every expression, by the name of its field.
+
+        >>> from lipverify.laws import Affine
+        >>> leading(Affine()).latex()["window_exponent"]
+        '\\frac{2}{d + 3}'
+        """
+        return {field.name: sympy.latex(getattr(self, field.name)) for field in fields(self)}
+
+
+def leading(law: Law, d: int | None = None) -> Leading:
+    r"""The leading behaviour of bias, noise, optimal window and loss, derived from the law by SymPy.
+
+    Parameters
+    ----------
+    law
+        Affine, ReLU, Cosine, Quadratic, `Zonal` by its spectrum, or `Ridge` with a link made of arithmetic, `abs` and
+        NumPy's elementary functions. The value of L of a named law does not matter: L is a symbol in the result.
+    d
+        The ambient dimension, >= 2; left as a symbol if not given.
+
+    Returns
+    -------
+    Leading
+        Where a mean over the sphere has no closed form (general links), an integral that `.evalf()` evaluates.
+
+    Raises
+    ------
+    InvalidInput
+        If the law is constant (there is no bias to balance) or `d` is not an integer >= 2.
+    OutOfReach
+        If the link cannot be read, or its leading behaviour is not known.
+
+    Source: Watson's lemma, and the mean of a function over small circles; see the modules of this package.
+
+    >>> from lipverify.laws import Affine, ReLU
+    >>> leading(Affine()).beta, leading(Affine()).window_exponent
+    (2, 2/(d + 3))
+    >>> leading(ReLU()).beta, leading(ReLU()).window_exponent
+    (3/2, 2/(d + 2))
+    """
+    if d is not None and (isinstance(d, bool) or not isinstance(d, int) or d < 2):
+        raise InvalidInput(f"d = {d!r}: the ambient dimension must be an integer >= 2, or None for a symbol.")
+    if law.constant:
+        raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
+    general = _derived(type(law)() if isinstance(law, Scaled) else law)
+    return general if d is None else _at_dimension(general, d)
+
+
+@lru_cache(maxsize=64)
+def _derived(law: Law) -> Leading:
+    """Everything, for symbolic d."""
+    task = task_of(law)
+    bias, noise = bias_term(task), noise_term()
+    scale = L if isinstance(law, Scaled) else sympy.Integer(1)
+    balanced = {n: sigma**2 / scale**2}  # Lambda = 1
+    growth, beta = exponent(noise.leading, w), -exponent(bias.leading, w)
+    noise_constant, bias_constant = noise.leading.subs(w, 1), bias.leading.subs(w, 1)
+    window, loss = _balance(noise_constant, bias_constant, growth, beta)
+    return Leading(
+        noise=noise.leading,
+        bias=bias.leading,
+        beta=beta,
+        noise_constant=noise_constant * n / sigma**2,
+        bias_constant=sympy.powsimp(bias_constant / scale**2),
+        window=window,
+        window_constant=sympy.powsimp(window.subs(balanced)),
+        window_exponent=exponent(window, n),
+        loss=loss,
+        loss_constant=sympy.powsimp(loss.subs(balanced) / scale**2),
+        loss_exponent=exponent(loss, n),
+        noise_next=noise.next,
+        bias_next=bias.next,
+        tokens_next=tokens_term(),
+        spread=spread_term(task),
+    )
+
+
+def exponent(expression: Expr, of: Expr) -> Expr:
+    """The power of a variable in an expression: its logarithmic derivative, free of the variable.
+
+    >>> exponent(3 * sigma * w ** (d / 2), w)
+    d/2
+    """
+    return sympy.factor(sympy.simplify(of * sympy.diff(sympy.expand_log(sympy.log(expression), force=True), of)))
+
+
+def _balance(noise_constant: Expr, bias_constant: Expr, growth: Expr, beta: Expr) -> tuple[Expr, Expr]:
+    """The minimiser w of A w^a + B w^{-b}, from the root of its derivative in log w, and the minimum."""
+    A, B, a, b = sympy.symbols("A B a b", positive=True)
+    x = sympy.Symbol("x", real=True)
+    rises, falls = A * w**a, B * w**-b
+    slopes = [sympy.log(abs(sympy.simplify(w * sympy.diff(term, w)))) for term in (rises, falls)]
+    equation = sympy.expand_log((slopes[0] - slopes[1]).subs(w, sympy.exp(x)), force=True)
+    window = sympy.simplify(sympy.exp(sympy.solve(equation, x)[0]))
+    share = sympy.simplify(sympy.powsimp((falls / rises).subs(w, window), force=True))
+    loss = rises.subs(w, window) * (1 + share)
+    known = {A: noise_constant, B: bias_constant, a: growth, b: beta}
+    return _short(window.subs(known)), _short(loss.subs(known))
+
+
+def _short(expression: Expr) -> Expr:
+    """The expression with its exponents as fractions of polynomials."""
+    whole = sympy.powsimp(expression)
+    return whole.replace(lambda part: part.is_Pow and part.exp.has(d), lambda part: part.base ** sympy.factor(part.exp))
+
+
+def _at_dimension(general: Leading, dimension: int) -> Leading:
+    """Every expression at one d."""
+    at = {field.name: getattr(general, field.name).subs(d, dimension) for field in fields(general)}
+    return replace(general, **at)

@@ -1,0 +1,124 @@
+r"""Averages over the sphere in closed form, and the letters of the theory as SymPy symbols.
+
+A coordinate c = <q, x> of a uniform point x of S^{d-1} has a density proportional to (1 - c^2)^{(d-3)/2}.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import sympy
+from sympy import exp, oo, pi
+
+Expr = Any
+"""A SymPy expression; SymPy has no types."""
+
+d, n, w, L, sigma = sympy.symbols("d n w L sigma", positive=True)
+c = sympy.Symbol("c", real=True)
+"""The coordinate of the query along q."""
+
+_r, _kappa = sympy.symbols("r kappa", positive=True)
+_j = sympy.Symbol("j", integer=True, nonnegative=True)
+
+
+def laplacian(h: Expr) -> Expr:
+    r"""The Laplace-Beltrami operator of S^{d-1} on a zonal function: (weight (1 - c^2) h')' / weight.
+
+    >>> sympy.factor(laplacian(c**2))
+    -2*(c**2*d - 1)
+    """
+    log_weight = (d - 3) / 2 * sympy.log(1 - c**2)
+    drift = sympy.cancel(sympy.diff(1 - c**2, c) + (1 - c**2) * sympy.diff(log_weight, c))
+    return (1 - c**2) * sympy.diff(h, c, 2) + drift * sympy.diff(h, c)
+
+
+@cache
+def half_moment(power: Expr) -> Expr:
+    r"""E max(c, 0)^k, from a normal vector, whose length is independent of its direction.
+
+    >>> half_moment(2)
+    1/(2*d)
+    """
+    return sympy.gammasimp(_normal(power) / _length(power))
+
+
+def _normal(power: Expr) -> Expr:
+    """E max(g, 0)^k of a standard normal number g."""
+    return sympy.integrate(_r**power * exp(-(_r**2) / 2), (_r, 0, oo), conds="none") / sympy.sqrt(2 * pi)
+
+
+def _length(power: Expr) -> Expr:
+    """E |g|^k of a standard normal vector g in R^d."""
+    above, below = (
+        sympy.integrate(_r ** (d - 1 + k) * exp(-(_r**2) / 2), (_r, 0, oo), conds="none") for k in (power, 0)
+    )
+    return sympy.gammasimp(above / below)
+
+
+@cache
+def density_constant() -> Expr:
+    r"""The density at c = 0: near there E max(c, 0)^{k-1} behaves as it does for a constant density, as Z / k.
+
+    >>> density_constant()
+    gamma(d/2)/(sqrt(pi)*gamma(d/2 - 1/2))
+    """
+    return sympy.gammasimp(sympy.limit(_kappa * half_moment(_kappa - 1), _kappa, 0))
+
+
+def density(at: Expr) -> Expr:
+    """The density of c."""
+    return density_constant() * (1 - at**2) ** ((d - 3) / 2)
+
+
+def mean(h: Expr, low: Expr = -1, high: Expr = 1) -> Expr:
+    """E h(c) over low < c < high: in closed form where that is known, else an integral that evaluates.
+
+    >>> mean(c**2)
+    1/d
+    """
+    if h == 0:
+        return sympy.Integer(0)
+    waves = sympy.expand(h.rewrite((sympy.sin, sympy.cos), exp))
+    known = [_term(sympy.powsimp(term), low, high) for term in sympy.Add.make_args(waves)]
+    if any(term is None for term in known):
+        return sympy.Integral(h * density(c), (c, low, high))
+    return _tidy(sum(known))
+
+
+def _tidy(value: Expr) -> Expr:
+    """Collected by Bessel functions, gamma functions of neighbouring arguments cancelled."""
+    bessel = list(value.atoms(sympy.besselj))
+    if not bessel:
+        return sympy.factor(sympy.gammasimp(value))
+    return sympy.collect(sympy.expand(value), bessel, lambda part: sympy.factor(sympy.powsimp(part)))
+
+
+def _term(term: Expr, low: Expr, high: Expr) -> Expr | None:
+    """The mean of a c^k e^{i kappa c}, or nothing if it is not of that kind or no mean is known."""
+    factor, rest = term.as_independent(c, as_Add=False)
+    power, wave = rest.as_independent(exp, as_Add=False)
+    if not power.is_polynomial(c) or power != c ** (degree := int(sympy.degree(power, c))):
+        return None
+    frequency = sympy.cancel(sympy.diff(wave, c) / wave / sympy.I)
+    if frequency == 0 and {low, high} <= {-1, 0, 1}:
+        left, right = (-1) ** degree * int(low == -1), int(high == 1)
+        return factor * (left + right) * half_moment(degree)
+    if (low, high) == (-1, 1) and frequency.is_real and wave == exp(sympy.I * frequency * c):
+        return factor * _wave(degree).subs(_kappa, frequency)
+    return None
+
+
+@cache
+def _wave(power: int) -> Expr:
+    r"""E c^k e^{i kappa c}, by derivatives of F = E cos(kappa c), which is a Bessel function.
+
+    The mean of a Laplacian is zero; that of e^{i kappa c} is a multiple of F'' + (d-1)/kappa F' + F, so
+    all derivatives are combinations of F and F'.
+    """
+    value, slope = sympy.Integer(1), sympy.Integer(0)
+    for _ in range(power):
+        value, slope = sympy.diff(value, _kappa) - slope, value + sympy.diff(slope, _kappa) - (d - 1) / _kappa * slope
+    even = 2 * half_moment(2 * _j) * (-(_kappa**2)) ** _j / sympy.factorial(2 * _j)
+    plain = sympy.simplify(sympy.summation(even, (_j, 0, oo)))
+    return (value * plain + slope * sympy.simplify(sympy.diff(plain, _kappa))) / sympy.I**power

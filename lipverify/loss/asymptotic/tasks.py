@@ -1,0 +1,158 @@
+r"""What a law contributes: means of squares of its functions, and kinks.
+
+For a polynomial P in the Laplacian, E (P(Delta) f)^2 is a mean over c of links, or a sum over harmonics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import sympy
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.loss.asymptotic.links import Kink, Link, Piece, decimal, link, read
+from lipverify.loss.asymptotic.sphere import Expr, L, c, laplacian, mean
+from lipverify.loss.asymptotic.tokens import Delta
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.own import Ridge, Zonal
+
+
+class Task(Protocol):
+    """A random function f on the sphere."""
+
+    @property
+    def kinks(self) -> list[Kink]:
+        """Kinks of its links."""
+
+    @property
+    def variance(self) -> Expr:
+        """E l^2 of the amplitudes."""
+
+    def square(self, operator: Expr) -> Expr:
+        """E (P(Delta) f)^2 away from kinks."""
+
+    def gradient(self) -> Expr:
+        """E |grad f|^2."""
+
+
+@dataclass(frozen=True)
+class Ridges:
+    """f = l_1 h_1(c) + ... + l_K h_K(c) with independent amplitudes, or one link."""
+
+    variance: Expr
+    links: tuple[Link, ...]
+
+    @property
+    def kinks(self) -> list[Kink]:
+        """Those of every link."""
+        return [kink for each in self.links for kink in each.kinks]
+
+    @property
+    def _pieces(self) -> list[Piece]:
+        return [piece for each in self.links for piece in each.pieces]
+
+    def square(self, operator: Expr) -> Expr:
+        """The mean over c of (P(Delta) h)^2."""
+        return self.variance * sum(
+            mean(applied(operator, piece.h) ** 2, piece.low, piece.high) for piece in self._pieces
+        )
+
+    def gradient(self) -> Expr:
+        """The mean over c of (1 - c^2) h'^2."""
+        return self.variance * sum(
+            mean((1 - c**2) * sympy.diff(piece.h, c) ** 2, piece.low, piece.high) for piece in self._pieces
+        )
+
+
+@dataclass(frozen=True)
+class Harmonics:
+    """The law with covariance sum_l k_l P_l: its part of degree l is an eigenfunction of variance k_l."""
+
+    spectrum: tuple[Expr, ...]
+
+    @property
+    def variance(self) -> Expr:
+        """1: the amplitudes are part of the spectrum."""
+        return sympy.Integer(1)
+
+    @property
+    def kinks(self) -> list[Kink]:
+        """None: harmonics are smooth."""
+        return []
+
+    def square(self, operator: Expr) -> Expr:
+        """The sum over l of k_l P(-l (l+d-2))^2."""
+        return sum(k * operator.subs(Delta, eigenvalue(degree)) ** 2 for degree, k in enumerate(self.spectrum))
+
+    def gradient(self) -> Expr:
+        """-E f Delta f."""
+        return sum(-k * eigenvalue(degree) for degree, k in enumerate(self.spectrum))
+
+
+def eigenvalue(degree: int) -> Expr:
+    """The Laplacian on harmonics of one degree, from its action on the highest power of c.
+
+    >>> eigenvalue(1)
+    1 - d
+    """
+    return sympy.expand(laplacian(c**degree)).coeff(c, degree)
+
+
+def applied(operator: Expr, h: Expr) -> Expr:
+    """P(Delta) h for a polynomial P."""
+    result, power = sympy.Integer(0), h
+    for coefficient in reversed(sympy.Poly(operator, Delta).all_coeffs()):
+        result, power = result + coefficient * power, laplacian(power)
+    return result
+
+
+def _uniform_amplitude() -> Expr:
+    """E l^2 for l ~ Unif[-L, L]."""
+    amplitude = sympy.Symbol("l")
+    return sympy.integrate(amplitude**2, (amplitude, -L, L)) / (2 * L)
+
+
+def _relu() -> Ridges:
+    zero = sympy.Integer(0)
+    return Ridges(_uniform_amplitude(), (link(sympy.Max(c, 0), [zero]), link(sympy.Max(-c, 0), [zero])))
+
+
+def _ridge(law: Ridge) -> Ridges:
+    return Ridges(sympy.Integer(1), (link(read(law.link), [decimal(kink) for kink in law.kink_points]),))
+
+
+def _zonal(law: Zonal) -> Harmonics:
+    if law.spectrum is None:
+        raise OutOfReach(
+            f"law = {law!r}: asymptotics need the spectrum; give Zonal(spectrum=...) or use method='exact'."
+        )
+    return Harmonics(tuple(decimal(k) for k in law.spectrum))
+
+
+TASKS: dict[type[Law], Callable[[Any], Task]] = {
+    Affine: lambda law: Ridges(_uniform_amplitude(), (link(c),)),
+    ReLU: lambda law: _relu(),
+    Cosine: lambda law: Ridges(sympy.Integer(1), (link(sympy.cos(L * c)),)),
+    Quadratic: lambda law: Ridges(L**2, (link(c**2),)),
+    Ridge: _ridge,
+    Zonal: _zonal,
+}
+
+
+def task_of(law: Law) -> Task:
+    """The law as SymPy sees it, its constant L left as a letter.
+
+    Raises
+    ------
+    InvalidInput
+        If the law is none of `TASKS`; a subclass may have changed the function, so it is not taken for its parent.
+    OutOfReach
+        If its link cannot be read or its spectrum is not given.
+    """
+    if type(law) not in TASKS:
+        known = ", ".join(each.__name__ for each in TASKS)
+        raise InvalidInput(f"law = {law!r}: leading terms are derived for {known} only; use method='exact'.")
+    return TASKS[type(law)](law)

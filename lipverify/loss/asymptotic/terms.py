@@ -1,0 +1,106 @@
+r"""The leading terms as numbers, with their range of validity.
+
+An error here is an estimate and not a bound: `SAFETY` times the terms that come next in 1/w and in 1/n, sizes added
+up. Where it would exceed half of the value, the answer is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from lipverify.errors import OutOfReach
+from lipverify.loss.asymptotic.powers import numbers_of
+from lipverify.loss.terms import LossTerms
+from lipverify.problem import Problem
+
+LARGEST_RELATIVE_ERROR = 0.5
+LOG_W = (math.log(1e-3), math.log(1e300))
+"""Where the range of validity is looked for."""
+
+
+def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
+    r"""The leading terms of noise and bias at every window in `w`, where they are leading.
+
+    Parameters
+    ----------
+    problem
+        Any problem whose law `leading` knows.
+    w
+        Windows, finite and >= 0.
+
+    Returns
+    -------
+    LossTerms
+        Units of y squared. The errors are estimates and not bounds: twice the next terms in 1/w and in 1/n.
+
+    Raises
+    ------
+    InvalidInput, OutOfReach
+        As `leading`; and OutOfReach at windows where an error is estimated to exceed half of the value:
+        windows too wide to look local, or too narrow to hold many tokens.
+
+    Source: `leading`.
+
+    >>> from lipverify.laws import Affine
+    >>> asymptotic_terms(Problem(d=5, n=10**9, law=Affine(), sigma=1.0), [100.0]).noise.round(9).tolist()
+    [1.667e-06]
+    """
+    windows = np.asarray(w, dtype=np.float64)
+    numbers, log_n = numbers_of(problem.law, problem.d), math.log(problem.n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = np.log(windows)
+        noise_error = numbers.noise_error(x, log_n) + numbers.noise.rounding(x, log_n)
+        bias_error = numbers.bias_error(x, log_n) + (numbers.bias or numbers.noise).rounding(x, log_n)
+        bad = windows[~(np.maximum(noise_error, bias_error) <= LARGEST_RELATIVE_ERROR)]
+    if bad.size:
+        raise OutOfReach(_refusal(problem, float(bad.flat[0])))
+    noise = np.asarray(problem.sigma**2 * numbers.noise(x, log_n))
+    bias = np.zeros_like(windows) if numbers.bias is None else np.asarray(numbers.bias(x, log_n))
+    return LossTerms(
+        problem=problem,
+        method="asymptotic",
+        w=windows,
+        noise=noise,
+        bias=bias,
+        noise_error=noise_error * noise,
+        bias_error=bias_error * bias,
+    )
+
+
+def valid_windows(problem: Problem) -> tuple[float, float] | None:
+    """The windows at which both errors are estimated at half of their values or less; None if there are none.
+
+    >>> from lipverify.laws import Affine
+    >>> low, high = valid_windows(Problem(d=5, n=10**9, law=Affine()))
+    >>> round(low), round(high)
+    (6, 1437)
+    """
+    numbers, log_n = numbers_of(problem.law, problem.d), math.log(problem.n)
+
+    def excess(x: Any) -> Any:
+        at = np.asarray(x, dtype=np.float64)
+        worst = np.maximum(numbers.noise_error(at, log_n), numbers.bias_error(at, log_n))
+        return np.log(np.clip(worst, 1e-300, 1e300)) - math.log(LARGEST_RELATIVE_ERROR)
+
+    # terms in 1/w fall and terms in 1/n rise, so one interval is all there is
+    grid = np.linspace(*LOG_W, 1400)
+    best = int(np.argmin(excess(grid)))
+    around = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+    middle = float(minimize_scalar(excess, bounds=around, method="bounded").x)
+    if excess(middle) > 0:
+        return None
+    low, high = (end if excess(end) <= 0 else float(brentq(excess, middle, end)) for end in LOG_W)
+    return math.exp(low), math.exp(high)
+
+
+def _refusal(problem: Problem, window: float) -> str:
+    valid = valid_windows(problem)
+    where = "no window does: n is too small" if valid is None else f"windows from {valid[0]:.4g} to {valid[1]:.4g} do"
+    return (
+        f"w = {window}: for d = {problem.d}, n = {problem.n} the leading terms do not reach "
+        f"{LARGEST_RELATIVE_ERROR:.0%} of the values there ({where}); use method='exact'."
+    )

@@ -1,0 +1,117 @@
+r"""The zonal covariance of a law, harmonic by harmonic.
+
+    E f(x) f(x') = sum_l k_l P_l(<x, x'>),   k_l >= 0;   k_0 never reaches the loss.
+
+For f(x) = h(<q, x>) with q uniform on the sphere, h = sum_l N_l c_l P_l with c_l = E[h(t) P_l(t)], and the addition
+theorem gives k_l = N_l c_l^2, N_l the number of independent harmonics of degree l. Hence
+
+    affine      k_1 = L^2 / 3d
+    quadratic   k_2 = 2 (d - 1) L^2 / (d^2 (d + 2))
+    cosine      k_l = N_l (E[cos(L t) P_l])^2, l even, and sum_l k_l = (1 + E cos 2Lt) / 2
+    relu        k_1 = L^2 / 6d, k_l = N_l (E[|t| P_l])^2 L^2 / 6, l even, and sum_l k_l = L^2 / 3d.
+
+Nothing here is a function that somebody else wrote: a callable maps doubles to doubles, so no ball around its value
+at a point, and no bound on it between points, is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from flint import acb, arb, ctx
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.certified.harmonics import Ball, dimension, exponential_averages
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.own import Zonal
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Coefficients k_l for 1 <= l <= top, and `rest`, the sum of those beyond `top`."""
+
+    coefficients: dict[int, Ball]
+    top: int
+    rest: Ball
+
+    @classmethod
+    def finite(cls, coefficients: dict[int, Ball]) -> Spectrum:
+        """All coefficients that there are; those that are zero are dropped."""
+        positive = {degree: k for degree, k in coefficients.items() if degree and k > 0}
+        return cls(positive, max(positive, default=1), arb(0))
+
+    @property
+    def variance(self) -> Ball:
+        """Var f(x) = sum_{l >= 1} k_l."""
+        return sum(self.coefficients.values(), self.rest)
+
+
+def spectrum_of(law: Law, d: int, top: int) -> Spectrum:
+    """The spectrum of a law, the coefficients of an infinite one up to degree `top`.
+
+    Raises
+    ------
+    InvalidInput
+        If the law is given by a function, or by anything else of which no ball is known.
+    """
+    if type(law) in (Affine, Quadratic, Cosine, ReLU) and law.constant:
+        return Spectrum.finite({})
+    if type(law) is Affine:
+        return Spectrum.finite({1: arb(law.L) ** 2 / (3 * d)})
+    if type(law) is Quadratic:
+        return Spectrum.finite({2: 2 * (d - 1) * arb(law.L) ** 2 / (arb(d) ** 2 * (d + 2))})
+    if type(law) is Cosine:
+        return _cosine(arb(law.L), d, top)
+    if type(law) is ReLU:
+        return _relu(arb(law.L), d, top)
+    if type(law) is Zonal and law.spectrum is not None:
+        return Spectrum.finite({degree: arb(k) for degree, k in enumerate(law.spectrum)})
+    raise InvalidInput(
+        f"law = {law!r}: method='certified' needs the law in closed form, and nothing encloses a function "
+        "known only by its values in double precision; use method='exact', or Zonal(spectrum=...)."
+    )
+
+
+def _cosine(L: Ball, d: int, top: int) -> Spectrum:
+    """Even harmonics, c_l = Re E[e^{iLt} P_l]."""
+    with ctx.workprec(_cosine_bits(L, d)):
+        return _even_waves(L, d, top)
+
+
+def _cosine_bits(L: Ball, d: int) -> int:
+    """Precision at which the variance, about (L^2 / d)^2 for small L, survives its subtraction from one."""
+    return 2 * ctx.prec + 4 * max(0, math.ceil(-math.log2(float(L)))) + 4 * d.bit_length()
+
+
+def _even_waves(L: Ball, d: int, top: int) -> Spectrum:
+    waves = exponential_averages(d, acb(0, L), top)
+    squares = {degree: dimension(d, degree) * waves[degree].real ** 2 for degree in range(0, top + 1, 2)}
+    double = exponential_averages(d, acb(0, 2 * L), 1)[0].real
+    return _truncated(squares, top, (1 + double) / 2)
+
+
+def _relu(L: Ball, d: int, top: int) -> Spectrum:
+    """The first harmonic from the odd half of (z)_+ = (z + |z|) / 2, even ones from the even half."""
+    even = takewhile(lambda item: item[0] <= top, _absolute_coefficients(d))
+    squares = {degree: dimension(d, degree) * b**2 * L**2 / 6 for degree, b in even}
+    return _truncated({**squares, 1: L**2 / (6 * d)}, top, L**2 / (3 * d))
+
+
+def _absolute_coefficients(d: int) -> Iterator[tuple[int, Ball]]:
+    """(l, b_l), b_l = E[|t| P_l], l = 0, 2, ...: b_{l+2} = -b_l (l - 1) / (l + d + 1)."""
+    half = arb(d) / 2
+    degree, b = 0, half.gamma() / (arb.pi().sqrt() * (half + arb(1) / 2).gamma())
+    while True:
+        yield degree, b
+        b *= -arb(degree - 1) / (degree + d + 1)
+        degree += 2
+
+
+def _truncated(squares: dict[int, Ball], top: int, total: Ball) -> Spectrum:
+    """A spectrum whose sum is known: what is not listed is the rest, and k_0 is no part of it."""
+    rest = (total - sum(squares.values(), arb(0))).nonnegative_part()
+    return Spectrum({degree: k for degree, k in squares.items() if degree}, top, rest)

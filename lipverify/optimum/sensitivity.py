@@ -1,0 +1,90 @@
+r"""How the optimum moves with n, L and sigma: exact derivatives, no differences between optima.
+
+At the minimum dL/dx = 0 with x = log w. So along any parameter p, with y = log p,
+
+    dlog w* / dy = - (d^2 L / dx dy) / (d^2 L / dx^2),        dlog loss* / dy = (dL/dy) / L   (envelope theorem),
+
+and B ~ L^2, N ~ sigma^2, while n is an exponent of the Laplace representation and may vary continuously.
+The first is the local exponent of w* along a ladder in p.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+from numpy.polynomial import Chebyshev
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.exact.terms import length_slopes
+from lipverify.optimum.local import HALF_WIDTH, NODES, LocalLoss, shorter, through
+from lipverify.optimum.window import Optimum
+from lipverify.problem.law import RidgeLaw
+from lipverify.problem.laws import Quadratic, RandomAmplitude
+
+
+class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
+    """Elasticities d log / d log p of the optimal window and of the loss there, for p = n, L, sigma.
+
+    Those for L are None unless the law is proportional to L. `window_error` bounds the error of the former,
+    relative to the curvature of the loss; those of the loss are as good as the loss itself.
+    """
+
+    window_n: float
+    window_L: float | None
+    window_sigma: float
+    loss_n: float
+    loss_L: float | None
+    loss_sigma: float
+    window_error: float
+
+
+def sensitivity(optimum: Optimum) -> Sensitivity:
+    """The elasticities of an optimum with respect to n, L and sigma.
+
+    Parameters
+    ----------
+    optimum
+        What `optimal_window` returned; a minimum inside, of a ridge law.
+
+    Raises
+    ------
+    InvalidInput
+        If the minimum is at 0 or at infinity, or the law is known by its covariance only.
+
+    >>> from lipverify import Problem, optimal_window
+    >>> from lipverify.laws import Affine
+    >>> moves = sensitivity(optimal_window(Problem(d=3, n=1e30, law=Affine(), sigma=1.0)))
+    >>> round(moves.window_n, 6), round(moves.loss_sigma, 6)  # 2 / (m + 4) and 2 N / loss, m = 2
+    (0.333333, 1.333333)
+    """
+    if optimum.where != "interior" or not isinstance(optimum.problem.law, RidgeLaw):
+        raise InvalidInput(f"where = {optimum.where!r}: only a minimum inside of a ridge law has derivatives.")
+    x, law = math.log(optimum.w), optimum.problem.law
+    local = LocalLoss.at(optimum.problem, x)
+    noise_n, bias_n = length_slopes(optimum.problem, np.exp(x + HALF_WIDTH * NODES))
+    by_n, by_sigma, by_amplitude = through(noise_n + bias_n), 2 * local.noise, 2 * local.bias
+    window_n, window_sigma, window_L = (_moves(local, slope) for slope in (by_n, by_sigma, by_amplitude))
+    loss_n, loss_sigma, loss_L = (float(slope(0.0)) / optimum.loss for slope in (by_n, by_sigma, by_amplitude))
+    proportional = isinstance(law, RandomAmplitude | Quadratic)
+    return Sensitivity(
+        window_n=window_n[0],
+        window_L=window_L[0] if proportional else None,
+        window_sigma=window_sigma[0],
+        loss_n=loss_n,
+        loss_L=loss_L if proportional else None,
+        loss_sigma=loss_sigma,
+        window_error=max(error for _, error in (window_n, window_sigma, window_L)),
+    )
+
+
+def _moves(local: LocalLoss, slope: Chebyshev) -> tuple[float, float]:
+    """-(d^2 L / dx dy) / (d^2 L / dx^2) at the centre, given dL/dy, and its error."""
+
+    def ratio(of_slope: Chebyshev, of_loss: Chebyshev) -> float:
+        return -HALF_WIDTH * float(of_slope.deriv()(0.0)) / float(of_loss.deriv(2)(0.0))
+
+    value = ratio(slope, local.total)
+    rounding = NODES.size**2 * local.error / float(local.total.deriv(2)(0.0))
+    return value, abs(value - ratio(shorter(slope), shorter(local.total))) + rounding * (1 + abs(value))
