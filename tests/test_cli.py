@@ -121,6 +121,21 @@ def test_loss_by_monte_carlo_is_repeatable_and_near() -> None:
     assert abs(content["bias"][0] - exact["bias"][0]) <= 2 * content["bias_error"][0]
 
 
+@pytest.mark.parametrize("extra", [("--route", "zonal"), ("--method", "certified"), ("--law", "cosine")])
+def test_loss_by_other_methods_and_laws(extra: tuple[str, ...]) -> None:
+    law = () if "--law" in extra else ("--law", "quadratic")
+    run = lipverify("loss", "--d", "3", "--n", "1000", *law, "--w", "2", "5", *extra, "--json")
+    assert run.returncode == 0, run.stderr
+    content = json.loads(run.stdout)
+    assert len(content["bias"]) == 2
+    assert ("bias_ball" in content) == ("certified" in extra)
+
+
+def test_an_asymptotic_value_out_of_its_range_is_refused_in_one_line() -> None:
+    run = lipverify("loss", "--d", "8", "--n", "100", "--w", "2", "--method", "asymptotic")
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+
+
 def test_window_as_json_is_the_optimum() -> None:
     content = json.loads(lipverify(*WINDOW, "--json").stdout)
     from lipverify import Problem, optimal_window

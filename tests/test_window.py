@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify import Problem, loss_terms, optimal_window
+from lipverify import Problem, loss_terms, optimal_window, sensitivity
 from lipverify.errors import InvalidInput
-from lipverify.laws import Affine, Law, ReLU
+from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
 from lipverify.optimum.search import Search
 from tests.strategies import lengths, log_floats
 
@@ -98,3 +98,42 @@ def test_without_noise_the_optimum_is_finite_and_better_than_the_nearest_neighbo
 def test_no_loss_at_all_has_no_optimum() -> None:
     with pytest.raises(InvalidInput, match="every window"):
         optimal_window(Problem(d=4, n=50, law=Affine(L=0.0), sigma=0.0))
+
+
+@pytest.mark.parametrize("law", [Affine(), ReLU(), Quadratic()], ids=lambda law: law.name)
+@pytest.mark.parametrize(("d", "n"), [(2, 1e6), (5, 1e12)])
+def test_sensitivities_are_what_neighbouring_optima_show(law: Law, d: int, n: float) -> None:
+    problem = Problem(d=d, n=n, law=law, sigma=1.0)
+    moves = sensitivity(optimal_window(problem))
+    step = 0.05
+
+    def elasticity(low: Problem, high: Problem) -> tuple[float, float, float]:
+        """Central differences in log p, and how much the errors of both windows can change the first."""
+        one, other = optimal_window(low), optimal_window(high)
+        width = math.log(high.n / low.n) if high.n != low.n else 2 * step
+        noise = (one.w_error / one.w + other.w_error / other.w) / width
+        return math.log(other.w / one.w) / width, math.log(other.loss / one.loss) / width, noise
+
+    by_n = elasticity(problem.replace(n=round(n * math.exp(-step))), problem.replace(n=round(n * math.exp(step))))
+    by_sigma = elasticity(problem.replace(sigma=math.exp(-step)), problem.replace(sigma=math.exp(step)))
+    pairs = ((moves.window_n, moves.loss_n, by_n), (moves.window_sigma, moves.loss_sigma, by_sigma))
+    for window, loss, (window_difference, loss_difference, noise) in pairs:
+        # a central difference of a function whose third derivative is below one is off by step^2 / 6
+        slack = step**2 / 6 + noise + moves.window_error
+        assert abs(window - window_difference) <= slack
+        assert abs(loss - loss_difference) <= slack
+        assert abs(window) > 50 * slack, "the difference could not have told a wrong sign or factor"
+    # only L / sigma matters for the window, and the loss is homogeneous of degree two
+    assert moves.window_L is not None
+    assert moves.loss_L is not None
+    assert moves.window_L == pytest.approx(-moves.window_sigma, abs=moves.window_error)
+    assert moves.loss_L + moves.loss_sigma == pytest.approx(2.0, rel=1e-9)
+
+
+def test_a_minimum_at_the_end_has_no_sensitivity() -> None:
+    with pytest.raises(InvalidInput, match="where = 'zero'"):
+        sensitivity(optimal_window(Problem(d=3, n=1, law=Affine())))
+
+
+def test_a_law_that_is_not_proportional_to_L_has_none_for_it() -> None:
+    assert sensitivity(optimal_window(Problem(d=3, n=1e6, law=Cosine(L=2.0)))).window_L is None

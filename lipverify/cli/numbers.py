@@ -47,7 +47,9 @@ def print_loss(
         terms = loss_terms(problem, w, method, **options)
     columns = ("w", "bias", "noise", "total", "bias_error", "noise_error")
     if json:
-        values = {name: [float(x) for x in getattr(terms, name)] for name in columns}
+        values: dict[str, Any] = {name: [float(x) for x in getattr(terms, name)] for name in columns}
+        # a double cannot hold the digits of a ball
+        values |= {name: list(getattr(terms, name)) for name in ("bias_ball", "noise_ball") if hasattr(terms, name)}
         _print_json({"problem": described(problem), "method": method, **values})
         return 0
     table = Table(title=f"{_title(problem)}, {method}", title_justify="left")

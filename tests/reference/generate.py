@@ -1,4 +1,4 @@
-"""Write values.json: `python -m tests.reference.generate` (about ten minutes on one core).
+"""Write values.json: `python -m tests.reference.generate` (about twenty minutes on one core).
 
 Each value is computed twice, with different precision, order and panels; the digits to which the two
 agree are stored with it, and nothing else is claimed.
@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from flint import ctx
 from mpmath import mp, nstr
 
+from tests.reference import balls
 from tests.reference.oracle import direct, laplace, window_zero
 
 VALUES = Path(__file__).with_name("values.json")
@@ -34,6 +36,10 @@ LAPLACE = [
     ]
 ]  # fmt: skip
 DIRECT = [(2, 0.5), (2, 20), (2, 1000), (3, 5), (4, 0.5), (4, 20), (4, 1000), (5, 5), (8, 20)]
+BALLS = [
+    (2, 10, 5.0), (3, 10, 5.0), (3, 10**30, 100.0), (4, 3, 2.0),
+    (5, 1000, 5.0), (5, 10**6, 20.0), (8, 100, 3.0), (20, 10**4, 5.0),
+]  # fmt: skip
 ZERO = [(2, 2), (3, 10), (8, 1000), (20, 10**30)]
 
 
@@ -75,6 +81,19 @@ def twice(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[Any, Any
         return a, b, time.perf_counter() - clock
 
 
+def ball_rows() -> Iterator[dict[str, Any]]:
+    """The relu bias for n > 2, by the formulas and the arithmetic of `balls`."""
+    for d, n, w in BALLS:
+        clock = time.perf_counter()
+        with ctx.workprec(110):
+            first, second = balls.laplace(d, n, w, 14), balls.laplace(d, n, w, 18, ratio=2.5, pieces=4)
+            texts = [ball.relu.str(SHOWN + 5, radius=False) for ball in (first, second)]
+        with mp.workdps(40):
+            found = {("relu", "bias"): (mp.mpf(texts[0]), mp.mpf(texts[1]))}
+            yield from rows_of(found, d, n, w, "balls", time.perf_counter() - clock)
+        print("balls", d, n, w, f"{time.perf_counter() - clock:.1f} s", flush=True)
+
+
 def main() -> None:
     """Compute every point and write the file."""
     rows: list[dict[str, Any]] = []
@@ -96,6 +115,7 @@ def main() -> None:
         a, b, seconds = twice(partial(window_zero, d, n), partial(window_zero, d, n))
         found = {("affine", "bias"): (a.affine, b.affine), ("relu", "bias"): (a.relu, b.relu)}
         rows += rows_of(found, d, n, 0.0, "closed form", seconds)
+    rows += ball_rows()
     rows = [row for row in rows if row["digits"] >= LEAST_DIGITS]
     VALUES.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Iterable
 
 STEP_AND_TAIL = (-6.0, -4.0, -2.0, 0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
+NARROWEST = 0.3
+"""No panel of u = log lambda needs to be narrower: the integrand changes on a scale of one."""
 QUARTERS = (math.pi / 4, math.pi / 2, 3 * math.pi / 4)
 
 
@@ -20,9 +22,9 @@ def angle(tau: float, w: float) -> float:
     return 2 * math.asin(math.sqrt(min(tau / (2 * w), 1.0)))
 
 
-def inside(points: Iterable[float], low: float, high: float) -> list[float]:
-    """The points strictly inside (low, high), in order and well separated, between the two ends."""
-    gap = 1e-3 * (high - low) / 1e4
+def inside(points: Iterable[float], low: float, high: float, gap: float | None = None) -> list[float]:
+    """The points inside (low, high), in order and at least `gap` apart, between the two ends."""
+    gap = 1e-7 * (high - low) if gap is None else gap
     chosen = [low]
     for point in sorted(points):
         if point - chosen[-1] > gap and high - point > gap:
@@ -72,7 +74,7 @@ def outer_panels(
     rise = bisect(lambda u: exponent(u) > 1, -200.0, top)
     end = bisect(lambda u: exponent(u) > nats, rise, top)
     low = min(rise, 0.0) - nats / 2
-    scales = [rise - 1.5 * 2**k for k in range(6)]
+    scales = [min(rise, 0.0) - 1.5 * 2**k for k in range(6)]
     fall = [rise + (end - rise) * k / pieces for k in range(pieces)]
     beyond = [2 * w + 1, 2 * w + 2.5]
-    return inside((*scales, *fall, *from_both_ends(w, ratio), *beyond), low, end)
+    return inside((*scales, *fall, *from_both_ends(w, ratio), *beyond), low, end, gap=NARROWEST)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, gammaln, ive
 
 from lipverify.loss.exact.averages import Averages, Points
 from lipverify.loss.exact.supports import LOG_DROP
@@ -145,8 +145,13 @@ class Contexts:
 def _highest(d: int, n: float, w: Floats) -> Floats:
     """U beyond which phi^n < e^{-LOG_DROP}, or beyond all deficits.
 
-    1 - phi(u) >= (1 - 1/e) P(S < u), and P(S < u) is an incomplete beta function of u / 2w.
+    1 - phi(u) >= (1 - 1/e) P(S < u), and P(S < u) is an incomplete beta function of u / 2w. For u <= 0
+    also 1 - phi(u) >= (1 - 1/e) e^u E g, with E g = Gamma(d/2) (2/w)^{d/2-1} e^{-w} I_{d/2-1}(w).
     """
-    half_m, share = (d - 1) / 2, 2 * LOG_DROP / n
+    half_m, nu, share = (d - 1) / 2, d / 2 - 1, 2 * LOG_DROP / n
     quantile = betaincinv(half_m, half_m, share) if share < 1 else 1.0
-    return 2 * w * quantile + (0.0 if share < 1 else float(np.log(LOG_DROP)) + 1)
+    general = 2 * w * quantile + (0.0 if share < 1 else float(np.log(LOG_DROP)) + 1)
+    with np.errstate(divide="ignore"):  # E g may underflow: then nothing is known
+        mean_g = gammaln(d / 2) + nu * np.log(2 / w) + np.log(ive(nu, w))
+    many_tokens = np.log(share) - mean_g
+    return np.where(many_tokens <= 0, np.minimum(many_tokens, general), general)

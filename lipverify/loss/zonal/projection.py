@@ -1,7 +1,8 @@
 r"""Coefficients by quadrature, for a link or a kernel of which nothing else is known.
 
 They are known to rounding relative to the largest value of the function, not to their own size: N_l of
-them share it, so in high dimensions few can be told from zero.
+them share it, so in high dimensions few can be told from zero. Two rules with different panels tell what
+quadrature itself costs, for example at a kink that was not declared.
 """
 
 from __future__ import annotations
@@ -20,75 +21,98 @@ ROUNDING = 32 * float(np.finfo(float).eps)
 """Rounding of an average over the sphere, relative to the largest value of what is averaged."""
 QUIET = 6
 """So many coefficients in a row below rounding end a spectrum; every other one may vanish by parity."""
-NODES_A_WAVE = 4
+NODES_A_WAVE = (8, 5)
+"""Of either rule; the second has fewer panels in all."""
+
+Coefficient = Callable[[int, Floats], tuple[float, float, bool]]
+"""From a degree and averages (function, rule) with P_l: k_l, its error, and whether it is below rounding."""
 
 
-def _rule(d: int, splits: tuple[float, ...], most: int) -> tuple[Floats, Floats]:
-    """Nodes (near, weight) for averages over a coordinate times P_l, l <= most: Gauss panels in the angle."""
-    edges = [0.0, *sorted(splits), math.pi]
+def _rules(d: int, splits: tuple[float, ...], most: int) -> tuple[Floats, Floats]:
+    """Nodes 1 - t of both rules, and weights (rule, node) for averages over a coordinate times P_l, l <= most."""
+    angles, weights = zip(*(_rule(d, splits, most * waves / 48, waves / 8) for waves in NODES_A_WAVE), strict=True)
+    one, other = (np.zeros_like(weight) for weight in weights)
+    weight = np.stack([np.concatenate([weights[0], other]), np.concatenate([one, weights[1]])])
+    return 2 * np.sin(np.concatenate(angles) / 2) ** 2, weight
+
+
+def _rule(d: int, splits: tuple[float, ...], waves: float, share: float) -> tuple[Floats, Floats]:
+    """Angles and weights: Gauss panels in the angle, so many over the sphere and a share of those that all need."""
     x, gauss = np.polynomial.legendre.leggauss(24)
     angles, weights = [], []
-    for low, high in pairwise(edges):
-        panels = 8 + int((high - low) * most * NODES_A_WAVE / (24 * math.pi)) + int(math.sqrt(d))
+    for low, high in pairwise([0.0, *sorted(splits), math.pi]):
+        panels = int(share * (8 + math.sqrt(d))) + int((high - low) / math.pi * waves)
         # panels shrink geometrically towards both ends, where a kernel may not be analytic
         inner = np.linspace(low, high, panels + 1)
-        width = inner[1] - inner[0]
-        graded = width * 4.0 ** -np.arange(1, 12)
+        graded = (inner[1] - inner[0]) * 4.0 ** -np.arange(1, 12)
         inner = np.unique(np.concatenate([inner, low + graded, high - graded]))
         half = np.diff(inner)[:, None] / 2
         angles.append((inner[:-1, None] + half * (1 + x)).ravel())
         weights.append((half * gauss).ravel())
     angle = np.concatenate(angles)
     weight = np.concatenate(weights) * np.abs(np.sin(angle)) ** (d - 2)
-    return 2 * np.sin(angle / 2) ** 2, weight / np.sum(weight)
+    return angle, weight / np.sum(weight)
 
 
 def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
     """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most."""
-    near, weight = _rule(d, tuple(math.acos(kink) for kink in law.kink_points), most)
-    values = np.stack([np.asarray(h, dtype=float) for h in law.links(1 - near, np)])
-    centred = values - (values @ weight)[:, None]
-    total = law.amplitude_variance * float(np.sum(centred**2 @ weight))
+    near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most)
+    centred = np.stack([np.asarray(h, dtype=float) for h in law.links(1 - near, np)])
+    centred -= (centred @ weight[0])[:, None]
+    variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
     noise = ROUNDING * float(np.max(np.abs(centred)))
-    k, error, quiet = [], [], 0
-    for degree, deficit in enumerate(deficits(d, near), 1):
-        projections, ways = centred @ (weight * (1 - deficit)), dimension(d, degree)
-        k.append(law.amplitude_variance * ways * float(np.sum(projections**2)))
-        error.append(law.amplitude_variance * ways * float(np.sum(2 * np.abs(projections) * noise + noise**2)))
-        quiet = quiet + 1 if np.all(np.abs(projections) <= noise) else 0
-        if degree >= most or quiet >= QUIET:
-            break
-    return _cut(d, k, error, quiet, total, ROUNDING * total)
+
+    def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
+        scale = law.amplitude_variance * dimension(d, degree)
+        k = scale * np.sum(projections**2, axis=0)
+        size = np.abs(projections[:, 0])
+        error = scale * float(np.sum(2 * size * noise + noise**2)) + abs(k[0] - k[1])
+        return float(k[0]), error, bool(np.all(size <= noise))
+
+    slack = ROUNDING * variances[0] + abs(variances[0] - variances[1])
+    return _listed(d, (near, weight, centred), coefficient, (float(variances[0]), float(slack)), most)
 
 
 def of_kernel(kernel: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
     """k_l = N_l E[K(z) P_l(z)] for l <= most."""
-    near, weight = _rule(d, (), most)
+    near, weight = _rules(d, (), most)
     values = np.asarray(kernel(1 - near), dtype=float)
-    top = float(np.asarray(kernel(np.ones(1)))[0])
-    mean, noise = float(values @ weight), ROUNDING * float(np.max(np.abs(values)))
-    k, error, quiet = [], [], 0
-    for degree, deficit in enumerate(deficits(d, near), 1):
+    means = weight @ values
+    noise = ROUNDING * float(np.max(np.abs(values)))
+
+    def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
         ways = dimension(d, degree)
-        coefficient = ways * float((values - mean) @ (weight * (1 - deficit)))
-        if coefficient < -4 * ways * noise:
+        k, other = ways * projections[0]
+        error = ways * noise + 2 * abs(k - other)
+        if k < -4 * error:
             raise InvalidInput(
-                f"kernel: its coefficient k_{degree} = {coefficient:.3g} is negative in d = {d}, so it is not the "
+                f"kernel: its coefficient k_{degree} = {k:.3g} is negative in d = {d}, so it is not the "
                 "covariance of any law there; a covariance is positive definite."
             )
-        k.append(max(coefficient, 0.0))
-        error.append(ways * noise)
-        quiet = quiet + 1 if abs(coefficient) <= ways * noise else 0
-        if degree >= most or quiet >= QUIET:
+        return max(float(k), 0.0), float(error), bool(abs(k) <= error)
+
+    total = float(np.asarray(kernel(np.ones(1)))[0]) - float(means[0])
+    slack = 4 * noise + abs(float(means[0] - means[1]))
+    return _listed(d, (near, weight, (values - means[0])[None, :]), coefficient, (total, slack), most)
+
+
+def _listed(
+    d: int, rule: tuple[Floats, Floats, Floats], coefficient: Coefficient, total: tuple[float, float], most: int
+) -> Spectrum:
+    """Coefficients until they are rounding, or would add more error than is left of the total; the rest is the tail.
+
+    `total` is the sum of all coefficients with l > 0, and its error.
+    """
+    near, weight, centred = rule
+    (rest, slack), k, errors, quiet = total, [], [], 0
+    for degree, deficit in enumerate(deficits(d, near), 1):
+        one, error, silent = coefficient(degree, centred @ (weight * (1 - deficit)).T)
+        if error > max(rest, total[1]) and degree > 1:
             break
-    return _cut(d, k, error, quiet, top - mean, 4 * noise)
-
-
-def _cut(d: int, k: list[float], error: list[float], quiet: int, total: float, noise: float) -> Spectrum:
-    """Drop the coefficients that are rounding; the rest of the total is the tail."""
-    keep = max(len(k) - quiet, 1)
-    listed, errors = np.array(k[:keep]), np.array(error[:keep])
-    tail, tail_error = total - float(np.sum(listed)), noise + float(np.sum(errors))
-    if abs(tail) <= tail_error:
-        tail = 0.0
-    return Spectrum(d, listed, errors, max(tail, 0.0), tail_error)
+        k.append(one)
+        errors.append(error)
+        rest, slack = rest - one, slack + error
+        quiet = quiet + 1 if silent else 0
+        if degree >= most or (quiet >= QUIET and rest <= slack):
+            break
+    return Spectrum(d, np.array(k), np.array(errors), max(rest, 0.0), slack)

@@ -27,6 +27,8 @@ from lipverify.problem.own import Zonal
 SERIES = 30
 """Terms of 0F1(a; -x) for x < a, each at most a j-th of the one before."""
 EPS = float(np.finfo(float).eps)
+NEGLIGIBLE = 1e-18
+"""What is left out of the bias, relative."""
 BEYOND = 400_000
 """Even degrees of the ReLU law that are summed before the rest is an integral."""
 
@@ -68,7 +70,12 @@ def _cosine(law: Cosine, d: int, most: int) -> Spectrum:
     k = np.zeros(2 * int(law.L + 40))
     for degree in range(2, k.size + 1, 2):
         k[degree - 1] = dimension(d, degree) * _wave(law.L, d, degree) ** 2
-    return _exact(d, k, 16 * (d + k.size) * EPS)
+    # D_l <= l (l + d - 2) / (d - 1) D_1: the bias counts k_l by the square of that at most
+    degrees = np.arange(1.0, k.size + 1)
+    counts = k * (degrees * (degrees + d - 2)) ** 2
+    left = np.cumsum(counts[::-1])[::-1]
+    keep = max(2, int(np.count_nonzero(left > NEGLIGIBLE * left[0])))
+    return _exact(d, k[:keep], 16 * (d + k.size) * EPS)
 
 
 def _wave(L: float, d: int, degree: int) -> float:
@@ -93,13 +100,13 @@ def _relu(law: ReLU, d: int, most: int) -> Spectrum:
     even = law.amplitude_variance / 2 * dimension(d, 2) * first**2 * np.cumprod(np.concatenate([[1.0], ratio]))
     k = np.zeros(2 * even.size)
     k[0], k[1::2] = law.amplitude_variance / (2 * d), even
-    # beyond the last, k_l falls like l^-4 with corrections of relative order d / l
+    # beyond the last, k_l falls like l^-4 with corrections of relative order d / l and d^3 / l^2
     last = 2.0 * even.size
     rest = even[-1] * last / 6
     keep = min(most, k.size)
     error = 4 * np.sqrt(np.arange(1.0, keep + 1)) * EPS * k[:keep]
     tail = float(np.sum(k[keep:])) + rest
-    return Spectrum(d, k[:keep], error, tail, 1e-12 * tail + rest * 4 * d / last)
+    return Spectrum(d, k[:keep], error, tail, 1e-12 * tail + rest * (4 * d / last + d**3 / last**2))
 
 
 def _exact(d: int, k: np.ndarray, relative: float = 8 * EPS) -> Spectrum:
