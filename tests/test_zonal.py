@@ -48,6 +48,13 @@ def test_deficits_are_one_minus_gegenbauer_polynomials(d: int) -> None:
         assert deficit[0] == pytest.approx(degree * (degree + d - 2) / (d - 1) * near[0], rel=1e-6)
 
 
+def test_deficits_keep_their_digits_at_high_degrees() -> None:
+    theta = np.array([1e-4, 1e-2, 0.5, 2.0, 3.1])
+    degree = 20_000
+    deficit = next(islice(deficits(2, 2 * np.sin(theta / 2) ** 2), degree - 1, None))
+    assert deficit == pytest.approx(2 * np.sin(degree * theta / 2) ** 2, abs=1e-10)
+
+
 def test_harmonics_are_counted() -> None:
     for d in (2, 3, 4, 9):
         for degree in range(1, 20):
@@ -82,12 +89,11 @@ def test_closed_forms_are_what_projection_gives(law: Affine, d: int) -> None:
     assert known.total == pytest.approx(projected.total, rel=1e-13)
 
 
-GRID = [(2, 1e4, 20.0), (3, 100, 10.0), (5, 3, 5.0), (2, 2, 30.0), (8, 1e30, 1e4), (20, 1e30, 100.0), (3, 1e30, 1e-3)]
+GRID = [(2, 1e4, 20.0), (3, 100, 10.0), (5, 3, 5.0), (2, 2, 8.0), (8, 1e30, 3e3), (20, 1e30, 100.0), (3, 1e30, 1e-3)]
 LAWS = [Affine(), Quadratic(L=0.5), Cosine(L=3.0), ReLU(), Cosine(L=30.0)]
 
 
-# relu takes either route minutes where n = 2
-PAIRS = [(law, *place) for law in LAWS for place in GRID if not (isinstance(law, ReLU) and place[1] == 2)]
+PAIRS = [(law, *place) for law in LAWS for place in GRID]
 
 
 @pytest.mark.parametrize(("law", "d", "n", "w"), PAIRS)
@@ -95,7 +101,7 @@ def test_the_two_routes_agree(law: Law, d: int, n: float, w: float) -> None:
     ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
     assert disagreement(ridge, zonal) <= 1
     assert zonal.noise_error <= 1e-10 * zonal.noise
-    assert zonal.bias_error <= 1e-8 * zonal.bias
+    assert zonal.bias_error <= 1e-10 * zonal.bias
 
 
 @pytest.mark.parametrize(("d", "n", "w"), [(3, 1e6, 50.0), (2, 1e5, 7.0), (4, 1e12, 200.0)])
@@ -106,7 +112,68 @@ def test_the_two_routes_agree_for_a_kink_off_the_equator(d: int, n: float, w: fl
     assert zonal.bias_error <= 1e-5 * zonal.bias
 
 
-@settings(max_examples=30)
+@pytest.mark.parametrize(
+    ("d", "n", "w", "L"), [(2, 3, 0.25, 20.0), (400, 2, 0.9, 1.0), (3, 7, 300.0, 5.0), (2, 1e30, 1e9, 3.0)]
+)
+def test_the_two_routes_agree_where_rules_are_hardest(d: int, n: float, w: float, L: float) -> None:
+    """Many harmonics over the whole sphere, a density like a needle, few tokens, and narrow windows."""
+    ridge, zonal = routes(Problem(d=d, n=n, law=Cosine(L=L)), w)
+    assert disagreement(ridge, zonal) <= 1
+    assert zonal.total_error <= 1e-11 * zonal.total
+
+
+def test_high_frequencies_are_resolved() -> None:
+    """Cosine(L=100) on the circle: with too few nodes for its harmonics both halves of a rule err alike."""
+    ridge, zonal = routes(Problem(d=2, n=3, law=Cosine(L=100.0)), 0.25)
+    assert disagreement(ridge, zonal) <= 1
+    assert zonal.bias_error <= 1e-11 * zonal.bias
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_a_kink_that_is_not_declared_shows_in_the_error(d: int) -> None:
+    hidden, declared = Ridge(lambda z: np.abs(z - 0.5)), Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,))
+    zonal = loss_terms(Problem(d=d, n=1e6, law=hidden), 5.0, route="zonal")
+    ridge = loss_terms(Problem(d=d, n=1e6, law=declared), 5.0, route="ridge")
+    assert disagreement(ridge, zonal) <= 1
+    assert 1e-9 * zonal.bias < zonal.bias_error < 0.01 * zonal.bias
+
+
+def test_a_gap_in_the_spectrum_does_not_end_it() -> None:
+    ridge, zonal = routes(Problem(d=3, n=1e5, law=Ridge(lambda z: z + eval_gegenbauer(20, 0.5, z))), 50.0)
+    assert disagreement(ridge, zonal) <= 1
+    assert zonal.bias_error <= 1e-9 * zonal.bias
+
+
+@pytest.mark.parametrize("law", [Affine(L=0.0), Cosine(L=0.0), Zonal(spectrum=(2.0,)), Ridge(lambda z: 0 * z + 2)])
+def test_constant_functions_have_no_bias(law: Law) -> None:
+    terms = loss_terms(Problem(d=3, n=10, law=law), [0.0, 2.0], route="zonal")
+    assert np.all(np.abs(terms.bias) <= terms.bias_error)
+    assert np.all(terms.bias_error < 1e-25)
+    assert terms.noise[0] == pytest.approx(0.1, rel=1e-15)
+
+
+@pytest.mark.parametrize(("n", "w"), [(1, 7.0), (5, 0.0), (5, 5e-324), (5, 1e-15), (1e30, 1e-300)])
+def test_equal_weights(n: float, w: float) -> None:
+    terms = loss_terms(Problem(d=3, n=n, law=ReLU(L=3.0), sigma=2.0), w, route="zonal")
+    # v (E z_+^2 + E z_-^2 - 2 (E z_+)^2), with v = L^2 / 3 and z uniform on [-1, 1]
+    variance = 3 * (1 / 3 - 2 / 16)
+    assert abs(terms.noise - 4 / n) <= terms.noise_error
+    assert abs(terms.bias - (1 + 1 / n) * variance) <= terms.bias_error + 4 * w
+    assert terms.total_error <= 1e-12 * terms.total
+
+
+@pytest.mark.parametrize("d", [3, 10])
+def test_a_kernel_is_that_of_its_law(d: int) -> None:
+    def kernel(t: np.ndarray) -> np.ndarray:
+        return np.asarray((hyp0f1(d / 2, -2 * (1 - t)) + hyp0f1(d / 2, -2 * (1 + t))) / 2)
+
+    zonal = loss_terms(Problem(d=d, n=1e4, law=Zonal(kernel)), [0.0, 10.0])
+    ridge = loss_terms(Problem(d=d, n=1e4, law=Cosine(L=2.0)), [0.0, 10.0])
+    assert disagreement(ridge, zonal) <= 1
+    assert np.all(zonal.bias_error <= 1e-5 * zonal.bias)
+
+
+@settings(max_examples=25)
 @given(d=st.integers(2, 30), n=lengths(), w=log_floats(1e-3, 3e3), L=log_floats(0.1, 20))
 def test_the_two_routes_agree_everywhere(d: int, n: float, w: float, L: float) -> None:
     assume(w ** ((d - 1) / 2) < 0.1 * n or w < 30)
@@ -117,7 +184,7 @@ def test_the_two_routes_agree_everywhere(d: int, n: float, w: float, L: float) -
 
 
 @settings(max_examples=10)
-@given(d=st.integers(2, 12), n=log_floats(1e4, 1e30).map(round), w=log_floats(1e-2, 1e3))
+@given(d=st.integers(2, 12), n=log_floats(1e4, 1e30).map(round), w=log_floats(1e-2, 300))
 def test_the_two_routes_agree_for_relu_where_windows_hold_tokens(d: int, n: float, w: float) -> None:
     assume(w ** ((d - 1) / 2) < 1e-3 * n)
     ratio = disagreement(*routes(Problem(d=d, n=n, law=ReLU()), w))
@@ -174,6 +241,16 @@ def test_what_is_not_a_covariance_is_refused() -> None:
 def test_what_is_out_of_reach_is_refused() -> None:
     with pytest.raises(OutOfReach, match="w = 1e"):
         loss_terms(Problem(d=3, n=2, law=Zonal(spectrum=(0.0, 1.0))), 1e6)
+
+
+def test_a_spectrum_that_would_need_too_many_harmonics_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="harmonics"):
+        loss_terms(Problem(d=3, n=1e30, law=ReLU()), 1e6, route="zonal")
+
+
+def test_work_of_hours_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="few tokens"):
+        loss_terms(Problem(d=3, n=10, law=ReLU()), 1000.0, route="zonal")
 
 
 @pytest.mark.parametrize("method", ["montecarlo"])

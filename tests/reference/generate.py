@@ -81,12 +81,14 @@ def twice(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[Any, Any
         return a, b, time.perf_counter() - clock
 
 
-def ball_rows() -> Iterator[dict[str, Any]]:
+def ball_rows(points: list[tuple[int, int, float]]) -> Iterator[dict[str, Any]]:
     """The relu bias for n > 2, by the formulas and the arithmetic of `balls`."""
-    for d, n, w in BALLS:
+    for d, n, w in points:
         clock = time.perf_counter()
         with ctx.workprec(110):
-            first, second = balls.laplace(d, n, w, 14), balls.laplace(d, n, w, 18, ratio=2.5, pieces=4)
+            # nothing is shared that could be wrong in both: order, panels, ends of both ranges
+            first = balls.laplace(d, n, w, 14, decades=20, reach=50.0)
+            second = balls.laplace(d, n, w, 18, ratio=2.5, pieces=4, decades=24, reach=60.0)
             texts = [ball.relu.str(SHOWN + 5, radius=False) for ball in (first, second)]
         with mp.workdps(40):
             found = {("relu", "bias"): (mp.mpf(texts[0]), mp.mpf(texts[1]))}
@@ -115,7 +117,7 @@ def main() -> None:
         a, b, seconds = twice(partial(window_zero, d, n), partial(window_zero, d, n))
         found = {("affine", "bias"): (a.affine, b.affine), ("relu", "bias"): (a.relu, b.relu)}
         rows += rows_of(found, d, n, 0.0, "closed form", seconds)
-    rows += ball_rows()
+    rows += ball_rows(BALLS)
     rows = [row for row in rows if row["digits"] >= LEAST_DIGITS]
     VALUES.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -57,19 +57,21 @@ def _rule(d: int, splits: tuple[float, ...], waves: float, share: float) -> tupl
 def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
     """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most."""
     near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most)
-    centred = np.stack([np.asarray(h, dtype=float) for h in law.links(1 - near, np)])
-    centred -= (centred @ weight[0])[:, None]
+    values = np.stack([np.asarray(h, dtype=float) for h in law.links(1 - near, np)])
+    centred = values - (values @ weight[0])[:, None]
     variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
-    noise = ROUNDING * float(np.max(np.abs(centred)))
+    # values are subtracted from their mean: that costs an eps of their size, not of their spread
+    noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
 
     def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
-        scale = law.amplitude_variance * dimension(d, degree)
-        k = scale * np.sum(projections**2, axis=0)
+        each = law.amplitude_variance * dimension(d, degree)
+        k = each * np.sum(projections**2, axis=0)
         size = np.abs(projections[:, 0])
-        error = scale * float(np.sum(2 * size * noise + noise**2)) + abs(k[0] - k[1])
+        error = each * float(np.sum(2 * size * noise + noise**2)) + abs(k[0] - k[1])
         return float(k[0]), error, bool(np.all(size <= noise))
 
-    slack = ROUNDING * variances[0] + abs(variances[0] - variances[1])
+    scale = law.amplitude_variance * len(values)
+    slack = scale * noise * (2 * float(np.max(np.abs(centred))) + noise) + abs(variances[0] - variances[1])
     return _listed(d, (near, weight, centred), coefficient, (float(variances[0]), float(slack)), most)
 
 

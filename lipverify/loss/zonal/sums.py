@@ -37,7 +37,9 @@ class Sums:
 def sums(spectrum: Spectrum, w: float, u: Floats) -> Sums:
     """The integrands at every u, in increasing order."""
     shared, single = u[u <= SHARED_BELOW], u[u > SHARED_BELOW]
-    blocks = [part[None, :] for part in np.array_split(shared, 1 + shared.size // SHARED_BLOCK) if part.size]
+    # the nodes of a rule grow with the harmonics that it resolves
+    points = max(8, SHARED_BLOCK // (1 + spectrum.k.size // 100))
+    blocks = [part[None, :] for part in np.array_split(shared, 1 + shared.size // points) if part.size]
     blocks += [single[i : i + BLOCK, None] for i in range(0, single.size, BLOCK)]
     rules = (nodes(spectrum.d, w, np.maximum(block[:, -1], SHARED_BELOW), spectrum.k.size) for block in blocks)
     parts = [_block(spectrum, rule, block) for rule, block in zip(rules, blocks, strict=True)]
@@ -80,29 +82,24 @@ def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
 def _harmonics(
     spectrum: Spectrum, near: Floats, kernels: tuple[Floats, Floats], mean: Floats
 ) -> tuple[Floats, Floats, tuple[Floats, Floats], float]:
-    """The pairs, and V / 2 at the nodes, each also with the errors of the coefficients in their place.
-
-    Then |A_1[P_l]| and |A_2[P_l]| at the last harmonics, and the sum of the coefficients beyond them.
-    """
+    """The pairs, and V / 2 at the nodes, for k and its errors; the last |A_1[P_l]|, |A_2[P_l]|; the tail."""
     first, second = kernels
     pairs, increments = np.zeros((2, *mean.shape)), np.zeros((2, *near.shape))
     remains = [mean, mean]
     for degree, deficit in enumerate(deficits(spectrum.d, near)):
-        k, error = spectrum.k[degree], spectrum.error[degree]
+        coefficients = spectrum.k[degree], spectrum.error[degree]
         ends = degree + 1 == spectrum.k.size
-        if k == 0 and error == 0 and not ends:
+        if not any(coefficients) and not ends:
             continue
         average = both(_average(first, deficit))
-        pairs[0] += k * average**2
-        increments[0] += k * deficit
-        if error > 0:
-            pairs[1] += error * average**2
-            increments[1] += error * deficit
+        for row, coefficient in enumerate(coefficients):
+            if coefficient > 0:
+                pairs[row] += coefficient * average**2
+                increments[row] += coefficient * deficit
         remains = [*remains[-3:], np.abs(mean - average)]
-        if not ends and np.any(np.maximum(remains[-1], remains[-2]) > SILENT * mean):
-            continue
-        squares = np.abs(both(_average(second, 1 - deficit)))
-        if ends or np.all(squares <= SILENT * mean):
-            tail = spectrum.tail + float(np.sum(spectrum.k[degree + 1 :]))
-            return pairs, increments, (np.max(remains, axis=0), squares), tail
-    raise AssertionError("harmonics do not end")
+        if ends or np.all(np.maximum(remains[-1], remains[-2]) <= SILENT * mean):
+            squares = np.abs(both(_average(second, 1 - deficit)))
+            if ends or np.all(squares <= SILENT * mean):
+                break
+    tail = spectrum.tail + float(np.sum(spectrum.k[degree + 1 :]))
+    return pairs, increments, (np.max(remains, axis=0), squares), tail

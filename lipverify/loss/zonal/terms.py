@@ -26,10 +26,14 @@ from lipverify.problem.law import Law
 STEP = 1 / 8
 """Step in u: e^{-pi^2 / step} is far below rounding, and also for the double step."""
 MOST_DEGREES, MOST_POINTS = 20_000, 60_000
+MOST_WORK = 10_000_000
+"""Harmonics times points in u that have rules of their own: about two minutes."""
 EPS = float(np.finfo(float).eps)
 HARMONICS_A_WIDTH = 10
 """Harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}."""
 ROUNDING = 200 * EPS
+FLAT = 1e-17
+"""Windows up to here change weights, and both terms, by less than rounding."""
 WEIGHTLESS = 48.0
 """Contexts with n (1 - phi) above this have probability e^-48."""
 
@@ -37,41 +41,33 @@ WEIGHTLESS = 48.0
 def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
     """Loss terms at every window in `w` (finite, >= 0) for a law of which the covariance is known.
 
-    Errors are bounds: rules with twice the step, the uncertainty of the spectrum, what harmonics beyond the
-    last can change, and rounding. Validity: every d, 1 <= n <= 1e30; finite spectra for w up to several
-    thousand where windows hold few tokens, and without limit where they hold many; spectra that fall like
-    a power, as that of ReLU, need about 30 sqrt(w) harmonics, and 24 w where windows hold few tokens.
+    Errors are bounds: rules with twice the step, the uncertainty of the spectrum, harmonics left out, rounding.
+    Validity: every d and n; w up to about 3,700 where windows hold few tokens. Spectra that fall like a power,
+    as that of ReLU, need about 28 sqrt(w) harmonics, and 10 w where windows hold few tokens.
 
     Raises
     ------
     OutOfReach
-        If more than 20,000 harmonics or 60,000 points in u would be needed.
+        If more than 20,000 harmonics, 60,000 points in u, or 10^7 pairs of them would be needed.
 
     Source: the product formula for Gegenbauer polynomials; docs/method.md.
     """
     values = np.array([_one_window(problem, float(window)) for window in np.ravel(w)])
     noise, bias, noise_error, bias_error = np.moveaxis(values.reshape((*np.shape(w), 4)), -1, 0)
-    return LossTerms(
-        problem=problem,
-        method="exact",
-        w=w,
-        noise=noise,
-        bias=bias,
-        noise_error=noise_error,
-        bias_error=bias_error,
-    )
+    errors = {"bias_error": bias_error, "noise_error": noise_error}
+    return LossTerms(problem=problem, method="exact", w=w, noise=noise, bias=bias, **errors)
 
 
 def _one_window(problem: Problem, w: float) -> tuple[float, float, float, float]:
     """(noise, bias, noise error, bias error) at one window."""
     n, variance = float(problem.n), problem.sigma**2
-    if w == 0 or n == 1:
+    if w <= FLAT or n == 1:
         spectrum = spectrum_of(problem.law, problem.d, 64)
         bias = (1 + 1 / n) * spectrum.total
         error = ROUNDING * bias + 2 * (spectrum.tail_error + float(np.sum(spectrum.error)))
         return variance / n, bias, 4 * EPS * variance / n, error
     u = _grid(problem.d, n, w)
-    integrands = sums(_spectrum(problem.law, problem.d, w, float(u[-1])), w, u)
+    integrands = sums(_spectrum(problem.law, problem.d, w, u), w, u)
     values = _integrals(integrands, n, 0, 1)
     gaps = sum(np.abs(values - other) for other in (_integrals(integrands, n, 0, 2), _integrals(integrands, n, 1, 1)))
     rounding = ROUNDING + EPS * (problem.d + 4 * float(np.max(np.abs(u))))
@@ -95,9 +91,10 @@ def _factors(logarithm: Floats, n: float, step: float) -> tuple[Floats, Floats]:
     return step * n * np.exp((n - 1) * logarithm), step * n * (n - 1) * rest
 
 
-def _spectrum(law: Law, d: int, w: float, high: float) -> Spectrum:
+def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
     """The coefficients that matter: harmonics that averages over windows w can tell from zero."""
     many = 28 * math.sqrt(w) + 40
+    high = float(u[-1])
     share = min(max(high, 0.0), w) / (2 * w)
     few = HARMONICS_A_WIDTH * w * 2 * math.sqrt(share * (1 - share)) if high > 2 else 0.0
     wanted = max(many, few)
@@ -106,6 +103,12 @@ def _spectrum(law: Law, d: int, w: float, high: float) -> Spectrum:
         raise OutOfReach(
             f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {wanted:.0f} harmonics, "
             f"at most {MOST_DEGREES}; use a smaller w, or route='ridge' for a ridge law."
+        )
+    work = np.count_nonzero(u > SHARED_BELOW) * spectrum.k.size
+    if work > MOST_WORK:
+        raise OutOfReach(
+            f"w = {w:g}: windows hold few tokens and the zonal route would need {spectrum.k.size} harmonics at each of "
+            f"{u.size} points, minutes of work; use a smaller w, or route='ridge' for a ridge law."
         )
     return spectrum
 
