@@ -141,7 +141,19 @@ def test_a_kink_that_is_not_declared_shows_in_the_error() -> None:
 def test_what_would_take_minutes_is_refused() -> None:
     law = Ridge(lambda z: np.abs(z - 0.1), kinks=(0.1, 0.4))
     with pytest.raises(OutOfReach, match="w = 10000"):
-        bias(law, 8, 2, 1e4)
+        loss_terms(Problem(d=8, n=2, law=law), 1e4, route="ridge")
+
+
+def test_what_one_route_cannot_reach_the_other_does() -> None:
+    fast = Problem(d=2, n=1e4, law=Cosine(L=300.0))
+    with pytest.raises(OutOfReach, match="L = 300"):
+        loss_terms(fast, 20.0, route="ridge")
+    terms = loss_terms(fast, 20.0)
+    assert terms.bias_error <= 1e-9 * terms.bias
+    assert 0.4 < float(terms.bias) < 0.6, "a window that sees nothing of the law leaves its variance, 1/2"
+    few = Problem(d=13, n=3, law=Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,)))
+    terms = loss_terms(few, 0.02)
+    assert terms.bias_error <= 1e-8 * terms.bias
 
 
 def test_tables_are_made_once_for_a_law_and_a_dimension() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
@@ -39,7 +39,7 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         "certified": balls that are proved to contain the values, with 20 digits.
     **options
         For "exact": `route`, "ridge" or "zonal": two quadratures that share nothing. By default the first for
-        ridge laws, and the second for laws given by their covariance.
+        ridge laws, and the second beyond its reach and for laws given by their covariance.
         For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
         For "montecarlo": `contexts`, `rtol`, `seed`, `cell`, `xp`, `device`, `progress`; see
         `lipverify.loss.montecarlo.montecarlo_terms`.
@@ -72,17 +72,11 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
 def _method(problem: Problem, method: str, options: dict[str, Any]) -> Callable[..., LossTerms]:
     """The function behind a method, imported when it is first asked for; takes the route out of the options."""
     if method == "exact":
-        route = options.pop("route", "ridge" if isinstance(problem.law, RidgeLaw) else "zonal")
-        if route not in ROUTES:
+        route = options.pop("route", None)
+        if route is not None and route not in ROUTES:
             raise InvalidInput(f"route = {route!r} is not known; choose one of: {', '.join(ROUTES)}.")
         _refuse(options, method, "route")
-        if route == "zonal":
-            from lipverify.loss.zonal import zonal_terms
-
-            return zonal_terms
-        from lipverify.loss.exact import exact_terms
-
-        return exact_terms
+        return _route(problem, route)
     if method == "certified":
         from lipverify.loss.certified import certified_terms
 
@@ -96,6 +90,22 @@ def _method(problem: Problem, method: str, options: dict[str, Any]) -> Callable[
     from lipverify.loss.montecarlo import montecarlo_terms
 
     return montecarlo_terms
+
+
+def _route(problem: Problem, route: str | None) -> Callable[..., LossTerms]:
+    """The route asked for; by default that of ridge laws where it applies, and the other beyond its reach."""
+    from lipverify.loss.exact import exact_terms
+    from lipverify.loss.zonal import zonal_terms
+
+    def either(problem: Problem, w: Any) -> LossTerms:
+        try:
+            return exact_terms(problem, w)
+        except OutOfReach:
+            return zonal_terms(problem, w)
+
+    if route is None:
+        return either if isinstance(problem.law, RidgeLaw) else zonal_terms
+    return zonal_terms if route == "zonal" else exact_terms
 
 
 def _refuse(options: dict[str, Any], method: str, known: str) -> None:

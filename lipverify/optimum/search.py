@@ -3,11 +3,13 @@ r"""Looking for the window of least loss, in x = log w, on rough values."""
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ive
 
+from lipverify.errors import OutOfReach
 from lipverify.loss import loss_terms
 from lipverify.loss.exact.terms import rough_terms
 from lipverify.problem import Problem
@@ -94,7 +96,8 @@ class Search:
 def _rough(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(noise, bias) to a few digits, by whatever is cheapest for the law."""
     if isinstance(problem.law, RidgeLaw):
-        return rough_terms(problem, w)
+        with suppress(OutOfReach):
+            return rough_terms(problem, w)
     terms = loss_terms(problem, w)
     return terms.noise, terms.bias
 

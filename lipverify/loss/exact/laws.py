@@ -6,12 +6,16 @@ from functools import lru_cache
 
 import numpy as np
 
+from lipverify.errors import OutOfReach
 from lipverify.loss.exact.absolute import absolute_averages
 from lipverify.loss.exact.kinked import kinked_averages
 from lipverify.loss.exact.smooth import cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.task import TaskAverages, linear_averages, square_averages
 from lipverify.problem.law import RidgeLaw
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+
+WORST_TABLE = 1e-9
+"""A cosine that a table does not follow to this accuracy is refused, since the other route has no table."""
 
 Parts = tuple[tuple[float, TaskAverages], ...]
 """(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
@@ -38,5 +42,8 @@ def link_averages(law: RidgeLaw, d: int) -> TaskAverages:
     if law.kink_points:
         return kinked_averages(d, lambda z: law.links(z, np)[0], law.kink_points)
     if isinstance(law, Cosine):
-        return smooth_averages(d, cosine_increment(law.L))
+        averages = smooth_averages(d, cosine_increment(law.L))
+        if averages.relative_error > WORST_TABLE:
+            raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
+        return averages
     return smooth_averages(d, difference(lambda z: law.links(z, np)[0]))
