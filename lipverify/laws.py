@@ -1,18 +1,24 @@
 """The laws of the task under their short address: `from lipverify.laws import ReLU`."""
 
-from lipverify.problem.law import Law, RidgeLaw
-from lipverify.problem.laws import LAWS, Affine, Cosine, Quadratic, ReLU, law_named
+from lipverify.problem.composed import LowRank, Sampled, Transformed
+from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
+from lipverify.problem.laws import LAWS, Affine, Cosine, Linear, Quadratic, ReLU, law_named
 from lipverify.problem.own import Ridge, Zonal
 
 __all__ = [
     "LAWS",
     "Affine",
     "Cosine",
+    "FunctionLaw",
     "Law",
+    "Linear",
+    "LowRank",
     "Quadratic",
     "ReLU",
     "Ridge",
     "RidgeLaw",
+    "Sampled",
+    "Transformed",
     "Zonal",
     "law_named",
 ]

@@ -15,7 +15,7 @@ from lipverify import Problem
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.interval import LARGEST_BET, SLACK, _bets, betting_interval, block_means, bounded_mean
-from lipverify.loss.montecarlo import context_samples, sample_bounds
+from lipverify.loss.montecarlo.terms import context_samples, sample_bounds
 from lipverify.loss.streams import uniforms
 
 Floats = NDArray[np.float64]
@@ -121,7 +121,7 @@ def test_samples_that_did_not_vary_are_not_known_exactly() -> None:
 
 def test_a_sample_beyond_its_bound_is_refused() -> None:
     """A law that understates the range of its links must not be clipped in silence."""
-    with pytest.raises(InvalidInput, match="link_ranges"):
+    with pytest.raises(InvalidInput, match="extents"):
         bounded_mean(np.array([[0.5], [1.1]]), np.array([0.0]), np.array([1.0]))
 
 

@@ -11,7 +11,7 @@ import pytest
 import lipverify
 
 ROOT = Path(lipverify.__file__).parent
-ORDER = ["errors", "problem", "laws", "loss", "optimum", "scaling", "claims", "report", "cli"]
+ORDER = ["errors", "problem", "laws", "covariates", "loss", "optimum", "scaling", "claims", "report", "cli"]
 MAY_SHARE = {"lipverify.errors", "lipverify.problem", "lipverify.loss.terms"}
 
 
@@ -55,7 +55,7 @@ def reachable(start: str) -> set[str]:
     return seen
 
 
-METHODS = ("exact.terms", "zonal.terms", "certified.terms", "asymptotic.terms", "montecarlo")
+METHODS = ("exact.terms", "zonal.terms", "certified.terms", "asymptotic.terms", "montecarlo.terms")
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(METHODS, 2)))

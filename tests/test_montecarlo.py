@@ -15,7 +15,7 @@ from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.interval import ROUNDING, betting_interval
-from lipverify.loss.montecarlo import CHUNK_COORDINATES, MOST_SAMPLES, context_samples, sample_bounds
+from lipverify.loss.montecarlo.terms import CHUNK_COORDINATES, MOST_SAMPLES, context_samples, sample_bounds
 from lipverify.loss.streams import normals, uniforms
 from lipverify.optimum.empirical import empirical_window
 from tests.strategies import few_tokens_a_window, laws, log_floats
@@ -99,7 +99,7 @@ def test_an_event_that_no_context_showed_is_within_the_error(n: int, w: float) -
 def test_blocks_keep_the_mean_and_cover(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, w = Problem(d=3, n=10, law=ReLU()), np.array([0.5, 4.0])
     plain = loss_terms(problem, w, "montecarlo", contexts=8000)
-    monkeypatch.setattr("lipverify.loss.montecarlo.MOST_SAMPLES", 1000)
+    monkeypatch.setattr("lipverify.loss.montecarlo.terms.MOST_SAMPLES", 1000)
     blocks = loss_terms(problem, w, "montecarlo", contexts=8000)
     np.testing.assert_allclose(blocks.bias, plain.bias, rtol=1e-13)
     np.testing.assert_allclose(blocks.noise, plain.noise, rtol=1e-13)
@@ -107,7 +107,7 @@ def test_blocks_keep_the_mean_and_cover(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_accuracy_out_of_reach_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lipverify.loss.montecarlo.MOST_CONTEXTS", 8000)
+    monkeypatch.setattr("lipverify.loss.montecarlo.terms.MOST_CONTEXTS", 8000)
     with pytest.raises(OutOfReach, match=r"with 8000 contexts the half-width is 0\.\d+ of the value"):
         loss_terms(Problem(d=3, n=10, law=Affine()), 2.0, "montecarlo", rtol=1e-3)
 

@@ -11,6 +11,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
+from lipverify.problem.problem import require_isotropic
 
 METHODS = ("exact", "montecarlo", "asymptotic", "certified")
 ROUTES = ("ridge", "zonal")
@@ -66,6 +67,8 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         raise InvalidInput(f"problem = {problem!r} is not a Problem; build one with Problem(d=..., n=..., law=...).")
     if method not in METHODS:
         raise InvalidInput(f"method = {method!r} is not known; choose one of: {', '.join(METHODS)}.")
+    if method != "montecarlo":
+        require_isotropic(problem, f"method={method!r}")
     return _method(problem, method, options)(problem, windows, **options)
 
 

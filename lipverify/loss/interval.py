@@ -144,7 +144,7 @@ def bounded_mean(samples: Floats, low: Floats, high: Floats, level: float = 0.95
     allowance = ROUNDING * np.maximum(np.abs(low), np.abs(high))
     bad = samples[~((samples >= low - allowance) & (samples <= high + allowance))]
     if bad.size:
-        raise InvalidInput(f"samples: {bad[0]} lies outside of its bounds; check the link_ranges of the law.")
+        raise InvalidInput(f"samples: {bad[0]} lies outside of its bounds; check the extents of the law.")
     extent = high - low
     unit = np.clip((samples - low) / np.where(extent > 0, extent, 1.0), 0.0, 1.0)
     left, right = betting_interval(unit, level)

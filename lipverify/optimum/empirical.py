@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.montecarlo import context_samples, require_contexts, require_fit
+from lipverify.loss.montecarlo.terms import context_samples, require_contexts, require_fit
 from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
 

@@ -18,6 +18,7 @@ from lipverify.loss import loss_terms
 from lipverify.optimum.local import HALF_WIDTH, NODES, LocalLoss
 from lipverify.optimum.search import Search, first_guess
 from lipverify.problem import Problem
+from lipverify.problem.problem import require_isotropic
 
 Where = Literal["interior", "zero", "infinity"]
 
@@ -59,7 +60,7 @@ def optimal_window(problem: Problem) -> Optimum:
     Raises
     ------
     InvalidInput
-        If the law is constant and sigma = 0, where the loss is zero at every window.
+        If the problem is not isotropic, or the law is constant and sigma = 0, where the loss is zero everywhere.
     OutOfReach
         If the minimum cannot be located.
 
@@ -70,6 +71,7 @@ def optimal_window(problem: Problem) -> Optimum:
     >>> round(optimum.w, 6), optimum.where
     (6.055341, 'interior')
     """
+    require_isotropic(problem, "optimal_window")
     if problem.law.constant and problem.sigma == 0:
         what = "L = 0" if hasattr(problem.law, "L") else f"law = {problem.law!r} is constant"
         raise InvalidInput(f"{what} and sigma = 0: the loss is zero at every window; make one of them positive.")

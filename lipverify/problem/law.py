@@ -7,7 +7,7 @@ Most laws are *ridge laws*,
 with q uniform on the sphere S^{d-1} and amplitudes l_k independent of q. Either there are random
 amplitudes, independent of each other with mean zero, or there is one link with amplitude l. Softmax
 weights sum to one, so the offset b never reaches the loss and is not stored. A `Zonal` law is given
-by its covariance alone.
+by its covariance alone, and a law of one's own may be a sampler of functions and nothing else.
 
 A law holds its definition and nothing else: how a method averages over it is that method's own
 business, so that two methods share no more than these lines.
@@ -18,15 +18,18 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import msgspec
+import numpy as np
+from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
+from lipverify.problem.sphere import on_sphere, standard_normals
 
 Array = Any
 """An array of any library that follows the array API standard."""
 
 
 class Law(msgspec.Struct, frozen=True, tag_field="law"):
-    """A law of the task that is invariant under rotations; see the subclasses."""
+    """A law of the task; see the subclasses."""
 
     name: ClassVar[str] = "law"
 
@@ -35,24 +38,52 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
         """Whether every function of the law is constant, so that there is no bias."""
         raise NotImplementedError
 
+    def require_dimension(self, d: int) -> None:
+        """Refuse a dimension in which the law is not defined; most are defined in all."""
 
-class RidgeLaw(Law, frozen=True):
-    """f(x) = l_1 h_1(<q, x>) + ... + l_K h_K(<q, x>)."""
+    @property
+    def isotropic(self) -> bool:
+        """Whether f(Rx) is drawn like f(x) for every rotation R."""
+        return False
+
+
+class FunctionLaw(Law, frozen=True):
+    """A law whose functions can be drawn and evaluated: f = l_1 f_1 + ... + l_K f_K.
+
+    The amplitudes l_k have mean zero and are independent of each other and of the components f_k; or K = 1
+    and the amplitude is fixed. So a squared error averages to amplitude_variance times the sum of those of
+    the components, and no amplitude needs to be drawn.
+    """
 
     @property
     def amplitude_variance(self) -> float:
         """E l_k^2."""
         raise NotImplementedError
 
+    def draw(self, rng: Generator, contexts: int, d: int) -> Any:
+        """As many tasks as contexts: what `values` needs to evaluate them."""
+        raise NotImplementedError
+
+    def values(self, tasks: Any, points: Array, xp: Any) -> list[Array]:
+        """The components f_1, ..., f_K of each context's task at its points, (contexts, m, d) -> K of (contexts, m)."""
+        raise NotImplementedError
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Bounds on max f_k - min f_k over |x| <= radius: they bound what one context can contribute."""
+        raise NotImplementedError
+
+    def shape(self, d: int) -> Any:
+        """A matrix S such that f(Rx) is drawn like f(x) for every orthogonal R with R S R^T = S."""
+        return None
+
+
+class RidgeLaw(FunctionLaw, frozen=True):
+    """f(x) = l_1 h_1(<q, x>) + ... + l_K h_K(<q, x>), q uniform on the sphere."""
+
     @property
     def kink_points(self) -> tuple[float, ...]:
         """Where in (-1, 1) a link is not smooth."""
         return ()
-
-    @property
-    def link_ranges(self) -> tuple[float, ...]:
-        """Bounds on max h_k - min h_k over [-1, 1]: they bound what one context can contribute."""
-        raise NotImplementedError
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The link functions h_1(z), ..., h_K(z); `xp` is the array namespace of `z`."""
@@ -62,12 +93,36 @@ class RidgeLaw(Law, frozen=True):
         """Amplitudes l_k made of numbers uniform on [0, 1)."""
         raise NotImplementedError
 
+    @property
+    def isotropic(self) -> bool:
+        """Yes: q is uniform."""
+        return True
+
+    def draw(self, rng: Generator, contexts: int, d: int) -> Array:
+        """Directions q, (contexts, d)."""
+        return on_sphere(standard_normals(rng, (contexts, d)), np)
+
+    def values(self, tasks: Array, points: Array, xp: Any) -> list[Array]:
+        """h_k(<q, x>)."""
+        return self.links(xp.sum(tasks[:, None, :] * points, axis=-1), xp)
+
+    def shape(self, d: int) -> Any:
+        """The identity."""
+        return np.eye(d)
+
 
 def as_ridge(law: Law, method: str) -> RidgeLaw:
     """The law, refused by `method` unless it has links."""
     if not isinstance(law, RidgeLaw):
+        raise InvalidInput(f"law = {law!r}: {method} needs a ridge law, f(x) = h(<q, x>) with q uniform on the sphere.")
+    return law
+
+
+def as_functions(law: Law, method: str) -> FunctionLaw:
+    """The law, refused by `method` unless its functions can be drawn."""
+    if not isinstance(law, FunctionLaw):
         raise InvalidInput(
             f"law = {law!r}: {method} needs the functions, and this law is known by its covariance only; "
-            "use method='exact', or a ridge law."
+            "use method='exact', or a law that can be drawn."
         )
     return law

@@ -56,14 +56,42 @@ class Affine(RandomAmplitude, frozen=True, tag="affine"):
 
     name: ClassVar[str] = "affine"
 
-    @property
-    def link_ranges(self) -> tuple[float, ...]:
-        """2."""
-        return (2.0,)
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """2 radius."""
+        return (2.0 * radius,)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The identity."""
         return [z]
+
+
+class Linear(Scaled, frozen=True, tag="linear"):
+    r"""f(x) = L <q, x>, q uniform on the sphere; no random amplitude.
+
+    Source: Collins et al., slides, Theorem 4, where q = B a lies in the columns of B; see `LowRank`.
+
+    >>> Linear(L=3.0).amplitude_variance
+    9.0
+    """
+
+    name: ClassVar[str] = "linear"
+
+    @property
+    def amplitude_variance(self) -> float:
+        """L^2: the amplitude is L."""
+        return self.L**2
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """2 radius."""
+        return (2.0 * radius,)
+
+    def links(self, z: Array, xp: Any) -> list[Array]:
+        """The identity."""
+        return [z]
+
+    def amplitudes(self, uniforms: Array) -> Array:
+        """L."""
+        return self.L + 0 * uniforms
 
 
 class ReLU(RandomAmplitude, frozen=True, tag="relu"):
@@ -82,10 +110,9 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
         """At 0."""
         return (0.0,)
 
-    @property
-    def link_ranges(self) -> tuple[float, ...]:
-        """1 for each half-line."""
-        return (1.0, 1.0)
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """The radius, for each half-line."""
+        return (radius, radius)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The two half-lines."""
@@ -109,10 +136,9 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
         """1: there is no random amplitude."""
         return 1.0
 
-    @property
-    def link_ranges(self) -> tuple[float, ...]:
-        """1 - cos L while L <= pi, then 2."""
-        return (2 * math.sin(min(self.L, math.pi) / 2) ** 2,)
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """1 - cos(L radius) while L radius <= pi, then 2."""
+        return (2 * math.sin(min(self.L * radius, math.pi) / 2) ** 2,)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """cos(L z)."""
@@ -128,8 +154,8 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
 
     Source: Collins et al., slides, last slide, the class (w^T x)^2.
 
-    >>> Quadratic().link_ranges
-    (1.0,)
+    >>> Quadratic().extents(radius=2.0)
+    (4.0,)
     """
 
     name: ClassVar[str] = "quadratic"
@@ -139,10 +165,9 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
         """L^2: the amplitude is L."""
         return self.L**2
 
-    @property
-    def link_ranges(self) -> tuple[float, ...]:
-        """1."""
-        return (1.0,)
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """The square of the radius."""
+        return (radius**2,)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """z^2."""

@@ -59,10 +59,9 @@ class Ridge(RidgeLaw, frozen=True):
         """The kinks inside (-1, 1), in order; one at the end of the interval is never passed."""
         return tuple(sorted({kink for kink in self.kinks if -1 < kink < 1}))
 
-    @property
-    def link_ranges(self) -> tuple[float, ...]:
-        """Max h - min h on a grid of 4097 points and the kinks, and a tenth more for what lies between."""
-        return (1.1 * float(np.ptp(self._values())),)
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Max h - min h over |z| <= radius on 4097 points and the kinks, and a tenth more for what lies between."""
+        return (1.1 * float(np.ptp(self._values(radius))),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """h(z)."""
@@ -72,8 +71,8 @@ class Ridge(RidgeLaw, frozen=True):
         """1."""
         return 1 + 0 * uniforms
 
-    def _values(self) -> Array:
-        return np.asarray(self.link(np.concatenate([np.linspace(-1, 1, 4097), self.kinks])))
+    def _values(self, radius: float = 1.0) -> Array:
+        return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks])))
 
 
 def _kinks(kinks: Any) -> tuple[float, ...]:
@@ -136,6 +135,11 @@ class Zonal(Law, frozen=True, tag="zonal"):
             _probe(self.kernel, "kernel")
         else:
             msgspec.structs.force_setattr(self, "spectrum", _spectrum(self.spectrum))
+
+    @property
+    def isotropic(self) -> bool:
+        """Yes: only <x, x'> enters."""
+        return True
 
     @property
     def constant(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from lipverify.errors import InvalidInput
+from lipverify.problem.covariates import Covariates, Sphere
 from lipverify.problem.law import Law
 
 LARGEST_N = 1e30
@@ -16,11 +17,12 @@ LARGEST_EXACT_INTEGER = 2**53
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    r"""In-context regression on the sphere by one softmax attention unit with M = w I.
+    r"""In-context regression by one softmax attention unit.
 
-    The query x and the tokens x_1..x_n are independent and uniform on S^{d-1}; a task f is drawn
-    from `law`; labels are y_i = f(x_i) + eps_i with independent noise of standard deviation
-    `sigma`; the prediction is sum_i a_i y_i with a_i proportional to exp(w <x_i, x>).
+    The query x and the tokens x_1..x_n are independent draws from `covariates`, by default uniform on
+    S^{d-1}; a task f is drawn from `law`; labels are y_i = f(x_i) + eps_i with independent noise of standard
+    deviation `sigma`; the prediction is sum_i a_i y_i with a_i proportional to exp(x_i^T M x), M = w I for a
+    window w.
 
     Parameters
     ----------
@@ -32,6 +34,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         Law of the task, for example `ReLU(L=1.0)`.
     sigma
         Standard deviation of the label noise; finite, >= 0.
+    covariates
+        Law of the query and the tokens, see `lipverify.covariates`; only sampling goes beyond the sphere.
 
     Raises
     ------
@@ -50,6 +54,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     n: int | float
     law: Law
     sigma: float = 1.0
+    covariates: Covariates = Sphere()
 
     def __post_init__(self) -> None:
         fix = msgspec.structs.force_setattr
@@ -58,6 +63,17 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         fix(self, "sigma", _noise(self.sigma))
         if not isinstance(self.law, Law):
             raise InvalidInput(f"law = {self.law!r} is not a law; use for example ReLU(L=1.0).")
+        if not isinstance(self.covariates, Covariates):
+            raise InvalidInput(
+                f"covariates = {self.covariates!r} are not covariates; use for example Ellipsoid([4, 1])."
+            )
+        self.law.require_dimension(self.d)
+        self.covariates.require_dimension(self.d)
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether tokens are uniform on the sphere and the law is the same in every direction."""
+        return isinstance(self.covariates, Sphere) and self.law.isotropic
 
     def replace(self, **changes: Any) -> Problem:
         """The same problem with some fields changed; the result is validated again."""
@@ -66,6 +82,15 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
             fields = ", ".join(self.__struct_fields__)
             raise InvalidInput(f"{unknown[0]} is not a field of Problem; its fields are: {fields}.")
         return msgspec.structs.replace(self, **changes)
+
+
+def require_isotropic(problem: Problem, what: str) -> None:
+    """Refuse a problem that is not the same in every direction."""
+    if not problem.isotropic:
+        raise InvalidInput(
+            f"{what} needs tokens on the sphere and an isotropic law; for covariates = {problem.covariates.name} and "
+            f"law = {problem.law.name} use method='montecarlo' or optimal_matrix."
+        )
 
 
 def _dimension(d: Any) -> int:

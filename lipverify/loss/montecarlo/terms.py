@@ -127,7 +127,7 @@ def sample_bounds(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     windows, n = np.ravel(w), float(problem.n)
     beyond = np.minimum(windows, 100.0)  # where U = 1 for every n that fits, and cosh is finite
     noise = np.minimum(1.0, np.cosh(beyond) ** 2 / n)
-    bias = np.full_like(windows, sum(extent**2 for extent in as_ridge(problem.law, "Monte Carlo").link_ranges))
+    bias = np.full_like(windows, sum(extent**2 for extent in as_ridge(problem.law, "Monte Carlo").extents()))
     return np.concatenate([np.full_like(windows, 1 / n), 0 * bias]), np.concatenate([noise, bias])
 
 

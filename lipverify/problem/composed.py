@@ -1,0 +1,165 @@
+"""Laws made of others by a linear map, and laws that are a sampler of functions and nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.problem.law import Array, FunctionLaw, RidgeLaw
+from lipverify.problem.laws import Linear
+from lipverify.problem.matrices import orthonormal_rows, rows
+
+Floats = NDArray[np.float64]
+
+
+class Transformed(FunctionLaw, frozen=True, tag="transformed"):
+    r"""f(x) = g(B^T x), g drawn from a ridge law on the sphere of R^k: f(x) = sum_l l_l h_l(<B q, x>), q in S^{k-1}.
+
+    With B = Sigma^{-1/2} on an `Ellipsoid`, f is isotropic after whitening; with orthonormal columns it is
+    `LowRank`.
+
+    Parameters
+    ----------
+    B
+        A d x k matrix of finite numbers.
+    ridge
+        The ridge law of g.
+
+    Source: Collins et al., slides, Lemma 1.
+
+    >>> from lipverify.problem.laws import Affine
+    >>> Transformed([[2.0, 0.0], [0.0, 1.0]], Affine()).extents(radius=1.0)
+    (4.0,)
+    """
+
+    B: Any
+    ridge: RidgeLaw = Linear()
+
+    name: ClassVar[str] = "transformed"
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "B", rows("B", self.B))
+        if not isinstance(self.ridge, RidgeLaw):
+            raise InvalidInput(f"ridge = {self.ridge!r}: a transformed law is made of a ridge law, for example ReLU().")
+
+    @property
+    def constant(self) -> bool:
+        """Whether those of the ridge law are, or B = 0."""
+        return self.ridge.constant or not np.any(self.B)
+
+    @property
+    def amplitude_variance(self) -> float:
+        """That of the ridge law."""
+        return self.ridge.amplitude_variance
+
+    def require_dimension(self, d: int) -> None:
+        """B has d rows."""
+        if len(self.B) != d:
+            raise InvalidInput(f"the law's matrix has {len(self.B)} rows and d = {d}: they must agree.")
+
+    def draw(self, rng: Generator, contexts: int, d: int) -> Array:
+        """Directions B q, (contexts, d)."""
+        B = np.array(self.B)
+        return self.ridge.draw(rng, contexts, B.shape[1]) @ B.T
+
+    def values(self, tasks: Array, points: Array, xp: Any) -> list[Array]:
+        """h_l(<B q, x>)."""
+        return self.ridge.values(tasks, points, xp)
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Those of the ridge law over |B^T x| <= |B| radius."""
+        return self.ridge.extents(radius * float(np.linalg.norm(np.array(self.B), 2)))
+
+    def shape(self, d: int) -> Floats:
+        """BB^T: if R commutes with it, RB = BO with O orthogonal, and O q is drawn like q."""
+        B = np.array(self.B)
+        return np.asarray(B @ B.T)
+
+
+class LowRank(Transformed, frozen=True, tag="low-rank"):
+    r"""f(x) = g(B^T x) with orthonormal columns B: functions of k directions.
+
+    By default f(x) = a^T B^T x with a uniform on S^{k-1}.
+
+    Source: Collins et al., slides, Theorem 4 and the last slide.
+
+    >>> LowRank([[1.0], [0.0]]).extents()
+    (2.0,)
+    """
+
+    name: ClassVar[str] = "low-rank"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        orthonormal_rows("B", self.B)
+
+
+class Sampled(FunctionLaw, frozen=True, tag="sampled"):
+    """A law of one's own that is only a sampler.
+
+    Parameters
+    ----------
+    sampler
+        sampler(rng, contexts, d) draws as many functions as contexts with the NumPy generator `rng` and
+        returns one callable that evaluates them: points (contexts, m, d) -> values (contexts, m).
+    extent
+        A bound on max f - min f over the covariates, finite: intervals for what is sampled rest on it.
+
+    Raises
+    ------
+    InvalidInput
+        If a value breaks its rule.
+
+    >>> def tanh(rng, contexts, d):
+    ...     q = rng.standard_normal((contexts, 1, d))
+    ...     return lambda x: np.tanh((q * x).sum(axis=-1))
+    >>> Sampled(tanh, extent=2.0).extents()
+    (2.0,)
+    """
+
+    sampler: Callable[[Generator, int, int], Callable[[Array], Array]]
+    extent: float
+
+    name: ClassVar[str] = "sampled"
+
+    def __post_init__(self) -> None:
+        if not callable(self.sampler):
+            raise InvalidInput(f"sampler = {self.sampler!r} is not a function sampler(rng, contexts, d).")
+        if isinstance(self.extent, bool) or not isinstance(self.extent, int | float) or not 0 <= self.extent < math.inf:
+            raise InvalidInput(f"extent = {self.extent!r}: a bound on max f - min f must be finite and >= 0.")
+
+    @property
+    def constant(self) -> bool:
+        """Extent 0."""
+        return self.extent == 0
+
+    @property
+    def amplitude_variance(self) -> float:
+        """1: a function is one component."""
+        return 1.0
+
+    def draw(self, rng: Generator, contexts: int, d: int) -> Callable[[Array], Array]:
+        """The functions, as one callable."""
+        functions = self.sampler(rng, contexts, d)
+        if not callable(functions):
+            raise InvalidInput(f"the sampler returned {functions!r}; it must return a function of points.")
+        return functions
+
+    def values(self, tasks: Callable[[Array], Array], points: Array, xp: Any) -> list[Array]:
+        """f(x), refused unless one finite number a point."""
+        f = tasks(points)
+        wanted = tuple(points.shape[:-1])
+        if tuple(getattr(f, "shape", ())) != wanted or not bool(xp.all(xp.isfinite(f))):
+            raise InvalidInput(f"the sampled functions must return finite values of shape {wanted}, one a point.")
+        return [f]
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """The extent that was given."""
+        return (self.extent,)

@@ -1,0 +1,234 @@
+r"""Where tokens live: the laws of the covariates x, all made of points on spheres."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows
+from lipverify.problem.sphere import on_sphere
+
+Array = Any
+Floats = NDArray[np.float64]
+
+
+class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
+    """A law of the query and the tokens, which are independent draws from it; see the subclasses."""
+
+    name: ClassVar[str] = "covariates"
+
+    def points(self, normals: Array, xp: Any) -> Array:
+        """Covariates made of standard normals, (..., d) -> (..., d)."""
+        raise NotImplementedError
+
+    @property
+    def radius(self) -> float:
+        """A bound on |x|."""
+        raise NotImplementedError
+
+    def require_dimension(self, d: int) -> None:
+        """Refuse a dimension in which the law is not defined."""
+
+    def shape(self, d: int) -> Floats | None:
+        """A matrix S such that Rx is drawn like x for every orthogonal R with R S R^T = S; None if unknown."""
+        return None
+
+
+class Sphere(Covariates, frozen=True, tag="sphere"):
+    """Uniform on S^{d-1}: the only covariates for which the exact methods have their reductions.
+
+    >>> Sphere().radius
+    1.0
+    """
+
+    name: ClassVar[str] = "sphere"
+
+    def points(self, normals: Array, xp: Any) -> Array:
+        """Normals z over |z|."""
+        return on_sphere(normals, xp)
+
+    @property
+    def radius(self) -> float:
+        """1."""
+        return 1.0
+
+    def shape(self, d: int) -> Floats:
+        """The identity."""
+        return np.eye(d)
+
+
+class Ellipsoid(Covariates, frozen=True, tag="ellipsoid"):
+    r"""x = Sigma^{1/2} U with U uniform on S^{d-1}.
+
+    Parameters
+    ----------
+    Sigma
+        A symmetric positive definite d x d matrix, or its diagonal.
+
+    Raises
+    ------
+    InvalidInput
+        If `Sigma` is not such a matrix.
+
+    Source: Collins et al., slides, Lemma 1.
+
+    >>> Ellipsoid([4.0, 1.0]).points(np.array([[3.0, 4.0]]), np).tolist()
+    [[1.2, 0.8]]
+    """
+
+    Sigma: Any
+    name: ClassVar[str] = "ellipsoid"
+
+    def __post_init__(self) -> None:
+        given = self.Sigma
+        flat = np.ndim(given) == 1 and len(given) > 0
+        matrix = np.array(rows("Sigma", np.diag(np.asarray(given, dtype=float)) if flat else given))
+        symmetric = matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T)
+        if not symmetric or not np.linalg.eigvalsh(matrix)[0] > 0:
+            raise InvalidInput(
+                f"Sigma = {given!r}: Sigma must be a symmetric positive definite matrix, or its diagonal."
+            )
+        msgspec.structs.force_setattr(self, "Sigma", rows("Sigma", matrix))
+
+    @property
+    def root(self) -> Floats:
+        """Sigma^{1/2}, symmetric."""
+        values, vectors = np.linalg.eigh(np.array(self.Sigma))
+        return np.asarray((vectors * np.sqrt(values)) @ vectors.T)
+
+    def points(self, normals: Array, xp: Any) -> Array:
+        """Sigma^{1/2} z / |z|."""
+        return on_sphere(normals, xp) @ _like(self.root, normals, xp)
+
+    @property
+    def radius(self) -> float:
+        """The largest half-axis."""
+        return math.sqrt(np.linalg.eigvalsh(np.array(self.Sigma))[-1])
+
+    def require_dimension(self, d: int) -> None:
+        """Sigma is d x d."""
+        _same("Sigma", len(self.Sigma), d)
+
+    def shape(self, d: int) -> Floats:
+        """Sigma."""
+        return np.array(self.Sigma)
+
+
+class ProductOfSpheres(Covariates, frozen=True, tag="product-of-spheres"):
+    r"""x = c_u B u + c_v B' v, u uniform on S^{k-1} and v on S^{d-k-1}, B' an orthonormal complement of B.
+
+    Parameters
+    ----------
+    B
+        A d x k matrix with orthonormal columns, 1 <= k < d.
+    c_u, c_v
+        The two radii, > 0.
+
+    Raises
+    ------
+    InvalidInput
+        If a value breaks its rule.
+
+    Source: Collins et al., slides, Theorem 4.
+
+    >>> x = ProductOfSpheres(axes(3, 1), c_u=2.0, c_v=1.0).points(np.array([[-5.0, 3.0, 4.0]]), np)
+    >>> np.sqrt(x[0, 0] ** 2).item(), np.hypot(x[0, 1], x[0, 2]).item()
+    (2.0, 1.0)
+    """
+
+    B: Any
+    c_u: float = 1.0
+    c_v: float = 1.0
+    name: ClassVar[str] = "product-of-spheres"
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "B", orthonormal_rows("B", self.B))
+        d, k = np.shape(self.B)
+        if k >= d:
+            raise InvalidInput(f"B has {k} columns in dimension {d}: both spheres need at least one dimension.")
+        for name in ("c_u", "c_v"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+                raise InvalidInput(f"{name} = {value!r}: the radius must be finite and > 0.")
+
+    def points(self, normals: Array, xp: Any) -> Array:
+        """The first k normals make u, the others v."""
+        B = np.array(self.B)
+        k = B.shape[1]
+        u, v = on_sphere(normals[..., :k], xp), on_sphere(normals[..., k:], xp)
+        return u @ _like(self.c_u * B.T, normals, xp) + v @ _like(self.c_v * complement(B).T, normals, xp)
+
+    @property
+    def radius(self) -> float:
+        """sqrt(c_u^2 + c_v^2), of every point."""
+        return math.hypot(self.c_u, self.c_v)
+
+    def require_dimension(self, d: int) -> None:
+        """B has d rows."""
+        _same("B", len(self.B), d)
+
+    def shape(self, d: int) -> Floats:
+        """BB^T: the two spheres are invariant even if their radii agree, but rotations may not mix them."""
+        B = np.array(self.B)
+        return np.asarray(B @ B.T)
+
+
+class MappedNormals(Covariates, frozen=True, tag="mapped-normals"):
+    """x = map(z), z standard normal in R^d: covariates of one's own.
+
+    Parameters
+    ----------
+    map
+        From an array (..., d) of standard normals to covariates of that shape.
+    radius
+        A bound on |x|, finite: intervals for what is sampled rest on it.
+
+    >>> cube = MappedNormals(lambda z: z / abs(z).max(axis=-1, keepdims=True), radius=2.0)
+    >>> cube.points(np.array([[4.0, -2.0]]), np).tolist()
+    [[1.0, -0.5]]
+    """
+
+    map: Callable[[Array], Array]
+    radius: float
+    name: ClassVar[str] = "mapped-normals"
+
+    def __post_init__(self) -> None:
+        if not callable(self.map):
+            raise InvalidInput(f"map = {self.map!r} is not a function from normals (..., d) to covariates (..., d).")
+        if isinstance(self.radius, bool) or not isinstance(self.radius, int | float) or not 0 < self.radius < math.inf:
+            raise InvalidInput(f"radius = {self.radius!r}: a bound on |x| must be finite and > 0.")
+
+    def points(self, normals: Array, xp: Any) -> Array:
+        """map(z), refused if it leaves the ball that was promised."""
+        x = self.map(normals)
+        if tuple(x.shape) != tuple(normals.shape):
+            raise InvalidInput(f"map returned an array of shape {tuple(x.shape)} for normals {tuple(normals.shape)}.")
+        largest = math.sqrt(float(xp.max(xp.sum(x * x, axis=-1))))
+        if not largest <= self.radius * (1 + 1e-12):
+            raise InvalidInput(f"map returned a point with |x| = {largest:g}; radius = {self.radius:g} must bound it.")
+        return x
+
+
+def axes(d: int, k: int) -> Rows:
+    """The first k coordinate axes of R^d, as the columns of a matrix.
+
+    >>> axes(3, 1)
+    ((1.0,), (0.0,), (0.0,))
+    """
+    return rows("axes", np.eye(d)[:, :k])
+
+
+def _like(matrix: Floats, normals: Array, xp: Any) -> Array:
+    """A host matrix on the device of the normals."""
+    return matrix if xp is np else xp.asarray(matrix, device=normals.device)
+
+
+def _same(name: str, size: int, d: int) -> None:
+    if size != d:
+        raise InvalidInput(f"{name} has {size} rows and d = {d}: they must agree.")

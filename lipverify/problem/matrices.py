@@ -1,0 +1,50 @@
+"""Matrices as fields of frozen records: tuples of rows, so that a record can be hashed and written to JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+
+Rows = tuple[tuple[float, ...], ...]
+ORTHONORMAL = 1e-10
+"""How far B^T B may be from the identity: a basis typed with ten digits is meant to be orthonormal."""
+
+
+def rows(name: str, value: Any) -> Rows:
+    """A matrix as rows of floats, refused unless it is a two-dimensional array of finite numbers.
+
+    >>> rows("A", [[1, 2]])
+    ((1.0, 2.0),)
+    """
+    try:
+        matrix = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.ndim != 2 or matrix.size == 0 or not np.all(np.isfinite(matrix)):
+        raise InvalidInput(f"{name} = {value!r}: {name} must be a matrix of finite real numbers.")
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+def orthonormal_rows(name: str, value: Any) -> Rows:
+    """As `rows`, refused unless the columns are orthonormal."""
+    matrix = np.array(rows(name, value))
+    gap = float(np.max(np.abs(matrix.T @ matrix - np.eye(matrix.shape[1]))))
+    if gap > ORTHONORMAL:
+        raise InvalidInput(
+            f"{name}: its columns must be orthonormal, and {name}^T {name} differs from the identity by {gap:.2g}; "
+            f"use numpy.linalg.qr({name})[0]."
+        )
+    return rows(name, matrix)
+
+
+def complement(B: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Orthonormal columns that span what the columns of B leave out.
+
+    >>> abs(complement(np.array([[1.0], [0.0]]))).tolist()
+    [[0.0], [1.0]]
+    """
+    return np.linalg.qr(B, mode="complete")[0][:, B.shape[1] :]
