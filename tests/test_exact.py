@@ -169,7 +169,7 @@ def test_a_law_without_exact_averages_is_refused() -> None:
     class Cubic(Law, frozen=True):
         pass
 
-    with pytest.raises(InvalidInput, match="neither links nor a covariance"):
+    with pytest.raises(InvalidInput, match="isotropic law"):
         loss_terms(Problem(d=3, n=10, law=Cubic()), 1.0)
 
 

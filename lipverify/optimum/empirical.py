@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.montecarlo.terms import context_samples, require_contexts, require_fit
+from lipverify.loss.montecarlo.terms import require_contexts, require_fit, sampler
 from lipverify.problem import Problem
-from lipverify.problem.law import as_ridge
 
 Floats = NDArray[np.float64]
 
@@ -82,11 +81,10 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
 
 def _batch_losses(problem: Problem, w: Floats, contexts: int, seed: int, cell: str) -> Floats:
     """Mean loss of each batch at every window: (batch, w)."""
-    scale = problem.sigma**2, as_ridge(problem.law, "Monte Carlo").amplitude_variance
-    samples = np.concatenate(
-        [scale[0] * noise + scale[1] * bias for noise, bias in context_samples(problem, w, contexts, seed, cell)]
-    )
-    return np.stack([batch.mean(axis=0) for batch in np.array_split(samples, BATCHES)])
+    drawn = sampler(problem, w, seed=seed, cell=cell)
+    samples = np.concatenate([drawn.chunk(index) for index in range(-(-contexts // drawn.size))])[:contexts]
+    losses = problem.sigma**2 * samples[:, : w.size] + drawn.unit * samples[:, w.size :]
+    return np.stack([batch.mean(axis=0) for batch in np.array_split(losses, BATCHES)])
 
 
 def _minimum(x: Floats, loss: Floats) -> Floats:

@@ -77,6 +77,10 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
         """Those of the ridge law over |B^T x| <= |B| radius."""
         return self.ridge.extents(radius * float(np.linalg.norm(np.array(self.B), 2)))
 
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Those of the ridge law over the same points."""
+        return self.ridge.magnitudes(radius * float(np.linalg.norm(np.array(self.B), 2)))
+
     def shape(self, d: int) -> Floats:
         """BB^T: if R commutes with it, RB = BO with O orthogonal, and O q is drawn like q."""
         B = np.array(self.B)
@@ -111,6 +115,8 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
         returns one callable that evaluates them: points (contexts, m, d) -> values (contexts, m).
     extent
         A bound on max f - min f over the covariates, finite: intervals for what is sampled rest on it.
+    magnitude
+        A bound on max |f|; only linear attention needs it.
 
     Raises
     ------
@@ -126,6 +132,7 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
 
     sampler: Callable[[Generator, int, int], Callable[[Array], Array]]
     extent: float
+    magnitude: float | None = None
 
     name: ClassVar[str] = "sampled"
 
@@ -163,3 +170,9 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """The extent that was given."""
         return (self.extent,)
+
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """The magnitude that was given."""
+        if self.magnitude is None:
+            raise InvalidInput("linear attention needs a bound on max |f|: give Sampled(..., magnitude=...).")
+        return (self.magnitude,)

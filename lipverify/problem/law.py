@@ -72,6 +72,10 @@ class FunctionLaw(Law, frozen=True):
         """Bounds on max f_k - min f_k over |x| <= radius: they bound what one context can contribute."""
         raise NotImplementedError
 
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Bounds on max |f_k| over |x| <= radius; only linear attention needs them, whose weights do not sum to one."""
+        raise NotImplementedError
+
     def shape(self, d: int) -> Any:
         """A matrix S such that f(Rx) is drawn like f(x) for every orthogonal R with R S R^T = S."""
         return None
@@ -114,7 +118,10 @@ class RidgeLaw(FunctionLaw, frozen=True):
 def as_ridge(law: Law, method: str) -> RidgeLaw:
     """The law, refused by `method` unless it has links."""
     if not isinstance(law, RidgeLaw):
-        raise InvalidInput(f"law = {law!r}: {method} needs a ridge law, f(x) = h(<q, x>) with q uniform on the sphere.")
+        raise InvalidInput(
+            f"law = {law!r}: {method} needs links, f(x) = h(<q, x>) with q uniform on the sphere; this law has none. "
+            "A law that is known by its covariance only has method='exact', one that can be drawn 'montecarlo'."
+        )
     return law
 
 

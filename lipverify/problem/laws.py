@@ -60,6 +60,10 @@ class Affine(RandomAmplitude, frozen=True, tag="affine"):
         """2 radius."""
         return (2.0 * radius,)
 
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """The radius."""
+        return (radius,)
+
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The identity."""
         return [z]
@@ -84,6 +88,10 @@ class Linear(Scaled, frozen=True, tag="linear"):
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """2 radius."""
         return (2.0 * radius,)
+
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """The radius."""
+        return (radius,)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The identity."""
@@ -114,6 +122,10 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
         """The radius, for each half-line."""
         return (radius, radius)
 
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """The radius, for each half-line."""
+        return (radius, radius)
+
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The two half-lines."""
         zero = xp.zeros_like(z)
@@ -139,6 +151,10 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """1 - cos(L radius) while L radius <= pi, then 2."""
         return (2 * math.sin(min(self.L * radius, math.pi) / 2) ** 2,)
+
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """1."""
+        return (1.0,)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """cos(L z)."""
@@ -166,6 +182,10 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
         return self.L**2
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """The square of the radius."""
+        return (radius**2,)
+
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """The square of the radius."""
         return (radius**2,)
 

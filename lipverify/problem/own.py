@@ -63,6 +63,11 @@ class Ridge(RidgeLaw, frozen=True):
         """Max h - min h over |z| <= radius on 4097 points and the kinks, and a tenth more for what lies between."""
         return (1.1 * float(np.ptp(self._values(radius))),)
 
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Max |h| on the same points, and a tenth of the extent more."""
+        values = self._values(radius)
+        return (float(np.max(np.abs(values))) + 0.1 * float(np.ptp(values)),)
+
     def links(self, z: Array, xp: Any) -> list[Array]:
         """h(z)."""
         return [self.link(z)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lipverify.loss.montecarlo.device import to_device
 from lipverify.loss.streams import generator
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
@@ -53,16 +54,12 @@ def token_blocks(
     points, tasks = generator(seed, cell, chunk), generator(seed, f"{cell}/tasks", chunk)
 
     def covariates(shape: tuple[int, ...]) -> Array:
-        return problem.covariates.points(_on(standard_normals(points, shape), xp, device), xp)
+        return problem.covariates.points(to_device(standard_normals(points, shape), xp, device), xp)
 
     query = covariates((contexts, 1, d))
     functions = law.draw(tasks, contexts, d)
-    functions = functions if callable(functions) else _on(functions, xp, device)
+    functions = functions if callable(functions) else to_device(functions, xp, device)
     targets = [f[:, 0] for f in law.values(functions, query, xp)]
     for first in range(0, n, tokens):
         x = covariates((contexts, min(tokens, n - first), d))
         yield Contexts(query=query[:, 0, :], tokens=x, values=law.values(functions, x, xp), targets=targets)
-
-
-def _on(array: Array, xp: Any, device: Any) -> Array:
-    return array if xp is np else xp.asarray(array, device=device)

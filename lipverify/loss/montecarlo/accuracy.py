@@ -1,0 +1,95 @@
+r"""How many samples: a number that is given, or as many as an accuracy needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import OutOfReach
+from lipverify.loss.interval import LARGEST_LOSS, Tally
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+MISS = 0.05
+MARGIN = 1.15
+"""So much more is drawn than the last look says is needed: the variance is an estimate."""
+MOST_LOOKS = 8
+
+
+class Sampler(Protocol):
+    """Independent samples of bounded quantities, column by column, a chunk at a time."""
+
+    @property
+    def size(self) -> int:
+        """Samples in a chunk."""
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """(low, high) of each column."""
+
+    def chunk(self, index: int) -> Floats:
+        """The samples of one chunk, (size, columns): a function of its number and of nothing else."""
+
+
+def tally_of(sampler: Sampler, count: int, progress: Progress | None = None, total: int | None = None) -> Tally:
+    """The first `count` samples. A chunk is always drawn whole, so that more samples begin with the same ones."""
+    tally = Tally(*sampler.bounds())
+    for index in range(-(-count // sampler.size)):
+        tally.add(sampler.chunk(index)[: count - tally.count])
+        if progress is not None:
+            progress(tally.count, total or count)
+    return tally
+
+
+def until(
+    at: Callable[[str], Sampler], rtol: float, first: int, most: int, progress: Progress | None = None
+) -> tuple[Floats, Floats]:
+    """(mean, half-width) of 95 % intervals that are narrower than rtol times the mean, in every column.
+
+    `at` gives a sampler for an address. A pilot of `first` samples says how many are needed; these are drawn
+    afresh, so that their number does not depend on what they show. Should they not do, look k spends
+    0.05 / 2^k, and all looks together miss with probability 0.05 at most.
+
+    Raises
+    ------
+    OutOfReach
+        If more than `most` samples are needed.
+    """
+    tally, miss = tally_of(at("pilot"), first, progress), MISS
+    for look in range(MOST_LOOKS):
+        miss /= 2
+        needed = samples_needed(tally, rtol, miss)
+        if needed > most:
+            mean, half_width = tally.interval(1 - miss)
+            worst = float(np.max(half_width / np.where(mean > 0, mean, math.inf)))
+            raise OutOfReach(
+                f"rtol = {rtol:g}: about {needed:.1e} samples are needed, and {most:.1e} are the most; after "
+                f"{tally.count} the half-width is {worst:.2g} of the value; ask for a larger rtol."
+            )
+        tally = tally_of(at(f"look {look}"), math.ceil(needed), progress)
+        mean, half_width = tally.interval(1 - miss)
+        if np.all((half_width <= rtol * mean) | (tally.extent == 0)):
+            return mean, half_width
+    raise OutOfReach(f"rtol = {rtol:g} was not reached in {MOST_LOOKS} looks; use contexts=..., or method='exact'.")
+
+
+def samples_needed(tally: Tally, rtol: float, miss: float) -> float:
+    """How many samples make every half-width rtol times the mean, to judge by those of a tally.
+
+    The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss).
+    """
+    sampled = tally.extent > 0
+    if not np.any(sampled):
+        return 2.0
+    T = math.log(2 / miss)
+    mean = (tally.low + tally.extent * tally.moments.mean)[sampled]
+    wanted = rtol * mean / tally.extent[sampled]
+    if np.any(wanted <= 0):  # nothing but zeros was seen: look at more
+        return 4.0 * tally.count
+    spread = 2 * T * tally.moments.variance[sampled]
+    root = (np.sqrt(spread) + np.sqrt(spread + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
+    return MARGIN * float(np.max(root)) ** 2

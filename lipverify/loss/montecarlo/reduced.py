@@ -1,0 +1,146 @@
+r"""Contexts of an isotropic problem by two numbers a token, whatever the dimension.
+
+Only t_i = <x_i, x> enters the noise, and only t_i and z_i = <q, x_i> the bias of a ridge law. Let e be the unit
+vector along the part of q orthogonal to the query x, and c = <q, x>: then z_i = c t_i + sqrt(1 - c^2) s_i with
+s_i = <x_i, e>, and (t_i, s_i) is the projection of a uniform point on a plane. Its density is proportional to
+(1 - R^2)^{(d-4)/2}, so that (the plane being R^2)
+
+    R^2 = 1 - u^{2/(d-2)},   (t_i, s_i) = R (cos 2 pi v, sin 2 pi v),   u and v uniform,
+
+with R = 1 for d = 2; and c is the first coordinate of another such pair.
+
+The pairs are invariant under quarter turns of the plane. So the same tokens serve four queries, x, e, -x
+and -e, each with a direction of its own: a *bundle* of four contexts costs one set of draws. Its average is one
+sample; bundles are independent.
+
+Addresses: with B = 2 + ceil(n/2), bundle j owns the blocks jB to (j+1)B - 1 of the stream of (seed, cell), four words
+each. The first two hold (u, v) of the four directions, the others (u, v) of two tokens each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.loss.montecarlo.device import to_device, to_host
+from lipverify.loss.montecarlo.samples import averaged, drawn, softmax_bounds
+from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
+from lipverify.loss.streams import generator
+from lipverify.problem import Problem
+from lipverify.problem.law import RidgeLaw, as_ridge
+from lipverify.problem.laws import Affine, Linear
+
+Array = Any
+Floats = NDArray[np.float64]
+
+QUERIES = 4
+"""Contexts in a bundle."""
+HEADER_BLOCKS = 2
+TOKENS = 2**14
+"""Tokens at a time: what is made of them stays in a processor's cache."""
+
+
+def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
+    """Two orthogonal coordinates of uniform points on S^{d-1}, from uniforms on [0, 1).
+
+    >>> a, b = projected(np.array([0.0]), np.array([0.125]), 5, np)
+    >>> (a - b).round(15).item(), (a * a + b * b).round(9).item()
+    (0.0, 1.0)
+    """
+    # sine and cosine from the tangent of the half angle: one vectorised function instead of two that are not
+    h = xp.tan(np.pi * v)
+    square = h * h
+    scale = 1 / (1 + square)
+    if d > 2:
+        scale = scale * xp.sqrt(-xp.expm1(xp.log(u + 2.0**-54) * (2 / (d - 2))))
+    return scale * (1 - square), 2 * scale * h
+
+
+def quarter_turns(a: Array, b: Array) -> Iterator[tuple[Array, Array]]:
+    """The tokens as seen from each of the four queries: (t, s)."""
+    yield from ((a, b), (b, -a), (-a, -b), (-b, a))
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Samples of an isotropic ridge problem on a grid of windows, a chunk of bundles at a time."""
+
+    problem: Problem
+    grid: Grid
+    seed: int
+    cell: str
+    xp: Any = np
+    device: Any = None
+    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
+
+    contexts_a_sample = QUERIES
+
+    @property
+    def law(self) -> RidgeLaw:
+        """The law, which has links."""
+        return as_ridge(self.problem.law, "reduced sampling")
+
+    @property
+    def linear(self) -> bool:
+        """Whether the link is the identity, so that the direction is averaged in closed form."""
+        return isinstance(self.law, Affine | Linear)
+
+    @property
+    def size(self) -> int:
+        """Samples in a chunk."""
+        return max(1, TOKENS // int(self.problem.n))
+
+    @property
+    def unit(self) -> float:
+        """What a bias sample is to be multiplied by."""
+        return self.law.amplitude_variance / (self.problem.d if self.linear else 1)
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """(low, high) of each column; bias is bounded by the diameter of the sphere or the extents of the links."""
+        bias = 4.0 if self.linear else sum(extent**2 for extent in self.law.extents())
+        return softmax_bounds(self.problem, self.grid.windows, bias)
+
+    def chunk(self, index: int) -> Floats:
+        """Noise samples at every window and then bias samples, (size, 2 windows)."""
+        directions, stretches = self._draws(index)
+        c, _ = self._coordinates(directions)
+        queries: list[Sums] = []
+        for pairs in stretches:
+            a, b = self._coordinates(pairs)
+            turned = [self._sums(t, s, c[:, turn]) for turn, (t, s) in enumerate(quarter_turns(a, b))]
+            queries = (
+                [merged(*both, self.grid, self.xp) for both in zip(queries, turned, strict=True)] if queries else turned
+            )
+        return to_host(sum(self._samples(sums) for sums in queries) / QUERIES)
+
+    def _draws(self, index: int) -> tuple[Floats, Iterator[Floats]]:
+        """Uniforms (u, v) of the directions, (size, 4, 2), and of the tokens, stretches of (size, tokens, 2)."""
+        n = int(self.problem.n)
+        blocks = HEADER_BLOCKS + -(-n // 2)
+        rng = generator(self.seed, self.cell, 0, block=index * self.size * blocks)
+        if n <= TOKENS:
+            pairs = rng.random((self.size, 2 * blocks, 2))
+            return pairs[:, :QUERIES], iter([pairs[:, QUERIES : QUERIES + n]])
+        directions = rng.random((1, QUERIES, 2))
+        return directions, (rng.random((1, min(TOKENS, n - first), 2)) for first in range(0, n, TOKENS))
+
+    def _coordinates(self, pairs: Floats) -> tuple[Array, Array]:
+        """Coordinates made of (u, v), on the device."""
+        moved = to_device(pairs, self.xp, self.device)
+        return projected(moved[..., 0], moved[..., 1], self.problem.d, self.xp)
+
+    def _sums(self, t: Array, s: Array, c: Array) -> Sums:
+        """Sums for one query of each bundle: of 1 - t and 1 - t^2 if directions are averaged, else of h(z) - h(c)."""
+        if self.linear:
+            return softmax_sums(t, [1 - t, 1 - t * t], self.grid, self.xp, self.workspace)
+        z = c[:, None] * t + self.xp.sqrt(1 - c * c)[:, None] * s
+        links = zip(self.law.links(z, self.xp), self.law.links(c, self.xp), strict=True)
+        return softmax_sums(t, [h - target[:, None] for h, target in links], self.grid, self.xp, self.workspace)
+
+    def _samples(self, sums: Sums) -> Array:
+        """Noise and bias at every window, (size, 2 windows)."""
+        return (averaged if self.linear else drawn)(sums, self.grid, self.xp)

@@ -1,0 +1,61 @@
+r"""From softmax sums to samples of the two terms.
+
+    noise:  sum_i a_i^2 = S(2w) / S(w)^2,
+    bias:   sum_k (sum_i a_i (f_k(x_i) - f_k(x)))^2 = sum_k (T_k(w) / S(w))^2.
+
+For f(x) = <q, x> with q uniform the average over q and over the directions of the tokens orthogonal to the
+query is known, |sum_i a_i x_i - x|^2 / d in terms of the t_i = <x_i, x> alone:
+
+    d bias = (sum_i a_i (1 - t_i))^2 + sum_i a_i^2 (1 - t_i^2) = (T_1(w) / S(w))^2 + T_2(2w) / S(w)^2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.loss.montecarlo.windows import Grid, Sums
+from lipverify.problem import Problem
+
+Array = Any
+Floats = NDArray[np.float64]
+
+
+def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
+    """Samples where the task was drawn, noise and then bias, (C, 2 windows); the values are f_k(x_i) - f_k(x)."""
+    at, twice = _rungs(sums, grid, xp)
+    S = at[:, :, 0]
+    bias = sum((at[:, :, k] / S) ** 2 for k in range(1, at.shape[-1]))
+    return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
+
+
+def averaged(sums: Sums, grid: Grid, xp: Any) -> Array:
+    """Samples where the direction of a linear task was averaged; the values are 1 - t and 1 - t^2."""
+    at, twice = _rungs(sums, grid, xp)
+    S = at[:, :, 0]
+    return xp.concat([twice[:, :, 0] / S**2, (at[:, :, 1] / S) ** 2 + twice[:, :, 2] / S**2], axis=1)
+
+
+def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float) -> tuple[Floats, Floats]:
+    """(low, high) for noise samples where |score| <= reach, and for bias samples in [0, largest_bias].
+
+    Cauchy: sum_i a_i^2 >= 1/n. Two weights differ by a factor e^{2 reach} at most, so by Kantorovich's inequality
+    sum_i a_i^2 <= min(1, cosh(reach)^2 / n): at reach 0 and at n = 1 nothing is left to sample.
+
+    >>> from lipverify.laws import Affine
+    >>> low, high = softmax_bounds(Problem(d=3, n=4, law=Affine()), np.array([0.0, 9.0]), 4.0)
+    >>> low.tolist(), high.tolist()
+    ([0.25, 0.25, 0.0, 0.0], [0.25, 1.0, 4.0, 4.0])
+    """
+    n = float(problem.n)
+    noise = np.minimum(1.0, np.cosh(np.minimum(reach, 100.0)) ** 2 / n)  # beyond 100 every n that fits gives 1
+    low = np.concatenate([np.full_like(reach, 1 / n), np.zeros_like(reach)])
+    return low, np.concatenate([noise, np.full_like(reach, largest_bias)])
+
+
+def _rungs(sums: Sums, grid: Grid, xp: Any) -> tuple[Array, Array]:
+    """The sums at every window of the grid, and at its double."""
+    at = xp.asarray(grid.at, device=getattr(sums.largest, "device", None))
+    return xp.take(sums.at_levels, at, axis=1), xp.take(sums.at_levels, at + 1, axis=1)

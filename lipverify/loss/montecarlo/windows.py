@@ -1,0 +1,157 @@
+r"""Softmax sums at a whole set of windows: few exponentials, many multiplications.
+
+With g_i(w) = exp(w (s_i - max_j s_j)) for scores s_i, everything that a softmax average needs at w is made of
+
+    S(w) = sum_i g_i(w),   T_k(w) = sum_i g_i(w) v_{k,i},   sum_i g_i(w)^2 = S(2w),
+
+and g_i(2w) = g_i(w)^2. Windows are therefore taken in ladders w_0, 2 w_0, 4 w_0, ...: one exponential for a
+ladder, one multiplication for a rung, and the squares that the noise needs are the next rung.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = Any
+Floats = NDArray[np.float64]
+
+LOST_BITS = 8
+"""Each squaring doubles the relative rounding error of g. Eight bits may be lost so; more only where w itself is
+larger than 2^8, since exp(w s) is known to w units of rounding at best."""
+SAME = 8 * float(np.finfo(float).eps)
+"""Windows this close, relatively, are one: a grid of ratio 2 is rounded when it is made."""
+FLOOR, FLOOR_EVERY = 1e-30, 3
+"""Where g would pass through the subnormal numbers, on which processors are slow, smaller ones are raised to this
+at every third rung: against the largest, which is 1, they are nothing."""
+LEAST_EXPONENT = -700.0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Windows arranged in ladders.
+
+    `levels` are the windows at which sums are taken, ladder after ladder, each with one level above its last
+    window for the squares of that; `rungs` counts from the foot of each ladder; `at` has the level of each
+    window of the grid.
+    """
+
+    levels: Floats
+    rungs: tuple[int, ...]
+    at: NDArray[np.intp]
+
+    @property
+    def windows(self) -> Floats:
+        """The grid as it was given, to rounding."""
+        return self.levels[self.at]
+
+
+def grid_of(w: Floats) -> Grid:
+    """The windows as ladders, from the smallest window up.
+
+    >>> grid = grid_of(np.array([1.0, 3.0, 2.0]))
+    >>> grid.levels.tolist(), grid.at.tolist()
+    ([1.0, 2.0, 4.0, 3.0, 6.0], [0, 3, 1])
+    """
+    left = [int(i) for i in np.argsort(w, kind="stable")]
+    levels: list[float] = []
+    rungs: list[int] = []
+    at = np.zeros(len(w), dtype=np.intp)
+    while left:
+        place: int | None = left[0]
+        foot, rung = float(w[left[0]]), 0
+        while place is not None:
+            left.remove(place)
+            at[place] = len(levels)
+            levels.append(foot * 2.0**rung)
+            rungs.append(rung)
+            rung += 1
+            place = _place_of(2 * levels[-1], w, left) if rung < LOST_BITS or foot >= 1 else None
+        levels.append(foot * 2.0**rung)
+        rungs.append(rung)
+    return Grid(np.array(levels), tuple(rungs), at)
+
+
+def _place_of(window: float, w: Floats, among: list[int]) -> int | None:
+    """Where in the grid a window stands, not counting w = 0."""
+    return next((i for i in among if abs(float(w[i]) - window) <= SAME * window and window > 0), None)
+
+
+class Workspace:
+    """One array that is used again and again: allocation would cost as much as the arithmetic."""
+
+    def __init__(self) -> None:
+        self._kept = np.empty(0)
+
+    def array(self, shape: tuple[int, ...]) -> Floats:
+        """An array of this shape with any content; the previous one is lost."""
+        size = math.prod(shape)
+        if self._kept.size < size:
+            self._kept = np.empty(size)
+        return self._kept[:size].reshape(shape)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """For C contexts: the largest score (C,), and (C, levels, columns): S, T_1, ..., T_K and perhaps zeros."""
+
+    largest: Array
+    at_levels: Array
+
+
+def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, workspace: Workspace) -> Sums:
+    """Sums over the tokens of C contexts; scores and values[k] have the shape (C, tokens)."""
+    largest = xp.max(scores, axis=-1)
+    below = scores - largest[:, None]
+    floored = float(grid.levels.max()) * float(xp.min(below)) < LEAST_EXPONENT
+    powers = _in_place(below, grid, floored, workspace) if xp is np else _powers(below, grid, floored, xp)
+    return Sums(largest, powers @ _weights(values, below, xp))
+
+
+def merged(one: Sums, other: Sums, grid: Grid, xp: Any) -> Sums:
+    """The sums over both stretches of tokens, relative to the larger of the two largest scores."""
+    largest = xp.maximum(one.largest, other.largest)
+    levels = xp.asarray(grid.levels, device=getattr(largest, "device", None))
+
+    def rescaled(part: Sums) -> Array:
+        return xp.exp((part.largest - largest)[:, None] * levels)[:, :, None] * part.at_levels
+
+    return Sums(largest, rescaled(one) + rescaled(other))
+
+
+def _weights(values: list[Array], like: Array, xp: Any) -> Array:
+    """1 and the values as columns, (C, tokens, columns): an even number, for which matrix products are faster."""
+    contexts, tokens = like.shape
+    columns = (len(values) + 2) // 2 * 2
+    weights = xp.zeros((contexts, columns, tokens), device=getattr(like, "device", None))
+    weights[:, 0, :] = 1.0
+    for k, value in enumerate(values):
+        weights[:, k + 1, :] = value
+    return xp.matrix_transpose(weights)
+
+
+def _powers(below: Array, grid: Grid, floored: bool, xp: Any) -> Array:
+    """The g of every level, (C, levels, tokens)."""
+    powers: list[Array] = []
+    for level, rung in zip(grid.levels, grid.rungs, strict=True):
+        g = powers[-1] * powers[-1] if rung else xp.exp(float(level) * below)
+        powers.append(xp.clip(g, FLOOR, 1.0) if floored and rung % FLOOR_EVERY == 0 else g)
+    return xp.stack(powers, axis=1)
+
+
+def _in_place(below: Array, grid: Grid, floored: bool, workspace: Workspace) -> Array:
+    """The same with NumPy's `out`, which the array standard does not have."""
+    powers = workspace.array((len(grid.levels), *below.shape))
+    for j, rung in enumerate(grid.rungs):
+        if rung:
+            np.multiply(powers[j - 1], powers[j - 1], out=powers[j])
+        else:
+            np.multiply(below, grid.levels[j], out=powers[j])
+            np.exp(powers[j], out=powers[j])
+        if floored and rung % FLOOR_EVERY == 0:
+            np.maximum(powers[j], FLOOR, out=powers[j])
+    return powers.transpose(1, 0, 2)
