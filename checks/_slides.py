@@ -62,7 +62,7 @@ def sharp_bias_power(law: str) -> sympy.Rational:
 
 def curve_agreement(term: str, law: str, profile: Profile) -> tuple[CrossPlan, ...]:
     """One term of the loss at n = 100 over the windows, by the exact method and by Monte Carlo."""
-    task = Task(loss_curve, (law, 5, 100, profile.contexts, profile.seed))
+    task = Task(loss_curve, (law, 5, 100, profile.contexts, profile.seed, profile.backend))
 
     def read(at: int, curve: LossCurve) -> tuple[tuple[float, float], tuple[float, float]]:
         exact, sampled = getattr(curve, f"exact_{term}")[at], getattr(curve, f"sampled_{term}")[at]

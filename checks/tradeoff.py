@@ -72,7 +72,7 @@ def _claim(profile: Profile, term: str, law: str, beyond: bool) -> Claim:
         return Reading(Interval(low - error, high + error))
 
     dimensions = profile.dimensions if law == "affine" else tuple(k for k in profile.dimensions if k in (2, 3, 5, 8))
-    curve = Task(loss_curve, (law, 5, 100, profile.contexts, profile.seed))
+    curve = Task(loss_curve, (law, 5, 100, profile.contexts, profile.seed, profile.backend))
     return Claim(
         id=f"softmax.tradeoff/{law}/{term}/{reading}",
         title=f"Tradeoff, {law} law: the {term} {verb} with M, {where}",

@@ -27,7 +27,7 @@ from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
 from lipverify.loss.streams import normals, uniforms
 from lipverify.optimum.empirical import empirical_window
-from lipverify.problem.sphere import on_sphere
+from lipverify.problem.sphere import on_sphere, standard_normals
 from tests.strategies import laws, log_floats
 
 EXAMPLES = 12
@@ -151,6 +151,20 @@ def test_a_chunk_is_a_function_of_its_address() -> None:
     assert np.array_equal(uniforms(1, "a", 2, (5,))[:3], uniforms(1, "a", 2, (3,)))
     for other in (uniforms(2, "a", 2, (5,)), uniforms(1, "b", 2, (5,)), uniforms(1, "a", 3, (5,))):
         assert not np.any(uniforms(1, "a", 2, (5,)) == other)
+
+
+class Extremes:
+    """A generator whose uniforms are the smallest and the largest that there are."""
+
+    def random(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.resize([0.0, 1 - 2.0**-53], shape)
+
+
+def test_no_normal_is_infinite() -> None:
+    """The largest uniform, moved off its place, must not be rounded to 1."""
+    x = standard_normals(Extremes(), (2,))  # type: ignore[arg-type]
+    assert np.all(np.isfinite(x))
+    assert x[0] < -8 < 8 < x[1]
 
 
 def test_normals_are_normal() -> None:

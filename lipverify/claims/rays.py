@@ -97,14 +97,15 @@ def _terms_growth(
     )
 
 
-def loss_curve(law: str, d: int, n: int, contexts: int, seed: int) -> LossCurve:
+def loss_curve(law: str, d: int, n: int, contexts: int, seed: int, backend: str = "numpy") -> LossCurve:
     """Both terms on a fine grid of w exactly, on a coarse one by Monte Carlo as well."""
     p = problem(law, d, n)
     fine, coarse = np.geomspace(0.1, 300.0, 25), np.array(SAMPLED_WINDOWS)
     exact, at = loss_terms(p, fine), loss_terms(p, coarse)
     # in full: the exact method begins with the same reduction that would make this cheaper
     address = f"curve/{law}/{d}/{n}"
-    sampled = loss_terms(p, coarse, "montecarlo", sampling="full", contexts=contexts, seed=seed, cell=address)
+    in_full = {"sampling": "full", "contexts": contexts, "seed": seed, "cell": address, "backend": backend}
+    sampled = loss_terms(p, coarse, "montecarlo", **in_full)
     columns = {
         "w": fine,
         "noise": exact.noise,

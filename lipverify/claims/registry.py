@@ -25,14 +25,15 @@ class Profile:
     points: int
     contexts: int
     seed: int = 0
+    backend: str = "numpy"
 
 
-def profile_named(name: str, seed: int = 0) -> Profile:
+def profile_named(name: str, seed: int = 0, backend: str = "numpy") -> Profile:
     """The profile called `name`."""
     if name == "quick":
-        return Profile("quick", (2, 3, 4, 5, 6, 7, 8), 12, 40_000, seed)
+        return Profile("quick", (2, 3, 4, 5, 6, 7, 8), 12, 40_000, seed, backend)
     if name == "full":
-        return Profile("full", (2, 3, 4, 5, 6, 7, 8, 9, 10, 12), 27, 400_000, seed)
+        return Profile("full", (2, 3, 4, 5, 6, 7, 8, 9, 10, 12), 27, 400_000, seed, backend)
     raise InvalidInput(f"profile = {name!r} is not known; choose one of: {', '.join(PROFILES)}.")
 
 

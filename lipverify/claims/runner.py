@@ -18,12 +18,11 @@ from lipverify import __version__
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Task
 from lipverify.claims.ledger import Cell, Control, CrossCheck, Ledger, Provenance, Record
 from lipverify.claims.verdict import Interval, conclude, decide, margin
-from lipverify.errors import InvalidInput
+from lipverify.loss.montecarlo.device import namespace
 
 Progress = Callable[[int, int, str], None]
 PACKAGES = ("numpy", "scipy", "sympy", "matplotlib", "typst")
 ALARM_FACTOR = 2.0
-BACKENDS = ("numpy", "cupy")
 
 
 def run(
@@ -47,7 +46,7 @@ def run(
     InvalidInput
         If `backend` is not known or not available.
     """
-    require_backend(backend)
+    namespace(backend)
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = {address: task for claim in claims for address, task in claim.tasks.items()}
     if executor is not None:
@@ -70,24 +69,6 @@ def run(
         ),
         claims=records,
     )
-
-
-def require_backend(backend: str) -> None:
-    """Refuse a backend that is not known, or whose device is not there."""
-    if backend not in BACKENDS:
-        raise InvalidInput(f"backend = {backend!r} is not known; choose one of: {', '.join(BACKENDS)}.")
-    if backend == "cupy":
-        try:
-            import cupy
-
-            available = bool(cupy.cuda.is_available())
-        except ImportError:
-            available = False
-        if not available:
-            raise InvalidInput(
-                "backend = 'cupy': no usable GPU was found (CuPy needs the extra cuda12 or cuda13 and a driver); "
-                "use --backend numpy."
-            )
 
 
 @contextmanager

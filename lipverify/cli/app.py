@@ -120,6 +120,8 @@ def loss(
     route: str | None = None,
     contexts: int | None = None,
     rtol: float | None = None,
+    sampling: str | None = None,
+    backend: str | None = None,
     seed: int = 0,
     json: Json = False,
 ) -> int:
@@ -146,7 +148,11 @@ def loss(
     contexts
         For montecarlo: how many contexts to draw.
     rtol
-        For montecarlo: relative accuracy wanted.
+        For montecarlo: relative accuracy wanted; as many contexts are drawn as it takes.
+    sampling
+        For montecarlo: reduced (two numbers a token) or full (whole contexts in R^d).
+    backend
+        For montecarlo: numpy or cupy; the same points on both.
     seed
         For montecarlo: seed of the draws.
     json
@@ -154,7 +160,9 @@ def loss(
     """
     from lipverify.cli.numbers import print_loss
 
-    return print_loss(d, n, w, law, L, sigma, method, route, contexts, rtol, seed, json)
+    given = {"contexts": contexts, "rtol": rtol, "sampling": sampling, "backend": backend}
+    sampled = {name: value for name, value in given.items() if value is not None} | {"seed": seed}
+    return print_loss(d, n, w, law, L, sigma, method, route, sampled, json)
 
 
 @app.command

@@ -24,9 +24,7 @@ def print_loss(
     sigma: float,
     method: str,
     route: str | None,
-    contexts: int | None,
-    rtol: float | None,
-    seed: int,
+    sampled: dict[str, Any],
     json: bool,
 ) -> int:
     """Loss terms as a table, or as one JSON object."""
@@ -34,11 +32,9 @@ def print_loss(
     from lipverify.errors import InvalidInput
     from lipverify.loss import loss_terms
 
-    options: dict[str, Any] = {}
-    if method == "montecarlo":
-        options = {"contexts": contexts, "rtol": rtol, "seed": seed}
-    elif contexts is not None or rtol is not None:
-        raise InvalidInput(f"contexts and rtol are options of method 'montecarlo'; the method is {method!r}.")
+    options = dict(sampled) if method == "montecarlo" else {}
+    for name in set(sampled) - set(options) - {"seed"}:
+        raise InvalidInput(f"{name} is an option of method 'montecarlo'; the method is {method!r}.")
     if route is not None:
         options["route"] = route
     with progress_of("drew") as progress:

@@ -14,9 +14,10 @@ from rich.table import Table
 
 from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
 from lipverify.claims.registry import profile_named, select_claims
-from lipverify.claims.runner import require_backend, run
+from lipverify.claims.runner import run
 from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
+from lipverify.loss.montecarlo.device import namespace
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
 LOOKS = {
@@ -40,8 +41,8 @@ def verify_claims(
     """Verify, write the ledger and then the report, print the table; the exit code."""
     if jobs is not None and jobs < 1:
         raise InvalidInput(f"jobs = {jobs}: the number of processes must be 1 or more.")
-    claims = select_claims(ids, profile_named(profile, seed))
-    require_backend(backend)
+    namespace(backend)
+    claims = select_claims(ids, profile_named(profile, seed, backend))
     _require_writable(out)
     messages = Console(stderr=True, highlight=False)
     with progress_of("measured") as progress:

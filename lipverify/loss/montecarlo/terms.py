@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss.montecarlo.accuracy import Progress, tally_of, until
+from lipverify.loss.montecarlo.device import namespace
 from lipverify.loss.montecarlo.full import Full
+from lipverify.loss.montecarlo.fused import Fused, has_kernel
 from lipverify.loss.montecarlo.linear import LinearAttention
 from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import grid_of
@@ -48,7 +50,8 @@ def montecarlo_terms(
     rtol: float | None = None,
     seed: int = 0,
     cell: str = "",
-    xp: Any = np,
+    backend: str = "numpy",
+    xp: Any = None,
     device: Any = None,
     progress: Progress | None = None,
 ) -> LossTerms:
@@ -74,8 +77,10 @@ def montecarlo_terms(
         every window. The intervals stay valid, see `until`.
     seed, cell
         Address of the random numbers.
+    backend
+        "numpy", or "cupy": the same points on a GPU, by fused kernels where there is one for the law.
     xp, device
-        Array namespace and device on which contexts are evaluated.
+        Instead of `backend`: any namespace of the array API standard, and a device of it.
     progress
         Called with (contexts done, contexts wanted).
 
@@ -95,6 +100,7 @@ def montecarlo_terms(
     matrix = _matrix(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
+    xp = namespace(backend) if xp is None else xp
 
     def at(address: str) -> Samples:
         return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, xp, device)
@@ -137,6 +143,8 @@ def sampler(
     """Samples of both terms on a grid of windows, by chunks."""
     if attention == "linear":
         return LinearAttention(problem, w, M, seed, cell, xp, device)
+    if sampling == "reduced" and xp.__name__ == "cupy" and has_kernel(problem):
+        return Fused(problem, grid_of(w), seed, cell, xp, device)
     if sampling == "reduced":
         return Reduced(problem, grid_of(w), seed, cell, xp, device)
     return Full(problem, grid_of(w), M, seed, cell, xp, device)

@@ -1,0 +1,203 @@
+"""The GPU kernels, as ratios taken in one run: `python benchmarks/gpu.py`. Exit code 2 where there is no GPU.
+
+The unit that limits the kernels is the one for float64 arithmetic. Its peak is measured by a loop of independent
+multiply-adds in registers; a kernel's share is the float64 instructions that it cannot do without, at the rate at
+which it does them, over that peak.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.montecarlo.kernels import launch
+
+D, N, L, KEY = 8, 1000, 1.0, 2**100 + 7
+LADDERS = [(0.25 * 2 ** (j / 4), 8) for j in range(4)]
+WINDOWS = [base * 2.0**k for base, rungs in LADDERS for k in range(rungs)]
+QUERIES = 4
+BUNDLES = 2**17
+COMPARED_BUNDLES = 2**13
+CONTEXTS_A_PART = 2**14
+ROUNDS = 7
+
+PEAK = r"""
+extern "C" __global__ void multiply_adds(int rounds, double factor, double *out)
+{
+    double x[16];
+    for (int i = 0; i < 16; ++i)
+        x[i] = threadIdx.x + i;
+    for (int round = 0; round < rounds; ++round)
+        #pragma unroll
+        for (int i = 0; i < 16; ++i)
+            x[i] = x[i] * factor + 1.0;
+    double sum = 0.0;
+    for (int i = 0; i < 16; ++i)
+        sum += x[i];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Count:
+    """float64 instructions of a kernel (kernels.cu says which): for a token that is drawn, for a token that a query
+    scores on a ladder, and for a (token, window) pair."""
+
+    token: float
+    ladder: float
+    pair: float
+
+    def a_pair(self) -> float:
+        """All of them, for a (token, window) pair of the grid."""
+        return self.pair + (self.ladder * len(LADDERS) + self.token / QUERIES) / len(WINDOWS)
+
+
+COUNTS = {
+    "affine": Count(token=80, ladder=24, pair=4),
+    "relu": Count(token=88, ladder=24, pair=4),
+    "cosine": Count(token=180, ladder=22, pair=3),
+    "quadratic": Count(token=92, ladder=22, pair=3),
+}
+
+
+def seconds(work: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """Median time of one call on the device, after one that is not counted."""
+    import cupy
+
+    work()
+    times = []
+    for _ in range(rounds):
+        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        cupy.cuda.Device().synchronize()
+        start.record()
+        work()
+        # PyTorch works on the same legacy stream unless told otherwise
+        end.record()
+        end.synchronize()
+        times.append(cupy.cuda.get_elapsed_time(start, end) / 1e3)
+    return statistics.median(times)
+
+
+def peak() -> float:
+    """float64 multiply-adds a second."""
+    import cupy
+
+    kernel = cupy.RawModule(code=PEAK).get_function("multiply_adds")
+    blocks, threads, rounds = 16 * cupy.cuda.Device().attributes["MultiProcessorCount"], 256, 4096
+    out = cupy.empty(blocks * threads)
+    best = seconds(lambda: kernel((blocks,), (threads,), (np.int32(rounds), np.float64(0.999), out)))
+    assert bool(cupy.isfinite(out).all())
+    return 16.0 * rounds * blocks * threads / best
+
+
+def plain_torch(contexts: int) -> Any:
+    """What one writes first in PyTorch: tokens in R^d, a softmax for each window; means of noise over contexts."""
+    import torch
+
+    def normal(*shape: int) -> Any:
+        x = torch.randn(shape, dtype=torch.float64, device="cuda")
+        return x / x.norm(dim=-1, keepdim=True)
+
+    x, query, q = normal(contexts, N, D), normal(contexts, 1, D), normal(contexts, 1, D)
+    t, z, c = (x * query).sum(-1), (x * q).sum(-1), (query * q).sum(-1)
+    terms = []
+    for w in WINDOWS:
+        a = torch.softmax(w * t, dim=-1)
+        bias = sum(((a * torch.relu(side * z)).sum(-1) - torch.relu(side * c)[:, 0]) ** 2 for side in (1, -1))
+        terms.append(torch.stack([(a * a).sum(-1).mean(), bias.mean()]))
+    return torch.stack(terms)
+
+
+def plain_cupy(contexts: int) -> Any:
+    """The same in CuPy."""
+    import cupy
+
+    def normal(*shape: int) -> Any:
+        x = cupy.random.standard_normal(shape)
+        return x / cupy.linalg.norm(x, axis=-1, keepdims=True)
+
+    x, query, q = normal(contexts, N, D), normal(contexts, 1, D), normal(contexts, 1, D)
+    t, z, c = (x * query).sum(-1), (x * q).sum(-1), (query * q).sum(-1)
+    terms = []
+    for w in WINDOWS:
+        g = cupy.exp(w * (t - t.max(-1, keepdims=True)))
+        a = g / g.sum(-1, keepdims=True)
+        bias = sum(((a * cupy.maximum(side * z, 0)).sum(-1) - cupy.maximum(side * c, 0)[:, 0]) ** 2 for side in (1, -1))
+        terms.append(cupy.stack([(a * a).sum(-1).mean(), bias.mean()]))
+    return cupy.stack(terms)
+
+
+def in_parts(program: Callable[[int], Any], contexts: int) -> Any:
+    """The means of a program that runs on so many contexts at a time that they fit, 1 GiB of coordinates."""
+    parts = contexts // CONTEXTS_A_PART
+    return sum(program(CONTEXTS_A_PART) for _ in range(parts)) / parts
+
+
+def print_machine() -> None:
+    import cupy
+
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    versions = f"CuPy {cupy.__version__}, CUDA {cupy.cuda.runtime.runtimeGetVersion()}, NumPy {np.__version__}"
+    print(f"{name}; {versions}, driver {cupy.cuda.runtime.driverGetVersion()}, Python {platform.python_version()}")
+    print(f"d = {D}, n = {N}, {len(WINDOWS)} windows from {min(WINDOWS):.3g} to {max(WINDOWS):.3g}")
+
+
+def print_kernels(best: float) -> None:
+    """Rates of the kernels and their share of the peak."""
+    for law, count in COUNTS.items():
+        time = seconds(lambda law=law: launch.samples(law, L, D, N, LADDERS, KEY, 0, BUNDLES))  # type: ignore[misc]
+        pairs = float(BUNDLES) * QUERIES * N * len(WINDOWS) / time
+        needed = count.a_pair()
+        print(
+            f"{law}: {pairs:.3g} (token, window) pairs/s; {needed:.2f} float64 instructions a pair: "
+            f"{pairs * needed / best:.2f} of the peak"
+        )
+
+
+def print_comparison() -> None:
+    """The kernel and the straightforward program on equal numbers of contexts."""
+    name, program = "CuPy", plain_cupy
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        if torch.cuda.is_available():
+            name, program = f"PyTorch {torch.__version__}", plain_torch
+    contexts = QUERIES * COMPARED_BUNDLES
+    kernel = seconds(lambda: launch.samples("relu", L, D, N, LADDERS, KEY, 0, COMPARED_BUNDLES))
+    plain = seconds(lambda: in_parts(program, contexts), rounds=3)
+    print(f"straightforward {name} program, relu, {contexts} contexts: {plain:.4g} s; kernel {kernel:.4g} s")
+    print(f"ratio: {plain / kernel:.0f}")
+    noise, bias = launch.samples("relu", L, D, N, LADDERS, KEY, 0, COMPARED_BUNDLES)
+    ours = np.stack([noise.mean(axis=0).get(), bias.mean(axis=0).get()], axis=1)
+    errors = np.stack([noise.std(axis=0).get(), bias.std(axis=0).get()], axis=1) / np.sqrt(COMPARED_BUNDLES)
+    theirs = np.asarray(in_parts(program, contexts).tolist())
+    print(
+        f"largest difference of the means: {np.max(np.abs(ours - theirs) / errors):.1f} standard errors of the kernel's"
+    )
+
+
+def main() -> int:
+    try:
+        launch.require_gpu()
+    except InvalidInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    print_machine()
+    best = peak()
+    print(f"peak of the float64 unit, measured: {best:.3g} multiply-adds/s = {2e-12 * best:.1f} TFLOP/s")
+    print_kernels(best)
+    print_comparison()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

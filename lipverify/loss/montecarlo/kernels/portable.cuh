@@ -1,0 +1,68 @@
+/* What a CUDA compiler and a plain C (or C++) compiler do not share: everything else is written once. */
+#ifndef LIPVERIFY_PORTABLE
+#define LIPVERIFY_PORTABLE
+
+typedef unsigned long long word;
+
+#ifdef __CUDACC__
+
+#define LIPVERIFY_DEVICE static __device__ __forceinline__
+#define LIPVERIFY_UNROLL _Pragma("unroll")
+#define LIPVERIFY_UNROLL_BY(times) LIPVERIFY_PRAGMA(unroll times)
+#define LIPVERIFY_PRAGMA(text) _Pragma(#text)
+
+#define LIPVERIFY_CONSTANT static __constant__
+
+/* The upper 64 bits of a product. */
+LIPVERIFY_DEVICE word upper_product(word a, word b) { return __umul64hi(a, b); }
+
+/* A double as its 64 bits, and back. */
+LIPVERIFY_DEVICE word bits_of(double x) { return (word)__double_as_longlong(x); }
+LIPVERIFY_DEVICE double of_bits(word x) { return __longlong_as_double((long long)x); }
+
+/* Cosine and sine of v full turns. The argument of sincospi is reduced exactly: no slow path, no local memory. */
+LIPVERIFY_DEVICE void turn(double v, double *cosine, double *sine) { sincospi(2.0 * v, sine, cosine); }
+
+#else
+
+#include <math.h>
+#include <string.h>
+
+#define LIPVERIFY_DEVICE static inline
+#define LIPVERIFY_UNROLL
+#define LIPVERIFY_UNROLL_BY(times)
+#define LIPVERIFY_CONSTANT static const
+
+/* The upper 64 bits of a product, by halves of 32 bits: no partial sum exceeds 64 bits. */
+LIPVERIFY_DEVICE word upper_product(word a, word b)
+{
+    const word half = 0xffffffffu, a0 = a & half, a1 = a >> 32, b0 = b & half, b1 = b >> 32;
+    const word middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & half);
+    return a1 * b1 + (middle >> 32) + (other >> 32);
+}
+
+/* A double as its 64 bits, and back. */
+LIPVERIFY_DEVICE word bits_of(double x)
+{
+    word bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+LIPVERIFY_DEVICE double of_bits(word x)
+{
+    double value;
+    memcpy(&value, &x, sizeof value);
+    return value;
+}
+
+/* Cosine and sine of v full turns. */
+LIPVERIFY_DEVICE void turn(double v, double *cosine, double *sine)
+{
+    const double angle = 6.283185307179586 * v;
+    *cosine = cos(angle);
+    *sine = sin(angle);
+}
+
+#endif
+#endif
