@@ -185,6 +185,14 @@ def test_more_contexts_begin_with_the_same_ones(sampling: str) -> None:
     assert np.array_equal(again[: drawn.size], drawn.chunk(1))
 
 
+@pytest.mark.parametrize("options", [{"contexts": 9000}, {"rtol": 0.05}, {"contexts": 3000, "sampling": "full"}])
+def test_threads_change_nothing(options: dict[str, Any]) -> None:
+    problem = Problem(d=4, n=300, law=ReLU())
+    one, four = (loss_terms(problem, [1.0, 2.0, 30.0], "montecarlo", workers=k, **options) for k in (1, 4))
+    for name in ("noise", "bias", "noise_error", "bias_error"):
+        assert np.array_equal(getattr(one, name), getattr(four, name))
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"sampling": "full"}, {"M": np.diag([1.0, 2.0, 0.5])}, {"attention": "linear"}]
 )
@@ -222,10 +230,11 @@ def test_accuracy_on_request_is_reached() -> None:
         {"rtol": 0.0},
         {"rtol": 2.0},
         {"contexts": 10, "rtol": 0.1},
+        {"contexts": 10, "workers": 0},
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(InvalidInput, match=r"contexts|rtol"):
+    with pytest.raises(InvalidInput, match=r"contexts|rtol|workers"):
         loss_terms(Problem(d=3, n=10, law=Affine()), 2.0, "montecarlo", **options)
 
 

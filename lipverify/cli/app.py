@@ -122,6 +122,7 @@ def loss(
     rtol: float | None = None,
     sampling: str | None = None,
     backend: str | None = None,
+    jobs: int | None = None,
     seed: int = 0,
     json: Json = False,
 ) -> int:
@@ -153,6 +154,8 @@ def loss(
         For montecarlo: reduced (two numbers a token) or full (whole contexts in R^d).
     backend
         For montecarlo: numpy or cupy; the same points on both.
+    jobs
+        For montecarlo: threads; one a processor by default. They change nothing but the time.
     seed
         For montecarlo: seed of the draws.
     json
@@ -160,7 +163,7 @@ def loss(
     """
     from lipverify.cli.numbers import print_loss
 
-    given = {"contexts": contexts, "rtol": rtol, "sampling": sampling, "backend": backend}
+    given = {"contexts": contexts, "rtol": rtol, "sampling": sampling, "backend": backend, "workers": jobs}
     sampled = {name: value for name, value in given.items() if value is not None} | {"seed": seed}
     return print_loss(d, n, w, law, L, sigma, method, route, sampled, json)
 

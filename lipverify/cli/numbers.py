@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import math
+import os
 import sys
 from typing import Any
 
@@ -32,7 +33,7 @@ def print_loss(
     from lipverify.errors import InvalidInput
     from lipverify.loss import loss_terms
 
-    options = dict(sampled) if method == "montecarlo" else {}
+    options = {"workers": os.cpu_count() or 1, **sampled} if method == "montecarlo" else {}
     for name in set(sampled) - set(options) - {"seed"}:
         raise InvalidInput(f"{name} is an option of method 'montecarlo'; the method is {method!r}.")
     if route is not None:

@@ -33,14 +33,17 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
 
 
 def _plain(what: str) -> Callable[[int, int, str], None]:
-    """About ten lines in all, none for what is done within a second."""
-    clock, shown = time.perf_counter(), [0]
+    """About ten lines for each total, none for what is done within a second."""
+    clock = time.perf_counter()
+    shown = {"total": 0, "step": 0}
 
     def show(done: int, total: int, label: str) -> None:
         step = done * PLAIN_STEPS // max(total, 1)
         seconds = time.perf_counter() - clock
-        if step > shown[0] and (seconds > 1 or done == total):
-            shown[0] = step
+        if total != shown["total"]:  # the plan has changed
+            shown.update(total=total, step=0)
+        if step > shown["step"] and seconds > 1:
+            shown["step"] = step
             print(f"{what} {done} of {total} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
     return show

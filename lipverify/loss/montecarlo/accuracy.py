@@ -3,7 +3,9 @@ r"""How many samples: a number that is given, or as many as an accuracy needs.""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -35,18 +37,45 @@ class Sampler(Protocol):
         """The samples of one chunk, (size, columns): a function of its number and of nothing else."""
 
 
-def tally_of(sampler: Sampler, count: int, progress: Progress | None = None, total: int | None = None) -> Tally:
-    """The first `count` samples. A chunk is always drawn whole, so that more samples begin with the same ones."""
+def tally_of(sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1) -> Tally:
+    """The first `count` samples. A chunk is always drawn whole, so that more samples begin with the same ones.
+
+    Threads change nothing but the time: chunks are taken in their order, whoever made them.
+    """
     tally = Tally(*sampler.bounds())
-    for index in range(-(-count // sampler.size)):
-        tally.add(sampler.chunk(index)[: count - tally.count])
+    for chunk in _chunks(sampler, -(-count // sampler.size), workers):
+        tally.add(chunk[: count - tally.count])
         if progress is not None:
-            progress(tally.count, total or count)
+            progress(tally.count, count)
     return tally
 
 
+def _chunks(sampler: Sampler, number: int, workers: int) -> Iterator[Floats]:
+    """The first chunks in their order, made by threads, which are a few chunks ahead and no more."""
+    if workers == 1:
+        yield from map(sampler.chunk, range(number))
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        ahead: deque[Future[Floats]] = deque()
+        try:
+            for index in range(number):
+                ahead.append(pool.submit(sampler.chunk, index))
+                if len(ahead) > 2 * workers:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
+
+
 def until(
-    at: Callable[[str], Sampler], rtol: float, first: int, most: int, progress: Progress | None = None
+    at: Callable[[str], Sampler],
+    rtol: float,
+    first: int,
+    most: int,
+    progress: Progress | None = None,
+    workers: int = 1,
 ) -> tuple[Floats, Floats]:
     """(mean, half-width) of 95 % intervals that are narrower than rtol times the mean, in every column.
 
@@ -59,7 +88,7 @@ def until(
     OutOfReach
         If more than `most` samples are needed.
     """
-    tally, miss = tally_of(at("pilot"), first, progress), MISS
+    tally, miss = tally_of(at("pilot"), first, progress, workers), MISS
     for look in range(MOST_LOOKS):
         miss /= 2
         needed = samples_needed(tally, rtol, miss)
@@ -70,7 +99,7 @@ def until(
                 f"rtol = {rtol:g}: about {needed:.1e} samples are needed, and {most:.1e} are the most; after "
                 f"{tally.count} the half-width is {worst:.2g} of the value; ask for a larger rtol."
             )
-        tally = tally_of(at(f"look {look}"), math.ceil(needed), progress)
+        tally = tally_of(at(f"look {look}"), math.ceil(needed), progress, workers)
         mean, half_width = tally.interval(1 - miss)
         if np.all((half_width <= rtol * mean) | (tally.extent == 0)):
             return mean, half_width

@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 QUERIES = 4
 """Contexts in a bundle."""
 HEADER_BLOCKS = 2
-TOKENS = 2**14
+TOKENS = 2**15
 """Tokens at a time: what is made of them stays in a processor's cache."""
 
 

@@ -53,6 +53,7 @@ def montecarlo_terms(
     backend: str = "numpy",
     xp: Any = None,
     device: Any = None,
+    workers: int = 1,
     progress: Progress | None = None,
 ) -> LossTerms:
     """Loss terms at every window in `w` from sampled contexts, all on the same draws.
@@ -81,6 +82,8 @@ def montecarlo_terms(
         "numpy", or "cupy": the same points on a GPU, by fused kernels where there is one for the law.
     xp, device
         Instead of `backend`: any namespace of the array API standard, and a device of it.
+    workers
+        Threads; they change nothing but the time.
     progress
         Called with (contexts done, contexts wanted).
 
@@ -97,6 +100,7 @@ def montecarlo_terms(
         If a context is too large, or `rtol` needs more than 1e12 numbers.
     """
     _validate(contexts, rtol)
+    _require_integer("workers", workers, 1)
     matrix = _matrix(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
@@ -111,10 +115,10 @@ def montecarlo_terms(
     shown = None if progress is None else lambda done, total: progress(share * done, share * total)
     if rtol is None:
         wanted = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
-        value, error = tally_of(first, max(2, -(-wanted // share)), shown).interval()
+        value, error = tally_of(first, max(2, -(-wanted // share)), shown, workers).interval()
     else:
         pilot = min(PILOT, max(2, round(DEFAULT_DRAWS / draws)))
-        value, error = until(lambda look: at(f"{cell}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), shown)
+        value, error = until(lambda look: at(f"{cell}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), shown, workers)
     scales = np.repeat([problem.sigma**2, first.unit], np.size(w))
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
@@ -188,9 +192,12 @@ def _validate(contexts: int | None, rtol: float | None) -> None:
 
 def require_contexts(contexts: Any, least: int) -> None:
     """Refuse a number of contexts that is not an integer (Python's or NumPy's) >= `least`."""
-    whole = isinstance(contexts, int | np.integer) and not isinstance(contexts, bool)
-    if not whole or contexts < least:
-        raise InvalidInput(f"contexts = {contexts!r}: the number of contexts must be an integer >= {least}.")
+    _require_integer("contexts", contexts, least)
+
+
+def _require_integer(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise InvalidInput(f"{name} = {value!r}: the number of {name} must be an integer >= {least}.")
 
 
 def require_fit(problem: Problem, sampling: str = "full") -> None:

@@ -11,6 +11,7 @@ ladder, one multiplication for a rung, and the squares that the noise needs are 
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ SAME = 8 * float(np.finfo(float).eps)
 FLOOR, FLOOR_EVERY = 1e-30, 3
 """Where g would pass through the subnormal numbers, on which processors are slow, smaller ones are raised to this
 at every third rung: against the largest, which is 1, they are nothing."""
-LEAST_EXPONENT = -700.0
+LOG_FLOOR, LEAST_EXPONENT = math.log(FLOOR), -700.0
 
 
 @dataclass(frozen=True)
@@ -81,18 +82,18 @@ def _place_of(window: float, w: Floats, among: list[int]) -> int | None:
     return next((i for i in among if abs(float(w[i]) - window) <= SAME * window and window > 0), None)
 
 
-class Workspace:
-    """One array that is used again and again: allocation would cost as much as the arithmetic."""
+class Workspace(threading.local):
+    """Arrays of a thread that are used again and again: allocation would cost as much as the arithmetic."""
 
     def __init__(self) -> None:
-        self._kept = np.empty(0)
+        self._kept: dict[str, Floats] = {}
 
-    def array(self, shape: tuple[int, ...]) -> Floats:
-        """An array of this shape with any content; the previous one is lost."""
+    def array(self, name: str, shape: tuple[int, ...]) -> Floats:
+        """The array of this name, in this shape and with any content; what it held is lost."""
         size = math.prod(shape)
-        if self._kept.size < size:
-            self._kept = np.empty(size)
-        return self._kept[:size].reshape(shape)
+        if name not in self._kept or self._kept[name].size < size:
+            self._kept[name] = np.empty(size)
+        return self._kept[name][:size].reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,11 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     largest = xp.max(scores, axis=-1)
     below = scores - largest[:, None]
     floored = float(grid.levels.max()) * float(xp.min(below)) < LEAST_EXPONENT
+    shape = ((len(values) + 2) // 2 * 2, *below.shape)  # an even number of columns: matrix products are faster
+    columns = workspace.array("columns", shape) if xp is np else xp.empty(shape, device=below.device)
+    _fill(columns, values)
     powers = _in_place(below, grid, floored, workspace) if xp is np else _powers(below, grid, floored, xp)
-    return Sums(largest, powers @ _weights(values, below, xp))
+    return Sums(largest, powers @ xp.permute_dims(columns, (1, 2, 0)))
 
 
 def merged(one: Sums, other: Sums, grid: Grid, xp: Any) -> Sums:
@@ -123,35 +127,32 @@ def merged(one: Sums, other: Sums, grid: Grid, xp: Any) -> Sums:
     return Sums(largest, rescaled(one) + rescaled(other))
 
 
-def _weights(values: list[Array], like: Array, xp: Any) -> Array:
-    """1 and the values as columns, (C, tokens, columns): an even number, for which matrix products are faster."""
-    contexts, tokens = like.shape
-    columns = (len(values) + 2) // 2 * 2
-    weights = xp.zeros((contexts, columns, tokens), device=getattr(like, "device", None))
-    weights[:, 0, :] = 1.0
+def _fill(columns: Array, values: list[Array]) -> None:
+    """1, the values, and zeros: (columns, C, tokens)."""
+    columns[0, :, :] = 1.0
     for k, value in enumerate(values):
-        weights[:, k + 1, :] = value
-    return xp.matrix_transpose(weights)
+        columns[k + 1, :, :] = value
+    columns[len(values) + 1 :, :, :] = 0.0
 
 
 def _powers(below: Array, grid: Grid, floored: bool, xp: Any) -> Array:
     """The g of every level, (C, levels, tokens)."""
     powers: list[Array] = []
     for level, rung in zip(grid.levels, grid.rungs, strict=True):
-        g = powers[-1] * powers[-1] if rung else xp.exp(float(level) * below)
-        powers.append(xp.clip(g, FLOOR, 1.0) if floored and rung % FLOOR_EVERY == 0 else g)
+        g = powers[-1] * powers[-1] if rung else xp.exp(xp.clip(float(level) * below, LOG_FLOOR, 0.0))
+        powers.append(xp.clip(g, FLOOR, 1.0) if floored and rung and rung % FLOOR_EVERY == 0 else g)
     return xp.stack(powers, axis=1)
 
 
-def _in_place(below: Array, grid: Grid, floored: bool, workspace: Workspace) -> Array:
+def _in_place(below: Floats, grid: Grid, floored: bool, workspace: Workspace) -> Floats:
     """The same with NumPy's `out`, which the array standard does not have."""
-    powers = workspace.array((len(grid.levels), *below.shape))
+    powers = workspace.array("powers", (len(grid.levels), *below.shape))
     for j, rung in enumerate(grid.rungs):
         if rung:
             np.multiply(powers[j - 1], powers[j - 1], out=powers[j])
+            if floored and rung % FLOOR_EVERY == 0:
+                np.maximum(powers[j], FLOOR, out=powers[j])
         else:
             np.multiply(below, grid.levels[j], out=powers[j])
-            np.exp(powers[j], out=powers[j])
-        if floored and rung % FLOOR_EVERY == 0:
-            np.maximum(powers[j], FLOOR, out=powers[j])
+            np.exp(np.maximum(powers[j], LOG_FLOOR, out=powers[j]) if floored else powers[j], out=powers[j])
     return powers.transpose(1, 0, 2)
