@@ -16,6 +16,7 @@ from typing import Any
 
 from lipverify import __version__
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Task
+from lipverify.claims.finished import Finished
 from lipverify.claims.ledger import Cell, Control, CrossCheck, Ledger, Provenance, Record
 from lipverify.claims.verdict import Interval, conclude, decide, margin
 from lipverify.loss.montecarlo.device import namespace
@@ -33,13 +34,15 @@ def run(
     backend: str = "numpy",
     jobs: int | None = None,
     executor: Executor | None = None,
+    finished: Finished | None = None,
     progress: Progress | None = None,
 ) -> Ledger:
     """Verify claims and return the ledger.
 
     Measurements run in `jobs` processes (one a processor by default), or in any
     `concurrent.futures.Executor`; random numbers are addressed by measurement, so the ledger's findings do
-    not depend on which. A measurement that raises spoils the claims that need it, and no other.
+    not depend on which. A measurement that raises spoils the claims that need it, and no other. What `finished`
+    holds is not measured again, and what is measured is put there at once.
 
     Raises
     ------
@@ -50,12 +53,12 @@ def run(
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = {address: task for claim in claims for address, task in claim.tasks.items()}
     if executor is not None:
-        results, seconds = _measure(tasks, executor, progress)
+        results, seconds = _measure(tasks, executor, finished, progress)
     elif jobs == 1:
-        results, seconds = _measure(tasks, _Inline(), progress)
+        results, seconds = _measure(tasks, _Inline(), finished, progress)
     else:
         with _processes(jobs or os.cpu_count()) as pool:
-            results, seconds = _measure(tasks, pool, progress)
+            results, seconds = _measure(tasks, pool, finished, progress)
     records = tuple(_record(claim, results, seconds) for claim in claims)
     return Ledger(
         profile=profile,
@@ -105,20 +108,26 @@ def _timed(task: Task) -> tuple[Any, str, float]:
 
 
 def _measure(
-    tasks: dict[str, Task], executor: Executor, progress: Progress | None
+    tasks: dict[str, Task], executor: Executor, finished: Finished | None, progress: Progress | None
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Results (or `_Broken`) and seconds by address."""
     results: dict[str, Any] = {}
     seconds: dict[str, float] = {}
+    for address, task in tasks.items():
+        kept = finished.get(task) if finished is not None else None
+        if kept is not None:
+            results[address], seconds[address] = kept
     if progress is not None:
-        progress(0, len(tasks), "")
-    futures = {executor.submit(_timed, task): address for address, task in tasks.items()}
-    for done, future in enumerate(as_completed(futures), 1):
+        progress(len(results), len(tasks), "")
+    futures = {executor.submit(_timed, task): address for address, task in tasks.items() if address not in results}
+    for future in as_completed(futures):
         address = futures[future]
         result, problem, seconds[address] = future.result()
         results[address] = _Broken(problem) if problem else result
+        if finished is not None and not problem:
+            finished.put(tasks[address], result, seconds[address])
         if progress is not None:
-            progress(done, len(tasks), address)
+            progress(len(results), len(tasks), address)
     return results, seconds
 
 

@@ -31,6 +31,7 @@ def verify(
     seed: int = 0,
     json: Json = False,
     strict: Annotated[bool, Parameter(negative="")] = False,
+    resume: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Verify claims; write OUT/ledger.json and OUT/report.pdf.
 
@@ -55,10 +56,12 @@ def verify(
         Print the ledger instead of the table.
     strict
         Refuted claims also give exit code 1.
+    resume
+        Go on with a run that was interrupted: what it finished, with these settings and this version, is in OUT.
     """
     from lipverify.cli.verify import verify_claims
 
-    return verify_claims(ids, profile, out, backend, jobs, seed, json, strict)
+    return verify_claims(ids, profile, out, backend, jobs, seed, json, strict, resume)
 
 
 @app.command(name="list")

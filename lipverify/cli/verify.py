@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from lipverify.claims.finished import NAME, Finished
 from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
 from lipverify.claims.registry import profile_named, select_claims
 from lipverify.claims.runner import run
@@ -19,7 +21,7 @@ from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
 from lipverify.loss.montecarlo.device import namespace
 
-AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
+AS_RECORDED, DIFFERS, BROKE, INTERRUPTED = 0, 1, 3, 130
 LOOKS = {
     "supported": ("✓", "green"),
     "refuted": ("✗", "red"),
@@ -37,6 +39,7 @@ def verify_claims(
     seed: int,
     json: bool,
     strict: bool,
+    resume: bool = False,
 ) -> int:
     """Verify, write the ledger and then the report, print the table; the exit code."""
     if jobs is not None and jobs < 1:
@@ -45,10 +48,25 @@ def verify_claims(
     claims = select_claims(ids, profile_named(profile, seed, backend))
     _require_writable(out)
     messages = Console(stderr=True, highlight=False)
-    with progress_of("measured") as progress:
-        ledger = run(claims, profile=profile, seed=seed, backend=backend, jobs=jobs, progress=progress)
+    finished = Finished(out / NAME, f"{profile}, {seed}, {backend}")
+    if not resume:
+        finished.clear()
+    settings: dict[str, Any] = {
+        "profile": profile,
+        "seed": seed,
+        "backend": backend,
+        "jobs": jobs,
+        "finished": finished,
+    }
+    try:
+        with progress_of("measured") as progress:
+            ledger = run(claims, **settings, progress=progress)
+    except KeyboardInterrupt:
+        print(f"lipverify: interrupted; {_kept(finished)}.", file=sys.stderr)
+        return INTERRUPTED
     # the ledger first: a report can be made again from it
     write_ledger(ledger, out / "ledger.json")
+    finished.remove()
     if json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(ledger), indent=1).decode() + "\n")
     else:
@@ -62,6 +80,13 @@ def verify_claims(
     took = f"{len(ledger.claims)} claims in {ledger.provenance.seconds:.0f} s"
     messages.print(f"{took}: {out / 'ledger.json'}, {out / 'report.pdf'}", soft_wrap=True)
     return exit_code(ledger, strict)
+
+
+def _kept(finished: Finished) -> str:
+    """What an interrupted run leaves behind, in words."""
+    if finished.problem:
+        return f"finished measurements could not be kept ({finished.problem})"
+    return f"what is finished is in {finished.path}: go on by the same command with --resume"
 
 
 def typeset(ledger: Path, out: Path | None) -> int:

@@ -1,0 +1,123 @@
+"""Measurements that are finished, in a file that survives whatever ends the run."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+import numpy as np
+
+from lipverify.claims.claim import Task
+from lipverify.errors import InvalidInput
+
+NAME = "finished.sqlite"
+SOURCES = (".py", ".c", ".cu", ".cuh")
+
+
+class Finished:
+    """Results and seconds of tasks by address, one row each, written as soon as the task is done.
+
+    A row holds data and no code: a result is encoded by the type that the task's function declares, and
+    decoded as that. Results of another type are not kept; they are measured again.
+
+    Parameters
+    ----------
+    path
+        The file; made if it is not there.
+    settings
+        What a result depends on beside its address, in words. Rows that were made with other settings, or by
+        other code, are left out and replaced.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be used, or is something else.
+    """
+
+    def __init__(self, path: Path, settings: str) -> None:
+        self.path, self.made_by = path, f"{settings}; {fingerprint()}"
+        self.problem = ""
+        """Why results are no longer kept, if so: a full disk must not cost the run."""
+        try:
+            self._rows = sqlite3.connect(path, isolation_level=None)
+            self._rows.execute("PRAGMA journal_mode=WAL")
+            self._rows.execute(
+                "CREATE TABLE IF NOT EXISTS finished (address TEXT, made_by TEXT, seconds REAL, result BLOB,"
+                " PRIMARY KEY (address))"
+            )
+            self._rows.execute("SELECT address, made_by, seconds, result FROM finished LIMIT 1")
+        except sqlite3.Error as error:
+            raise InvalidInput(
+                f"{str(path)!r} does not hold finished measurements ({error}); remove it, or choose another --out."
+            ) from None
+
+    def get(self, task: Task) -> tuple[Any, float] | None:
+        """(result, seconds) of a task that is finished."""
+        query = "SELECT result, seconds FROM finished WHERE address = ? AND made_by = ?"
+        try:
+            row = self._rows.execute(query, (task.address, self.made_by)).fetchone()
+            return row and (msgspec.msgpack.decode(row[0], type=_type_of(task)), float(row[1]))
+        except (sqlite3.Error, msgspec.DecodeError, TypeError):
+            return None  # a row that cannot be read is a task that is not finished
+
+    def put(self, task: Task, result: Any, seconds: float) -> None:
+        """Keep the result of a task."""
+        try:
+            encoded = msgspec.msgpack.encode(result, enc_hook=_plain)
+            msgspec.msgpack.decode(encoded, type=_type_of(task))
+        except (TypeError, NotImplementedError, msgspec.DecodeError):
+            return
+        with self._or_give_up():
+            row = (task.address, self.made_by, seconds, encoded)
+            self._rows.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?)", row)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._or_give_up():
+            self._rows.execute("DELETE FROM finished")
+
+    def remove(self) -> None:
+        """Close and delete the file."""
+        self._rows.close()
+        for suffix in ("", "-wal", "-shm"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _or_give_up(self) -> Any:
+        try:
+            yield
+        except sqlite3.Error as error:
+            self.problem = str(error)
+
+
+def fingerprint() -> str:
+    """A short name for the code and the numerical libraries that make results."""
+    import scipy
+
+    digest = blake2b(f"{np.__version__} {scipy.__version__}".encode(), digest_size=8)
+    for package in ("lipverify", "checks"):
+        spec = find_spec(package)
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            for path in sorted(p for p in Path(folder).rglob("*") if p.suffix in SOURCES):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _type_of(task: Task) -> Any:
+    """The type that a task's function declares to return; a TypeError if it declares none."""
+    hints = get_type_hints(task.function)
+    if "return" not in hints:
+        raise TypeError(f"{task.function.__name__} does not declare what it returns")
+    return hints["return"]
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise NotImplementedError(f"results of type {type(value).__name__} are not kept")
