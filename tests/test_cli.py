@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from lipverify.claims.finished import NAME
+
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
 
 
@@ -182,7 +184,7 @@ def test_verify_writes_a_ledger_and_a_report(tmp_path: Path) -> None:
     assert (folder / "report.pdf").read_bytes() == first, "same ledger, same bytes"
 
 
-def test_an_interruption_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interruption_is_one_line_and_leaves_what_is_finished(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [sys.executable, "-m", "lipverify", "verify", "softmax.window-printed", "--out", str(tmp_path)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
@@ -192,9 +194,10 @@ def test_an_interruption_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
     stdout, stderr = running.communicate(timeout=30)
     assert running.returncode == 130
     assert stdout == ""
-    assert stderr.splitlines()[-1] == "lipverify: interrupted; nothing was written."
+    assert stderr.splitlines()[-1].startswith("lipverify: interrupted; what is finished is in ")
+    assert stderr.splitlines()[-1].endswith("by the same command with --resume.")
     assert "Traceback" not in stderr
-    assert list(tmp_path.iterdir()) == []
+    assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {NAME}
 
 
 def test_strict_and_json(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def _plain(what: str) -> Callable[[int, int, str], None]:
         seconds = time.perf_counter() - clock
         if total != shown["total"]:  # the plan has changed
             shown.update(total=total, step=0)
-        if step > shown["step"] and seconds > 1:
+        if step > shown["step"] and (seconds > 1 or done == total):
             shown["step"] = step
             print(f"{what} {done} of {total} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
