@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
     from lipverify.loss import LossTerms, loss_terms
     from lipverify.loss.asymptotic import Leading, leading
-    from lipverify.optimum import Optimum, Sensitivity, optimal_window, sensitivity
+    from lipverify.optimum import (
+        MatrixOptimum,
+        Optimum,
+        Sensitivity,
+        Trajectory,
+        optimal_matrix,
+        optimal_window,
+        pretrain,
+        sensitivity,
+    )
     from lipverify.problem import Problem
     from lipverify.scaling import Growth, growth
 
@@ -31,19 +40,23 @@ __all__ = [
     "Growth",
     "Leading",
     "LossTerms",
+    "MatrixOptimum",
     "Optimum",
     "Problem",
     "Quadratic",
     "ReLU",
     "Ridge",
     "Sensitivity",
+    "Trajectory",
     "Zonal",
     "__version__",
     "growth",
     "laws",
     "leading",
     "loss_terms",
+    "optimal_matrix",
     "optimal_window",
+    "pretrain",
     "sensitivity",
 ]
 
@@ -53,17 +66,21 @@ _HOME = {
     "Growth": "lipverify.scaling",
     "Leading": "lipverify.loss.asymptotic",
     "LossTerms": "lipverify.loss",
+    "MatrixOptimum": "lipverify.optimum",
     "Optimum": "lipverify.optimum",
     "Problem": "lipverify.problem",
     "Quadratic": "lipverify.laws",
     "ReLU": "lipverify.laws",
     "Ridge": "lipverify.laws",
     "Sensitivity": "lipverify.optimum",
+    "Trajectory": "lipverify.optimum",
     "Zonal": "lipverify.laws",
     "growth": "lipverify.scaling",
     "leading": "lipverify.loss.asymptotic",
     "loss_terms": "lipverify.loss",
+    "optimal_matrix": "lipverify.optimum",
     "optimal_window": "lipverify.optimum",
+    "pretrain": "lipverify.optimum",
     "sensitivity": "lipverify.optimum",
 }
 

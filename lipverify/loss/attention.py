@@ -1,0 +1,167 @@
+r"""What one attention unit with a matrix M makes of given contexts: its loss, and the gradient in M.
+
+The score of token i is s_i = x_i^T M x, token on the left and query on the right, and the prediction is
+sum_i a_i y_i with
+
+    softmax attention   a_i = e^{s_i} / sum_j e^{s_j},
+    linear attention    a_i = s_i / n   (a scale in front of it is absorbed by M).
+
+With e_k = sum_i a_i f_k(x_i) - f_k(x), labels of noise variance sigma^2 and amplitudes of variance v, both averaged
+in closed form, a context contributes
+
+    v sum_k e_k^2 + sigma^2 sum_i a_i^2.
+
+Its derivative in a_i is g_i = 2 v sum_k e_k f_k(x_i) + 2 sigma^2 a_i, in the scores a_i (g_i - sum_j a_j g_j) for
+softmax and g_i / n for linear attention, and ds_i / dM = x_i x^T. For softmax attention that is
+
+    2 v sum_k e_k sum_i a_i (f_k(x_i) - sum_j a_j f_k(x_j)) x_i x^T + 2 sigma^2 sum_i a_i (a_i - sum_j a_j^2) x_i x^T.
+
+Everything is holomorphic in M (softmax subtracts the largest real part, a number like any other), so that
+Im L(M + i h E) / h is the derivative along E to rounding. Written for any library of the array API standard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+
+if TYPE_CHECKING:  # sampling imports this module
+    from lipverify.loss.montecarlo.contexts import Contexts
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Attention:
+    """A kind of attention: how scores (C, n) become weights, and slopes in the weights become slopes in the scores.
+
+    If the weights sum to one, the values of f count only by their differences from f(x).
+    """
+
+    name: str
+    weights: Callable[[Array, Any], Array]
+    pullback: Callable[[Array, Array, Any], Array]
+    sum_to_one: bool
+
+
+def softmax_weights(scores: Array, xp: Any) -> Array:
+    """e^{s_i} / sum_j e^{s_j}.
+
+    >>> softmax_weights(np.array([[0.0, np.log(3.0), -1e9]]), np).round(12).tolist()
+    [[0.25, 0.75, 0.0]]
+    """
+    level = xp.real(scores) if "complex" in str(scores.dtype) else scores
+    g = xp.exp(scores - xp.max(level, axis=-1, keepdims=True))
+    return g / xp.sum(g, axis=-1, keepdims=True)
+
+
+def softmax_pullback(weights: Array, slopes: Array, xp: Any) -> Array:
+    """a_i (g_i - sum_j a_j g_j)."""
+    return weights * (slopes - xp.sum(weights * slopes, axis=-1, keepdims=True))
+
+
+def linear_weights(scores: Array, xp: Any) -> Array:
+    """s_i / n."""
+    return scores / scores.shape[-1]
+
+
+def linear_pullback(weights: Array, slopes: Array, xp: Any) -> Array:
+    """g_i / n."""
+    return slopes / slopes.shape[-1]
+
+
+ATTENTIONS = {
+    attention.name: attention
+    for attention in (
+        Attention("softmax", softmax_weights, softmax_pullback, sum_to_one=True),
+        Attention("linear", linear_weights, linear_pullback, sum_to_one=False),
+    )
+}
+
+
+def attention_named(name: str) -> Attention:
+    """The attention called "softmax" or "linear".
+
+    Raises
+    ------
+    InvalidInput
+        If there is none of that name.
+    """
+    try:
+        return ATTENTIONS[name]
+    except (KeyError, TypeError):
+        raise InvalidInput(f"attention = {name!r} is not known; choose one of: {', '.join(ATTENTIONS)}.") from None
+
+
+def scores(contexts: Contexts, M: Array, xp: Any) -> Array:
+    """s_i = x_i^T M x, (C, n)."""
+    images = xp.matmul(contexts.query, xp.matrix_transpose(M))
+    return xp.matmul(contexts.tokens, images[:, :, None])[:, :, 0]
+
+
+def samples(attention: Attention, contexts: Contexts, M: Array, xp: Any = np) -> tuple[Array, Array]:
+    """Noise sum_i a_i^2 and bias sum_k e_k^2 of each context, in units of sigma^2 and of the amplitude variance: (C,).
+
+    >>> from lipverify import Problem
+    >>> from lipverify.laws import Affine
+    >>> from lipverify.loss.montecarlo.contexts import draw_contexts
+    >>> c = draw_contexts(Problem(d=3, n=10, law=Affine()), contexts=4, seed=0, cell="example")
+    >>> noise, bias = samples(attention_named("softmax"), c, np.zeros((3, 3)))
+    >>> noise.round(12).tolist(), bias.shape
+    ([0.1, 0.1, 0.1, 0.1], (4,))
+    """
+    a = attention.weights(scores(contexts, M, xp), xp)
+    _, residuals = _residuals(attention, contexts, a, xp)
+    return xp.sum(a * a, axis=-1), sum(e * e for e in residuals)
+
+
+def losses_and_slopes(
+    attention: Attention, contexts: Contexts, M: Array, variance: float, amplitude_variance: float, xp: Any = np
+) -> tuple[Array, Array]:
+    """Each context's loss (C,), and z (C, d) such that its gradient in M is the outer product z x^T.
+
+    `variance` is sigma^2 and `amplitude_variance` is v, in the units of the loss. Gradients are kept as their
+    factors: a mean of them is a product of matrices, and no array grows with n d^2.
+    """
+    a = attention.weights(scores(contexts, M, xp), xp)
+    values, residuals = _residuals(attention, contexts, a, xp)
+    loss = amplitude_variance * sum(e * e for e in residuals) + variance * xp.sum(a * a, axis=-1)
+    slopes = 2 * variance * a
+    for f, e in zip(values, residuals, strict=True):
+        slopes = slopes + 2 * amplitude_variance * e[:, None] * f
+    along = attention.pullback(a, slopes, xp)
+    return loss, xp.matmul(along[:, None, :], contexts.tokens)[:, 0, :]
+
+
+def mean_loss_and_gradient(
+    attention: Attention, contexts: Contexts, M: Array, variance: float, amplitude_variance: float, xp: Any = np
+) -> tuple[Array, Array]:
+    """The mean loss of the contexts and its gradient in M, (d, d).
+
+    >>> from lipverify import Problem
+    >>> from lipverify.laws import Affine
+    >>> from lipverify.loss.montecarlo.contexts import draw_contexts
+    >>> c = draw_contexts(Problem(d=2, n=10, law=Affine()), contexts=1000, seed=0, cell="example")
+    >>> loss, gradient = mean_loss_and_gradient(attention_named("softmax"), c, np.eye(2), 1.0, 1 / 3)
+    >>> step = 1e-30j * np.ones((2, 2))
+    >>> along, _ = mean_loss_and_gradient(attention_named("softmax"), c, np.eye(2) + step, 1.0, 1 / 3)
+    >>> bool(abs(along.imag / 1e-30 - gradient.sum()) < 1e-12)
+    True
+    """
+    loss, z = losses_and_slopes(attention, contexts, M, variance, amplitude_variance, xp)
+    count = contexts.query.shape[0]
+    return xp.sum(loss) / count, xp.matmul(xp.matrix_transpose(z), contexts.query) / count
+
+
+def _residuals(attention: Attention, contexts: Contexts, a: Array, xp: Any) -> tuple[list[Array], list[Array]]:
+    """The values of f that count, and e_k = sum_i a_i f_k(x_i) - f_k(x), without cancellation of a common offset."""
+    pairs = list(zip(contexts.values, contexts.targets, strict=True))
+    if attention.sum_to_one:
+        differences = [f - target[:, None] for f, target in pairs]
+        return differences, [xp.sum(a * f, axis=-1) for f in differences]
+    return contexts.values, [xp.sum(a * f, axis=-1) - target for f, target in pairs]

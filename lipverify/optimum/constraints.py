@@ -1,0 +1,140 @@
+"""Sets of matrices over which the loss is minimised, each with its Euclidean projection."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.problem.matrices import orthonormal_rows
+
+Floats = NDArray[np.float64]
+
+
+class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
+    """A closed convex set of d x d matrices; see the subclasses."""
+
+    name: ClassVar[str] = "constraint"
+    linear: ClassVar[bool] = True
+    """Whether the set is a linear space that holds W M W with M for every symmetric W."""
+
+    def project(self, M: Floats) -> Floats:
+        """The matrix of the set that is nearest to M in the Frobenius norm."""
+        raise NotImplementedError
+
+    @property
+    def relaxed(self) -> Constraint:
+        """The smallest linear space that holds the set."""
+        return self
+
+    def require_dimension(self, d: int) -> None:
+        """Refuse a dimension in which the set is not defined; most are defined in all."""
+
+    def shape(self, d: int) -> Floats:
+        """A matrix S such that the set holds R M R^T with M for every orthogonal R with R S R^T = S."""
+        return np.eye(d)
+
+
+class Unconstrained(Constraint, frozen=True, tag="unconstrained"):
+    """All matrices.
+
+    >>> Unconstrained().project(np.array([[0.0, 1.0], [0.0, 0.0]])).tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
+
+    name: ClassVar[str] = "unconstrained"
+
+    def project(self, M: Floats) -> Floats:
+        """M."""
+        return M
+
+
+class Symmetric(Constraint, frozen=True, tag="symmetric"):
+    """M = M^T.
+
+    >>> Symmetric().project(np.array([[0.0, 1.0], [0.0, 0.0]])).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
+
+    name: ClassVar[str] = "symmetric"
+
+    def project(self, M: Floats) -> Floats:
+        """(M + M^T) / 2."""
+        return (M + M.T) / 2
+
+
+class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
+    r"""||B^T M B||_2 <= C, among symmetric matrices unless `symmetric` is false.
+
+    Parameters
+    ----------
+    B
+        A d x k matrix with orthonormal columns; by default the identity.
+    C
+        The radius, finite and > 0.
+    symmetric
+        Whether M = M^T is asked for as well.
+
+    Raises
+    ------
+    InvalidInput
+        If a value breaks its rule.
+
+    Source: Collins et al., slides, Theorem 4.
+
+    >>> SpectralBall(B=[[1.0], [0.0]], C=2.0).project(np.diag([3.0, 7.0])).tolist()
+    [[2.0, 0.0], [0.0, 7.0]]
+    """
+
+    B: Any = None
+    C: float = 1.0
+    symmetric: bool = True
+
+    name: ClassVar[str] = "spectral-ball"
+    linear: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.B is not None:
+            msgspec.structs.force_setattr(self, "B", orthonormal_rows("B", self.B))
+        if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < math.inf:
+            raise InvalidInput(f"C = {self.C!r}: the radius of the ball must be finite and > 0.")
+        if not isinstance(self.symmetric, bool):
+            raise InvalidInput(f"symmetric = {self.symmetric!r}: it must be True or False.")
+
+    def project(self, M: Floats) -> Floats:
+        """M + B (A' - A) B^T, where A = B^T M B and A' has its singular values cut at C.
+
+        In the orthonormal basis [B, B'] only the block A is constrained. The symmetric part comes first: as the
+        ball holds the transpose of each of its matrices, the two projections together are that on the intersection.
+        """
+        M = Symmetric().project(M) if self.symmetric else M
+        B = self.basis(len(M))
+        left, values, right = np.linalg.svd(B.T @ M @ B)
+        if values[0] <= self.C:
+            return M
+        excess = (left * np.maximum(values - self.C, 0.0)) @ right
+        excess = Symmetric().project(excess) if self.symmetric else excess
+        return np.asarray(M - B @ excess @ B.T)
+
+    @property
+    def relaxed(self) -> Constraint:
+        """The symmetric matrices, or all."""
+        return Symmetric() if self.symmetric else Unconstrained()
+
+    def require_dimension(self, d: int) -> None:
+        """B has d rows."""
+        if self.B is not None and len(self.B) != d:
+            raise InvalidInput(f"the constraint's B has {len(self.B)} rows and d = {d}: they must agree.")
+
+    def shape(self, d: int) -> Floats:
+        """BB^T: rotations of the columns of B and of their complement keep the norm of B^T M B."""
+        B = self.basis(d)
+        return np.asarray(B @ B.T)
+
+    def basis(self, d: int) -> Floats:
+        """B as an array."""
+        return np.eye(d) if self.B is None else np.array(self.B)

@@ -1,0 +1,97 @@
+"""One descent on the loss over M, from one start to where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from lipverify.optimum.constraints import Constraint
+from lipverify.optimum.projected import projected_gradient, stationarity
+
+Floats = NDArray[np.float64]
+Objective = Callable[[Floats], tuple[float, Floats]]
+
+TOLERANCE, ACCEPTED = 1e-8, 1e-6
+"""Stationarity that is aimed at, near the square root of the rounding of a value, and that is accepted as an end."""
+MOST_STEPS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What a matrix and a loss are measured in, so that tolerances are pure numbers: M = unit W Z W, W symmetric.
+
+    W whitens the covariates, so that a long axis of theirs does not slow a descent down.
+    """
+
+    matrix: float
+    whitening: Floats
+    loss: float
+
+    def plain(self) -> Units:
+        """The same without the whitening, for sets whose projections are nearest points in M and not in Z."""
+        return replace(self, whitening=np.eye(len(self.whitening)))
+
+    def to_matrix(self, Z: Floats) -> Floats:
+        """M = unit W Z W."""
+        return self.matrix * self.whitening @ Z @ self.whitening
+
+    def from_matrix(self, M: Floats) -> Floats:
+        """Z = W^{-1} M W^{-1} / unit."""
+        return np.asarray(np.linalg.solve(self.whitening, np.linalg.solve(self.whitening, M.T).T)) / self.matrix
+
+    @property
+    def resolution(self) -> float:
+        """How much an entry of M may change when entries of Z change by the tolerance."""
+        return TOLERANCE * self.matrix * float(np.linalg.norm(self.whitening, 2)) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """Where a descent ended: M, the loss there, and how stationary it is in the units of the descent."""
+
+    M: Floats
+    loss: float
+    stationarity: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether the end is a stationary point to the tolerance."""
+        return self.stationarity <= ACCEPTED
+
+
+def descend(objective: Objective, constraint: Constraint, start: Floats, units: Units) -> End:
+    """Minimise from `start`: L-BFGS where the constraint is a linear space, projected gradients elsewhere."""
+    units = units if constraint.linear else units.plain()
+
+    def scaled(Z: Floats) -> tuple[float, Floats]:
+        loss, gradient = objective(units.to_matrix(Z))
+        return loss / units.loss, units.to_matrix(gradient) / units.loss
+
+    def project(Z: Floats) -> Floats:
+        return units.from_matrix(constraint.project(units.to_matrix(Z)))
+
+    first = units.from_matrix(constraint.project(start))
+    Z = (
+        _quasi_newton(scaled, constraint.project, first)
+        if constraint.linear
+        else projected_gradient(scaled, project, first, TOLERANCE, MOST_STEPS)
+    )
+    value, gradient = scaled(Z)
+    left = stationarity(Z, gradient, constraint.project if constraint.linear else project)
+    return End(M=units.to_matrix(Z), loss=units.loss * value, stationarity=left)
+
+
+def _quasi_newton(objective: Objective, project: Callable[[Floats], Floats], start: Floats) -> Floats:
+    """L-BFGS on Z -> objective(P Z), whose gradient is P times that of the objective, P being linear and symmetric."""
+
+    def flat(z: Floats) -> tuple[float, Floats]:
+        value, gradient = objective(project(z.reshape(start.shape)))
+        return value, project(gradient).ravel()
+
+    options = {"ftol": 0.0, "gtol": TOLERANCE, "maxcor": 20, "maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS}
+    found = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return project(np.asarray(found.x).reshape(start.shape))

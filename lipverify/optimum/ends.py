@@ -1,0 +1,112 @@
+"""What several descents found: the best end, which others agree with it, and whether there is a minimum at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import OutOfReach
+from lipverify.optimum.constraints import Constraint
+from lipverify.optimum.descent import End, Objective, Units
+from lipverify.optimum.jackknife import mean_interval
+from lipverify.optimum.sampled import SampledLoss
+from lipverify.problem import Problem
+
+Floats = NDArray[np.float64]
+
+SAME = 1e-3
+"""Ends closer than this share of their size, or of the unit's, are one minimiser; their distance is in the error."""
+LEVEL = 1e-12
+"""Different ends whose losses differ by less than this share lie in one flat valley."""
+FARTHER, FELT = 4.0, 1.0
+"""Directions in which scores reach FELT are stretched FARTHER to see whether the loss still falls."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """All ends, the best of them, how many are the same and how many others are as good as the draws can tell."""
+
+    all: tuple[End, ...]
+    best: End
+    agreeing: int
+    rivals: tuple[End, ...]
+    spread: Floats
+    """The largest difference between agreeing ends, entry by entry."""
+
+    @classmethod
+    def of(cls, loss: SampledLoss, ends: list[End], units: Units) -> Ends:
+        """Of ends that the draws cannot tell from the lowest, the best has a trace >= 0 if one has, and is lowest.
+
+        Raises
+        ------
+        OutOfReach
+            If the lowest end is not stationary.
+        """
+        lowest = min(ends, key=lambda end: end.loss)
+        if not lowest.converged:
+            raise OutOfReach(
+                f"the descent that reached the lowest loss, {lowest.loss:.6g}, ended with a scaled gradient of "
+                f"{lowest.stationarity:.1g} and |M| = {np.linalg.norm(lowest.M, 2):.3g}: the loss may have no minimum; "
+                "bound M by constraint=SpectralBall(C=...), or draw more contexts."
+            )
+        reference = loss.of_batches(lowest.M)
+
+        def tied_with_lowest(end: End) -> bool:
+            return _same(end, lowest, units) or _as_good(loss.of_batches(end.M) - reference)
+
+        tied = [end for end in ends if end.converged and tied_with_lowest(end)]
+        best = min(tied, key=lambda end: (float(np.trace(end.M)) < 0, end.loss))
+        same = [end for end in tied if _same(end, best, units)]
+        rivals = tuple(end for end in tied if end not in same)
+        spread = np.ptp([end.M for end in same], axis=0)
+        return cls(all=tuple(ends), best=best, agreeing=len(same), rivals=rivals, spread=spread)
+
+    def require_determined(self) -> None:
+        """Refuse ends that differ where their losses do not: two minima of a sampled loss never have one value.
+
+        Raises
+        ------
+        OutOfReach
+            If two ends lie in one flat valley.
+        """
+        for rival in self.rivals:
+            if abs(rival.loss - self.best.loss) <= LEVEL * self.best.loss:
+                gap = float(np.max(np.abs(rival.M - self.best.M)))
+                raise OutOfReach(
+                    f"two descents ended at one loss, {rival.loss:.9g}, with matrices apart by {gap:.3g}: it does "
+                    "not determine M. If covariates lie in a hyperplane, use a smaller d; if scores are so large that "
+                    "one token has all the weight, use SpectralBall with a smaller C."
+                )
+
+
+def _same(end: End, other: End, units: Units) -> bool:
+    """Whether two ends are one minimiser, found twice."""
+    reach = SAME * max(units.matrix, float(np.max(np.abs(other.M))))
+    return float(np.max(np.abs(end.M - other.M))) <= reach
+
+
+def _as_good(excess: Floats) -> bool:
+    """Whether the excess of the loss over the lowest, batch by batch, has a mean of zero within its interval."""
+    mean, error = mean_interval(excess)
+    return mean <= error
+
+
+def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: Problem) -> None:
+    """Refuse an end from which the loss still falls as M grows along one of its singular directions.
+
+    Raises
+    ------
+    OutOfReach
+        If it does: the minimiser is at infinity, or out of sight of the draws.
+    """
+    left, values, right = np.linalg.svd(end.M)
+    for u, s, v in zip(left.T, values, right, strict=True):
+        farther = constraint.project(end.M + (FARTHER - 1) * s * np.outer(u, v))
+        free = np.linalg.norm(farther - end.M) > s  # the constraint lets it grow
+        if free and s * problem.covariates.radius**2 >= FELT and loss(farther)[0] <= end.loss:
+            raise OutOfReach(
+                f"the loss still falls beyond |M| = {values[0]:.3g} (n = {problem.n}, sigma = {problem.sigma:g}): it "
+                "has no minimum that the draws can see; bound M by constraint=SpectralBall(C=...), or draw more."
+            )

@@ -1,0 +1,194 @@
+r"""The optimal matrix M* = argmin_M B(M) + N(M), by minimising a sampled loss; nothing is assumed about its form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.attention import attention_named
+from lipverify.optimum.constraints import Constraint, Unconstrained
+from lipverify.optimum.counts import whole
+from lipverify.optimum.ends import Ends, require_bounded
+from lipverify.optimum.replication import Descents
+from lipverify.optimum.sampled import BATCHES, affordable_contexts, draw_loss
+from lipverify.optimum.starts import natural_units, starting_points
+from lipverify.problem import Problem
+from lipverify.problem.symmetry import Symmetry, symmetry
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+LEAST_CONTEXTS = 40 * BATCHES
+"""Forty for each batch."""
+DEFAULT_TOKENS, FEWEST_BY_DEFAULT, MOST_BY_DEFAULT = 2**19, 2**11, 2**14
+INVARIANT = 1e-9
+"""How far the shape of a constraint may be from its group average: bases are orthonormal to 1e-10."""
+
+
+class MatrixOptimum(msgspec.Struct, frozen=True, kw_only=True):
+    """M* found by sampling and the loss there; errors are half-widths of 95 % intervals, entry by entry.
+
+    `M` is the group average of `M_raw`, the minimiser over the whole constraint set, if `averaged`; else it is
+    `M_raw`. `losses` are those reached from each start on the common draws. `agreeing` starts ended at the reported
+    minimiser and `rivals` at another one that the draws cannot tell from it: if there are any, the errors are those
+    of this minimiser and not of the choice (an even law has M and -M; then the trace of M is >= 0).
+    `asymmetry` is the largest entry of M_raw less its group average in its standard errors, and `asymmetry_chance`
+    bounds the chance of one as large if the symmetric form is right. `gradient_norm` is the largest entry of what is
+    left of the projected gradient, M measured in `unit` (and covariates in their axes, but for a ball) and the loss in
+    that of M = unit I.
+    """
+
+    problem: Problem
+    attention: str
+    constraint: Constraint
+    M: Any
+    M_error: Any
+    M_raw: Any
+    M_raw_error: Any
+    averaged: bool
+    loss: float
+    loss_error: float
+    losses: tuple[float, ...]
+    agreeing: int
+    rivals: int
+    asymmetry: float
+    asymmetry_chance: float
+    gradient_norm: float
+    unit: float
+    contexts: int
+    starts: int
+    seed: int
+    cell: str
+
+
+def optimal_matrix(
+    problem: Problem,
+    *,
+    constraint: Constraint | None = None,
+    attention: str = "softmax",
+    contexts: int | None = None,
+    starts: int = 5,
+    use_symmetry: bool = True,
+    seed: int = 0,
+    cell: str = "",
+    progress: Progress | None = None,
+) -> MatrixOptimum:
+    r"""Minimise the mean loss over common draws, from several starts; jackknife over 16 batches for the errors.
+
+    The score of token i is x_i^T M x. Label noise and amplitudes are averaged in closed form, the gradient is
+    analytic. The minimiser is taken over the whole set of the constraint; then, if the set is as symmetric as the
+    problem, it is averaged over the group: where the true minimiser is unique it is of the averaged form, and the
+    average has the smaller error. The deviation from that form is tested on the way.
+
+    Parameters
+    ----------
+    problem
+        Any problem whose law can be drawn, with any covariates.
+    constraint
+        `Unconstrained()` (by default), `Symmetric()` or `SpectralBall(B, C)`.
+    attention
+        "softmax" or "linear".
+    contexts
+        How many contexts to draw, >= 640; by default half a million tokens' worth, from 2048 to 16384.
+    starts
+        How many descents, >= 2: from w I, from near zero, then from random matrices.
+    use_symmetry
+        Whether to average over the symmetry of the problem.
+    seed, cell
+        Address of the random numbers: the result is a function of it.
+    progress
+        Called with (descents done, descents in all); where a bound is hardly felt, there are 17 more.
+
+    Returns
+    -------
+    MatrixOptimum
+        M*, the loss, their errors and what the search saw.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument breaks its rule, or the loss does not depend on M.
+    OutOfReach
+        If the draws do not fit, a descent does not end, or the loss keeps falling as M grows.
+
+    Source: Collins et al., slides, Lemma 1 and Theorem 4, whose minimisers this finds.
+
+    >>> from lipverify.laws import Affine
+    >>> found = optimal_matrix(Problem(d=2, n=4, law=Affine(L=3.0)), contexts=640, starts=2)
+    >>> found.averaged, found.agreeing, bool(abs(found.M[0, 0] - 1.901) < 2 * found.M_error[0, 0])
+    (True, 2, True)
+    """
+    constraint = Unconstrained() if constraint is None else constraint
+    contexts, starts = _validated(problem, constraint, attention, contexts, starts)
+    loss = draw_loss(problem, attention_named(attention), contexts, seed, f"{cell}/matrix")
+    units = natural_units(problem, loss)
+    descents = Descents(loss, constraint, units, _counter(progress, starts + BATCHES))
+    begins = starting_points(problem, units, starts, seed, cell)
+    ends = Ends.of(loss, [descents.end(start) for start in begins], units)
+    require_bounded(loss, constraint, ends.best, problem)
+    ends.require_determined()
+    estimate, least, least_error = descents.estimated(ends, _group(problem, constraint, use_symmetry))
+    return MatrixOptimum(
+        problem=problem,
+        attention=attention,
+        constraint=constraint,
+        **msgspec.structs.asdict(estimate),
+        loss=least,
+        loss_error=least_error,
+        losses=tuple(end.loss for end in ends.all),
+        agreeing=ends.agreeing,
+        rivals=len(ends.rivals),
+        gradient_norm=ends.best.stationarity,
+        unit=units.matrix,
+        contexts=contexts,
+        starts=starts,
+        seed=seed,
+        cell=cell,
+    )
+
+
+def _group(problem: Problem, constraint: Constraint, use_symmetry: bool) -> Symmetry:
+    """The symmetry of the problem, if the constraint shares it."""
+    group, shape = symmetry(problem), constraint.shape(problem.d)
+    shared = float(np.max(np.abs(group.average(shape) - shape))) <= INVARIANT
+    return group if use_symmetry and shared else Symmetry(())
+
+
+def _validated(problem: Any, constraint: Any, attention: Any, contexts: Any, starts: Any) -> tuple[int, int]:
+    """The number of contexts and of starts; refuses what breaks a rule."""
+    if not isinstance(problem, Problem):
+        raise InvalidInput(f"problem = {problem!r} is not a Problem; build one with Problem(d=..., n=..., law=...).")
+    if not isinstance(constraint, Constraint):
+        raise InvalidInput(f"constraint = {constraint!r} is not a constraint; use for example Symmetric().")
+    constraint.require_dimension(problem.d)
+    if attention_named(attention).sum_to_one and problem.n == 1:
+        raise InvalidInput("n = 1: the weight of a single token is 1, and the loss does not depend on M; use n >= 2.")
+    if problem.law.constant and problem.sigma == 0:
+        raise InvalidInput(f"law = {problem.law!r} is constant and sigma = 0: the loss does not depend on M.")
+    contexts = _default_contexts(problem) if contexts is None else contexts
+    return whole("contexts", contexts, LEAST_CONTEXTS), whole("starts", starts, 2)
+
+
+def _default_contexts(problem: Problem) -> int:
+    """As many as hold half a million tokens, from 2048 to 16384, if they fit."""
+    worth = round(DEFAULT_TOKENS / float(problem.n))
+    wanted = min(max(worth, FEWEST_BY_DEFAULT), MOST_BY_DEFAULT)
+    return max(LEAST_CONTEXTS, min(wanted, affordable_contexts(problem)))
+
+
+def _counter(progress: Progress | None, expected: int) -> Callable[[], None]:
+    """A function that reports one more descent done; there may turn out to be more of them than expected."""
+    done = count(1)
+
+    def report() -> None:
+        number = next(done)
+        if progress is not None:
+            progress(number, max(number, expected))
+
+    return report

@@ -1,0 +1,110 @@
+"""First-order optimisers as pure functions: what was accumulated and a gradient in, the same and a change of M out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+
+
+class Moments(msgspec.Struct, frozen=True):
+    """Running means of the gradient and of its square, entry by entry, after some number of steps."""
+
+    first: Floats
+    second: Floats
+    steps: int
+
+    @classmethod
+    def none(cls, d: int) -> Moments:
+        """Before the first step."""
+        return cls(np.zeros((d, d)), np.zeros((d, d)), 0)
+
+
+class Optimiser(msgspec.Struct, frozen=True, tag_field="optimiser"):
+    """How a gradient changes M; see the subclasses."""
+
+    learning_rate: float
+    name: ClassVar[str] = "optimiser"
+
+    def __post_init__(self) -> None:
+        rule = "0 < learning_rate < infinity"
+        require_number("learning_rate", self.learning_rate, rule, lambda value: 0 < value < math.inf)
+
+    def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
+        """What is accumulated after one more step, and the change of M."""
+        raise NotImplementedError
+
+
+class GradientDescent(Optimiser, frozen=True, tag="gd"):
+    """M <- M - learning_rate g.
+
+    >>> GradientDescent(0.5).step(Moments.none(1), np.array([[2.0]]))[1].item()
+    -1.0
+    """
+
+    name: ClassVar[str] = "gd"
+
+    def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
+        """The change of M; nothing is accumulated."""
+        return moments, -self.learning_rate * gradient
+
+
+class Adam(Optimiser, frozen=True, tag="adam"):
+    r"""M <- M - learning_rate m / (sqrt(v) + eps), with m and v the running means over (1 - beta^t).
+
+    Source: Kingma and Ba, ICLR 2015, algorithm 1.
+
+    >>> round(Adam(0.5).step(Moments.none(1), np.array([[2.0]]))[1].item(), 6)
+    -0.5
+    """
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    eps: float = 1e-8
+    name: ClassVar[str] = "adam"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("beta1", "beta2"):
+            require_number(name, getattr(self, name), f"0 <= {name} < 1", lambda value: 0 <= value < 1)
+        require_number("eps", self.eps, "0 < eps < infinity", lambda value: 0 < value < math.inf)
+
+    def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
+        """The moments with this gradient in them, and the change of M."""
+        t = moments.steps + 1
+        first = self.beta1 * moments.first + (1 - self.beta1) * gradient
+        second = self.beta2 * moments.second + (1 - self.beta2) * gradient**2
+        m, v = first / (1 - self.beta1**t), second / (1 - self.beta2**t)
+        return Moments(first, second, t), -self.learning_rate * m / (np.sqrt(v) + self.eps)
+
+
+def require_number(name: str, value: Any, rule: str, holds: Callable[[float], bool]) -> None:
+    """Refuse a value that is not a number or breaks its rule."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
+        raise InvalidInput(f"{name} = {value!r}: it must be a number with {rule}.")
+
+
+def optimiser_named(name: str, learning_rate: float, **constants: float) -> Optimiser:
+    """The optimiser called "adam" or "gd"; the constants are those of Adam.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none of that name, or a number breaks its rule.
+
+    >>> optimiser_named("gd", 0.5, eps=1e-8)
+    GradientDescent(learning_rate=0.5)
+    """
+    if name == Adam.name:
+        return Adam(learning_rate, **constants)
+    if name == GradientDescent.name:
+        return GradientDescent(learning_rate)
+    raise InvalidInput(f"optimiser = {name!r} is not known; choose one of: {Adam.name}, {GradientDescent.name}.")

@@ -1,0 +1,190 @@
+r"""Pretraining: descent on M by stochastic gradients from fresh tasks, as it is done in practice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.loss.attention import attention_named
+from lipverify.loss.streams import normals
+from lipverify.optimum.counts import whole
+from lipverify.optimum.jackknife import mean_interval
+from lipverify.optimum.optimisers import Moments, Optimiser, optimiser_named
+from lipverify.optimum.sampled import BATCHES, SampledLoss, draw_loss
+from lipverify.problem import Problem
+from lipverify.problem.matrices import rows
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+SMALL = 0.01
+"""Standard deviation of the entries of the default start, for covariates of radius 1."""
+LARGEST_SCORE = 1e8
+"""Scores of an entry of M beyond this are a divergence: softmax sees one token, and no gradient leads back."""
+RECORDS = 50
+
+
+class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
+    """M along a training run, with all settings that made it.
+
+    `steps` (R,) are the numbers of steps taken when M (R, d, d) was recorded, from 0 to the last. `loss` (R,) is the
+    loss there on held-out contexts that no step has seen, the same for all records, with half-widths of 95 %
+    intervals in `loss_error`; `gradient_norm` is the Frobenius norm of its gradient.
+    """
+
+    problem: Problem
+    attention: str
+    optimiser: Optimiser
+    batch: int
+    held_out: int
+    seed: int
+    cell: str
+    steps: Any
+    M: Any
+    loss: Any
+    loss_error: Any
+    gradient_norm: Any
+
+
+def pretrain(
+    problem: Problem,
+    *,
+    optimiser: str = "adam",
+    steps: int = 500,
+    batch: int = 256,
+    learning_rate: float = 0.05,
+    start: Any = None,
+    attention: str = "softmax",
+    every: int | None = None,
+    held_out: int = 4096,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-8,
+    seed: int = 0,
+    cell: str = "",
+    progress: Progress | None = None,
+) -> Trajectory:
+    r"""Train M on fresh tasks: step t takes the mean gradient over a batch of contexts that no other step sees.
+
+    Label noise and amplitudes are averaged in closed form, so that a gradient is less noisy than that of drawn labels
+    and has the same mean.
+
+    Parameters
+    ----------
+    problem
+        Any problem whose law can be drawn, with any covariates.
+    optimiser
+        "adam" or "gd", gradient descent.
+    steps, batch, learning_rate
+        How many steps, contexts a step, and the size of a step.
+    start
+        The first M, d x d; by default normals with standard deviation 0.01, over the square of the covariates' radius.
+    attention
+        "softmax" or "linear".
+    every
+        Record M after so many steps; by default fifty times. The first and the last M are always recorded.
+    held_out
+        Contexts on which the recorded losses are taken, >= 64.
+    beta1, beta2, eps
+        Constants of Adam.
+    seed, cell
+        Address of the random numbers: every step has a cell of its own.
+    progress
+        Called with (steps done, steps in all).
+
+    Returns
+    -------
+    Trajectory
+        M, the loss and its gradient norm along the run.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument breaks its rule.
+    OutOfReach
+        If a gradient is not finite or M diverges, or a batch does not fit.
+
+    Source: Collins et al., slides, the training figures.
+
+    >>> from lipverify.laws import Affine
+    >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=100, every=50)
+    >>> run.steps.tolist(), run.M.shape, bool(run.loss[-1] < run.loss[0])
+    ([0, 50, 100], (3, 2, 2), True)
+    """
+    rule = optimiser_named(optimiser, learning_rate, beta1=beta1, beta2=beta2, eps=eps)
+    steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
+    every = max(1, steps // RECORDS) if every is None else whole("every", every, 1)
+    unseen = _held_out(problem, attention, held_out, seed, cell)
+    records = []
+    for t, M in enumerate(
+        _iterates(problem, attention, rule, steps, batch, _start(problem, start, seed, cell), seed, cell)
+    ):
+        if t % every == 0 or t == steps:
+            records.append((t, M, *_performance(unseen, M)))
+        if progress is not None and t > 0:
+            progress(t, steps)
+    names = ("steps", "M", "loss", "loss_error", "gradient_norm")
+    columns = {name: np.array(column) for name, column in zip(names, zip(*records, strict=True), strict=True)}
+    return Trajectory(
+        problem=problem,
+        attention=attention,
+        optimiser=rule,
+        batch=batch,
+        held_out=held_out,
+        seed=seed,
+        cell=cell,
+        **columns,
+    )
+
+
+def _iterates(
+    problem: Problem, attention: str, rule: Optimiser, steps: int, batch: int, M: Floats, seed: int, cell: str
+) -> Iterator[Floats]:
+    """M before the first step, and after each."""
+    moments = Moments.none(problem.d)
+    yield M
+    for t in range(steps):
+        _, gradient = draw_loss(problem, attention_named(attention), batch, seed, f"{cell}/training/{t}")(M)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused on the next line but one
+            moments, change = rule.step(moments, gradient)
+            M = M + change
+        _require_finite(problem, M, t + 1, rule.learning_rate)
+        yield M
+
+
+def _held_out(problem: Problem, attention: str, contexts: int, seed: int, cell: str) -> SampledLoss:
+    """The loss on contexts of which no step sees one."""
+    contexts = whole("held_out", contexts, 4 * BATCHES)
+    return draw_loss(problem, attention_named(attention), contexts, seed, f"{cell}/held-out")
+
+
+def _performance(unseen: SampledLoss, M: Floats) -> tuple[float, float, float]:
+    """The loss, its error and the norm of its gradient on the held-out contexts."""
+    loss, error = mean_interval(unseen.of_batches(M))
+    return loss, error, float(np.linalg.norm(unseen(M)[1]))
+
+
+def _require_finite(problem: Problem, M: Floats, step: int, learning_rate: float) -> None:
+    """Refuse a step from which there is no way back; a gradient that is not finite makes such an M."""
+    score = float(np.max(np.abs(M))) * problem.covariates.radius**2
+    if not score <= LARGEST_SCORE:  # true for what is not a number
+        raise OutOfReach(
+            f"step {step} with learning_rate = {learning_rate:g} led to scores of {score:.3g}, beyond "
+            f"{LARGEST_SCORE:g}: training diverges; use a smaller learning rate."
+        )
+
+
+def _start(problem: Problem, start: Any, seed: int, cell: str) -> Floats:
+    """The first M, refused unless it is a finite d x d matrix."""
+    d = problem.d
+    if start is None:
+        return SMALL / problem.covariates.radius**2 * normals(seed, f"{cell}/start", 0, (d, d))
+    M = np.array(rows("start", start))
+    if M.shape != (d, d):
+        raise InvalidInput(f"start has shape {M.shape} and d = {d}: it must be a {d} x {d} matrix.")
+    return M

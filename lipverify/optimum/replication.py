@@ -1,0 +1,79 @@
+"""Descents on one sampled loss: from starts, and again without one batch after another, for the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import OutOfReach
+from lipverify.optimum.boundary import settled
+from lipverify.optimum.constraints import Constraint
+from lipverify.optimum.descent import ACCEPTED, End, Units, descend
+from lipverify.optimum.ends import Ends
+from lipverify.optimum.estimate import Estimate
+from lipverify.optimum.jackknife import jackknife
+from lipverify.optimum.sampled import BATCHES, SampledLoss
+from lipverify.problem.symmetry import Symmetry
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Descents:
+    """Descents on a loss over a set; `report` is called after each."""
+
+    loss: SampledLoss
+    constraint: Constraint
+    units: Units
+    report: Callable[[], None]
+
+    def end(self, start: Floats, without: int | None = None) -> End:
+        """Where the descent from `start` ends, on all batches or all but one."""
+        loss = self.loss if without is None else partial(self.loss, without=without)
+        reached = descend(loss, self.constraint, start, self.units)
+        self.report()
+        return reached
+
+    def left_out(self, whole: End) -> list[End]:
+        """The minimisers without one batch, each from that of all.
+
+        Raises
+        ------
+        OutOfReach
+            If one of the descents does not end.
+        """
+        ends = [self.end(whole.M, without=batch) for batch in range(BATCHES)]
+        worst = max(end.stationarity for end in ends)
+        if not worst <= ACCEPTED:
+            raise OutOfReach(
+                f"without one of {BATCHES} batches a descent ended with a scaled gradient of {worst:.1g}, more than "
+                f"{ACCEPTED:g}: the loss is too flat near |M| = {np.linalg.norm(whole.M, 2):.3g}; draw more contexts."
+            )
+        return ends
+
+    def estimated(self, ends: Ends, group: Symmetry) -> tuple[Estimate, float, float]:
+        """The minimiser with its errors, the least loss and its error."""
+        best, left_out = ends.best, self.left_out(ends.best)
+        # what descents leave undone is as large as they differ, and the correction of the bias enlarges it
+        slack = BATCHES * (ends.spread + self.units.resolution)
+        if settled(self.loss, self.constraint, best, left_out):
+            estimate = Estimate.of(best.M, [end.M for end in left_out], group, self.constraint, slack)
+        else:
+            estimate = self._relaxed(best, group, slack).about(best.M, group)
+        loss, error = jackknife(best.loss, [end.loss for end in left_out])
+        return estimate, float(loss), float(error)
+
+    def _relaxed(self, best: End, group: Symmetry, slack: Floats) -> Estimate:
+        """The minimiser near by without the bound: no bound makes a minimiser less certain than that."""
+        free = replace(self, constraint=self.constraint.relaxed)
+        whole = free.end(best.M)
+        if not whole.converged:
+            raise OutOfReach(
+                f"constraint = {self.constraint!r}: the draws do not tell whether the bound is felt, and without it "
+                "there is no minimum; use another C, or draw more contexts."
+            )
+        return Estimate.of(whole.M, [end.M for end in free.left_out(whole)], group, free.constraint, slack)

@@ -1,0 +1,92 @@
+"""The loss on common draws as a function of M, with its gradient: what the minimisers see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count, takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import OutOfReach
+from lipverify.loss.attention import Attention, losses_and_slopes
+from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
+from lipverify.problem import Problem
+from lipverify.problem.law import as_functions
+
+Floats = NDArray[np.float64]
+
+BATCHES, NONE = 16, -1
+"""Batches that are left out in turn; the context number i is in batch i mod 16."""
+LARGEST_STORE = 5 * 10**7
+"""Numbers kept for all contexts together (400 MB)."""
+BLOCK_TOKENS = 2**17
+"""Tokens evaluated at a time: the arrays of one evaluation stay small."""
+WORK_ARRAYS = 4
+"""Numbers a token that are kept besides its coordinates, at most: values of the components."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledLoss:
+    """The mean loss over contexts that are drawn once, block by block in a fixed order."""
+
+    problem: Problem
+    attention: Attention
+    blocks: tuple[Contexts, ...]
+
+    def __call__(self, M: Floats, without: int = NONE) -> tuple[float, Floats]:
+        """The mean loss and its gradient in M, over all batches or all but one."""
+        total, gradient, contexts = 0.0, np.zeros((self.problem.d, self.problem.d)), 0
+        for block, loss, z in self._evaluated(M):
+            kept = np.arange(len(loss)) % BATCHES != without
+            total += float(np.sum(loss[kept]))
+            gradient += z[kept].T @ block.query[kept]
+            contexts += int(np.count_nonzero(kept))
+        return total / contexts, gradient / contexts
+
+    def of_batches(self, M: Floats) -> Floats:
+        """The mean loss of each batch, (BATCHES,)."""
+        losses = [(loss, np.arange(len(loss)) % BATCHES) for _, loss, _ in self._evaluated(M)]
+        sums = sum(np.bincount(batch, loss, minlength=BATCHES) for loss, batch in losses)
+        counts = sum(np.bincount(batch, minlength=BATCHES) for _, batch in losses)
+        return np.asarray(sums / counts)
+
+    def gradients_of_batches(self, M: Floats) -> Floats:
+        """The gradient of each batch's mean loss, (BATCHES, d, d)."""
+        sums, counts = np.zeros((BATCHES, self.problem.d, self.problem.d)), np.zeros((BATCHES, 1, 1))
+        for block, _, z in self._evaluated(M):
+            for batch in range(BATCHES):
+                sums[batch] += z[batch::BATCHES].T @ block.query[batch::BATCHES]
+                counts[batch] += len(z[batch::BATCHES])
+        return np.asarray(sums / counts)
+
+    def _evaluated(self, M: Floats) -> list[tuple[Contexts, Floats, Floats]]:
+        v, noise = as_functions(self.problem.law, "sampling").amplitude_variance, self.problem.sigma**2
+        return [(block, *losses_and_slopes(self.attention, block, M, noise, v)) for block in self.blocks]
+
+
+def affordable_contexts(problem: Problem) -> int:
+    """How many contexts can be kept."""
+    return int(LARGEST_STORE / (float(problem.n) * (problem.d + WORK_ARRAYS)))
+
+
+def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, cell: str) -> SampledLoss:
+    """Draw the contexts; block number j is the chunk j of the cell.
+
+    Raises
+    ------
+    OutOfReach
+        If that many contexts do not fit.
+    """
+    if contexts > affordable_contexts(problem):
+        raise OutOfReach(
+            f"contexts = {contexts} with n = {problem.n}, d = {problem.d}: the draws are kept, and at most "
+            f"{affordable_contexts(problem)} contexts fit; take a smaller n, or no more contexts than fit."
+        )
+    # whole batches in each block, so that a context's place in its block tells its batch
+    size = BATCHES * max(1, BLOCK_TOKENS // (BATCHES * int(problem.n)))
+    firsts = takewhile(lambda first: first < contexts, count(0, size))
+    blocks = tuple(
+        draw_contexts(problem, min(size, contexts - first), seed, cell, chunk) for chunk, first in enumerate(firsts)
+    )
+    return SampledLoss(problem, attention, blocks)

@@ -1,0 +1,53 @@
+"""Where descents over M begin, and the units in which they measure."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.streams import normals
+from lipverify.optimum.descent import Units
+from lipverify.optimum.sampled import SampledLoss
+from lipverify.problem import Problem
+
+Floats = NDArray[np.float64]
+
+WINDOWS = 2.0 ** np.arange(-4, 11)
+"""Windows among which the scale is found, for covariates of radius 1."""
+SMALL = 1e-3
+LEAST_EIGENVALUE = 1e-6
+
+
+def natural_units(problem: Problem, loss: SampledLoss) -> Units:
+    """The w of the best w I on a coarse grid, the loss there, and what whitens the queries.
+
+    Raises
+    ------
+    InvalidInput
+        If the loss is zero there.
+    """
+    windows = WINDOWS / problem.covariates.radius**2
+    losses = [loss(w * np.eye(problem.d))[0] for w in windows]
+    best = int(np.argmin(losses))
+    if not losses[best] > 0:
+        raise InvalidInput(f"the loss is zero at M = {windows[best]:g} I: there is no minimiser to find.")
+    return Units(matrix=float(windows[best]), whitening=_whitening(loss), loss=losses[best])
+
+
+def starting_points(problem: Problem, units: Units, starts: int, seed: int, cell: str) -> list[Floats]:
+    """The best w I of the grid, a random matrix near zero, and then random matrices of the size of w I.
+
+    Nothing but w I assumes a form of the minimiser.
+    """
+    d = problem.d
+    random = units.matrix / np.sqrt(d) * normals(seed, f"{cell}/starts", 0, (max(starts, 2), d, d))
+    return [units.matrix * np.eye(d), SMALL * random[0], *random[1:]][:starts]
+
+
+def _whitening(loss: SampledLoss) -> Floats:
+    """S^{-1/2}, S the second moment of the queries over the mean of its eigenvalues, which are kept from zero."""
+    S = np.mean([block.query.T @ block.query / len(block.query) for block in loss.blocks], axis=0)
+    values, vectors = np.linalg.eigh(S)
+    relative = np.maximum(values / np.mean(values), LEAST_EIGENVALUE)
+    return np.asarray((vectors / np.sqrt(relative)) @ vectors.T)
