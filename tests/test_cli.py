@@ -189,7 +189,10 @@ def test_an_interruption_is_one_line_and_leaves_what_is_finished(tmp_path: Path)
         [sys.executable, "-m", "lipverify", "verify", "softmax.window-printed", "--out", str(tmp_path)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
     )  # fmt: skip
-    time.sleep(4)
+    waited = time.monotonic() + 60
+    while not (tmp_path / NAME).exists() and time.monotonic() < waited:
+        time.sleep(0.1)
+    time.sleep(1)
     os.killpg(running.pid, signal.SIGINT)
     stdout, stderr = running.communicate(timeout=30)
     assert running.returncode == 130
