@@ -42,6 +42,12 @@ WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
         ((*LOSS, "--w", "1", "--method", "magic"), "magic"),
         ((*LOSS, "--w", "1", "--contexts", "10"), "contexts"),
         ((*LOSS, "--w", "1", "--method", "montecarlo", "--contexts", "1"), "contexts = 1"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--backend", "cupy"), "GPU"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--sampling", "half"), "half"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--jobs", "0"), "workers = 0"),
+        (("matrix", "--d", "3", "--n", "10", "--covariance", "4", "1"), "Sigma has 2 rows"),
+        (("matrix", "--d", "3", "--n", "10", "--ball", "0"), "C = 0"),
+        (("matrix", "--d", "3", "--n", "10", "--attention", "hard"), "hard"),
         ((*WINDOW, "--sigma", "-1"), "sigma = -1"),
         ((*WINDOW, "--sigma", "nan"), "sigma = nan"),
         ((*WINDOW, "--L", "-2"), "L = -2"),
@@ -63,7 +69,7 @@ WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], named: str, tmp_path: Path) -> None:
-    if arguments[:2] == ("verify", "--backend") and arguments[2] == "cupy":
+    if arguments[-1] == "cupy":
         try:
             import cupy
 
@@ -121,6 +127,19 @@ def test_loss_by_monte_carlo_is_repeatable_and_near() -> None:
     content = json.loads(first.stdout)
     exact = json.loads(lipverify(*LOSS, "--w", "5", "--json").stdout)
     assert abs(content["bias"][0] - exact["bias"][0]) <= 2 * content["bias_error"][0]
+
+
+def test_matrix_prints_what_the_window_says() -> None:
+    asked = ("--d", "2", "--n", "6", "--law", "affine", "--L", "3")
+    content = json.loads(lipverify("matrix", *asked, "--contexts", "2000", "--json").stdout)
+    window = json.loads(lipverify("window", *asked, "--json").stdout)
+    for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        truth = window["w"] if i == j else 0.0
+        assert abs(content["M"][i][j] - truth) <= 2.5 * content["M_error"][i][j]
+    assert content["M_error"][0][0] < 0.1 * window["w"]
+    table = lipverify("matrix", *asked, "--contexts", "2000")
+    assert "5 of 5 starts agree" in table.stdout
+    assert "descended 21 of 21" in table.stderr
 
 
 @pytest.mark.parametrize("extra", [("--route", "zonal"), ("--method", "certified"), ("--law", "cosine")])

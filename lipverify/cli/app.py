@@ -201,3 +201,51 @@ def window(
     from lipverify.cli.numbers import print_window
 
     return print_window(d, n, law, L, sigma, json)
+
+
+@app.command
+def matrix(
+    *,
+    d: int,
+    n: float,
+    law: str = "relu",
+    L: Lipschitz = 1.0,
+    sigma: float = 1.0,
+    covariance: Annotated[list[float] | None, Parameter(consume_multiple=True, negative="")] = None,
+    ball: float | None = None,
+    attention: str = "softmax",
+    contexts: int | None = None,
+    seed: int = 0,
+    json: Json = False,
+) -> int:
+    """The matrix M that minimises the loss, by sampling; errors are half-widths of 95 % intervals.
+
+    Parameters
+    ----------
+    d
+        Ambient dimension, >= 2.
+    n
+        Context length.
+    law
+        affine, relu, cosine or quadratic.
+    L
+        Lipschitz constant.
+    sigma
+        Standard deviation of the label noise.
+    covariance
+        Diagonal of Sigma, for covariates Sigma^{1/2} U; the sphere by default.
+    ball
+        Bound on the spectral norm of M, which is then symmetric; none by default.
+    attention
+        softmax or linear.
+    contexts
+        How many contexts to draw.
+    seed
+        Seed of the draws.
+    json
+        Print an object.
+    """
+    from lipverify.cli.matrices import print_matrix
+
+    search = {"attention": attention, "contexts": contexts, "seed": seed}
+    return print_matrix(d, n, law, L, sigma, covariance, ball, search, json)

@@ -1,0 +1,104 @@
+"""How often 95 % intervals miss, over many repetitions of skewed samples: `python benchmarks/coverage.py`.
+
+Betting: `Tally`, a number of samples fixed beforehand. Stopped: `until`, sampling that ends as soon as the interval
+is narrow enough. Normal: mean +- 1.96 standard errors, for comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify import Problem, loss_terms
+from lipverify.laws import ReLU
+from lipverify.loss.interval import betting_interval
+from lipverify.loss.montecarlo.accuracy import tally_of, until
+from lipverify.loss.montecarlo.terms import sampler
+from lipverify.loss.streams import uniforms
+
+Floats = NDArray[np.float64]
+REPETITIONS = 4000
+
+
+@dataclass(frozen=True)
+class Skewed:
+    """Samples made of uniforms, 256 a chunk."""
+
+    transform: Callable[[Floats], Floats]
+    cell: str
+    size: int = 256
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        return np.zeros(1), np.ones(1)
+
+    def chunk(self, index: int) -> Floats:
+        return self.transform(uniforms(0, self.cell, index, (self.size, 1)))
+
+
+CASES: dict[str, tuple[float, Callable[[Floats], Floats]]] = {
+    "one in a hundred": (0.01, lambda u: (u < 0.01).astype(float)),
+    "u^30": (1 / 31, lambda u: u**30),
+    "1 - u^30": (30 / 31, lambda u: 1 - u**30),
+}
+
+
+def line(name: str, misses: int, repetitions: int, width: float) -> None:
+    share = misses / repetitions
+    error = 1.96 * math.sqrt(max(share * (1 - share), 1 / repetitions) / repetitions)
+    print(f"  {name:34s} {misses:5d} of {repetitions}: {share:6.2%} ± {error:.2%}, median half-width {width:.3g}")
+
+
+def fixed(name: str, size: int) -> None:
+    truth, transform = CASES[name]
+    x = transform(uniforms(0, f"fixed/{name}", 0, (size, REPETITIONS)))
+    low, high = betting_interval(x)
+    line(
+        f"betting, {size} samples", int(np.sum((low > truth) | (high < truth))), REPETITIONS, np.median(high - low) / 2
+    )
+    error = 1.96 * x.std(axis=0) / math.sqrt(size)
+    line(f"normal, {size} samples", int(np.sum(np.abs(x.mean(axis=0) - truth) > error)), REPETITIONS, np.median(error))
+
+
+def stopped(name: str, rtol: float) -> None:
+    truth, transform = CASES[name]
+    ends = [
+        until(lambda look, r=r: Skewed(transform, f"{name}/{r}/{look}"), rtol, 40, 10**7) for r in range(REPETITIONS)
+    ]
+    misses = sum(bool(abs(mean[0] - truth) > half_width[0]) for mean, half_width in ends)
+    line(f"stopped at rtol = {rtol:g}", misses, REPETITIONS, float(np.median([end[1] for end in ends])))
+
+
+def bias_of_contexts() -> None:
+    """The bias itself where it is skewed: few tokens, ReLU."""
+    problem, w, repetitions = Problem(d=3, n=4, law=ReLU()), np.array([8.0]), 2000
+    exact = loss_terms(problem, w)
+    truth = np.array([exact.noise[0], exact.bias[0]])
+    at = partial(sampler, problem, w, None, "softmax", "full", 0)
+    ends = [tally_of(at(f"coverage/{r}"), 400).interval() for r in range(repetitions)]
+    for k, term in enumerate(("noise", "bias")):
+        unit = 1.0 if term == "noise" else at("").unit
+        misses = sum(bool(abs(unit * mean[k] - truth[k]) > unit * half[k]) for mean, half in ends)
+        line(
+            f"{term}, d = 3, n = 4, w = 8, 400 contexts",
+            misses,
+            repetitions,
+            float(np.median([unit * e[1][k] for e in ends])),
+        )
+
+
+def main() -> None:
+    for name, size, rtol in (("one in a hundred", 300, 0.6), ("u^30", 200, 0.3), ("1 - u^30", 200, 0.01)):
+        print(f"{name}:")
+        fixed(name, size)
+        stopped(name, rtol)
+    print("samples of the ReLU law, against the exact method:")
+    bias_of_contexts()
+
+
+if __name__ == "__main__":
+    main()
