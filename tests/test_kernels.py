@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from lipverify import Problem
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
+from lipverify.loss.montecarlo.backend import Backend
 from lipverify.loss.montecarlo.fused import Fused, has_kernel
 from lipverify.loss.montecarlo.kernels import launch, layout
 from lipverify.loss.montecarlo.kernels.source import assembled
@@ -508,13 +509,12 @@ def test_blocks_of_threads_draw_the_uniforms_of_numpy(count: int) -> None:
 
 
 @pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(3.0), Quadratic(2.0), Linear(2.0)])
-def test_the_kernels_give_the_samples_of_reduced_sampling(law: Law, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernels_give_the_samples_of_reduced_sampling(law: Law) -> None:
     """The whole way, from a problem to samples in the order of its windows, one chunk after the other."""
     w = np.array([3.0, 0.0, 0.5, 2.0, 1.0, 5.0, 4.0])
     problem, grid = Problem(d=4, n=9, law=law), grid_of(w)
     plain = Reduced(problem, grid, 3, "fused").chunk(0)
-    monkeypatch.setattr("lipverify.loss.montecarlo.fused.MOST_BUNDLES", 20)
-    fused = Fused(problem, grid, 3, "fused")
+    fused = Fused(problem, grid, 3, "fused", Backend(kernel=launch.samples, tokens=20 * 9))
     with emulated_gpu():
         chunks = np.concatenate([fused.chunk(0), fused.chunk(1)])
     assert has_kernel(problem)

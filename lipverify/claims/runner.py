@@ -19,7 +19,7 @@ from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Task
 from lipverify.claims.finished import Finished
 from lipverify.claims.ledger import Cell, Control, CrossCheck, Ledger, Provenance, Record
 from lipverify.claims.verdict import Interval, conclude, decide, margin
-from lipverify.loss.montecarlo.device import namespace
+from lipverify.loss.montecarlo.backend import backend_named
 
 Progress = Callable[[int, int, str], None]
 PACKAGES = ("numpy", "scipy", "sympy", "matplotlib", "typst")
@@ -49,7 +49,7 @@ def run(
     InvalidInput
         If `backend` is not known or not available.
     """
-    namespace(backend)
+    backend_named(backend)
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = {address: task for claim in claims for address, task in claim.tasks.items()}
     if executor is not None:

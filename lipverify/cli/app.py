@@ -47,7 +47,7 @@ def verify(
     out
         Folder for the ledger and the report; made if it is not there.
     backend
-        numpy or cupy.
+        numpy, native or cupy; see `lipverify loss --help`.
     jobs
         Processes; one a processor by default.
     seed
@@ -156,7 +156,7 @@ def loss(
     sampling
         For montecarlo: reduced (two numbers a token) or full (whole contexts in R^d).
     backend
-        For montecarlo: numpy or cupy; the same points on both.
+        For montecarlo: numpy, native (needs a C compiler) or cupy (needs a GPU); the same points on all.
     jobs
         For montecarlo: threads; one a processor by default. They change nothing but the time.
     seed

@@ -19,7 +19,7 @@ from lipverify.claims.registry import profile_named, select_claims
 from lipverify.claims.runner import run
 from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
-from lipverify.loss.montecarlo.device import namespace
+from lipverify.loss.montecarlo.backend import backend_named
 
 AS_RECORDED, DIFFERS, BROKE, INTERRUPTED = 0, 1, 3, 130
 LOOKS = {
@@ -44,7 +44,7 @@ def verify_claims(
     """Verify, write the ledger and then the report, print the table; the exit code."""
     if jobs is not None and jobs < 1:
         raise InvalidInput(f"jobs = {jobs}: the number of processes must be 1 or more.")
-    namespace(backend)
+    backend_named(backend)
     claims = select_claims(ids, profile_named(profile, seed, backend))
     _require_writable(out)
     messages = Console(stderr=True, highlight=False)

@@ -7,27 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.errors import InvalidInput
-from lipverify.loss.montecarlo.kernels.launch import require_gpu
-
-BACKENDS = ("numpy", "cupy")
-
-
-def namespace(backend: str) -> Any:
-    """The array library of a backend, refused unless it is known and its device is there.
-
-    >>> namespace("numpy").__name__
-    'numpy'
-    """
-    if backend not in BACKENDS:
-        raise InvalidInput(f"backend = {backend!r} is not known; choose one of: {', '.join(BACKENDS)}.")
-    if backend == "numpy":
-        return np
-    require_gpu()
-    import cupy
-
-    return cupy
-
 
 def to_host(array: Any) -> NDArray[np.float64]:
     """A NumPy array from any library's."""

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.device import to_device, to_host
 from lipverify.loss.montecarlo.samples import averaged, drawn, softmax_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
@@ -73,11 +74,15 @@ class Reduced:
     grid: Grid
     seed: int
     cell: str
-    xp: Any = np
-    device: Any = None
+    backend: Backend = NUMPY
     workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
 
     contexts_a_sample = QUERIES
+
+    @property
+    def xp(self) -> Any:
+        """The array namespace."""
+        return self.backend.xp
 
     @property
     def law(self) -> RidgeLaw:
@@ -130,7 +135,7 @@ class Reduced:
 
     def _coordinates(self, pairs: Floats) -> tuple[Array, Array]:
         """Coordinates made of (u, v), on the device."""
-        moved = to_device(pairs, self.xp, self.device)
+        moved = to_device(pairs, self.xp, self.backend.device)
         return projected(moved[..., 0], moved[..., 1], self.problem.d, self.xp)
 
     def _sums(self, t: Array, s: Array, c: Array) -> Sums:

@@ -4,7 +4,7 @@ r"""Loss terms by sampling, each with a 95 % interval that is valid at every num
 
 The label noise and the amplitudes of the law are averaged in closed form, so what is sampled is bounded. An
 isotropic problem is reduced to two numbers a token; anything else, or `sampling="full"`, is drawn in R^d.
-Written for any array library of the array API standard: draws come from addressed streams.
+Written for any array library of the array API standard; draws come from addressed streams.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss.montecarlo.accuracy import Progress, tally_of, until
-from lipverify.loss.montecarlo.device import namespace
+from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
 from lipverify.loss.montecarlo.full import Full
 from lipverify.loss.montecarlo.fused import Fused, has_kernel
 from lipverify.loss.montecarlo.linear import LinearAttention
@@ -79,7 +79,8 @@ def montecarlo_terms(
     seed, cell
         Address of the random numbers.
     backend
-        "numpy", or "cupy": the same points on a GPU, by fused kernels where there is one for the law.
+        "numpy"; "native": a kernel made by the C compiler of this machine, for named laws; "cupy": a GPU. The
+        points are the same.
     xp, device
         Instead of `backend`: any namespace of the array API standard, and a device of it.
     workers
@@ -104,10 +105,10 @@ def montecarlo_terms(
     matrix = _matrix(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
-    xp = namespace(backend) if xp is None else xp
+    where = backend_named(backend) if xp is None else Backend(xp, device)
 
     def at(address: str) -> Samples:
-        return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, xp, device)
+        return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where)
 
     first = at(cell)
     share = first.contexts_a_sample
@@ -141,17 +142,15 @@ def sampler(
     sampling: str = "full",
     seed: int = 0,
     cell: str = "",
-    xp: Any = np,
-    device: Any = None,
+    backend: Backend = NUMPY,
 ) -> Samples:
     """Samples of both terms on a grid of windows, by chunks."""
     if attention == "linear":
-        return LinearAttention(problem, w, M, seed, cell, xp, device)
-    if sampling == "reduced" and xp.__name__ == "cupy" and has_kernel(problem):
-        return Fused(problem, grid_of(w), seed, cell, xp, device)
+        return LinearAttention(problem, w, M, seed, cell, backend.xp, backend.device)
     if sampling == "reduced":
-        return Reduced(problem, grid_of(w), seed, cell, xp, device)
-    return Full(problem, grid_of(w), M, seed, cell, xp, device)
+        kind = Fused if backend.kernel is not None and has_kernel(problem) else Reduced
+        return kind(problem, grid_of(w), seed, cell, backend)
+    return Full(problem, grid_of(w), M, seed, cell, backend.xp, backend.device)
 
 
 def _sampling(problem: Problem, M: Floats | None, attention: str, sampling: str | None) -> str:

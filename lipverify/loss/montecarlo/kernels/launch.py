@@ -15,14 +15,20 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.loss.montecarlo.kernels.layout import LAWS, Ladder, grid_and_block, instantiation, slices_of, split
+from lipverify.loss.montecarlo.kernels.layout import (
+    Ladder,
+    grid_and_block,
+    instantiation,
+    require_question,
+    slices_of,
+    split,
+)
 from lipverify.loss.montecarlo.kernels.source import assembled
 
 OPTIONS = ("--std=c++17",)
@@ -90,7 +96,7 @@ def samples(
     A query is shared by 2^k lanes of a warp, with k a function of n alone: on one kind of device the samples of a
     bundle do not depend, to the last bit, on which other bundles are asked for in the same call.
     """
-    _validate(law, d, n, ladders, bundles)
+    require_question(law, d, n, ladders, bundles)
     require_gpu()
     import cupy
 
@@ -152,20 +158,3 @@ def _kernel(name: str) -> Any:
 def _halves(number: int) -> tuple[int, int]:
     """The lower and the upper 64 bits."""
     return number & WORD, number >> 64 & WORD
-
-
-def _validate(law: str, d: int, n: int, ladders: Sequence[Ladder], bundles: int) -> None:
-    """Refuse what the kernel has no meaning for."""
-    if law not in LAWS:
-        raise InvalidInput(f"law = {law!r} has no kernel; choose one of: {', '.join(LAWS)}.")
-    if d < 2 or n < 1:
-        raise InvalidInput(f"d = {d}, n = {n}: a kernel needs d >= 2 and n >= 1.")
-    if bundles < 0:
-        raise InvalidInput(f"bundles = {bundles}: the number of bundles must be >= 0.")
-    if not ladders:
-        raise InvalidInput("ladders = []: at least one window is needed.")
-    for base, rungs in ladders:
-        if not (math.isfinite(base) and base >= 0):
-            raise InvalidInput(f"w_0 = {base}: a window must be finite and >= 0.")
-        if rungs < 1:
-            raise InvalidInput(f"ladder ({base}, {rungs}): a ladder has at least one window.")

@@ -1,8 +1,11 @@
-"""How windows and bundles are dealt to the blocks, warps and lanes of a GPU; see kernels.cu."""
+"""What a kernel may be asked, and how windows and bundles are dealt to the blocks, warps and lanes of a GPU."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+from lipverify.errors import InvalidInput
 
 LAWS = {"affine": 0, "linear": 0, "relu": 1, "cosine": 2, "quadratic": 3}
 """The laws that have a kernel, with their numbers in laws.cuh: with the task averaged, linear is affine."""
@@ -25,14 +28,14 @@ def instantiation(law: str, rungs: int) -> str:
     return f"samples<{LAWS[law]}, {rungs}>"
 
 
-def split(ladders: Sequence[Ladder]) -> list[Ladder]:
-    """The same windows in the same order, no ladder with more than eight.
+def split(ladders: Sequence[Ladder], most: int = MOST_RUNGS) -> list[Ladder]:
+    """The same windows in the same order, no ladder with more than `most`.
 
     >>> split([(0.5, 3), (1.0, 17)])
     [(0.5, 3), (1.0, 8), (256.0, 8), (65536.0, 1)]
     """
-    parts = ((base, first, rungs) for base, rungs in ladders for first in range(0, rungs, MOST_RUNGS))
-    return [(base * 2.0**first, min(MOST_RUNGS, rungs - first)) for base, first, rungs in parts]
+    parts = ((base, first, rungs) for base, rungs in ladders for first in range(0, rungs, most))
+    return [(base * 2.0**first, min(most, rungs - first)) for base, first, rungs in parts]
 
 
 def slices_of(n: int) -> int:
@@ -52,3 +55,26 @@ def grid_and_block(n: int, ladders: int, bundles: int) -> tuple[tuple[int, int],
     """
     rows = -(-ladders // MOST_WARPS)
     return (-(-bundles * slices_of(n) // PLACES), rows), (LANES * -(-ladders // rows),)
+
+
+def require_question(law: str, d: int, n: int, ladders: Sequence[Ladder], bundles: int) -> None:
+    """Refuse what a kernel has no meaning for.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument breaks its rule.
+    """
+    if law not in LAWS:
+        raise InvalidInput(f"law = {law!r} has no kernel; choose one of: {', '.join(LAWS)}.")
+    if d < 2 or n < 1:
+        raise InvalidInput(f"d = {d}, n = {n}: a kernel needs d >= 2 and n >= 1.")
+    if bundles < 0:
+        raise InvalidInput(f"bundles = {bundles}: the number of bundles must be >= 0.")
+    if not ladders:
+        raise InvalidInput("ladders = []: at least one window is needed.")
+    for base, rungs in ladders:
+        if not (math.isfinite(base) and base >= 0):
+            raise InvalidInput(f"w_0 = {base}: a window must be finite and >= 0.")
+        if rungs < 1:
+            raise InvalidInput(f"ladder ({base}, {rungs}): a ladder has at least one window.")

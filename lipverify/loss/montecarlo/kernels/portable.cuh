@@ -33,6 +33,10 @@ LIPVERIFY_DEVICE void turn(double v, double *cosine, double *sine) { sincospi(2.
 #define LIPVERIFY_UNROLL_BY(times)
 #define LIPVERIFY_CONSTANT static const
 
+#ifdef __SIZEOF_INT128__
+/* The upper 64 bits of a product: one instruction of a processor of 64 bits. */
+LIPVERIFY_DEVICE word upper_product(word a, word b) { return (word)((unsigned __int128)a * b >> 64); }
+#else
 /* The upper 64 bits of a product, by halves of 32 bits: no partial sum exceeds 64 bits. */
 LIPVERIFY_DEVICE word upper_product(word a, word b)
 {
@@ -40,6 +44,7 @@ LIPVERIFY_DEVICE word upper_product(word a, word b)
     const word middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & half);
     return a1 * b1 + (middle >> 32) + (other >> 32);
 }
+#endif
 
 /* A double as its 64 bits, and back. */
 LIPVERIFY_DEVICE word bits_of(double x)

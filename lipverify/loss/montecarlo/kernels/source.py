@@ -6,7 +6,7 @@ import functools
 import re
 from importlib.resources import files
 
-_INCLUDE = re.compile(r'^#include "(\w+\.cuh)"\n', re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "(\w+\.(?:cuh|h))"\n', re.MULTILINE)
 
 
 @functools.cache

@@ -1,0 +1,142 @@
+r"""Launch of the kernel on a processor: compiled by the user's C compiler at the first call.
+
+The samples are those of `launch.samples`, to rounding; native.c says how they are summed. A call holds no lock of
+Python's and changes no state, so that several threads may share the work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.loss.montecarlo.kernels.compiler import has_compiler, library, require_compiler
+from lipverify.loss.montecarlo.kernels.layout import LAWS, Ladder, require_question, split
+from lipverify.loss.montecarlo.kernels.source import assembled
+
+__all__ = ["has_compiler", "require_compiler", "samples"]
+
+Floats = NDArray[np.float64]
+
+ALIGNMENT = 64
+"""Bytes: the widest register, and a line of the cache."""
+EPS = float(np.finfo(float).eps)
+
+
+def samples(
+    law: str, L: float, d: int, n: int, ladders: Sequence[Ladder], key: int, first: int, bundles: int
+) -> tuple[Floats, Floats]:
+    """Noise and bias samples of the bundles `first`, ..., `first + bundles - 1`.
+
+    Parameters
+    ----------
+    law, L
+        One of `LAWS`, and its constant, on which the samples of the cosine law alone depend.
+    d, n
+        Dimension >= 2, and tokens a context.
+    ladders
+        The windows, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Beyond 2^50, where t is not known
+        well enough to tell windows apart, a foot w_0 counts as 2^50.
+    key
+        Key of the Philox stream: an integer of 128 bits, as `numpy.random.Philox` takes it.
+    first, bundles
+        Which bundles: bundle j is a function of (key, d, n, j), whatever else is asked for.
+
+    Returns
+    -------
+    (noise, bias)
+        Doubles, (bundles, windows), with the windows of the first ladder, then of the second, ...; in units of
+        sigma^2 and of the variance of the law's amplitude (affine and linear: a d-th of that).
+
+    Raises
+    ------
+    InvalidInput
+        If there is no C compiler, or it fails, or an argument breaks its rule.
+    OutOfReach
+        If what the compiler made computes wrongly.
+
+    Notes
+    -----
+    On one machine the samples of a bundle do not depend, to the last bit, on which other bundles or ladders are asked
+    for in the same call. Fewer than eight bundles of contexts with less than 2048 tokens take as long as eight.
+    """
+    require_question(law, d, n, ladders, bundles)
+    return _samples(_library(), law, L, d, n, ladders, key, first, bundles)
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    """The compiled kernel."""
+    return library(assembled("native.c"), _computes)
+
+
+def _samples(
+    library: ctypes.CDLL,
+    law: str,
+    L: float,
+    d: int,
+    n: int,
+    ladders: Sequence[Ladder],
+    key: int,
+    first: int,
+    bundles: int,
+) -> tuple[Floats, Floats]:
+    """The samples by a library."""
+    library.lipverify_room.restype = ctypes.c_size_t
+    ladders = split(ladders, library.lipverify_rungs())
+    starts = np.array([0, *itertools.accumulate(rungs for _, rungs in ladders)], dtype=np.intc)
+    bases = np.array([base for base, _ in ladders], dtype=np.float64)
+    noise, bias = np.empty((2, bundles, starts[-1]))
+    room = np.empty(library.lipverify_room(len(ladders)) + ALIGNMENT, dtype=np.uint8)
+    room = room[-room.ctypes.data % ALIGNMENT :]
+    words = [ctypes.c_uint64(word) for word in (key, key >> 64, first, bundles)]
+    problem = [LAWS[law], d, ctypes.c_uint64(n), ctypes.c_double(L)]
+    arrays = [ctypes.c_void_p(array.ctypes.data) for array in (bases, starts, room, noise, bias)]
+    library.lipverify_samples(*words, *problem, len(ladders), *arrays)
+    return noise, bias
+
+
+def _computes(library: ctypes.CDLL) -> bool:
+    """Whether a library gives the samples of the definition: each law on ladders of each length, both layouts."""
+    ladders = [(0.75, rungs) for rungs in range(1, library.lipverify_rungs() + 1)]
+    for law, n in itertools.product(("affine", "relu", "cosine", "quadratic"), (3, 2049)):
+        key = 2**127 + 1
+        computed = np.concatenate(_samples(library, law, 2.0, 5, n, ladders, key, 7, 1), axis=1)
+        # what a compiler gets wrong is not a matter of rounding
+        if not np.allclose(computed, _definition(law, 2.0, 5, n, ladders, key, 7), rtol=math.sqrt(EPS), atol=0.0):
+            return False
+    return True
+
+
+def _definition(law: str, L: float, d: int, n: int, ladders: Sequence[Ladder], key: int, bundle: int) -> Floats:
+    """Noise and bias of one bundle as one would write them, (1, 2 windows), for d > 2."""
+    w = np.concatenate([base * 2.0 ** np.arange(rungs) for base, rungs in ladders])
+    blocks = 2 + -(-n // 2)
+    u, v = np.random.Generator(np.random.Philox(key=key, counter=bundle * blocks)).random((2 * blocks, 2)).T
+    points = np.sqrt(-np.expm1(2 / (d - 2) * np.log(u + 2.0**-54))) * np.exp(2j * np.pi * v)
+    terms = np.zeros((2, len(w)))
+    for r, c in enumerate(points[:4].real):
+        seen = points[4 : 4 + n] * (-1j) ** r
+        t, z = seen.real, c * seen.real + math.sqrt(1 - c * c) * seen.imag
+        g = np.exp(np.outer(w, t - t.max()))
+        a = g / g.sum(axis=1, keepdims=True)
+        noise = (a * a).sum(axis=1)
+        if law == "affine":
+            bias = (a @ (1 - t)) ** 2 + (a * a) @ (1 - t * t)
+        else:
+            bias = sum((a @ (h(z) - h(c))) ** 2 for h in _links(law, L))
+        terms += np.stack([noise, bias]) / 4
+    return terms.reshape(1, -1)
+
+
+def _links(law: str, L: float) -> tuple[Any, ...]:
+    """The links of a law."""
+    if law == "relu":
+        return (lambda z: np.maximum(z, 0), lambda z: np.maximum(-z, 0))
+    return (lambda z: np.cos(L * z),) if law == "cosine" else (np.square,)
