@@ -16,7 +16,7 @@ from lipverify.claims.claim import Task
 from lipverify.errors import InvalidInput
 
 NAME = "finished.sqlite"
-SOURCES = (".py", ".c", ".cu", ".cuh")
+SOURCES = (".py", ".c", ".h", ".cu", ".cuh")
 
 
 class Finished:

@@ -46,6 +46,10 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
         """Whether f(Rx) is drawn like f(x) for every rotation R."""
         return False
 
+    def shape(self, d: int) -> Any:
+        """A matrix S such that f(Rx) is drawn like f(x) for every orthogonal R with R S R^T = S; None if unknown."""
+        return np.eye(d) if self.isotropic else None
+
 
 class FunctionLaw(Law, frozen=True):
     """A law whose functions can be drawn and evaluated: f = l_1 f_1 + ... + l_K f_K.
@@ -76,10 +80,6 @@ class FunctionLaw(Law, frozen=True):
         """Bounds on max |f_k| over |x| <= radius; only linear attention needs them, whose weights do not sum to one."""
         raise NotImplementedError
 
-    def shape(self, d: int) -> Any:
-        """A matrix S such that f(Rx) is drawn like f(x) for every orthogonal R with R S R^T = S."""
-        return None
-
 
 class RidgeLaw(FunctionLaw, frozen=True):
     """f(x) = l_1 h_1(<q, x>) + ... + l_K h_K(<q, x>), q uniform on the sphere."""
@@ -109,10 +109,6 @@ class RidgeLaw(FunctionLaw, frozen=True):
     def values(self, tasks: Array, points: Array, xp: Any) -> list[Array]:
         """h_k(<q, x>)."""
         return self.links(xp.sum(tasks[:, None, :] * points, axis=-1), xp)
-
-    def shape(self, d: int) -> Any:
-        """The identity."""
-        return np.eye(d)
 
 
 def as_ridge(law: Law, method: str) -> RidgeLaw:

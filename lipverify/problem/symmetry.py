@@ -39,10 +39,11 @@ def symmetry(problem: Problem) -> Symmetry:
     1
     """
     d = problem.d
-    shapes = [problem.covariates.shape(d), problem.law.shape(d)]  # type: ignore[attr-defined]
+    shapes = [problem.covariates.shape(d), problem.law.shape(d)]
     if any(shape is None for shape in shapes):
         return Symmetry(())
-    one, other = (shape / np.linalg.norm(shape, 2) for shape in shapes)
+    # the size of a shape says nothing, and one that is zero says as much as the identity
+    one, other = (shape / np.linalg.norm(shape, 2) if np.any(shape) else np.eye(d) for shape in shapes)
     if np.max(np.abs(one @ other - other @ one)) > SAME:
         return Symmetry(())
     # an irrational mixture has an eigenvalue for each pair of eigenvalues
