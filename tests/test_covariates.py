@@ -81,7 +81,7 @@ def test_the_group_average_is_a_projection_on_what_commutes(which: tuple[int, Co
     np.testing.assert_allclose(group.average(average), average, atol=1e3 * EPS)
     shape = law.shape(d)
     assert shape is not None
-    np.testing.assert_allclose(average @ shape, shape @ average, atol=1e4 * EPS * np.linalg.norm(shape))
+    np.testing.assert_allclose(average @ shape, shape @ average, atol=float(1e4 * EPS * np.linalg.norm(shape)))
     assert math.isclose(np.trace(average), np.trace(M), abs_tol=1e3 * EPS)
 
 
@@ -120,7 +120,7 @@ def test_a_projection_on_a_space_does_not_mix_it_with_its_complement() -> None:
         R[1:, 1:] = rotation(2, k) * (1.0 if normals(0, "reflection", k, (1,))[0] > 0 else -1.0)
         total += R @ M @ R.T / 400
     # 400 rotations: errors of |M| / sqrt(400) a standard deviation, five of them
-    np.testing.assert_allclose(total, symmetry(problem).average(M), atol=5 * np.linalg.norm(M) / 20)
+    np.testing.assert_allclose(total, symmetry(problem).average(M), atol=float(5 * np.linalg.norm(M) / 20))
 
 
 @pytest.mark.parametrize(
