@@ -300,7 +300,7 @@ def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
     problem, w = Problem(d=4, n=30, law=ReLU()), np.array([4.0])
     drawn = Reduced(problem, grid_of(w), 0, "bundle")
     x = np.concatenate([drawn.chunk(k) for k in range(12)])
-    full = Full(problem, grid_of(w), None, 0, "bundle")
+    full = Full(problem, w, cell="bundle")
     y = np.concatenate([full.chunk(k) for k in range(8)])
     assert np.all(y.var(axis=0) / x.var(axis=0) > 0.7 * QUERIES)
 

@@ -6,6 +6,7 @@ the amplitudes of the law.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
 from lipverify.loss.montecarlo.device import to_device, to_host
 from lipverify.loss.montecarlo.samples import drawn, softmax_bounds
-from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
+from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, grid_of, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.law import FunctionLaw, as_functions
 
@@ -28,17 +30,15 @@ COORDINATES = 2**18
 
 
 @dataclass(frozen=True)
-class Full:
-    """Samples for one matrix M scaled by every window of a grid: scores w x_i^T M x; M = None for the identity."""
+class WholeContexts:
+    """Samples for one matrix M scaled by every window: scores w x_i^T M x; M = None for the identity."""
 
     problem: Problem
-    grid: Grid
-    M: Floats | None
-    seed: int
-    cell: str
-    xp: Any = np
-    device: Any = None
-    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
+    w: Floats
+    M: Floats | None = None
+    seed: int = 0
+    cell: str = ""
+    backend: Backend = NUMPY
 
     contexts_a_sample = 1
 
@@ -57,32 +57,49 @@ class Full:
         """What a bias sample is to be multiplied by."""
         return self.law.amplitude_variance
 
+    @property
+    def reach(self) -> Floats:
+        """A bound on |w x_i^T M x| at every window."""
+        norm = 1.0 if self.M is None else float(np.linalg.norm(self.M, 2))
+        return self.w * self.problem.covariates.radius**2 * norm
+
+    def blocks(self, index: int) -> Iterator[Contexts]:
+        """The contexts of a chunk, a stretch of tokens at a time."""
+        tokens = max(1, COORDINATES // self.problem.d)
+        address = self.seed, self.cell, index
+        return token_blocks(self.problem, self.size, tokens, *address, self.backend.xp, self.backend.device)
+
+    def scores(self, contexts: Contexts) -> Array:
+        """x_i^T M x of every token, (C, tokens)."""
+        xp, device = self.backend.xp, self.backend.device
+        key = contexts.query if self.M is None else contexts.query @ to_device(self.M.T, xp, device)
+        return xp.matmul(contexts.tokens, key[:, :, None])[:, :, 0]
+
+
+@dataclass(frozen=True)
+class Full(WholeContexts):
+    """Samples of softmax attention."""
+
+    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
+
+    @property
+    def grid(self) -> Grid:
+        """The windows in ladders."""
+        return grid_of(self.w)
+
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column; the prediction lies between the extremes of each component."""
         bias = sum(extent**2 for extent in self.law.extents(self.problem.covariates.radius))
-        return softmax_bounds(self.problem, self.grid.windows * largest_score(self.problem, self.M), bias)
+        return softmax_bounds(self.problem, self.reach, bias)
 
     def chunk(self, index: int) -> Floats:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
-        tokens = max(1, COORDINATES // self.problem.d)
-        blocks = token_blocks(self.problem, self.size, tokens, self.seed, self.cell, index, self.xp, self.device)
-        sums = reduce(lambda one, other: merged(one, other, self.grid, self.xp), map(self._sums, blocks))
-        return to_host(drawn(sums, self.grid, self.xp))
+        grid, xp = self.grid, self.backend.xp
 
-    def _sums(self, contexts: Contexts) -> Sums:
-        """Sums over one stretch of tokens."""
-        differences = [f - at_query[:, None] for f, at_query in zip(contexts.values, contexts.targets, strict=True)]
-        return softmax_sums(
-            scores(contexts, self.M, self.xp, self.device), differences, self.grid, self.xp, self.workspace
-        )
+        def sums_of(contexts: Contexts) -> Sums:
+            pairs = zip(contexts.values, contexts.targets, strict=True)
+            differences = [f - at_query[:, None] for f, at_query in pairs]
+            return softmax_sums(self.scores(contexts), differences, grid, xp, self.workspace)
 
-
-def largest_score(problem: Problem, M: Floats | None) -> float:
-    """A bound on |x^T M x'| over the covariates."""
-    return problem.covariates.radius**2 * (1.0 if M is None else float(np.linalg.norm(M, 2)))
-
-
-def scores(contexts: Contexts, M: Floats | None, xp: Any, device: Any) -> Array:
-    """x_i^T M x of every token, (C, tokens)."""
-    key = contexts.query if M is None else contexts.query @ to_device(M.T, xp, device)
-    return xp.matmul(contexts.tokens, key[:, :, None])[:, :, 0]
+        sums = reduce(lambda one, other: merged(one, other, grid, xp), map(sums_of, self.blocks(index)))
+        return to_host(drawn(sums, grid, xp))

@@ -146,11 +146,11 @@ def sampler(
 ) -> Samples:
     """Samples of both terms on a grid of windows, by chunks."""
     if attention == "linear":
-        return LinearAttention(problem, w, M, seed, cell, backend.xp, backend.device)
+        return LinearAttention(problem, w, M, seed, cell, backend)
     if sampling == "reduced":
         kind = Fused if backend.kernel is not None and has_kernel(problem) else Reduced
         return kind(problem, grid_of(w), seed, cell, backend)
-    return Full(problem, grid_of(w), M, seed, cell, backend.xp, backend.device)
+    return Full(problem, w, M, seed, cell, backend)
 
 
 def _sampling(problem: Problem, M: Floats | None, attention: str, sampling: str | None) -> str:
