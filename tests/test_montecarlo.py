@@ -447,3 +447,35 @@ def test_covariates_of_ones_own() -> None:
 def test_what_cannot_be_sampled_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         loss_terms(Problem(d=3, n=10, law=Affine()), 2.0, "montecarlo", contexts=10, **options)
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_windows_beyond_reason_are_the_nearest_neighbour(sampling: str) -> None:
+    """Without a warning; the smallest windows are w = 0."""
+    problem = Problem(d=3, n=10, law=ReLU())
+    terms = loss_terms(problem, [0.0, 5e-324, 1e18, 1e100, 1.7e308], "montecarlo", contexts=80, sampling=sampling)
+    np.testing.assert_allclose(terms.bias[:2], terms.bias[0], rtol=1e-13)
+    np.testing.assert_allclose(terms.bias[2:], terms.bias[2], rtol=1e-13)
+    np.testing.assert_allclose(terms.noise, [0.1, 0.1, 1.0, 1.0, 1.0], rtol=1e-12)
+
+
+def test_the_size_of_a_matrix_is_a_window() -> None:
+    problem = Problem(d=3, n=10, law=ReLU(), covariates=Ellipsoid([4.0, 1.0, 1.0]))
+    one, other = (
+        loss_terms(problem, w, "montecarlo", contexts=200, M=M)
+        for w, M in ((3.0, np.eye(3)), (3e300, 1e-300 * np.eye(3)))
+    )
+    np.testing.assert_allclose(one.bias, other.bias, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
+def test_results_have_the_shape_of_the_windows(shape: tuple[int, ...]) -> None:
+    w = np.ones(shape)
+    terms = loss_terms(Problem(d=3, n=10, law=ReLU()), w, "montecarlo", contexts=80)
+    assert np.shape(terms.bias) == np.shape(terms.noise_error) == np.shape(terms.total) == shape
+
+
+@pytest.mark.parametrize("options", [{"context": 10}, {"seed": "x"}, {"seed": -1}, {"M": 1j * np.eye(3)}])
+def test_options_without_meaning_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(options))):
+        loss_terms(Problem(d=3, n=10, law=ReLU()), 1.0, "montecarlo", **options)

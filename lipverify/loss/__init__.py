@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -35,14 +36,14 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         One window or an array of them, finite and >= 0; the arrays of the result have its shape.
     method
         "exact": quadrature whose cost does not depend on n, for any isotropic law.
-        "montecarlo": sampling of tokens and tasks, for any ridge law.
+        "montecarlo": sampling of tokens and tasks, for any covariates and any law that can be drawn.
         "asymptotic": the leading terms, derived by SymPy, with the range where they hold.
         "certified": balls that are proved to contain the values, with 20 digits.
     **options
         For "exact": `route`, "ridge" or "zonal": two quadratures that share nothing. By default the first for
         ridge laws, and the second beyond its reach and for laws given by their covariance.
         For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
-        For "montecarlo": `contexts`, `rtol`, `seed`, `cell`, `xp`, `device`, `progress`; see
+        For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
         `lipverify.loss.montecarlo.montecarlo_terms`.
 
     Returns
@@ -92,6 +93,8 @@ def _method(problem: Problem, method: str, options: dict[str, Any]) -> Callable[
         return asymptotic_terms
     from lipverify.loss.montecarlo import montecarlo_terms
 
+    known = [name for name, how in signature(montecarlo_terms).parameters.items() if how.kind == how.KEYWORD_ONLY]
+    _refuse({name: value for name, value in options.items() if name not in known}, method, ", ".join(known))
     return montecarlo_terms
 
 

@@ -61,7 +61,8 @@ class WholeContexts:
     def reach(self) -> Floats:
         """A bound on |w x_i^T M x| at every window."""
         norm = 1.0 if self.M is None else float(np.linalg.norm(self.M, 2))
-        return self.w * self.problem.covariates.radius**2 * norm
+        with np.errstate(over="ignore"):
+            return self.w * self.problem.covariates.radius**2 * norm
 
     def blocks(self, index: int) -> Iterator[Contexts]:
         """The contexts of a chunk, a stretch of tokens at a time."""
@@ -85,7 +86,7 @@ class Full(WholeContexts):
     @property
     def grid(self) -> Grid:
         """The windows in ladders."""
-        return grid_of(self.w)
+        return grid_of(self.w, self.problem.covariates.radius**2)
 
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column; the prediction lies between the extremes of each component."""

@@ -102,9 +102,12 @@ def montecarlo_terms(
     """
     _validate(contexts, rtol)
     _require_integer("workers", workers, 1)
+    _require_integer("seed", seed, 0)
     matrix = _matrix(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
+    if np.size(w) == 0:
+        return LossTerms(problem=problem, method="montecarlo", w=w, noise=w, bias=w, noise_error=w, bias_error=w)
     where = backend_named(backend) if xp is None else Backend(xp, device)
 
     def at(address: str) -> Samples:
@@ -145,6 +148,9 @@ def sampler(
     backend: Backend = NUMPY,
 ) -> Samples:
     """Samples of both terms on a grid of windows, by chunks."""
+    if M is not None and np.any(M):  # the size of M is the window's, so that neither is beyond reason alone
+        size = float(np.linalg.norm(M, 2))
+        M, w = M / size, size * w
     if attention == "linear":
         return LinearAttention(problem, w, M, seed, cell, backend)
     if sampling == "reduced":
@@ -172,7 +178,7 @@ def _matrix(M: Any, d: int) -> Floats | None:
     if M is None:
         return None
     try:
-        matrix = np.asarray(M, dtype=np.float64)
+        matrix = np.asarray(M).astype(np.float64, casting="safe" if np.iscomplexobj(M) else "unsafe")
     except (TypeError, ValueError):
         matrix = np.empty(0)
     if matrix.shape != (d, d) or not np.all(np.isfinite(matrix)):
@@ -196,7 +202,7 @@ def require_contexts(contexts: Any, least: int) -> None:
 
 def _require_integer(name: str, value: Any, least: int) -> None:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InvalidInput(f"{name} = {value!r}: the number of {name} must be an integer >= {least}.")
+        raise InvalidInput(f"{name} = {value!r}: it must be an integer >= {least}.")
 
 
 def require_fit(problem: Problem, sampling: str = "full") -> None:

@@ -26,6 +26,7 @@ LOST_BITS = 8
 larger than 2^8, since exp(w s) is known to w units of rounding at best."""
 SAME = 8 * float(np.finfo(float).eps)
 """Windows this close, relatively, are one: a grid of ratio 2 is rounded when it is made."""
+LARGEST = 2.0**60
 FLOOR, FLOOR_EVERY = 1e-30, 3
 """Where g would pass through the subnormal numbers, on which processors are slow, smaller ones are raised to this
 at every third rung: against the largest, which is 1, they are nothing."""
@@ -51,13 +52,16 @@ class Grid:
         return self.levels[self.at]
 
 
-def grid_of(w: Floats) -> Grid:
+def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
     """The windows as ladders, from the smallest window up.
+
+    Scores are known to rounding of the largest, so that beyond 2^60 over it all windows are one.
 
     >>> grid = grid_of(np.array([1.0, 3.0, 2.0]))
     >>> grid.levels.tolist(), grid.at.tolist()
     ([1.0, 2.0, 4.0, 3.0, 6.0], [0, 3, 1])
     """
+    w = np.minimum(w, LARGEST / largest_score)
     left = [int(i) for i in np.argsort(w, kind="stable")]
     levels: list[float] = []
     rungs: list[int] = []

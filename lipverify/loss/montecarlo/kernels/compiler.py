@@ -94,13 +94,15 @@ def library(source: str, accept: Accept) -> ctypes.CDLL:
     OutOfReach
         If a freshly compiled library is not accepted: the compiler is in error.
     """
-    command, failure = require_compiler(), None
+    command = require_compiler()
+    failure: _Failure | None = None
     for target in TARGETS:
         try:
             return _loaded([*command, *FLAGS, *target], source, accept)
         except _Failure as failed:
             failure = failure or failed
-    raise InvalidInput(f"backend = 'native': {command[0]} does not compile the kernel ({failure}); {WAY_OUT}")
+    message = f"backend = 'native': {command[0]} does not compile the kernel ({failure}); {WAY_OUT}"
+    raise InvalidInput(message) from failure
 
 
 def _loaded(command: Sequence[str], source: str, accept: Accept) -> ctypes.CDLL:

@@ -103,8 +103,8 @@ def _samples(
 
 
 def _computes(library: ctypes.CDLL) -> bool:
-    """Whether a library gives the samples of the definition: each law on ladders of each length, both layouts."""
-    ladders = [(0.75, rungs) for rungs in range(1, library.lipverify_rungs() + 1)]
+    """Whether a library gives the samples of the definition: each law, ladders of each length, both layouts."""
+    ladders = [(1e4, 1), *((0.75, rungs) for rungs in range(1, library.lipverify_rungs() + 1))]
     for law, n in itertools.product(("affine", "relu", "cosine", "quadratic"), (3, 2049)):
         key = 2**127 + 1
         computed = np.concatenate(_samples(library, law, 2.0, 5, n, ladders, key, 7, 1), axis=1)
