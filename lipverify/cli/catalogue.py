@@ -6,10 +6,11 @@ import sys
 
 import msgspec
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 
 from lipverify.claims.claim import Claim
 from lipverify.claims.registry import select_claims
+from lipverify.cli.tables import grouped
 
 
 def list_claims(json: bool) -> int:
@@ -17,13 +18,10 @@ def list_claims(json: bool) -> int:
     claims = select_claims()
     if json:
         return _print_json([_described(claim) for claim in claims])
-    table = Table(title=f"{len(claims)} claims", title_justify="left")
-    table.add_column("claim", overflow="fold")
-    table.add_column("states", overflow="fold")
-    table.add_column("recorded")
-    for claim in claims:
-        table.add_row(claim.id, claim.claimed, claim.expected)
-    Console().print(table)
+    rows = ((claim.id, (escape(claim.claimed), claim.expected)) for claim in claims)
+    console = Console(highlight=False)
+    console.print(grouped(("states", "recorded"), rows))
+    console.print(f"{len(claims)} claims")
     return 0
 
 

@@ -18,6 +18,7 @@ from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
 from lipverify.claims.registry import profile_named, select_claims
 from lipverify.claims.runner import run
 from lipverify.cli.progress import progress_of
+from lipverify.cli.tables import grouped
 from lipverify.errors import InvalidInput
 from lipverify.loss.montecarlo.backend import backend_named
 
@@ -109,23 +110,15 @@ def exit_code(ledger: Ledger, strict: bool) -> int:
 
 
 def verdict_table(ledger: Ledger) -> Table:
-    """One line a claim; readable at 80 columns and without colour."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("claim", no_wrap=True)
-    table.add_column("claimed", overflow="fold")
-    table.add_column("measured", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
-    stem = ""
-    for record in ledger.claims:
-        head, _, rest = record.id.partition("/")
-        if head != stem and rest:
-            table.add_row(f"[bold]{head}[/bold]")
-        stem = head
+    """One line a claim; readable without colour."""
+
+    def cells(record: Record) -> tuple[str, ...]:
         symbol, style = LOOKS[record.verdict]
-        name = f"  {rest}" if rest else f"[bold]{head}[/bold]"
-        claimed, measured = escape(record.claimed), escape(_measured(record))
-        table.add_row(name, claimed, measured, f"[{style}]{symbol} {record.verdict}[/{style}]")
-    return table
+        verdict = f"[{style}]{symbol} {record.verdict}[/{style}]"
+        return escape(record.claimed), escape(_measured(record)), verdict
+
+    rows = ((record.id, cells(record)) for record in ledger.claims)
+    return grouped(("claimed", "measured", "verdict"), rows)
 
 
 def _measured(record: Record) -> str:
