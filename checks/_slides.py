@@ -10,7 +10,7 @@ from typing import Any
 import sympy
 
 from lipverify.claims.claim import CrossPlan, Task, exponent_at
-from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Source
 from lipverify.claims.rays import (
     SAMPLED_WINDOWS,
@@ -20,7 +20,7 @@ from lipverify.claims.rays import (
     sampled_window,
 )
 from lipverify.claims.registry import Profile
-from lipverify.claims.scaling import Side, allowed_exponents
+from lipverify.claims.scaling import Side
 from lipverify.laws import law_named
 from lipverify.loss.asymptotic import leading
 from lipverify.scaling import Growth
@@ -32,6 +32,7 @@ READINGS = {"ambient": AMBIENT, "intrinsic": INTRINSIC}
 """What the letter d of the slides counts: the space R^d that tokens live in, or the sphere S^{d-1} itself."""
 
 RELATION = {"lower": r"\Omega", "upper": r"\mathcal{O}", "theta": r"\Theta"}
+SIGN = {"lower": r"\geq", "upper": r"\leq", "theta": "="}
 SYMBOL = {"lower": "Ω", "upper": "O", "theta": "Θ"}
 ASSUMED = (
     "tokens and query uniform on $S^{d-1}$, noise independent with variance $\\sigma^2$",
@@ -100,17 +101,20 @@ def window_agreement(law: str, profile: Profile) -> tuple[CrossPlan, ...]:
 def exponent_figure(
     growths: dict[int, Growth], claimed: sympy.Expr, side: Side, ray: str, quantity: str
 ) -> tuple[Figure, ...]:
-    """Local exponents converging along the ray, less what is claimed; and their limits against d."""
-    excess = tuple(
+    """Local exponents converging along the ray; their limits against d, and what is claimed of them.
+
+    Readings of one measurement give figures that differ in the claimed curve alone, so that a report can draw them
+    as one.
+    """
+    distance = tuple(
         Series(
             label=f"$d = {dimension}$",
             x=growth.slope_at,
-            y=tuple(slope - exponent_at(claimed, dimension) for slope in growth.local_slopes),
+            y=tuple(slope - growth.exponent for slope in growth.local_slopes),
         )
         for dimension, growth in growths.items()
     )
     dimensions = tuple(map(float, growths))
-    allowed = allowed_exponents(side, 0.0)
     limits = Panel(
         title="limit exponents",
         xlabel="$d$",
@@ -126,7 +130,7 @@ def exponent_figure(
                 style="errorbars",
             ),
             Series(
-                label="claimed",
+                label=rf"claimed: ${SIGN[side]} {sympy.latex(claimed, fold_short_frac=True)}$",
                 x=dimensions,
                 y=tuple(exponent_at(claimed, dimension) for dimension in growths),
                 style="dashed",
@@ -136,16 +140,18 @@ def exponent_figure(
     local = Panel(
         title="local exponents",
         xlabel=ray,
-        ylabel="local exponent $-$ claimed exponent",
+        ylabel="local exponent $-$ limit",
         yscale="linear",
-        series=excess,
-        bands=(Band(label="allowed in the limit", low=allowed.low, high=allowed.high),),
+        series=distance,
     )
     caption = (
-        f"Left: the local exponent of {quantity} along the ray, less the claimed exponent, for each dimension; "
-        "the shaded side is what the claim allows in the limit. Right: the extrapolated limits, with their errors, and the claim."
+        f"Left: the local exponent of {quantity} along the ray, less its extrapolated limit, for each dimension. "
+        "Right: the limits, with their errors, and what is claimed of them."
     )
-    alt = f"Local exponents of {quantity} minus the claimed exponent against {ray}, and limit exponents against d."
+    alt = (
+        f"Local exponents of {quantity} minus their limit against {ray}, tending to zero; "
+        "limit exponents against d, with the claimed exponents."
+    )
     return (Figure(caption=caption, alt=alt, panels=(local, limits)),)
 
 

@@ -81,6 +81,9 @@ def _relevant(profile: Profile, law: str, side: Side) -> Claim:
             )
             + limits_in_words(growths(results), (2, 5, 8))
         ),
+        corrected=""
+        if side == "theta" or PRINTED[side] == sharp
+        else f"$B(w) = \\Theta(L^2 w^{{{sharp}}})$ for the {law} law",
     )
 
 
@@ -112,6 +115,7 @@ def _every_window(profile: Profile) -> Claim:
             "token, whose squared distance is of order $n^{-2/(d-1)}$, and more window does not bring it closer. Corrected: "
             "$B = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$, or the printed bound for $w = O(n^{2/(d-1)})$."
         ),
+        corrected="$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$",
     )
 
 

@@ -152,6 +152,9 @@ def _limit(profile: Profile, direction: str) -> Claim:
             if direction == "L-to-infinity"
             else "The limit exponent is $-2$: a window of zero is left at first order in $L^2/\\sigma^2$."
         ),
+        corrected="$w^* \\to w_0(n, d) < \\infty$ as $L/\\sigma \\to \\infty$ at fixed $n$"
+        if direction == "L-to-infinity"
+        else "",
     )
 
 

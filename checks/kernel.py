@@ -74,6 +74,7 @@ def _claim(profile: Profile, reading: str) -> Claim:
             "$e^{-\\frac{w}{2} \\|x_i - x\\|^2}$ up to a factor that softmax cancels. The proof slides write $w$ for what is $w/2$ "
             "here: harmless for rates, a factor of two in every constant."
         ),
+        corrected=r"$a_i \propto e^{-\frac{w}{2} \|x_i - x\|^2}$" if reading == "proof" else "",
     )
 
 

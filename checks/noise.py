@@ -32,6 +32,8 @@ SKETCH = slides(
 TWINS: dict[Side, sympy.Expr] = {"lower": (d + 1) / 2, "upper": (d - 2) / 2}
 """Half a power of w beyond the sharp (d-1)/2 on the wrong side."""
 
+CORRECTED = "$N(w) = \\Theta(\\sigma^2 (w^{(d-1)/2} + 1)/n)$ for $w = o(n^{2/(d-1)})$"
+
 RELEVANT_VERDICTS: dict[tuple[str, str], Verdict] = {
     ("lower", "ambient"): "refuted",
     ("upper", "ambient"): "supported",
@@ -74,6 +76,7 @@ def _relevant(profile: Profile, side: Side, reading: str) -> Claim:
             "$n w^{-(d-1)/2}$ tokens. With $d$ read as the ambient dimension the rate is an upper bound and no more. "
             + limits_in_words(growths(results), (2, 5, 8))
         ),
+        corrected=CORRECTED if reading == "ambient" else "",
     )
 
 
@@ -103,6 +106,7 @@ def _every_window(profile: Profile) -> Claim:
             "The relevant range is $1 \\ll w \\ll n^{2/(d-1)}$. Beyond it the nearest token takes all the attention and "
             "$N \\to \\sigma^2$, which no power of $w$ can follow: $N \\leq \\sigma^2$ always."
         ),
+        corrected=CORRECTED,
     )
 
 

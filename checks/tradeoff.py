@@ -99,6 +99,9 @@ def _claim(profile: Profile, term: str, law: str, beyond: bool) -> Claim:
         extra_tasks=(curve,),
         figures=lambda results: _figure(results[curve.address], law),
         finding=_BEYOND if beyond else "",
+        corrected="the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again"
+        if beyond
+        else "",
     )
 
 

@@ -2,12 +2,13 @@ r"""Theorem 2 and the proof sketch: how the optimal window w* grows with Lambda 
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
 import sympy
 
+from checks._rates import sharp_rates
 from checks._slides import (
     ASSUMED,
     LAWS,
@@ -40,6 +41,7 @@ SKETCH = slides(
 )
 
 
+@cache
 def implied(noise: sympy.Expr, bias_upper: sympy.Expr, bias_lower: sympy.Expr) -> dict[str, sympy.Expr]:
     """What bounds N ~ w^noise / Lambda and w^bias_lower < B < w^bias_upper imply for log w* / log Lambda.
 
@@ -151,7 +153,14 @@ def _claim(
         cross_checks=window_agreement(law, profile),
         figures=lambda results: exponent_figure(growths(results), claimed, side, "$n$", "$w^*$"),
         finding=partial(_finding, tasks, law, side, claimed),
+        corrected=_corrected(law) if form == "printed" else "",
+        tables=(lambda _: sharp_rates()) if form == "printed" else None,
     )
+
+
+def _corrected(law: str) -> str:
+    sharp = sympy.latex(_sharp(law), fold_short_frac=True)
+    return f"$w^* = \\Theta(\\Lambda^{{{sharp}}})$ for the {law} law, with the constants of the table"
 
 
 def _finding(tasks: dict[int, Task], law: str, side: Side, claimed: sympy.Expr, results: dict[str, Any]) -> str:

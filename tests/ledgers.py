@@ -6,15 +6,19 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from lipverify.claims.figure import Band, Figure, Panel, Series
 from lipverify.claims.ledger import (
     Cell,
     Control,
     CrossCheck,
+    Heading,
     Ledger,
     Provenance,
     Record,
     Source,
+    Table,
 )
 from lipverify.claims.verdict import Allowed, Interval, Verdict, combine, decide, margin
 
@@ -171,6 +175,25 @@ def record(identity: str = "softmax.window-printed/affine/lower/ambient", **chan
     return Record(**(fields | changes))
 
 
+HEADINGS = {
+    "softmax.window-printed": Heading(section="The optimal window", title="The window as printed"),
+    "softmax.bias-lower": Heading(section="The terms of the loss", title="The bias from below"),
+    "softmax.values-ignore-covariates": Heading(section="The terms of the loss", title="The values"),
+}
+"""Two sections; what is not here has no place in the contents."""
+
+RATES = Table(
+    caption="Sharp rates; $d$ is free.",
+    header=("law", "$w^*$"),
+    rows=(("affine", r"$\Lambda^{\frac{2}{d+3}}$"), ("relu",)),
+)
+
+
+def placed(claims: tuple[Record, ...]) -> tuple[Record, ...]:
+    """The claims under their headings."""
+    return tuple(msgspec.structs.replace(c, heading=HEADINGS.get(c.id.split("/")[0])) for c in claims)
+
+
 def realistic() -> Ledger:
     """Six claims of different fates, as a run would leave them."""
     upper = tuple(cell(d, "relu", Allowed(high=2 / d), rf"$\le 2/{d}$") for d in DIMENSIONS)
@@ -191,7 +214,7 @@ def realistic() -> Ledger:
         for d in DIMENSIONS
     )
     claims = (
-        record(),
+        record(corrected=r"$w^* = \Theta(\Lambda^{2/(d+3)})$", tables=(RATES,)),
         record(
             "softmax.window-printed/relu/upper/ambient",
             title=r"The window is at most $\Lambda^{2/d}$",
@@ -280,7 +303,7 @@ def realistic() -> Ledger:
             finding="",
         ),
     )
-    return ledger(claims)
+    return ledger(placed(claims))
 
 
 def ledger(claims: tuple[Record, ...]) -> Ledger:

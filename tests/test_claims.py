@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -190,12 +191,20 @@ def test_every_file_of_checks_is_registered_and_every_id_is_its_own() -> None:
     assert len(set(ids)) == len(ids)
     folder = Path(next(iter(checks.__path__)))
     files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
-    assert files == {"bias", "directions", "kernel", "noise", "split", "tradeoff", "window"}
-    for row in (
-        "split", "gaussian-window", "noise-rate", "bias-lower", "bias-upper",
-        "window-printed", "window-derived", "window-directions", "tradeoff",
-    ):  # fmt: skip
-        assert any(id.split("/")[0] == f"softmax.{row}" for id in ids), row
+    for file in files:
+        mine = import_module(f"checks.{file}").claims(QUICK)
+        assert mine, file
+        assert {claim.id for claim in mine} <= set(ids)
+    softmax = (
+        "split", "gaussian-window", "values-ignore-covariates", "covariance-inversion", "noise-rate", "bias-lower",
+        "bias-upper", "window-printed", "window-derived", "window-directions", "tradeoff", "generalization-same",
+        "generalization-larger", "generalization-smaller", "lipschitz-sufficient", "lipschitz-necessary",
+        "context-length", "norm-growth", "trained-form", "width",
+    )  # fmt: skip
+    lowrank = ("recovery", "boundary", "directions", "nonlinear")
+    rows = [*(f"softmax.{row}" for row in softmax), *(f"lowrank.{row}" for row in lowrank)]
+    for row in (*rows, "linear-attention.floor", "extension.classification"):
+        assert any(id.split("/")[0] == row for id in ids), row
 
 
 def test_dimensions_reach_eight_and_ladders_reach_1e24() -> None:

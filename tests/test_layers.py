@@ -55,7 +55,7 @@ def reachable(start: str) -> set[str]:
     return seen
 
 
-METHODS = ("exact.terms", "zonal.terms", "certified.terms", "asymptotic.terms", "montecarlo.terms")
+METHODS = ("exact.terms", "zonal.terms", "certified.terms", "asymptotic.terms", "montecarlo.terms", "block.terms")
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(METHODS, 2)))

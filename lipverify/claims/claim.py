@@ -10,7 +10,7 @@ from typing import Any
 import sympy
 
 from lipverify.claims.figure import Figure
-from lipverify.claims.ledger import Scalar, Source
+from lipverify.claims.ledger import Heading, Scalar, Source, Table
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.errors import InvalidInput
 
@@ -100,6 +100,13 @@ class Claim:
         One line from the cells' readings, for the table.
     figures, finding
         Made from {address: result} of the claim's tasks.
+    corrected
+        What holds in place of what is printed: the corrected statement of a claim that is refuted, the sharp one
+        of a claim that is true but not tight; text that may hold `$LaTeX$`. Empty where nothing is to be said.
+    tables
+        Small tables for the report, made like figures.
+    heading
+        Where the claim stands in the report; claims of `checks/` get theirs from the table of contents.
     """
 
     id: str
@@ -116,6 +123,9 @@ class Claim:
     figures: Callable[[dict[str, Any]], tuple[Figure, ...]] | None = None
     finding: Callable[[dict[str, Any]], str] | str = ""
     extra_tasks: tuple[Task, ...] = field(default=())
+    corrected: Callable[[dict[str, Any]], str] | str = ""
+    tables: Callable[[dict[str, Any]], tuple[Table, ...]] | None = None
+    heading: Heading | None = None
 
     def __post_init__(self) -> None:
         """Refuse a claim that could not be believed whatever it found."""

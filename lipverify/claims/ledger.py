@@ -24,6 +24,21 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     printed: str
 
 
+class Heading(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a claim stands in the report: its section, and the title that all readings of it share."""
+
+    section: str
+    title: str
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A small table of a claim, such as constants that were derived; its text may hold `$LaTeX$`."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 class Control(msgspec.Struct, frozen=True, kw_only=True):
     """The falsified twin of a claim on the same evidence; caught if it is refuted in every cell."""
 
@@ -84,6 +99,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     reproduce: str = ""
     problem: str = ""
     """Why the verdict is `error`, where it is."""
+    heading: Heading | None = None
+    corrected: str = ""
+    """What holds in place of what is printed, where the two differ; text that may hold `$LaTeX$`."""
+    tables: tuple[Table, ...] = ()
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):

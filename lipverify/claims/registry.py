@@ -1,16 +1,18 @@
-"""Which claims there are: the files of `checks/`, each with a function `claims(profile, seed)`."""
+"""Which claims there are, and in which order: the files of `checks/`, each with a function `claims(profile)`."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Literal
 
 from lipverify.claims.claim import Claim
+from lipverify.claims.ledger import Heading
 from lipverify.errors import InvalidInput
 
 PROFILES = ("quick", "full")
@@ -37,8 +39,17 @@ def profile_named(name: str, seed: int = 0, backend: str = "numpy") -> Profile:
     raise InvalidInput(f"profile = {name!r} is not known; choose one of: {', '.join(PROFILES)}.")
 
 
+@lru_cache(maxsize=8)
 def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
-    """Every claim of every file in `checks/`, in the order of the files' names."""
+    """Every claim of every file in `checks/`, in the order of the table of contents.
+
+    Readings of one statement stay in the order of their file; a claim that the contents do not know comes last.
+
+    Raises
+    ------
+    InvalidInput
+        If two claims have the same id.
+    """
     import checks
 
     chosen = profile or profile_named("quick")
@@ -51,7 +62,30 @@ def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
     twice = sorted({id for id in ids if ids.count(id) > 1})
     if twice:
         raise InvalidInput(f"id = {twice[0]!r}: two claims have it; an id is permanent and belongs to one claim.")
-    return tuple(found)
+    return _ordered(found, headings())
+
+
+def headings() -> dict[str, Heading]:
+    """The heading of each stem, in the order of the table of contents.
+
+    >>> next(iter(headings()))
+    'softmax.split'
+    """
+    from checks._contents import CONTENTS
+
+    return {
+        stem: Heading(section=section, title=title)
+        for section, titles in CONTENTS.items()
+        for stem, title in titles.items()
+    }
+
+
+def _ordered(claims: Sequence[Claim], headings: dict[str, Heading]) -> tuple[Claim, ...]:
+    """The claims under their headings, in the order of the headings."""
+    places = {stem: place for place, stem in enumerate(headings)}
+    stems = {claim.id: claim.id.split("/")[0] for claim in claims}
+    ordered = sorted(claims, key=lambda claim: places.get(stems[claim.id], len(places)))
+    return tuple(replace(claim, heading=headings.get(stems[claim.id], claim.heading)) for claim in ordered)
 
 
 def select_claims(patterns: Sequence[str] = (), profile: Profile | None = None) -> tuple[Claim, ...]:

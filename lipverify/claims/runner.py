@@ -157,10 +157,17 @@ def _record(claim: Claim, results: dict[str, Any], seconds: dict[str, float]) ->
             cells=cells,
             cross_checks=crossed,
             figures=claim.figures(mine) if claim.figures else (),
-            finding=claim.finding if isinstance(claim.finding, str) else claim.finding(mine),
+            tables=claim.tables(mine) if claim.tables else (),
+            finding=_said(claim.finding, mine),
+            corrected=_said(claim.corrected, mine),
         )
     except Exception as error:  # as above: one broken claim is one broken record
         return _describe(claim, cost, verdict="error", problem=f"{type(error).__name__}: {error}", caught=False)
+
+
+def _said(text: Callable[[dict[str, Any]], str] | str, results: dict[str, Any]) -> str:
+    """A text of a claim, which may be made from its results."""
+    return text if isinstance(text, str) else text(results)
 
 
 def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Record:
@@ -177,6 +184,7 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         control=Control(statement=claim.control, caught=caught),
         seconds=round(cost, 2),
         reproduce=f"lipverify verify {claim.id}",
+        heading=claim.heading,
         **fields,
     )
 

@@ -2,69 +2,68 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
-from lipverify.claims.ledger import Ledger, Record
-from lipverify.claims.verdict import VERDICTS
-from lipverify.report import digits, words
-from lipverify.report.entry import Draw, entry, marks, missed, origin
-from lipverify.report.model import Report, Row, Section
+from lipverify.claims.ledger import Ledger
+from lipverify.report import digits, overview, readings, sources, words
+from lipverify.report.finding import finding
+from lipverify.report.model import Finding, Report, Section
 from lipverify.report.text import Text, printable, rich
+from lipverify.report.topic import Draw, Printed, topic
 
 TITLE = "Numerical verification of claims about in-context learning"
 
 
 def build(ledger: Ledger, draw: Draw) -> Report:
     """The report on a ledger; `draw` places a figure and returns how the page refers to it."""
+    contents = overview.groups(ledger)
+    statements = [group for _, groups in contents for group in groups]
+    anchors = {readings.stem(group[0]): f"topic-{k}" for k, group in enumerate(statements, 1)}
+    findings = _findings(statements, anchors)
     return Report(
         title=TITLE,
         words=words.VERDICTS,
         author=printable(f"lipverify {ledger.provenance.versions.get('lipverify', '')}").strip(),
-        counts=_counts(ledger),
-        summary=_summary(ledger),
-        methods=_methods(ledger),
-        rows=tuple(_row(record) for record in ledger.claims),
-        differs=tuple(
-            (printable(record.id), rich(record.finding or record.measured))
-            for record in ledger.claims
-            if record.verdict == "refuted"
-        ),
-        sections=_sections(ledger, draw),
+        counts=overview.counts(ledger.claims),
+        summary=overview.summary(ledger),
+        parts=tuple(overview.part(title, groups, anchors) for title, groups in contents),
+        findings=findings,
+        sections=_sections(contents, {each.topic: each.anchor for each in findings}, anchors, draw),
+        legend=rich(words.LEGEND),
         notation=tuple((rich(symbol), rich(meaning)) for symbol, meaning in words.NOTATION),
+        methods=_methods(ledger),
         rules=tuple(rich(rule) for rule in words.HOW_VERDICTS_ARE_MADE),
+        references=_references(ledger),
         provenance=_provenance(ledger),
     )
 
 
-def _counts(ledger: Ledger) -> tuple[tuple[str, int], ...]:
-    verdicts = [record.verdict for record in ledger.claims]
-    return tuple((verdict, verdicts.count(verdict)) for verdict in VERDICTS)
-
-
-def _summary(ledger: Ledger) -> tuple[Text, ...]:
-    """Whether the reader has to look for surprises, in two sentences."""
-    if not ledger.claims:
-        return (rich("The ledger holds no claims: nothing was checked."),)
-    surprises = sum(record.verdict != record.expected for record in ledger.claims)
-    uncaught = sum(missed(record) for record in ledger.claims)
-    cells = sum(len(record.cells) for record in ledger.claims)
-    return (
-        rich(f"{_count(len(ledger.claims), 'claim')} on {_count(cells, 'measurement')}."),
-        rich(
-            "Every verdict is as recorded before the run."
-            if not surprises
-            else f"{_count(surprises, 'verdict')} not as recorded before the run (marked ≠)."
-        ),
-        rich(
-            "Every control, a false twin judged on the same evidence, was caught."
-            if not uncaught
-            else f"{_count(uncaught, 'control')} not caught (marked ‡)."
-        ),
+def _findings(statements: list[overview.Group], anchors: dict[str, str]) -> tuple[Finding, ...]:
+    """A finding for each statement that has a reading which differs from what is printed."""
+    differing = [group for group in statements if any(map(readings.differs, group))]
+    return tuple(
+        finding(group, anchor=f"finding-{k}", topic=anchors[readings.stem(group[0])])
+        for k, group in enumerate(differing, 1)
     )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+def _sections(
+    contents: tuple[tuple[str, tuple[overview.Group, ...]], ...],
+    found: dict[str, str],
+    anchors: dict[str, str],
+    draw: Draw,
+) -> tuple[Section, ...]:
+    """The claims in the order of the contents; `found` leads from a topic to its finding."""
+    printed = Printed()
+    return tuple(
+        Section(
+            title=rich(title),
+            topics=tuple(
+                topic(group, draw, anchor=anchor, finding=found.get(anchor, ""), printed=printed)
+                for group in groups
+                for anchor in [anchors[readings.stem(group[0])]]
+            ),
+        )
+        for title, groups in contents
+    )
 
 
 def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
@@ -79,37 +78,10 @@ def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
     )
 
 
-def _row(record: Record) -> Row:
-    return Row(
-        id=printable(record.id),
-        claimed=rich(record.claimed),
-        measured=rich(record.measured),
-        verdict=record.verdict,
-        margin=digits.signed(record.margin),
-        marks=marks(record),
-    )
-
-
-def _sections(ledger: Ledger, draw: Draw) -> tuple[Section, ...]:
-    """Claims by the stem of their id, in the order in which the stems first appear."""
-    stems = list(dict.fromkeys(_stem(record) for record in ledger.claims))
-    ordered = sorted(ledger.claims, key=lambda record: stems.index(_stem(record)))
-    return tuple(_section(stem, list(group), draw) for stem, group in groupby(ordered, _stem))
-
-
-def _section(stem: str, records: list[Record], draw: Draw) -> Section:
-    """One section; a source and assumptions that all its claims share are said once."""
-    origins = {origin(record) for record in records}
-    shared = origins.pop() if len(records) > 1 and len(origins) == 1 else None
-    return Section(
-        stem=printable(stem),
-        origin=shared,
-        entries=tuple(entry(record, draw, with_origin=shared is None) for record in records),
-    )
-
-
-def _stem(record: Record) -> str:
-    return record.id.split("/")[0]
+def _references(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
+    """What the claims are quoted from, in the order in which it is first quoted."""
+    papers = dict.fromkeys(record.source.paper for record in ledger.claims)
+    return tuple((printable(sources.short(paper)), rich(sources.citation(paper))) for paper in papers if paper.strip())
 
 
 def _provenance(ledger: Ledger) -> tuple[tuple[str, str], ...]:

@@ -1,8 +1,13 @@
-"""The figures of one report: drawn, named, and described."""
+"""The figures of one report: joined where they show the same measurement, drawn, named, and described."""
 
 from __future__ import annotations
 
-from lipverify.claims.figure import Figure
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from lipverify.claims.figure import Band, Figure, Panel, Series
 from lipverify.report.figures import draw, undrawable, width
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
@@ -34,3 +39,49 @@ class Drawings:
         lost = undrawable(figure)
         note = f" ({lost} points have no place on these axes and are not drawn.)" if lost else ""
         return Drawing(file=name, width=width(figure), caption=rich(figure.caption + note), alt=alt)
+
+
+Labelled = TypeVar("Labelled", Series, Band)
+
+
+def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+    """Figures that differ by nothing but further curves on the same axes become one.
+
+    Readings of one statement draw the same measurement, each with its own claimed line; together they are one
+    figure. Where one label would stand for two curves, the figures stay apart.
+    """
+    kept: list[Figure] = []
+    for figure in dict.fromkeys(figures):
+        for place, other in enumerate(kept):
+            both = _together(other, figure)
+            if both is not None:
+                kept[place] = both
+                break
+        else:
+            kept.append(figure)
+    return tuple(kept)
+
+
+def _together(first: Figure, second: Figure) -> Figure | None:
+    """Both figures on the same axes; `None` where they do not fit."""
+    if first.caption != second.caption or len(first.panels) != len(second.panels):
+        return None
+    panels = [_overlaid(a, b) for a, b in zip(first.panels, second.panels, strict=True)]
+    known = [panel for panel in panels if panel is not None]
+    shares = any(s in b.series for a, b in zip(first.panels, second.panels, strict=True) for s in a.series)
+    return msgspec.structs.replace(first, panels=tuple(known)) if len(known) == len(panels) and shares else None
+
+
+def _overlaid(first: Panel, second: Panel) -> Panel | None:
+    axes = ("title", "xlabel", "ylabel", "xscale", "yscale")
+    series, bands = _united(first.series, second.series), _united(first.bands, second.bands)
+    if series is None or bands is None or any(getattr(first, a) != getattr(second, a) for a in axes):
+        return None
+    return msgspec.structs.replace(first, series=series, bands=bands)
+
+
+def _united(first: Sequence[Labelled], second: Sequence[Labelled]) -> tuple[Labelled, ...] | None:
+    """All distinct curves; `None` where one label would stand for two."""
+    distinct = list(first) + [each for each in second if each not in first]
+    alone = len({each.label for each in distinct}) == len(distinct)
+    return tuple(distinct) if alone else None

@@ -13,18 +13,22 @@ from collections.abc import Callable
 from lipverify.report.symbols import DECORATIONS, FENCES, SIZES, UPRIGHT
 from lipverify.report.vocabulary import (
     UnreadableError,
+    bracketed,
     character,
     escaped,
     fence,
     joined,
+    multiplies,
     quoted,
     simple,
+    slashed,
     table,
 )
 
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 _RUN_ON = re.compile(r"[^\W_]{40}")
 _DEEPEST = 30
+_FRACTIONS = ("\\frac", "\\tfrac", "\\dfrac")
 
 
 def typst_math(formula: str) -> str:
@@ -54,18 +58,27 @@ class _Parser:
         self._tokens = tokens
         self._at = 0
         self._depth = 0
+        self._script = 0
+        """How many scripts deep the parser is; in a script a fraction is set on one line, with a slash."""
 
     def sequence(self, stop: tuple[str, ...]) -> str:
         """Everything up to one of the tokens in `stop`, which is left unread."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise UnreadableError("nested too deeply")
-        parts = []
+        parts: list[str] = []
+        slashes: list[int] = []
         while (token := self._peek()) is not None and token not in stop:
+            divided = self._script and token in _FRACTIONS
             parts.append(self._scripts(self._atom()))
+            if divided:
+                slashes.append(len(parts) - 1)
         if stop and token is None:
             raise UnreadableError(f"{stop[0]!r} is missing")
         self._depth -= 1
+        for place in slashes:
+            if any(multiplies(part) for part in (*parts[max(place - 1, 0) : place], *parts[place + 1 : place + 2])):
+                parts[place] = bracketed(parts[place])
         return joined(parts)
 
     def _peek(self) -> str | None:
@@ -90,9 +103,9 @@ class _Parser:
         while (token := self._peek()) in {"^", "_", "'", "’", "\\limits", "\\nolimits"}:
             self._next()
             if token == "^" and not above:
-                above = self._argument()
+                above = self._script_of()
             elif token == "_" and not below:
-                below = self._argument()
+                below = self._script_of()
             elif token in {"'", "’"}:
                 primes += escaped("′") + " "
             elif token in {"^", "_"}:
@@ -100,6 +113,13 @@ class _Parser:
         top = f"{primes}{above}".strip()
         scripts = [f", {side}: {part}" for side, part in (("t", top), ("b", below)) if part]
         return f"attach({base or quoted('')}{''.join(scripts)})" if scripts else base
+
+    def _script_of(self) -> str:
+        """The argument of `^` or `_`."""
+        self._script += 1
+        source = self._argument()
+        self._script -= 1
+        return source
 
     def _argument(self) -> str:
         """One braced group or one token, as LaTeX takes an argument; never empty."""
@@ -161,7 +181,8 @@ class _Parser:
         return simple(name)
 
     def _fraction(self) -> str:
-        return f"frac({self._argument()}, {self._argument()})"
+        over, under = self._argument(), self._argument()
+        return slashed(over, under) if self._script else f"frac({over}, {under})"
 
     def _root(self) -> str:
         if self._peek() != "[":

@@ -8,42 +8,86 @@ from __future__ import annotations
 
 import msgspec
 
+from lipverify.report.agreement import Agreement
+from lipverify.report.evidence import Evidence
+from lipverify.report.readings import Remark
 from lipverify.report.text import Text
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the table on the first page."""
+    """One line of the table on the first page: all readings of one statement."""
 
-    id: str
-    claimed: Text
-    measured: Text
-    verdict: str
-    margin: str
+    anchor: str
+    stem: str
+    title: Text
+    claims: str
+    """How many readings there are."""
+    verdicts: tuple[tuple[str, str], ...]
+    """(verdict, how many readings have it), worst first."""
+    note: Text
+    """The smallest case of a refuted statement, else what was measured or what its readings claim."""
     marks: tuple[str, ...]
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell of a claim."""
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines of the first table under one heading."""
 
-    where: Text
-    quantity: Text
-    method: str
-    measured: str
+    title: Text
+    rows: tuple[Row, ...]
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One reading of a finding, at the smallest case where it shows."""
+
+    reading: str
     claimed: Text
     verdict: str
-    margin: str
-    control: str
-    note: Text
-
-
-class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One comparison of two methods."""
-
     where: Text
-    quantity: Text
-    methods: tuple[str, str]
-    values: tuple[str, str]
-    agrees: bool
+    measured: str
+    margin: str
+    methods: Text
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A table that a claim brings with it."""
+
+    caption: Text
+    header: tuple[Text, ...]
+    rows: tuple[tuple[Text, ...], ...]
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs from what is printed, for all readings of one statement."""
+
+    anchor: str
+    topic: str
+    """The anchor of the claims that it is found by."""
+    stem: str
+    title: Text
+    refuted: bool
+    """Whether what is printed fails; else it holds and something sharper does too."""
+    sources: tuple[Remark, ...]
+    corrected: tuple[Remark, ...]
+    cases: tuple[Case, ...]
+    why: tuple[Remark, ...]
+    tables: tuple[Table, ...]
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim of the ledger and its verdict."""
+
+    id: str
+    label: str
+    """What sets it apart from the other readings."""
+    title: Text
+    statement: Text
+    verdict: str
+    where: Text
+    """Where it is refuted."""
+    measured: Text
+    margin: str
+    marks: tuple[str, ...]
+    problem: str
 
 
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,47 +99,44 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
     alt: str
     problem: str = ""
 
-
-class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a claim comes from and under what it is said to hold."""
-
-    citation: Text
-    place: Text
-    printed: Text
-    assumptions: tuple[Text, ...]
+    @property
+    def anchor(self) -> str:
+        """How the page refers to the figure."""
+        return self.file.removesuffix(".svg")
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim. `origin` is `None` where its section has already said it."""
+class Topic(msgspec.Struct, frozen=True, kw_only=True):
+    """All readings of one statement, with everything they share said once."""
 
-    id: str
+    anchor: str
+    stem: str
     title: Text
-    verdict: str
-    sentence: Text
-    marks: tuple[str, ...]
-    statement: Text
-    origin: Statement | None
-    figures: tuple[Drawing, ...]
-    common: Text
-    """What all rows of the evidence have in common, said once above the table."""
-    shown: tuple[str, ...]
-    """The columns of the evidence that differ from row to row."""
+    finding: str
+    """The anchor of its finding, empty where there is none."""
+    sources: tuple[Remark, ...]
+    assumptions: tuple[Remark, ...]
+    readings: tuple[Reading, ...]
+    remarks: tuple[Remark, ...]
+    drawings: tuple[Drawing, ...]
+    drawn_before: tuple[str, ...]
+    """Anchors of figures that an earlier topic shows."""
     evidence: tuple[Evidence, ...]
-    checks: tuple[Check, ...]
-    control: Text
+    agreements: tuple[Agreement, ...]
+    agreed_before: tuple[str, ...]
+    """Anchors of earlier topics that show cross-checks of this one."""
+    tables: tuple[Table, ...]
+    controls: tuple[Remark, ...]
     judged: str
-    finding: Text
-    problem: str
-    reproduce: str
+    reproduce: tuple[str, ...]
     seconds: str
+    """What the most expensive reading took."""
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """Claims that share the first part of their ids."""
+    """Topics under one heading; the title is empty where the ledger names none."""
 
-    stem: str
-    origin: Statement | None
-    entries: tuple[Entry, ...]
+    title: Text
+    topics: tuple[Topic, ...]
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,10 +148,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The word for each verdict."""
     counts: tuple[tuple[str, int], ...]
     summary: tuple[Text, ...]
-    methods: tuple[tuple[str, Text], ...]
-    rows: tuple[Row, ...]
-    differs: tuple[tuple[str, Text], ...]
+    parts: tuple[Part, ...]
+    findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
+    legend: Text
     notation: tuple[tuple[Text, Text], ...]
+    methods: tuple[tuple[str, Text], ...]
     rules: tuple[Text, ...]
+    references: tuple[tuple[str, Text], ...]
     provenance: tuple[tuple[str, str], ...]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lipverify.claims.ledger import Source
+
 _SOFTMAX = (
     "L. Collins, A. Parulekar, A. Mokhtari, S. Sanghavi, S. Shakkottai. In-context learning with "
     "transformers: softmax attention adapts to function Lipschitzness. Advances in Neural "
@@ -19,6 +21,32 @@ CITATIONS = {
     "A": f"{_SOFTMAX}; summary of the paper.",
     "V": f"{_LINEAR}; with its reviews on OpenReview.",
 }
+
+SHORT = {
+    "S": "Collins et al. (2024), slides",
+    "R": "Collins et al. (2024), reviews",
+    "A": "Collins et al. (2024), summary",
+    "V": "Vladymyrov et al. (2024)",
+}
+
+
+def short(paper: str) -> str:
+    """How the text refers to a key, or the text itself where it is not a key.
+
+    >>> short("S"), short("Doe (2030)")
+    ('Collins et al. (2024), slides', 'Doe (2030)')
+    """
+    return SHORT.get(paper.strip(), paper)
+
+
+def quotation(source: Source) -> str:
+    """Where a claim comes from, and what is printed there.
+
+    >>> quotation(Source(paper="V", place="Theorem 4.2", printed="at most 0.1"))
+    'Vladymyrov et al. (2024), Theorem 4.2: at most 0.1'
+    """
+    place = ", ".join(piece for piece in (short(source.paper), source.place) if piece.strip())
+    return ": ".join(piece for piece in (place, source.printed) if piece.strip())
 
 
 def citation(paper: str) -> str:

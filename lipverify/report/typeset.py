@@ -48,8 +48,10 @@ def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
 
 def _compile(root: Path, data: Any, standards: list[typst.PDFStandard] = _STANDARDS) -> bytes:
     (root / "report.json").write_bytes(msgspec.json.encode(data))
-    template = resources.files("lipverify.report").joinpath("template.typ").read_bytes()
-    return _pdf(root, template, standards)
+    for part in resources.files("lipverify.report").iterdir():
+        if part.name.endswith(".typ"):
+            (root / part.name).write_bytes(part.read_bytes())
+    return _pdf(root, (root / "template.typ").read_bytes(), standards)
 
 
 def _pdf(root: Path, source: bytes, standards: list[typst.PDFStandard] = _STANDARDS) -> bytes:

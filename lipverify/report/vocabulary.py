@@ -21,6 +21,30 @@ def joined(parts: list[str]) -> str:
     return source
 
 
+def slashed(over: str, under: str) -> str:
+    r"""A fraction on one line; what is more than one thing is put in brackets.
+
+    >>> print(slashed("2", "d"))
+    2 \u{2f} d
+    """
+    return joined([bracketed(over) if _adds(over) else over, escaped("/"), bracketed(under) if " " in under else under])
+
+
+def bracketed(source: str) -> str:
+    """A part in round brackets."""
+    return f"lr({fence('(')} {source} {fence(')')})"
+
+
+def multiplies(source: str) -> bool:
+    """Whether a part beside a fraction would be taken for a factor of its numerator or denominator."""
+    return bool(source) and not source.startswith(_APART)
+
+
+def _adds(source: str) -> bool:
+    """Whether a part is a sum or has been divided already."""
+    return any(sign in source for sign in map(escaped, "+−/"))
+
+
 def table(name: str, rows: list[list[str]]) -> str:
     """The rows of an environment as Typst writes them."""
     if name in STACKS:
@@ -75,3 +99,7 @@ def fence(sign: str) -> str:
 def quoted(words: str) -> str:
     """A string literal that prints `words` upright."""
     return '"' + words.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+_APART = (*map(escaped, "+−±=<>≤≥,;:)"), "space", "quad", "wide", "thin", "med", "thick")
+"""Signs and spaces that set what is beside a fraction apart from it."""

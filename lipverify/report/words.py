@@ -10,12 +10,12 @@ VERDICTS = {
 }
 """The word for a verdict, short enough for a table."""
 
-SENTENCES = {
-    "supported": "The evidence is consistent with the claim.",
-    "refuted": "The claim is refuted",
-    "inconclusive": "The evidence does not decide the claim.",
-    "error": "The check broke off, so there is no verdict.",
-}
+LEGEND = (
+    "A number with its signed distance to the edge of what a reading allows: ✓ inside, ✗ outside, ? across the edge; "
+    "‡ marks a control that was not caught there. Readings of one statement that rest on the same measurement share "
+    "a table, with a column for each; a reading is called by the end of its id."
+)
+"""How to read the tables of evidence."""
 
 METHODS = {
     "exact": "deterministic quadrature of a Laplace representation of the loss; the cost does not "
@@ -23,6 +23,8 @@ METHODS = {
     "montecarlo": "sampling of contexts with counter-based random numbers; the error is the "
     "half-width of the 95 % interval",
     "asymptotic": "leading terms derived by computer algebra; never the only ground of a verdict",
+    "symbolic": "computer algebra: the result is an identity or an exact number",
+    "identity": "both sides of an identity evaluated on sampled points; the error is a bound on rounding",
     "certified": "ball arithmetic; the interval provably contains the value",
 }
 

@@ -18,34 +18,54 @@ from lipverify.errors import OutOfReach
 from lipverify.loss.asymptotic.links import Kink
 from lipverify.loss.asymptotic.sphere import Expr, c, density, w
 from lipverify.loss.asymptotic.tasks import Task, applied
-from lipverify.loss.asymptotic.tokens import Term, window_operator
+from lipverify.loss.asymptotic.tokens import window_operator
 
 
-def bias_term(task: Task) -> Term:
-    """The leading bias of a task."""
+def leading_bias(task: Task) -> Expr:
+    """The leading bias of a task: of its kinks, or of the whole sphere if there are none."""
+    kinks = _sharp_kinks(task)
+    return _strips(task, kinks) if kinks else task.square(window_operator(1)) / w**2
+
+
+def next_bias(task: Task) -> Expr:
+    """|next term| / leading bias."""
+    kinks = _sharp_kinks(task)
+    return _beside_strips(task, kinks) if kinks else _next_smooth(task)
+
+
+def _sharp_kinks(task: Task) -> list[Kink]:
+    """The kinks where the slope jumps."""
     kinks = [kink for kink in task.kinks if kink.jump(1) != 0]
-    if kinks:
-        return _kinked(task, kinks)
-    if any(kink.jump(2) != 0 for kink in task.kinks):
+    if not kinks and any(kink.jump(2) != 0 for kink in task.kinks):
         raise OutOfReach(
             "a link with kinks whose slope is continuous but not its curvature: the term after the leading one is "
             "not known; use method='exact'."
         )
-    return _smooth(task)
+    return kinks
 
 
-def _smooth(task: Task) -> Term:
-    """E (D_1 f / w + D_2 f / w^2 + ...)^2; next, twice the product of the norms of both parts."""
-    first, second = (task.square(operator) for operator in window_operator()[1:])
-    return Term(first / w**2, 2 * sympy.sqrt(second / first) / w)
+def _next_smooth(task: Task) -> Expr:
+    """E (D_1 f / w + D_2 f / w^2 + ...)^2: twice the product of the norms of both parts."""
+    first, second = (task.square(operator) for operator in map(window_operator, (1, 2)))
+    return 2 * sympy.sqrt(second / first) / w
 
 
-def _kinked(task: Task, kinks: list[Kink]) -> Term:
-    """Strips of width sqrt((1 - kappa^2) / w) around every kink; next, the rest of the sphere and the overlap."""
-    width = {kink: sympy.sqrt((1 - kink.at**2) / w) for kink in kinks}
+def _widths(kinks: list[Kink]) -> dict[Kink, Expr]:
+    """Strips around kinks are sqrt((1 - kappa^2) / w) wide."""
+    return {kink: sympy.sqrt((1 - kink.at**2) / w) for kink in kinks}
+
+
+def _strips(task: Task, kinks: list[Kink]) -> Expr:
+    """What the strips around all kinks contribute."""
+    width = _widths(kinks)
     strips = sum((kink.jump(1) * width[kink]) ** 2 * width[kink] * density(kink.at) for kink in kinks)
-    leading = task.variance * sympy.powsimp(strips * profile_integral(2))
-    drift = window_operator()[1]
+    return task.variance * sympy.powsimp(strips * profile_integral(2))
+
+
+def _beside_strips(task: Task, kinks: list[Kink]) -> Expr:
+    """The rest of the sphere, and where it overlaps with the strips."""
+    width, leading = _widths(kinks), _strips(task, kinks)
+    drift = window_operator(1)
     overlap = sum(
         abs(kink.jump(1) * applied(drift, side).subs(c, kink.at)) * width[kink] ** 2 * density(kink.at)
         for kink in kinks
@@ -53,7 +73,7 @@ def _kinked(task: Task, kinks: list[Kink]) -> Term:
     )
     rest = task.square(drift) / w**2 + task.variance * overlap * profile_integral(1) / w
     constant = (rest * w**2).subs(w, 1) / leading.subs(w, 1)
-    return Term(leading, constant / sympy.sqrt(w))
+    return constant / sympy.sqrt(w)
 
 
 @cache

@@ -2,13 +2,13 @@ r"""The leading behaviour of a law: N ~ C_d sigma^2 w^a / n, B ~ C_law L^2 w^{-b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import sympy
 
 from lipverify.errors import InvalidInput
-from lipverify.loss.asymptotic.bias import bias_term
+from lipverify.loss.asymptotic.bias import leading_bias, next_bias
 from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.loss.asymptotic.tasks import task_of
@@ -40,14 +40,31 @@ class Leading:
     """N + B at w*, ~ loss_constant L^2 Lambda^loss_exponent."""
     loss_constant: Expr
     loss_exponent: Expr
-    noise_next: Expr
-    """|next term in 1/w| / leading noise; likewise below, all for orientation and not bounds."""
-    bias_next: Expr
-    """|next term in 1/w or its root| / leading bias."""
-    tokens_next: Expr
-    """|next term in 1/n| / leading noise: one over the number of tokens in a window, up to a factor."""
-    spread: Expr
-    """What different tokens do to the bias: the next term in 1/n of B, in units of y squared."""
+    law: Law
+    dimension: int | None = None
+
+    @property
+    def noise_next(self) -> Expr:
+        """|next term in 1/w| / leading noise; likewise below, all for orientation and not bounds."""
+        return self._at(noise_term().next)
+
+    @property
+    def bias_next(self) -> Expr:
+        """|next term in 1/w or its root| / leading bias."""
+        return self._at(_next_bias(self.law))
+
+    @property
+    def tokens_next(self) -> Expr:
+        """|next term in 1/n| / leading noise: one over the number of tokens in a window, up to a factor."""
+        return self._at(tokens_term())
+
+    @property
+    def spread(self) -> Expr:
+        """What different tokens do to the bias: the next term in 1/n of B, in units of y squared."""
+        return self._at(_spread(self.law))
+
+    def _at(self, expression: Expr) -> Expr:
+        return expression if self.dimension is None else expression.subs(d, self.dimension)
 
     def latex(self) -> dict[str, str]:
         r"""LaTeX of every expression, by the name of its field.
@@ -56,7 +73,22 @@ class Leading:
         >>> leading(Affine()).latex()["window_exponent"]
         '\\frac{2}{d + 3}'
         """
-        return {field.name: sympy.latex(getattr(self, field.name)) for field in fields(self)}
+        return {name: sympy.latex(getattr(self, name)) for name in (*EXPRESSIONS, *CORRECTIONS)}
+
+
+EXPRESSIONS = tuple(name for name, kind in Leading.__annotations__.items() if kind == "Expr")
+CORRECTIONS = ("noise_next", "bias_next", "tokens_next", "spread")
+"""Derived when they are asked for: they cost more than the rest."""
+
+
+@lru_cache(maxsize=64)
+def _next_bias(law: Law) -> Expr:
+    return next_bias(task_of(law))
+
+
+@lru_cache(maxsize=64)
+def _spread(law: Law) -> Expr:
+    return spread_term(task_of(law))
 
 
 def leading(law: Law, d: int | None = None) -> Leading:
@@ -101,16 +133,15 @@ def leading(law: Law, d: int | None = None) -> Leading:
 @lru_cache(maxsize=64)
 def _derived(law: Law) -> Leading:
     """Everything, for symbolic d."""
-    task = task_of(law)
-    bias, noise = bias_term(task), noise_term()
+    bias, noise = leading_bias(task_of(law)), noise_term().leading
     scale = L if isinstance(law, Scaled) else sympy.Integer(1)
     balanced = {n: sigma**2 / scale**2}  # Lambda = 1
-    growth, beta = exponent(noise.leading, w), -exponent(bias.leading, w)
-    noise_constant, bias_constant = noise.leading.subs(w, 1), bias.leading.subs(w, 1)
+    growth, beta = exponent(noise, w), -exponent(bias, w)
+    noise_constant, bias_constant = noise.subs(w, 1), bias.subs(w, 1)
     window, loss = _balance(noise_constant, bias_constant, growth, beta)
     return Leading(
-        noise=noise.leading,
-        bias=bias.leading,
+        noise=noise,
+        bias=bias,
         beta=beta,
         noise_constant=noise_constant * n / sigma**2,
         bias_constant=sympy.powsimp(bias_constant / scale**2),
@@ -120,13 +151,11 @@ def _derived(law: Law) -> Leading:
         loss=loss,
         loss_constant=sympy.powsimp(loss.subs(balanced) / scale**2),
         loss_exponent=exponent(loss, n),
-        noise_next=noise.next,
-        bias_next=bias.next,
-        tokens_next=tokens_term(),
-        spread=spread_term(task),
+        law=law,
     )
 
 
+@lru_cache(maxsize=256)
 def exponent(expression: Expr, of: Expr) -> Expr:
     """The power of a variable in an expression: its logarithmic derivative, free of the variable.
 
@@ -158,5 +187,5 @@ def _short(expression: Expr) -> Expr:
 
 def _at_dimension(general: Leading, dimension: int) -> Leading:
     """Every expression at one d."""
-    at = {field.name: getattr(general, field.name).subs(d, dimension) for field in fields(general)}
-    return replace(general, **at)
+    at = {name: getattr(general, name).subs(d, dimension) for name in EXPRESSIONS}
+    return replace(general, dimension=dimension, **at)

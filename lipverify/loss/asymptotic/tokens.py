@@ -74,12 +74,18 @@ def circle_mean() -> list[Expr]:
 
 
 @cache
-def window_operator() -> list[Expr]:
-    r"""Polynomials D_k(Delta) in (E[g f(x_i)] / E g) - f(x) = sum_{k>0} D_k(Delta) f(x) / w^k.
+def window_operator(order: int) -> Expr:
+    r"""The polynomial D_k(Delta) in (E[g f(x_i)] / E g) - f(x) = sum_{k>0} D_k(Delta) f(x) / w^k.
 
-    >>> window_operator()[1]
+    >>> window_operator(1)
     Delta/2
     """
-    ratios = [expansion(moment_terms(1, j), moment_terms(1)) for j in range(TERMS)]
-    orders = [sum(a * ratio[k] for a, ratio in zip(circle_mean(), ratios, strict=True)) for k in range(TERMS)]
-    return [sympy.Integer(0), *(sympy.factor(order) for order in orders[1:])]
+    # E g s^j / E g begins with w^{-j}: higher j do not matter
+    ratios = [_deficit(j)[order] for j in range(1, order + 1)]
+    return sympy.factor(sum(a * ratio for a, ratio in zip(circle_mean()[1:], ratios, strict=False)))
+
+
+@cache
+def _deficit(j: int) -> list[Expr]:
+    """Coefficients of E g s^j / E g."""
+    return expansion(moment_terms(1, j), moment_terms(1))

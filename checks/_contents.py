@@ -1,0 +1,57 @@
+"""The contents of the report: sections in the order of the slides, and the claims that each holds.
+
+A claim is known here by its stem, the part of its id before the first "/"; all readings of one statement share it.
+The order is that of the first table of claims: what the loss is, its two terms, Theorem 2, Theorem 3, training,
+linear attention, Theorem 4, and what was conjectured beyond the paper.
+"""
+
+from __future__ import annotations
+
+CONTENTS: dict[str, dict[str, str]] = {
+    "The loss and the attention kernel": {
+        "softmax.split": "The loss is bias plus noise",
+        "softmax.gaussian-window": "Softmax attention is a Gaussian window",
+        "softmax.values-ignore-covariates": "The values ignore the covariates (Lemma B.1)",
+        "softmax.covariance-inversion": "Attention inverts the covariance (Lemma 1)",
+    },
+    "The two terms of the loss": {
+        "softmax.noise-rate": "The noise grows with the window parameter",
+        "softmax.bias-lower": "The bias falls no faster than printed",
+        "softmax.bias-upper": "The bias falls at least as fast as printed",
+    },
+    "The optimal window (Theorem 2)": {
+        "softmax.window-printed": "The optimal window, as printed",
+        "softmax.window-derived": "The optimal window that the displayed bounds imply",
+        "softmax.window-directions": "What widens the window and what narrows it",
+        "softmax.tradeoff": "The tradeoff between bias and noise",
+    },
+    "Generalisation to new tasks (Theorem 3)": {
+        "softmax.generalization-same": "Tested on tasks of the same Lipschitz constant",
+        "softmax.generalization-larger": "Tested on rougher tasks",
+        "softmax.generalization-smaller": "Tested on smoother tasks",
+        "softmax.lipschitz-sufficient": "The same Lipschitz constant is enough",
+        "softmax.lipschitz-necessary": "The same Lipschitz constant is needed",
+        "softmax.context-length": "The error against the length of the context",
+    },
+    "Training": {
+        "softmax.norm-growth": "The norm of M grows faster for rougher tasks",
+        "softmax.trained-form": "Full key and query matrices end in block form",
+        "softmax.width": "A wider inner dimension changes nothing",
+    },
+    "Linear attention": {
+        "linear-attention.floor": "Linear attention does not adapt",
+    },
+    "Tasks that depend on a few directions (Theorem 4)": {
+        "lowrank.recovery": "Attention finds the directions that matter",
+        "lowrank.boundary": "Where the conclusion of Theorem 4 ends",
+        "lowrank.directions": "Attention is positive on the relevant directions and zero on the others",
+        "lowrank.nonlinear": "Nonlinear tasks of low rank",
+    },
+    "Beyond regression": {
+        "extension.classification": "Classification (a conjecture of the rebuttal)",
+    },
+}
+"""{section: {stem: title of all its readings}}, in the order in which they are printed."""
+
+NOT_WRITTEN: frozenset[str] = frozenset()
+"""Places that are kept for claims which are still to come."""

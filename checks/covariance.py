@@ -1,0 +1,359 @@
+r"""Lemma 1: the optimal matrix inverts the data covariance, M* = w Sigma^{-1} with w >= 0: by which reading, and why >= 0."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from checks._slides import run_file, slides
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
+from lipverify.claims.covariance import (
+    Whitened,
+    averaged_odd_gap,
+    ellipsoid,
+    exact_odd_gap,
+    harmonic_signs,
+    leading_tilt,
+    negative_loss,
+    sampled_negative_loss,
+    sampled_odd_gap,
+    sign_gap,
+    whitened_optimum,
+)
+from lipverify.claims.figure import Figure, Panel, Series
+from lipverify.claims.registry import Profile
+from lipverify.claims.verdict import Allowed, Interval, Verdict
+
+LEMMA_1 = slides(
+    "Lemma 1: Inverting the data covariance",
+    r"Under natural symmetry conditions: $x_i \sim \Sigma^{1/2} \mathcal{U}^d$ implies $\mathbf{M}^* = w_{KQ} \Sigma^{-1}$ for any "
+    r"$\mathbf{M}^* \in \mathrm{argmin}\, \mathcal{L}(\mathbf{M})$ and some $w_{KQ} \geq 0$",
+)
+CASES: dict[tuple[str, str], tuple[tuple[float, ...], float, int]] = {
+    ("affine", "whitened"): ((10.0, 100.0), 0.2, 2048),
+    ("affine", "space"): ((10.0, 100.0), 0.2, 3072),
+    ("relu", "whitened"): ((100.0,), 0.5, 1280),
+    ("relu", "space"): ((10.0,), 0.5, 1280),
+}
+"""Condition numbers of Sigma, sigma, and how many contexts the quick profile draws."""
+VERDICTS: dict[str, Verdict] = {"whitened": "supported", "space": "refuted"}
+READ_AS = {
+    "whitened": "$f(x) = g(\\Sigma^{-1/2} x)$ with $g$ isotropic: $q \\sim \\Sigma^{-1/2} \\mathcal{U}^d$",
+    "space": "$f(x) = h(\\langle q, x \\rangle)$ with $q$ uniform in the space of $x$",
+}
+N, LOUD = 20, 100.0
+TOLERANCE = 0.2
+"""How far from its claimed value, relative, an entry may be; the control M* = w I is off by the condition number."""
+MIXED = 0.2
+HARMONICS = ((2, 5, 7, 0.1), (3, 8, 5, 0.3))
+"""(d, n, odd degree, its share): covariances P_2 + share P_degree whose best window is negative."""
+SEEN_W = 3.97
+AT_MOST_ZERO, BELOW, ABOVE = Allowed(high=0.0), Allowed(high=0.0, open=True), Allowed(low=0.0, open=True)
+
+
+def claims(profile: Profile) -> tuple[Claim, ...]:
+    """Both readings of Lemma 1, what holds of the second, and the sign of w."""
+    return (
+        *(_inversion(profile, law, reading) for law, reading in CASES),
+        _loud(profile),
+        *(_sign(profile, law) for law in SIGNS),
+        _harmonics(profile),
+    )
+
+
+def _optima(profile: Profile, law: str, reading: str) -> dict[float, Task]:
+    conditions, sigma, contexts = CASES[law, reading]
+    drawn = contexts * (1 if profile.name == "quick" else 8)
+    return {c: Task(whitened_optimum, (law, reading, c, N, sigma, drawn, profile.seed)) for c in conditions}
+
+
+def _inversion(profile: Profile, law: str, reading: str) -> Claim:
+    tasks, sigma = _optima(profile, law, reading), CASES[law, reading][1]
+    inverse = tuple(
+        CellPlan(
+            where={"d": 3, "n": N, "law": law, "condition": condition},
+            task=task,
+            quantity="(Σ^{1/2} M* Σ^{1/2})_11 / (...)_33",
+            read=lambda found, _: Reading(Interval.around(*found.ratio)),
+            claimed=f"= 1 ± {TOLERANCE}",
+            allowed=_around(1.0),
+            control=_around(condition),
+            method="montecarlo",
+        )
+        for condition, task in tasks.items()
+    )
+    unmixed = tuple(
+        CellPlan(
+            where={"d": 3, "n": N, "law": law, "condition": condition},
+            task=task,
+            quantity="largest off-diagonal entry of Σ^{1/2} M* Σ^{1/2} over the mean diagonal one",
+            read=lambda found, _: Reading(Interval(0.0, found.mixing)),
+            claimed=f"< {MIXED}",
+            allowed=Allowed(high=MIXED),
+            control=Allowed(low=1.0),
+            method="montecarlo",
+        )
+        for condition, task in tasks.items()
+    )
+    return Claim(
+        id=f"softmax.covariance-inversion/{law}/{reading}",
+        title=f"The optimal matrix inverts the covariance, {law} law, {_WORDS[reading]}",
+        statement=r"x \sim \Sigma^{1/2} \mathcal{U}^d \quad \Longrightarrow \quad \mathbf{M}^* = w\, \Sigma^{-1}".replace(
+            r"\Longrightarrow", r"\implies"
+        ),
+        source=LEMMA_1,
+        assumptions=(
+            READ_AS[reading],
+            f"{law} law",
+            f"$L = 1$, $\\sigma = {sigma}$, minimised over all $3 \\times 3$ matrices",
+        ),
+        claimed="M* = w Σ⁻¹",
+        control="M* = w I; off-diagonal entries as large as diagonal ones",
+        expected=VERDICTS[reading],
+        cells=(*inverse, *unmixed),
+        cross_checks=_windows(tasks, law) if reading == "whitened" else (),
+        figures=lambda results: _figure({c: results[task.address] for c, task in tasks.items()}, law, reading),
+        finding=partial(_finding, tasks, reading),
+    )
+
+
+_WORDS = {"whitened": "f isotropic after whitening", "space": "q uniform in the space of x"}
+
+
+def _windows(tasks: dict[float, Task], law: str) -> tuple[CrossPlan, ...]:
+    """The scale of the sampled M* against the exact w* of the isotropic problem."""
+
+    def read(found: Whitened) -> tuple[tuple[float, float], tuple[float, float]]:
+        return (found.window, found.scale[0]), (1e-8 * found.window, found.scale[1])
+
+    return tuple(
+        CrossPlan(
+            where={"d": 3, "n": N, "law": law, "condition": condition},
+            quantity="w in M* = w Σ⁻¹",
+            methods=("exact", "montecarlo"),
+            tasks=(task,),
+            read=read,
+        )
+        for condition, task in tasks.items()
+    )
+
+
+def _around(value: float) -> Allowed:
+    return Allowed(low=value * (1 - TOLERANCE), high=value * (1 + TOLERANCE))
+
+
+def _finding(tasks: dict[float, Task], reading: str, results: dict[str, Any]) -> str:
+    found = {condition: results[task.address] for condition, task in tasks.items()}
+    shown = "; ".join(
+        f"condition {condition:g}: {', '.join(f'{entry:.3g}' for entry in each.diagonal)}"
+        for condition, each in found.items()
+    )
+    measured = f"Diagonal of $\\Sigma^{{1/2}} \\mathbf{{M}}^* \\Sigma^{{1/2}}$, longest axis first: {shown}"
+    if reading == "whitened":
+        window = next(iter(found.values())).window
+        return (
+            f"With $u = \\Sigma^{{-1/2}} x$ and $\\mathbf{{M}}' = \\Sigma^{{1/2}} \\mathbf{{M}} \\Sigma^{{1/2}}$ the problem is the isotropic one, whatever $\\Sigma$ is, and its "
+            f"minimiser is a multiple of $\\mathbf{{I}}$. {measured}; the exact isotropic window is {window:.4g}."
+        )
+    tilts = "; ".join(
+        f"condition {condition:g}: {', '.join(f'{entry:+.3f}' for entry in leading_tilt(ellipsoid(condition)))}"
+        for condition in found
+    )
+    return (
+        f"{measured}. In whitened coordinates $f$ is steeper along the long axes, and there the window is narrower: $\\mathbf{{M}}^*$ lies between $w \\mathbf{{I}}$ "
+        "and $w \\Sigma^{-1}$. Corrected: $\\Sigma^{1/2} \\mathbf{M}^* \\Sigma^{1/2} = w \\mathbf{I} + D + O(1/w)$ as $n \\to \\infty$, where the constant matrix $D$ is zero only for "
+        "$\\Sigma \\propto \\mathbf{I}$: the attention centres on $u + \\frac{1}{w} (P_u D u - \\frac{d-1}{2} u)$, and $D$ minimises the mean of $\\Sigma$ over this displacement. "
+        "So $\\mathbf{M}^* / w \\to \\Sigma^{-1}$ in the limit of narrow windows, and equality holds for no finite $n$; where noise dominates, $\\mathbf{M}^* \\to w \\mathbf{I}$. "
+        f"Diagonal of $D$ (trace 0) for the affine law: {tilts}."
+    )
+
+
+def _loud(profile: Profile) -> Claim:
+    contexts = 8192 if profile.name == "quick" else 65_536
+    tasks = {c: Task(whitened_optimum, ("affine", "space", c, N, LOUD, contexts, profile.seed)) for c in (4.0, 10.0)}
+    return Claim(
+        id="softmax.covariance-inversion/affine/space/noise",
+        title="Where noise dominates nothing is inverted, affine law, q uniform in the space of x",
+        statement=r"\sigma \to \infty: \qquad \mathbf{M}^* \sim \frac{n L^2}{3 d \sigma^2}\, \mathbf{I}",
+        source=LEMMA_1,
+        assumptions=(
+            READ_AS["space"],
+            "affine law",
+            f"$L = 1$, $\\sigma = {LOUD:g}$, minimised over all $3 \\times 3$ matrices",
+        ),
+        claimed="M* = w I",
+        control="M* = w Σ⁻¹",
+        expected="supported",
+        cells=tuple(
+            CellPlan(
+                where={"d": 3, "n": N, "condition": condition},
+                task=task,
+                quantity="M*_11 / M*_33",
+                read=lambda found, _: Reading(Interval.around(*found.plain)),
+                claimed=f"= 1 ± {TOLERANCE}",
+                allowed=_around(1.0),
+                control=_around(1 / condition),
+                method="montecarlo",
+            )
+            for condition, task in tasks.items()
+        ),
+        finding=(
+            "For small scores the prediction is $\\bar y + \\frac{1}{n} \\sum_i y_i (x_i - \\bar x)^\\top \\mathbf{M} x$. The noise costs $\\sigma^2 \\mathrm{tr}(\\mathbf{M} \\Sigma \\mathbf{M}^\\top \\Sigma) / (n d^2)$ and the "
+            "correlation with $f$ gains $2 \\frac{L^2}{3d} \\mathrm{tr}(\\Sigma \\mathbf{M} \\Sigma) / d^2$, both up to the factor $1 - 1/n$; the minimiser solves $\\Sigma \\mathbf{M} \\Sigma \\propto \\Sigma^2$ and is a multiple of "
+            "$\\mathbf{I}$, the control of Lemma 1. With $f$ isotropic after whitening it is a multiple of $\\Sigma^{-1}$."
+        ),
+    )
+
+
+SIGNS: dict[str, Verdict] = {"affine": "supported", "relu": "supported", "quadratic": "refuted"}
+
+
+def _sign(profile: Profile, law: str) -> Claim:
+    even = SIGNS[law] == "refuted"
+    tasks = (
+        Task(negative_loss, (law, 3, N)),
+        Task(sampled_negative_loss, (law, 3, N, profile.contexts, profile.seed)),
+    )
+    return Claim(
+        id=f"softmax.covariance-inversion/{law}/sign",
+        title=f"The optimal window cannot be negative, {law} law",
+        statement=r"\mathcal{L}(-w \Sigma^{-1}) > \mathcal{L}(w \Sigma^{-1}) \quad \text{at } w = w^* > 0",
+        source=LEMMA_1,
+        assumptions=(READ_AS["whitened"], f"{law} law", "$L = \\sigma = 1$"),
+        claimed="L(-w*) > L(w*)",
+        control="L(-w*) exceeds L(w*) by 0.01 for the even law" if even else "L(-w*) <= L(w*)",
+        expected=SIGNS[law],
+        cells=tuple(
+            CellPlan(
+                where={"d": d, "n": n, "law": law},
+                task=Task(sign_gap, (law, d, n)),
+                quantity="L(-w*) - L(w*)",
+                read=lambda gap, _: Reading(Interval.around(*gap)),
+                claimed="> 0",
+                allowed=ABOVE,
+                control=Allowed(low=0.01) if even else AT_MOST_ZERO,
+            )
+            for d, n in ((3, 100), (5, 1000), (8, 10**6))
+        ),
+        cross_checks=(
+            CrossPlan(
+                where={"d": 3, "n": N, "law": law},
+                quantity="L(-w*) / L(w*)",
+                methods=("exact", "montecarlo"),
+                tasks=tasks,
+                read=lambda one, other: ((one[0], other[0]), (one[1], other[1])),
+            ),
+        ),
+        finding=(
+            "If all tokens change their sign, the scores do, and so does the odd part of $f$. Hence $\\mathcal{L}(-w) - \\mathcal{L}(w) = 4 \\mathbb{E} \\sum_i a_i K_{odd}(t_i)$, where $K_{odd}$ is the odd part of "
+            "$K(t) = \\mathbb{E} f(x) f(x')$. "
+            + (
+                "An even law has none: its loss is even in $w$, and $-\\mathbf{M}^*$ is as good as $\\mathbf{M}^*$, for attending to $-x$ is as good as attending to $x$. "
+                "Corrected: for even laws $\\mathbf{M}^* = \\pm w \\Sigma^{-1}$, and $w \\geq 0$ is a choice."
+                if even
+                else "For the affine and the ReLU law it is linear, $K_{odd}(t) = k_1 t$, and $\\mathbb{E} \\sum_i a_i t_i$, the derivative of the mean of the convex function $\\log \\sum_i e^{w t_i}$, is zero at "
+                "$w = 0$ and grows: so $w^* \\geq 0$ for every $n$, $\\sigma$ and $d$, and the sign is not a choice."
+            )
+        ),
+    )
+
+
+def _harmonics(profile: Profile) -> Claim:
+    contexts = 10 * profile.contexts
+    signs = tuple(Task(harmonic_signs, case) for case in HARMONICS)
+    _, n, degree, share = HARMONICS[1]
+    exact = Task(exact_odd_gap, (degree, share, n, SEEN_W))
+    sampled = Task(sampled_odd_gap, (degree, share, n, SEEN_W, contexts, profile.seed))
+    seen = CellPlan(
+        where={"d": 3, "n": n, "degree": degree, "kappa": share, "w": SEEN_W},
+        task=Task(averaged_odd_gap, (degree, share, n, SEEN_W, contexts, profile.seed)),
+        quantity="L(-w) - L(w)",
+        read=lambda gap, _: Reading(Interval.around(*gap)),
+        claimed=">= 0",
+        allowed=Allowed(low=0.0),
+        control=Allowed(low=0.01),
+        method="montecarlo",
+    )
+    return Claim(
+        id="softmax.covariance-inversion/harmonics/sign",
+        title="The optimal window cannot be negative, for any rotation-invariant law",
+        statement=r"\min_{w > 0} \mathcal{L}(w \Sigma^{-1}) \leq \min_{w < 0} \mathcal{L}(w \Sigma^{-1})",
+        source=LEMMA_1,
+        assumptions=(
+            READ_AS["whitened"],
+            "the only symmetry that is assumed is that of rotations",
+            "$\\mathbb{E} f(x) f(x') = P_2(t) + \\kappa P_\\ell(t)$, $\\ell$ odd, $\\sigma = 0$",
+        ),
+        claimed="some w >= 0 is optimal",
+        control="the positive window is better by 0.01",
+        expected="refuted",
+        cells=(
+            *(
+                CellPlan(
+                    where={"d": d, "n": m, "degree": odd, "kappa": kappa},
+                    task=task,
+                    quantity="least loss over w > 0 less that over w < 0",
+                    read=lambda found, _: Reading(
+                        Interval.around(*found.margin), f"best at {found.positive:.3g} and at {found.negative:.3g}"
+                    ),
+                    claimed="<= 0",
+                    allowed=AT_MOST_ZERO,
+                    control=Allowed(high=-0.01),
+                )
+                for (d, m, odd, kappa), task in zip(HARMONICS, signs, strict=True)
+            ),
+            seen,
+        ),
+        cross_checks=(
+            CrossPlan(
+                where={"d": 3, "n": n, "degree": degree, "kappa": share, "w": SEEN_W},
+                quantity="L(-w) - L(w)",
+                methods=("exact", "montecarlo"),
+                tasks=(exact, sampled),
+                read=lambda one, other: ((one[0], other[0]), (one[1], other[1])),
+            ),
+        ),
+        finding=(
+            "As $\\mathcal{L}(-w) - \\mathcal{L}(w) = 4 \\mathbb{E} \\sum_i a_i K_{odd}(t_i)$, a negative window is better wherever the softmax weights of few tokens are anticorrelated with an odd harmonic, which happens: "
+            "at $n = 8$ on $S^2$, $\\mathbb{E} \\sum_i a_i P_5(t_i) < 0$ at $w \\approx 4$, because the best of eight tokens is typically where $P_5$ is negative. Let the even part of $f$ ask for a large $|w|$ "
+            "and the odd part choose the sign: $f(x) = \\sqrt{5} P_2(\\langle q, x \\rangle) + \\sqrt{3.3} P_5(\\langle q, x \\rangle)$, $d = 3$, $n = 8$, $\\sigma = 0$ has its minimum at $w < 0$. The smallest case found is $d = 2$, $n = 5$ with "
+            "$\\ell = 7$. Corrected: rotation invariance gives $\\mathbf{M}^* = w \\Sigma^{-1}$ up to the sign of $w$; $w \\geq 0$ holds where the odd part of $f$ is linear (affine, ReLU), and for every law once windows hold many tokens, "
+            "for then $\\mathbb{E} \\sum_i a_i P_\\ell(t_i) > 0$."
+        ),
+    )
+
+
+def _figure(found: dict[float, Whitened], law: str, reading: str) -> tuple[Figure, ...]:
+    """The entries along the axes."""
+    series = tuple(
+        Series(
+            label=f"condition {condition:g}",
+            x=tuple(ellipsoid(condition).tolist()),
+            y=tuple(entry / each.window for entry in each.diagonal),
+            style="points",
+        )
+        for condition, each in found.items()
+    )
+    ends = (1.0, max(found))
+    panel = Panel(
+        title=f"optimal matrix, {law} law",
+        xlabel="variance of the axis",
+        ylabel="$(\\Sigma^{1/2} M^* \\Sigma^{1/2})_{jj}$ / isotropic $w^*$",
+        series=(
+            *series,
+            Series(label="$w \\Sigma^{-1}$", x=ends, y=(1.0, 1.0), style="dashed"),
+            Series(label="$w I$", x=ends, y=ends, style="dashed"),
+        ),
+    )
+    caption = f"Diagonal of the sampled optimal matrix in whitened coordinates, {_WORDS[reading]}; flat is $w \\Sigma^{{-1}}$, proportional is $w I$."
+    return (
+        Figure(
+            caption=caption,
+            alt=f"Diagonal of M* in whitened coordinates, {law} law, {_WORDS[reading]}.",
+            panels=(panel,),
+        ),
+    )
+
+
+if __name__ == "__main__":
+    run_file(__file__)

@@ -1,0 +1,101 @@
+r"""Tokens uniform on S^{d-1}: one scalar a token, one for the query, and every window omega computed once.
+
+For a query with |z|^2 = s the score is omega t, omega = |M x| = (c^2 s + c'^2 (1 - s))^{1/2}, t the coordinate of x_i
+along M x. With cos = c s^{1/2} / omega, near = 1 - t and step = s^{1/2} - cos,
+
+    gap = step + cos near,        square = gap^2 + (2 near - near^2) (k - cos^2) / (d - 1),
+
+so six averages, functions of omega alone, give the loss of every pair (c, c') and every query. Their logarithms are
+interpolated by Chebyshev polynomials in omega, which keeps relative accuracy over all their decades.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import msgspec
+import numpy as np
+from numpy.polynomial.chebyshev import chebval
+from scipy.fft import dct
+
+from lipverify.loss.block.laplace import Tokens, moments
+from lipverify.loss.block.rules import Floats, coordinate_rule, share_rule
+
+LEVELS = (16, 24, 36, 54, 80, 120, 180, 270)
+AGREEMENT = 4e-12
+"""Two profiles that differ by less, as logarithms, are fine enough."""
+TINY = 1e-300
+"""Stands for zero: a context of one token has no pairs."""
+TESTED = 101
+"""So many windows tell whether they do."""
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """Chebyshev coefficients (degree, 6) of the logarithms of the averages, for windows from 0 to `top`."""
+
+    top: float
+    coefficients: Floats
+
+    def at(self, omega: Floats) -> Floats:
+        """The six averages, (6, ...)."""
+        return np.exp(chebval(2 * omega / self.top - 1, self.coefficients))
+
+
+class OnSphere(msgspec.Struct, frozen=True):
+    """The reduction for dimensions d and k."""
+
+    d: int
+    k: int
+
+    def spread(self, c: Floats, c_perp: Floats) -> Floats:
+        """A bound on the largest score less the smallest."""
+        return np.asarray(2 * np.maximum(np.abs(c), np.abs(c_perp)))
+
+    def values(self, n: float, c: Floats, c_perp: Floats, order: int, fine: bool) -> tuple[Floats, Floats]:
+        """Noise over sigma^2 and bias over L^2 for each pair (c, c'), by one of two rules that share no node."""
+        s, weight = share_rule(self.d, self.k, order + 1 if fine else order - 2)
+        along, across = c[:, None] * np.sqrt(s), c_perp[:, None] * np.sqrt(1 - s)
+        omega = np.hypot(along, across)
+        cosine = np.divide(along, omega, out=np.zeros_like(omega), where=omega > 0)
+        rough, finer = profiles(self.d, n, _top(omega))
+        alone = (finer if fine else rough).at(omega)
+        pairs = alone[3:]
+        step = np.sqrt(s) - cosine
+        rest = (2 * alone[1] - alone[2]) * (self.k - cosine**2) / (self.d - 1)
+        gaps = sum(_square(step, cosine, part) for part in (alone[:3], pairs))
+        return alone[0] @ weight, (gaps + rest) @ weight / self.k
+
+
+def _square(step: Floats, cosine: Floats, averages: Floats) -> Floats:
+    """The average of (step + cos near)(step + cos near') from those of 1, near, near near'."""
+    one, near, square = averages
+    return np.asarray(step**2 * one + 2 * step * cosine * near + cosine**2 * square)
+
+
+def _top(omega: Floats) -> float:
+    """The power of two, at least 1, up to which windows are tabulated: calls share tables."""
+    return 2.0 ** max(0, math.ceil(math.log2(max(float(omega.max()), 1.0))))
+
+
+@lru_cache(maxsize=256)
+def profiles(d: int, n: float, top: float) -> tuple[Profile, Profile]:
+    """A rough and a finer profile that share no node; as fine as it takes to agree, if they ever do."""
+    tested = np.linspace(0, top, TESTED)
+    # a window of width 1 / top needs no fewer than top nodes
+    for level in (level for level in LEVELS if level > top):
+        rough, finer = _profile(d, n, top, level - 2, 0.5), _profile(d, n, top, level + 1, 0.0)
+        if np.max(np.abs(np.log(rough.at(tested) / finer.at(tested)))) < AGREEMENT:
+            break
+    return rough, finer
+
+
+def _profile(d: int, n: float, top: float, order: int, offset: float) -> Profile:
+    """The averages at as many windows as there are nodes for a token."""
+    omega = top * (1 + np.cos(np.pi * (np.arange(order) + 0.5) / order)) / 2
+    t, weight = coordinate_rule(d, order)
+    tokens = Tokens(deficit=omega[:, None] * (1 - t), near=1 - t, weight=weight)
+    averages = np.maximum(moments(tokens, n, offset), TINY)
+    coefficients = dct(np.log(averages), axis=1).T / order
+    coefficients[0] /= 2
+    return Profile(top, coefficients)

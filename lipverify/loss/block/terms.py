@@ -1,0 +1,150 @@
+"""Bias and noise at M = c BB^T + c' (I - BB^T), and how far they can be wrong.
+
+Both are computed twice, by rules that share no node (other orders over the token and over the query, points over log
+lambda half a step apart). The finer value is the answer; the difference plus a bound on rounding is its error. Where it
+is not small the orders are raised, and where that does not help the error says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.loss.block.reduction import Reduction, reduction_of
+from lipverify.loss.block.rules import Floats
+from lipverify.problem import Problem
+
+EPS = float(np.finfo(float).eps)
+ORDERS = (16, 24, 36, 54, 80, 120, 180)
+TOLERANCE = 1e-11
+ROUNDING = 256 * EPS
+"""Relative: sums of products of a few hundred terms."""
+EXPONENT = 42.0
+"""(n - 1) |log phi| is at most this where the integrand counts, and its own rounding is multiplied by it."""
+LARGEST_SPREAD = 200.0
+"""Of scores: a step of exp(-lambda g) is this much narrower than the sphere, and so many nodes are needed."""
+
+
+class BlockTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """B + N at M = c BB^T + c' (I - BB^T); arrays shaped like c and c' together, units of y squared.
+
+    The errors bound what the rules and rounding can be off.
+    """
+
+    problem: Problem
+    c: Any
+    c_perp: Any
+    bias: Any
+    noise: Any
+    bias_error: Any
+    noise_error: Any
+
+    @property
+    def total(self) -> Any:
+        """The loss B + N."""
+        return self.bias + self.noise
+
+    @property
+    def total_error(self) -> Any:
+        """Error of the loss: the two errors add, because nothing says that they cancel."""
+        return np.asarray(self.bias_error) + np.asarray(self.noise_error)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Noise over sigma^2 and bias over L^2 for some pairs (c, c'), (pair,)."""
+
+    noise: Floats
+    bias: Floats
+
+
+def block_terms(problem: Problem, c: Any, c_perp: Any) -> BlockTerms:
+    r"""Loss terms at M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x.
+
+    Parameters
+    ----------
+    problem
+        Its law is `LowRank(B)`; its covariates are `Sphere()` or `ProductOfSpheres(B, ...)` with the same columns.
+    c, c_perp
+        Finite real numbers, or arrays of them that broadcast: the scales along and across the columns of B.
+
+    Returns
+    -------
+    BlockTerms
+        Bias, noise and their errors, relative errors about 1e-13.
+
+    Validity: d >= 2, 1 <= k <= d (k < d for the product), 1 <= n <= 1e30; cost grows with the spread of the scores,
+    2 max(|c|, |c'|) on the sphere and 2 (|c| c_u^2 + |c'| c_v^2) on the product.
+
+    Raises
+    ------
+    InvalidInput
+        If the problem has no such reduction, or c or c' is not finite.
+    OutOfReach
+        If scores spread by more than 200.
+
+    Source: the loss is equation (ICL) of Collins et al., slides, with the law of Theorem 4; the reduction is derived in
+    `lipverify.loss.block`.
+
+    >>> from lipverify.laws import LowRank
+    >>> terms = block_terms(Problem(d=2, n=1000, law=LowRank([[1.0], [0.0]]), sigma=0.5), c=3.0, c_perp=[0.0, 3.0])
+    >>> terms.bias.round(6).tolist(), terms.noise.round(6).tolist()
+    ([0.012379, 0.01836], [0.000525, 0.000706])
+    """
+    reduction, L = reduction_of(problem)
+    grid = np.broadcast_arrays(_finite("c", c), _finite("c_perp", c_perp))
+    value, error = _evaluate(reduction, float(problem.n), np.ravel(grid[0]), np.ravel(grid[1]))
+    shape, noise_unit, bias_unit = grid[0].shape, problem.sigma**2, L**2
+    return BlockTerms(
+        problem=problem,
+        c=grid[0],
+        c_perp=grid[1],
+        noise=np.reshape(noise_unit * value.noise, shape),
+        bias=np.reshape(bias_unit * value.bias, shape),
+        noise_error=np.reshape(noise_unit * error.noise, shape),
+        bias_error=np.reshape(bias_unit * error.bias, shape),
+    )
+
+
+def _finite(name: str, value: Any) -> Floats:
+    """The value as doubles, refused unless finite."""
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} = {value!r}: it must be a real number or an array of them.") from None
+    if not np.all(np.isfinite(numbers)):
+        raise InvalidInput(f"{name} = {value!r}: it must be finite.")
+    return numbers
+
+
+def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tuple[_Values, _Values]:
+    """Values and errors; orders rise until the two rules agree."""
+    spread = reduction.spread(c, c_perp)
+    if np.any(spread > LARGEST_SPREAD):
+        worst = int(np.argmax(spread))
+        raise OutOfReach(
+            f"c = {c[worst]:g}, c_perp = {c_perp[worst]:g}: scores spread by {spread[worst]:.0f}, more than "
+            f"{LARGEST_SPREAD:.0f}; method='montecarlo' with M has no such limit."
+        )
+    value, error = (_Values(np.empty(c.size), np.empty(c.size)) for _ in range(2))
+    left = np.arange(c.size)
+    for order in ORDERS:
+        fine, apart = _two_rules(reduction, n, c[left], c_perp[left], order)
+        for into, found in ((value, fine), (error, apart)):
+            into.noise[left], into.bias[left] = found.noise, found.bias
+        left = left[(apart.noise > TOLERANCE * fine.noise) | (apart.bias > TOLERANCE * fine.bias)]
+        if not left.size:
+            break
+    share = ROUNDING + EPS * (EXPONENT + spread)
+    return value, _Values(error.noise + share * value.noise, error.bias + share * value.bias)
+
+
+def _two_rules(reduction: Reduction, n: float, c: Floats, c_perp: Floats, order: int) -> tuple[_Values, _Values]:
+    """The finer of two rules, and their distance."""
+    fine = _Values(*reduction.values(n, c, c_perp, order, fine=True))
+    rough = _Values(*reduction.values(n, c, c_perp, order, fine=False))
+    return fine, _Values(np.abs(fine.noise - rough.noise), np.abs(fine.bias - rough.bias))

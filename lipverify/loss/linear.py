@@ -1,0 +1,115 @@
+r"""Linear attention in closed form: its loss at every M, the best M, and the floor that no M and no n get below.
+
+The prediction is (1/n) sum_i y_i x_i^T M x on the sphere. Of an isotropic law only K(t) = E f(x) f(x') at t = <x, x'>
+enters, and of K only two numbers: the power K(1) = E f(x)^2 and that of the linear part of f, its harmonics of
+degree one, k_1 = d E K(t) t. With E x x^T = I/d,
+
+    L(M) = ||M||_F^2 / (n d^2) (K(1) + sigma^2 + (n-1) k_1 / d) - 2 k_1 tr(M) / d^2 + K(1),
+
+a strictly convex quadratic whose minimiser is w I, without any appeal to symmetry. So
+
+    min_M L(M) = K(1) - k_1^2 / (k_1 + (d (K(1) + sigma^2) - k_1) / n),
+
+which falls with n to the floor K(1) - k_1: everything in f that is not linear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sympy
+
+from lipverify.loss.asymptotic.sphere import Expr, L, c, d, mean, n, sigma, w
+from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, Task, task_of
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Scaled
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearAttention:
+    """SymPy expressions in the positive symbols d, n, w, L and sigma; losses in units of y squared.
+
+    `power` is E f(x)^2 and `linear_power` that of the harmonics of degree one; `loss` is that of M = w I, `window` its
+    minimiser, `least` the minimum over all M, and `floor` the limit and infimum of that over n.
+    """
+
+    power: Expr
+    linear_power: Expr
+    loss: Expr
+    window: Expr
+    least: Expr
+    floor: Expr
+
+    def at(self, expression: Expr, **values: float) -> float:
+        """One of the expressions at d, n, w, L, sigma; in exact arithmetic first, so that nothing cancels.
+
+        >>> from lipverify.laws import Affine
+        >>> found = linear_attention(Affine())
+        >>> found.at(found.least, d=5, n=10**12, L=1.0, sigma=1.0)
+        5.2666666662506e-12
+        """
+        symbols = {symbol.name: symbol for symbol in (d, n, w, L, sigma)}
+        exact = {symbols[name]: sympy.Rational(value) for name, value in values.items()}
+        return float(expression.subs(exact))
+
+
+def linear_attention(law: Law, offset: bool = False) -> LinearAttention:
+    r"""The loss of linear attention for an isotropic law, exactly, for every d >= 2 and n >= 1.
+
+    Parameters
+    ----------
+    law
+        Affine, ReLU, Cosine, Quadratic, `Zonal` by its spectrum, or a `Ridge` link that can be read as a formula. The
+        value of L of a named law does not matter: L is a symbol in the result.
+    offset
+        Whether f has a random offset b ~ Unif[-L, L] as in the class of the slides. Softmax weights sum to one, so that
+        softmax attention never sees it; those of linear attention do not.
+
+    Returns
+    -------
+    LinearAttention
+        Expressions; no error, for nothing is approximated.
+
+    Raises
+    ------
+    InvalidInput
+        If the law is not one of these.
+    OutOfReach
+        If its link cannot be read or its spectrum is not given.
+
+    Source: the comparison with linear attention of Collins et al., arXiv 2402.11639; derivation above.
+
+    >>> from lipverify.laws import Affine, ReLU
+    >>> linear_attention(Affine()).floor, linear_attention(ReLU()).floor
+    (0, L**2/(6*d))
+    >>> sympy.expand(linear_attention(ReLU(), offset=True).floor)
+    L**2/3 + L**2/(6*d)
+    """
+    return _derived(type(law)() if isinstance(law, Scaled) else law, offset)
+
+
+@lru_cache(maxsize=64)
+def _derived(law: Law, offset: bool) -> LinearAttention:
+    """Every expression, the minimum by differentiating and the floor as a limit."""
+    task = task_of(law)
+    constant = sympy.integrate(c**2, (c, -L, L)) / (2 * L) if offset else sympy.Integer(0)
+    power, linear_power = sympy.factor(task.square(sympy.Integer(1)) + constant), sympy.factor(_linear_power(task))
+    spread = mean(c**2)  # E t^2 = 1/d
+    correlation = linear_power * spread  # E K(t) t
+    own, pairs = (power + sigma**2) * spread / n, (n - 1) / n * correlation * spread
+    loss = w**2 * (own + pairs) - 2 * w * correlation + power
+    slope = sympy.diff(loss, w)  # linear in w
+    window = sympy.factor(-slope.subs(w, 0) / sympy.diff(slope, w))
+    least = sympy.factor(loss.subs(w, window))
+    floor = sympy.factor(sympy.limit(least, n, sympy.oo))
+    return LinearAttention(power=power, linear_power=linear_power, loss=loss, window=window, least=least, floor=floor)
+
+
+def _linear_power(task: Task) -> Expr:
+    """k_1: for ridge laws d (E c h(c))^2 for each link, by the formula of Funk and Hecke."""
+    if isinstance(task, Harmonics):
+        return task.spectrum[1] if len(task.spectrum) > 1 else sympy.Integer(0)
+    assert isinstance(task, Ridges)
+    means = (sum(mean(c * piece.h, piece.low, piece.high) for piece in link.pieces) for link in task.links)
+    return d * task.variance * sum(each**2 for each in means)

@@ -1,0 +1,127 @@
+r"""The loss of c times the prediction of softmax attention, exactly: what the last entry c of W_V does.
+
+With P = sum_i a_i y_i and an offset of f of variance beta, which the weights pass on unchanged,
+
+    L(w, c) = c^2 E P^2 - 2 c E P f(x) + E f(x)^2.
+
+The loss at c = 1 is B + N. The one number that it does not hold is how far the labels in the window are from f(x),
+
+    G(w) = 1/2 E sum_i a_i (f(x_i) - f(x))^2 = E f(x)^2 - E P f(x),
+
+and with it E P^2 = B + N + E f(x)^2 - 2 G. So, with nothing lost to cancellation while c is near 1,
+
+    c*(w) - 1 = (G - B - N) / E P^2,    L(w, c*) = B + N - (G - B - N)^2 / E P^2:
+
+the best c is larger than 1 where the bias is mostly shrinkage towards the mean, smaller where it is mostly noise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.loss import loss_terms
+from lipverify.loss.exact.laws import parts_of
+from lipverify.loss.linear import linear_attention
+from lipverify.loss.weighted import ROUNDING, weighted_mean
+from lipverify.problem import Problem
+from lipverify.problem.law import as_ridge
+from lipverify.problem.problem import require_isotropic
+
+Floats = NDArray[np.float64]
+
+
+class ScaledLoss(msgspec.Struct, frozen=True, kw_only=True):
+    """L(w, c) at one or more windows; arrays shaped like `w`, in units of y squared but for `c` and `excess`.
+
+    `c` is c*, and `excess` c* - 1, which keeps its digits where c* is near 1; `unscaled` is the loss at c = 1, `least`
+    that at c*; `gap` is G and `power` E P^2. Errors are bounds.
+    """
+
+    w: Any
+    c: Any
+    excess: Any
+    excess_error: Any
+    unscaled: Any
+    least: Any
+    least_error: Any
+    gap: Any
+    gap_error: Any
+    power: Any
+
+
+def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> ScaledLoss:
+    r"""The best c and the loss there, for each window.
+
+    Parameters
+    ----------
+    problem
+        Isotropic, with a ridge law of mean zero (`Affine`, `ReLU`): a mean would be one more offset.
+    w
+        Windows > 0.
+    offset_variance
+        The variance of the offset b of f, >= 0: L^2 / 3 in the class of the slides.
+
+    Returns
+    -------
+    ScaledLoss
+        With bounds of the errors. The loss at c* is a difference that keeps its digits as long as it is not much
+        smaller than E f^2.
+
+    Raises
+    ------
+    InvalidInput
+        If a value breaks its rule.
+
+    Source: Collins et al., rebuttal to arXiv 2402.11639, Lemma B.1, where c is the last entry of W_V.
+
+    >>> from lipverify.laws import Affine
+    >>> found = scaled_loss(Problem(d=3, n=10**6, law=Affine()), [20.0], offset_variance=1 / 3)
+    >>> bool(found.c[0] > 1), bool(found.least[0] < found.unscaled[0])
+    (True, True)
+    """
+    require_isotropic(problem, "scaled_loss")
+    law, windows = as_ridge(problem.law, "scaled_loss"), np.atleast_1d(np.asarray(w, dtype=np.float64))
+    if not np.all(np.isfinite(windows) & (windows > 0)) or problem.n < 2:
+        raise InvalidInput(f"w = {w!r}, n = {problem.n}: the scaled loss needs windows > 0 and n >= 2.")
+    if not 0 <= offset_variance < np.inf:
+        raise InvalidInput(f"offset_variance = {offset_variance!r}: a variance must be finite and >= 0.")
+    terms = loss_terms(problem, windows)
+    gap, gap_error = _gap(problem, windows)
+    variance = _power(law, problem.d)
+    power = terms.total + variance - 2 * gap + offset_variance
+    lead, lead_error = gap - terms.total, gap_error + terms.total_error
+    excess, relative = lead / power, (2 * lead_error + ROUNDING * variance) / power
+    return ScaledLoss(
+        w=windows,
+        c=1 + excess,
+        excess=excess,
+        excess_error=lead_error / power + np.abs(excess) * relative,
+        unscaled=terms.total,
+        least=terms.total - lead * excess,
+        least_error=terms.total_error + np.abs(excess) * (2 * lead_error + np.abs(lead) * relative),
+        gap=gap,
+        gap_error=gap_error,
+        power=power,
+    )
+
+
+def _power(law: Any, d: int) -> float:
+    """E f(x)^2 without the offset; for the ReLU law that is more than the variance of f on the sphere."""
+    moments = linear_attention(law)
+    return moments.at(moments.power, d=d, L=getattr(law, "L", 1.0))
+
+
+def _gap(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """G(w) and its error: half the mean of the variogram E_f (f(x_i) - f(x))^2 of each part of the law."""
+    law = as_ridge(problem.law, "scaled_loss")
+    gap, error = np.zeros_like(w), np.zeros_like(w)
+    for share, of in parts_of(law, problem.d):
+        mean, mean_error = weighted_mean(problem.d, problem.n, w, of.variogram, of.meetings)
+        gap += law.amplitude_variance / 2 * share * mean
+        error += law.amplitude_variance / 2 * share * mean_error
+    return gap, error

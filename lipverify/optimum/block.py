@@ -1,0 +1,208 @@
+r"""The best M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x, exactly, and whether it has to be c' = 0.
+
+The loss is even in c', see `lipverify.loss.block`: c' >= 0 is all that there is to search, and c' = 0 is stationary.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize, minimize_scalar
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.block import block_terms
+from lipverify.problem import Problem
+from lipverify.problem.covariates import ProductOfSpheres
+
+Floats = NDArray[np.float64]
+
+ALONG = np.array([-1.0, -0.3, -0.1, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+ACROSS = np.array([0.005, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
+"""Shares of the range at which the loss is looked at before it is refined."""
+LOCATED = 1e-6
+"""A place is found to this share of its scale."""
+PROBE = 1e-2
+"""Step of the second differences, as a share of the scale: squared, far above the rounding of the loss."""
+
+
+class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
+    """The minimiser over |c| <= C and all c'; with it, the best M = c BB^T.
+
+    `slope` is dL / d(c'^2) at that aligned optimum: positive, and c' = 0 is a minimum in c'; negative, and it is not.
+    `gain` is the loss of the aligned optimum less that of the minimiser; c' is 0 unless it saves more than the errors.
+    """
+
+    problem: Problem
+    C: float
+    c: float
+    c_error: float
+    c_perp: float
+    c_perp_error: float
+    loss: float
+    loss_error: float
+    aligned_c: float
+    aligned_loss: float
+    slope: float
+    slope_error: float
+
+    @property
+    def gain(self) -> float:
+        """What a spurious part of M saves."""
+        return self.aligned_loss - self.loss
+
+    @property
+    def aligned(self) -> bool:
+        """Whether M* = c BB^T."""
+        return self.c_perp == 0
+
+
+@dataclass(frozen=True)
+class _Surface:
+    """The loss as a function of (c, c'), and the scales on which it changes."""
+
+    problem: Problem
+    C: float
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """Scales at which scores change by about one along and across B: d on the sphere, k / c_u^2 on the product."""
+        covariates, d = self.problem.covariates, self.problem.d
+        if not isinstance(covariates, ProductOfSpheres):
+            return float(d), float(d)
+        k = np.shape(covariates.B)[1]
+        return k / covariates.c_u**2, (d - k) / covariates.c_v**2
+
+    def losses(self, c: Any, c_perp: Any) -> tuple[Floats, Floats]:
+        """The loss and its error."""
+        terms = block_terms(self.problem, c, c_perp)
+        return terms.total, terms.total_error
+
+    def at(self, point: Any) -> float:
+        """The loss at one pair, c within the ball."""
+        return float(self.losses(min(max(point[0], -self.C), self.C), abs(point[1]))[0])
+
+
+def optimal_block(problem: Problem, C: float) -> BlockOptimum:
+    r"""Minimise the exact loss over M = c BB^T + c' (I - BB^T), |c| <= C.
+
+    Parameters
+    ----------
+    problem
+        As for `lipverify.loss.block.block_terms`.
+    C
+        Radius of the ball ||B^T M B||_2 <= C, finite and > 0.
+
+    Returns
+    -------
+    BlockOptimum
+        (c*, c'*), c'* >= 0, the loss there, and the best aligned M with them.
+
+    Validity: minima are looked for on a grid that grows until none is at its end, and then refined: one that is
+    narrower than a tenth of the grid's range would be missed.
+
+    Raises
+    ------
+    InvalidInput
+        If the problem has no such reduction, n = 1, or C breaks its rule.
+    OutOfReach
+        If scores spread too far, for example because the loss keeps falling as c' grows.
+
+    Source: Collins et al., slides, Theorem 4, whose set of matrices this is the invariant part of.
+
+    >>> from lipverify.laws import LowRank
+    >>> found = optimal_block(Problem(d=2, n=9, law=LowRank([[1.0], [0.0]]), sigma=0.0), C=10.0)
+    >>> round(found.c, 3), round(found.c_perp, 3), round(found.aligned_c, 3), round(1e4 * found.gain, 2)
+    (4.612, 1.795, 3.847, 3.37)
+    """
+    if isinstance(C, bool) or not isinstance(C, int | float) or not 0 < C < math.inf:
+        raise InvalidInput(f"C = {C!r}: the radius of the ball must be finite and > 0.")
+    if problem.n == 1:
+        raise InvalidInput("n = 1: the weight of a single token is 1, and the loss does not depend on M; use n >= 2.")
+    surface = _Surface(problem, float(C))
+    line, start = _survey(surface)
+    aligned_c = _along(surface, line)
+    (aligned,), (aligned_error,) = (np.atleast_1d(part) for part in surface.losses(aligned_c, 0.0))
+    slope, slope_error = _slope(surface, aligned_c)
+    starts = [start] + [(aligned_c, PROBE * surface.units[1])] * (slope < 0)
+    ends = [_refined(surface, point) for point in starts]
+    best = min(ends, key=surface.at)
+    (loss,), (error,) = (np.atleast_1d(part) for part in surface.losses(*best))
+    spurious = aligned - loss > aligned_error + error
+    c, c_perp = best if spurious else (aligned_c, 0.0)
+    return BlockOptimum(
+        problem=problem,
+        C=surface.C,
+        c=c,
+        c_error=_uncertainty(surface, c, c_perp, 0),
+        c_perp=c_perp,
+        c_perp_error=_uncertainty(surface, c, c_perp, 1),
+        loss=float(loss if spurious else aligned),
+        loss_error=float(error if spurious else aligned_error),
+        aligned_c=aligned_c,
+        aligned_loss=float(aligned),
+        slope=slope,
+        slope_error=slope_error,
+    )
+
+
+def _survey(surface: _Surface) -> tuple[tuple[float, float], tuple[float, float]]:
+    """A bracket of the best c at c' = 0, and the best pair with c' > 0, on a grid that grows until they lie inside."""
+    reach, across = min(2 * surface.units[0], surface.C), 2 * surface.units[1]
+    while True:
+        c, c_perp = reach * ALONG, across * np.concatenate([[0.0], ACROSS])
+        table = surface.losses(c[:, None], c_perp)[0]
+        row, pair = int(np.argmin(table[:, 0])), np.unravel_index(np.argmin(table[:, 1:]), table[:, 1:].shape)
+        if max(row, int(pair[0])) == c.size - 1 and reach < surface.C:
+            reach = min(2 * reach, surface.C)
+        elif pair[1] == ACROSS.size - 1:
+            across = 2 * across
+        else:
+            bracket = float(c[max(row - 1, 0)]), float(c[min(row + 1, c.size - 1)])
+            return bracket, (float(c[pair[0]]), float(c_perp[1 + pair[1]]))
+
+
+def _along(surface: _Surface, bracket: tuple[float, float]) -> float:
+    """The best c at c' = 0."""
+    tolerance = {"xatol": LOCATED * surface.units[0]}
+    found = minimize_scalar(lambda c: surface.at((c, 0.0)), bounds=bracket, method="bounded", options=tolerance)
+    return float(min((found.x, *bracket), key=lambda c: surface.at((c, 0.0))))
+
+
+def _slope(surface: _Surface, c: float) -> tuple[float, float]:
+    """DL / d(c'^2) at (c, 0) from two differences, whose distance is the error besides rounding."""
+    steps = np.array([0.0, PROBE, 2 * PROBE]) * surface.units[1]
+    loss, error = surface.losses(c, steps)
+    slopes = (loss[1:] - loss[0]) / steps[1:] ** 2
+    # the next term is of order c'^4
+    value = slopes[0] + (slopes[0] - slopes[1]) / 3
+    return float(value), float(abs(slopes[0] - slopes[1]) + 4 * np.max(error) / steps[1] ** 2)
+
+
+def _refined(surface: _Surface, start: tuple[float, float]) -> tuple[float, float]:
+    """The minimum near a pair."""
+    units = np.array(surface.units)
+    simplex = np.array(start) + 0.1 * units * np.array([[0.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    options = {"initial_simplex": simplex / units, "xatol": LOCATED, "fatol": 0.0, "maxiter": 400}
+    found = minimize(lambda point: surface.at(units * point), start / units, method="Nelder-Mead", options=options)
+    c, c_perp = units * found.x
+    return float(np.clip(c, -surface.C, surface.C)), float(abs(c_perp))
+
+
+def _uncertainty(surface: _Surface, c: float, c_perp: float, axis: int) -> float:
+    """How far the loss stays within its error of its minimum along one axis; 0 at the edge of the ball."""
+    step = PROBE * surface.units[axis]
+    move = np.array([-step, 0.0, step])
+    if axis == 0 and abs(c) + step > surface.C:
+        move = move - np.sign(c) * step
+        losses, _ = surface.losses(c + move, c_perp)
+        if abs(c) >= surface.C and losses[-1 if c > 0 else 0] == losses.min():
+            return 0.0
+    losses, error = surface.losses(*((c + move, c_perp) if axis == 0 else (c, np.abs(c_perp + move))))
+    curvature = (losses[0] - 2 * losses[1] + losses[2]) / step**2
+    resolved = math.sqrt(4 * float(np.max(error)) / curvature) if curvature > 0 else math.inf
+    return resolved + LOCATED * surface.units[axis]

@@ -1,0 +1,200 @@
+r"""Training with full key and query matrices, where scores may see labels and nothing forces the block form.
+
+With z_i = (x_i, y_i), the query z = (x, 0) and A = K^T Q, all matrices (d+1) x (d+1), the score of token i is
+
+    z_i^T A z = x_i^T M x + y_i r^T x,        A = [[M, u], [r^T, c]],
+
+because the query's own label slot is 0: u and c are multiplied by it, and no loss depends on them. The prediction is
+still sum_i a_i y_i. Since labels reach the weights, label noise and amplitudes are drawn here and not averaged: a
+context contributes (sum_i a_i y_i - f(x))^2, with the slopes 2 e a_i (y_i - sum_j a_j y_j) in its scores,
+e = sum_i a_i y_i - f(x), and then
+
+    dA = sum_i slope_i z_i z^T,    dK = Q dA^T,    dQ = K dA.
+
+If f(-x) is drawn like f(x) and -x like x, turning every x around changes r into -r and nothing else, so that the loss
+is even in r; so it is if -f is drawn like f, and noise is symmetric. In either case every block matrix has a zero
+gradient in r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.loss.attention import softmax_pullback, softmax_weights
+from lipverify.loss.montecarlo.contexts import draw_contexts
+from lipverify.loss.streams import normals, uniforms
+from lipverify.optimum.counts import whole
+from lipverify.optimum.optimisers import Moments, Optimiser, optimiser_named
+from lipverify.problem import Problem
+from lipverify.problem.composed import Transformed
+from lipverify.problem.law import RidgeLaw, as_functions
+
+Array = Any
+Floats = NDArray[np.float64]
+
+RECORDS = 20
+
+
+@dataclass(frozen=True)
+class LabelledContexts:
+    """C contexts with everything drawn: tokens (C, n, d + 1) are (x_i, y_i), queries (C, d), targets f(x) (C,)."""
+
+    tokens: Floats
+    query: Floats
+    targets: Floats
+
+
+class FullTrajectory(msgspec.Struct, frozen=True, kw_only=True):
+    """Keys and queries (R, d + 1, d + 1) after `steps` (R,) steps, with all settings that made them."""
+
+    problem: Problem
+    optimiser: Optimiser
+    batch: int
+    size: float
+    seed: int
+    cell: str
+    steps: Any
+    keys: Any
+    queries: Any
+
+    @property
+    def A(self) -> Floats:
+        """K^T Q of every record."""
+        return np.asarray(np.swapaxes(self.keys, 1, 2) @ self.queries)
+
+
+def draw_labelled(problem: Problem, contexts: int, seed: int, cell: str) -> LabelledContexts:
+    """Contexts with drawn amplitudes and label noise, for any law whose functions can be drawn.
+
+    >>> from lipverify.laws import ReLU
+    >>> draw_labelled(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, cell="example").tokens.shape
+    (4, 10, 4)
+    """
+    drawn = draw_contexts(problem, contexts, seed, cell)
+    amplitudes = _amplitudes(problem, uniforms(seed, f"{cell}/amplitudes", 0, (len(drawn.values), contexts)))
+    f = sum(one[:, None] * values for one, values in zip(amplitudes, drawn.values, strict=True))
+    targets = sum(one * target for one, target in zip(amplitudes, drawn.targets, strict=True))
+    labels = f + problem.sigma * normals(seed, f"{cell}/noise", 0, (contexts, int(problem.n)))
+    return LabelledContexts(np.concatenate([drawn.tokens, labels[:, :, None]], axis=2), drawn.query, targets)
+
+
+def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array, Array]:
+    r"""The mean squared error over contexts and its gradient in A, (d + 1, d + 1).
+
+    Holomorphic in A, so that Im L(A + i h E) / h is the derivative along E to rounding. The last column of the gradient
+    is exactly zero.
+
+    Source: Collins et al., slides, equation (1), with the value matrix of the same slide.
+
+    >>> from lipverify.laws import Affine
+    >>> c = draw_labelled(Problem(d=2, n=10, law=Affine()), contexts=100, seed=0, cell="example")
+    >>> loss, gradient = full_loss_and_gradient(c, np.eye(3))
+    >>> gradient.shape, gradient[:, 2].tolist()
+    ((3, 3), [0.0, 0.0, 0.0])
+    """
+    d = contexts.query.shape[1]
+    labels = contexts.tokens[:, :, d]
+    towards = contexts.query @ A[:, :d].T
+    a = softmax_weights((contexts.tokens @ towards[:, :, None])[:, :, 0], np)
+    residual = np.sum(a * labels, axis=-1) - contexts.targets
+    slopes = softmax_pullback(a, 2 * residual[:, None] * labels, np)
+    along = (slopes[:, None, :] @ contexts.tokens)[:, 0, :]
+    gradient = np.zeros((d + 1, d + 1), dtype=along.dtype)
+    gradient[:, :d] = along.T @ contexts.query / len(contexts.query)
+    return np.sum(residual * residual) / len(residual), gradient
+
+
+def curvature_in_row(contexts: LabelledContexts, M: Floats) -> float:
+    """The second derivative of the mean loss in r at r = 0, averaged over the directions of r.
+
+    By complex steps of the gradient, so that there is no error of a difference.
+
+    >>> from lipverify.laws import ReLU
+    >>> c = draw_labelled(Problem(d=2, n=10, law=ReLU(L=3.0)), contexts=4000, seed=0, cell="example")
+    >>> curvature_in_row(c, np.eye(2)) > 0
+    True
+    """
+    d, h = len(M), 1e-100
+    total = 0.0
+    for axis in range(d):
+        A = np.zeros((d + 1, d + 1), dtype=complex)
+        A[:d, :d] = M
+        A[d, axis] = 1j * h
+        total += float(full_loss_and_gradient(contexts, A)[1][d, axis].imag) / (h * d)
+    return total
+
+
+def train_full(
+    problem: Problem,
+    *,
+    optimiser: str = "adam",
+    steps: int = 500,
+    batch: int = 64,
+    learning_rate: float = 0.02,
+    size: float = 0.1,
+    seed: int = 0,
+    cell: str = "",
+) -> FullTrajectory:
+    r"""Train K and Q, each of (d+1)^2 entries, on fresh contexts from a random start.
+
+    Parameters
+    ----------
+    problem
+        Any problem whose law can be drawn.
+    optimiser, steps, batch, learning_rate
+        "adam" or "gd", how many steps, contexts a step, and the size of a step.
+    size
+        Standard deviation of the entries of K and Q at the start.
+    seed, cell
+        Address of the random numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument breaks its rule.
+    OutOfReach
+        If training diverges.
+
+    Source: Collins et al., reviews and rebuttal, the answer on trained key and query matrices.
+
+    >>> from lipverify.laws import ReLU
+    >>> run = train_full(Problem(d=2, n=10, law=ReLU(L=3.0)), steps=40, batch=16)
+    >>> run.A.shape, run.steps[-1].item()
+    ((21, 3, 3), 40)
+    """
+    rule = optimiser_named(optimiser, learning_rate)
+    steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
+    if isinstance(size, bool) or not isinstance(size, int | float) or not 0 < size < np.inf:
+        raise InvalidInput(f"size = {size!r}: the standard deviation of the start must be finite and > 0.")
+    K, Q = size * normals(seed, f"{cell}/start", 0, (2, problem.d + 1, problem.d + 1))
+    of_keys = of_queries = Moments.none(problem.d + 1)
+    every, records = max(1, steps // RECORDS), [(0, K, Q)]
+    for t in range(1, steps + 1):
+        contexts = draw_labelled(problem, batch, seed, f"{cell}/training/{t}")
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+            _, slope = full_loss_and_gradient(contexts, K.T @ Q)
+            of_keys, by_keys = rule.step(of_keys, Q @ slope.T)
+            of_queries, by_queries = rule.step(of_queries, K @ slope)
+            K, Q = K + by_keys, Q + by_queries
+        if not np.all(np.isfinite(K) & np.isfinite(Q)):
+            raise OutOfReach(f"step {t} with learning_rate = {learning_rate:g} diverged: use a smaller learning rate.")
+        if t % every == 0 or t == steps:
+            records.append((t, K, Q))
+    names = ("steps", "keys", "queries")
+    columns = {name: np.array(column) for name, column in zip(names, zip(*records, strict=True), strict=True)}
+    return FullTrajectory(
+        problem=problem, optimiser=rule, batch=batch, size=float(size), seed=seed, cell=cell, **columns
+    )
+
+
+def _amplitudes(problem: Problem, u: Floats) -> Floats:
+    """The amplitudes l_k (K, C) of a law; a law that is a sampler has none, and its functions are whole."""
+    law = as_functions(problem.law, "training with full matrices")
+    ridge = law.ridge if isinstance(law, Transformed) else law
+    return np.asarray(ridge.amplitudes(u)) if isinstance(ridge, RidgeLaw) else np.ones_like(u)

@@ -1,0 +1,152 @@
+"""The evidence of several readings: a number that they share is printed once, with what each makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+import msgspec
+
+from lipverify.claims.ledger import Cell, Record
+from lipverify.report import coordinates, digits, readings
+from lipverify.report.text import Text, printable, rich
+
+_ACROSS = 4
+"""How many readings fit beside each other on a page."""
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """What one reading makes of one measurement; `note` is the number of a note under the table."""
+
+    claimed: Text
+    verdict: str
+    margin: str
+    control: str
+    note: str
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """One measured number and the judgement of each reading."""
+
+    where: tuple[Text, ...]
+    quantity: Text
+    method: str
+    measured: str
+    judgements: tuple[Judgement, ...]
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of measurements that readings share."""
+
+    common: Text
+    """What all rows have in common, said once above the table."""
+    where: tuple[Text, ...]
+    """The coordinates that tell the rows apart."""
+    shown: tuple[str, ...]
+    """The columns that differ from row to row."""
+    readings: tuple[str, ...]
+    claimed: tuple[Text, ...]
+    """What each reading claims in every row; empty where it differs from row to row."""
+    rows: tuple[Measurement, ...]
+    notes: tuple[tuple[str, Text], ...]
+    noted: Text
+    """The words with which all notes begin, said once."""
+
+
+def evidence(records: Sequence[Record]) -> tuple[Evidence, ...]:
+    """One table for each set of measurements, in the order of the readings."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        if record.cells:
+            groups.setdefault(repr([_measurement(cell) for cell in record.cells]), []).append(record)
+    return tuple(
+        _table(group[k : k + _ACROSS], len(records)) for group in groups.values() for k in range(0, len(group), _ACROSS)
+    )
+
+
+def _measurement(cell: Cell) -> tuple[object, ...]:
+    """What was measured, whatever is made of it."""
+    return tuple(cell.where.items()), cell.quantity, cell.method, cell.measured, cell.error
+
+
+def _table(group: Sequence[Record], all_readings: int) -> Evidence:
+    first = group[0].cells
+    known = coordinates.shared([cell.where for cell in first])
+    same = {
+        name: getattr(first[0], name)
+        for name in ("quantity", "method")
+        if len({getattr(cell, name) for cell in first}) == 1
+    }
+    claimed = [{cell.claimed for cell in record.cells} for record in group]
+    notes: dict[str, str] = {}
+    names, places = coordinates.columns([cell.where for cell in first], known)
+    rows = tuple(_row([r.cells[k] for r in group], place, notes) for k, place in enumerate(places))
+    noted = _beginning(tuple(notes))
+    whose = readings.short_labels(group) if len(group) > 1 else (readings.label(group[0]),)
+    lead = [
+        readings.label(group[0]) if len(group) == 1 and all_readings > 1 else "",
+        same.get("quantity", ""),
+        coordinates.words(known),
+        f"by the method “{same['method']}”" if "method" in same else "",
+    ]
+    return Evidence(
+        common=_joined(lead),
+        where=tuple(map(rich, names)),
+        shown=tuple(name for name in ("quantity", "method") if name not in same),
+        readings=tuple(printable(label) for label in whose),
+        claimed=tuple(rich(c.pop()) if len(c) == 1 else () for c in claimed),
+        rows=rows,
+        notes=tuple((number, rich(note[len(noted) :])) for note, number in notes.items()),
+        noted=rich(noted),
+    )
+
+
+def _joined(pieces: Sequence[str]) -> Text:
+    """The name of a reading as code, then the rest."""
+    name, *rest = pieces
+    return rich("; ".join(piece for piece in (f"`{name}`" if name else "", *rest) if piece))
+
+
+def _row(cells: Sequence[Cell], place: tuple[str, ...], notes: dict[str, str]) -> Measurement:
+    cell = cells[0]
+    return Measurement(
+        where=tuple(map(rich, place)),
+        quantity=rich(cell.quantity),
+        method=printable(cell.method),
+        measured=digits.with_error(cell.measured, cell.error),
+        judgements=tuple(_judgement(each, notes) for each in cells),
+    )
+
+
+def _judgement(cell: Cell, notes: dict[str, str]) -> Judgement:
+    """The verdict of one reading; equal notes share a number."""
+    note = notes.setdefault(cell.note, _letter(len(notes))) if cell.note.strip() else ""
+    return Judgement(
+        claimed=rich(cell.claimed),
+        verdict=cell.verdict,
+        margin=digits.signed(cell.margin),
+        control=cell.control,
+        note=note,
+    )
+
+
+def _beginning(notes: Sequence[str]) -> str:
+    """The whole words with which several notes begin, up to the first formula.
+
+    >>> _beginning(["the ratio tends to 2", "the ratio tends to 3"])
+    'the ratio tends to '
+    """
+    if len(notes) < 2:
+        return ""
+    words = zip(*(note.split("$")[0].split("`")[0].split(" ") for note in notes), strict=False)
+    return "".join(f"{same[0]} " for same in takewhile(lambda same: len(set(same)) == 1, words))
+
+
+def _letter(position: int) -> str:
+    """Letters for notes: a, ..., z, aa, ab, ...
+
+    >>> _letter(0), _letter(25), _letter(26)
+    ('a', 'z', 'aa')
+    """
+    before, last = divmod(position, 26)
+    return (_letter(before - 1) if before else "") + chr(ord("a") + last)

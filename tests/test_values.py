@@ -1,0 +1,90 @@
+"""The scaled prediction: against sampling, against its definition, and at the joint optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ive
+
+from lipverify import Problem, loss_terms
+from lipverify.claims.values import best_scale, best_vector, ignored_rows, joint_optimum, sampled_scale
+from lipverify.errors import InvalidInput
+from lipverify.laws import Affine, LowRank, ReLU
+from lipverify.loss.scaled import scaled_loss
+from lipverify.loss.weighted import weighted_mean
+
+
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_the_mean_of_t_in_the_limit_of_many_tokens_is_a_ratio_of_bessel_functions(d: int) -> None:
+    w = np.array([0.5, 5.0, 50.0])
+    mean, error = weighted_mean(d, 1e14, w, lambda token: (token.far - token.near) / 2, size=1.0)
+    limit = ive(d / 2, w) / ive(d / 2 - 1, w)
+    # what is left is of the order of one over the number of tokens in the window
+    assert np.all(np.abs(mean - limit) <= error + 1e-14 * w ** ((d - 1) / 2) * 10)
+
+
+@pytest.mark.parametrize("n", [2, 10, 1000])
+def test_weights_sum_to_one(n: int) -> None:
+    mean, error = weighted_mean(4, n, np.array([0.3, 3.0, 30.0]), lambda token: np.ones_like(token.near))
+    assert np.all(np.abs(mean - 1) <= error)
+    assert np.all(error < 1e-10)
+
+
+@pytest.mark.parametrize("law", ["affine", "relu"])
+@pytest.mark.parametrize("offset", [False, True])
+def test_the_best_scale_agrees_with_sampling(law: str, offset: bool) -> None:
+    exact, (sampled, error) = best_scale(law, offset, 3, 20), sampled_scale(law, offset, 3, 20, 32_000, 1)
+    assert error < 0.1 * abs(exact.excess), "too wide to tell c* from 1"
+    assert abs(sampled - 1 - exact.excess) <= 2 * error
+
+
+def test_no_scale_does_better_than_the_best_one() -> None:
+    problem, beta = Problem(d=3, n=300, law=ReLU()), 1 / 3
+    found = scaled_loss(problem, [2.0, 8.0], beta)
+    signal = 1 / 9 + beta  # E f^2
+    for c in (0.5, 0.9, 1.0, 1.1, 2.0):
+        loss = c**2 * found.power - 2 * c * (signal - found.gap) + signal
+        assert np.all(loss >= found.least - found.least_error)
+    at_best = found.c**2 * found.power - 2 * found.c * (signal - found.gap) + signal
+    assert np.allclose(at_best, found.least, rtol=1e-12)
+    assert np.allclose(found.unscaled, loss_terms(problem, [2.0, 8.0]).total, rtol=1e-15)
+
+
+def test_the_joint_optimum_is_one() -> None:
+    w, error, at = joint_optimum("affine", True, 3, 1e6)
+    problem = Problem(d=3, n=1e6, law=Affine())
+    around = scaled_loss(problem, w * np.array([0.98, 1.02]), 1 / 3)
+    assert error < 1e-6
+    assert np.all(around.least > at.least + at.least_error)
+
+
+def test_the_joint_optimum_of_linear_functions_is_a_window_of_fixed_width() -> None:
+    (first, _, early), (second, _, late) = (joint_optimum("affine", False, 3, n) for n in (1e5, 1e7))
+    assert abs(first / second - 1) < 0.01
+    limit = float(ive(0.5, second) / ive(1.5, second))
+    # the rest of c* - 1/r is of the order of 1/n, as the loss is
+    assert abs(late.c[0] - limit) < 1e-4 < abs(late.c[0] - 1)
+    assert abs(early.least[0] / late.least[0] / 100 - 1) < 0.01
+
+
+def test_the_first_rows_are_ignored_and_the_last_is_not() -> None:
+    change, rounding = ignored_rows(4, 20, 0)
+    assert change <= rounding < 1e-12
+    found = best_vector("relu", 3, 50, 8000, 0)
+    assert abs(found.v[0]) <= 2 * found.v[1]
+    assert found.curvature[0] > 5 * found.curvature[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "options"),
+    [
+        ({"n": 1}, {}),
+        ({"law": LowRank([[1.0], [0.0], [0.0]])}, {}),
+        ({}, {"w": [0.0]}),
+        ({}, {"offset_variance": -1.0}),
+    ],
+)
+def test_what_is_out_of_range_is_refused(changes: dict, options: dict) -> None:  # type: ignore[type-arg]
+    problem = Problem(d=3, n=10, law=Affine()).replace(**changes)
+    with pytest.raises(InvalidInput):
+        scaled_loss(problem, **{"w": [1.0], **options})
