@@ -114,9 +114,14 @@ def _inversion(profile: Profile, law: str, reading: str) -> Claim:
         cross_checks=_windows(tasks, law) if reading == "whitened" else (),
         figures=lambda results: _figure({c: results[task.address] for c, task in tasks.items()}, law, reading),
         finding=partial(_finding, tasks, reading),
+        corrected=_TILTED if VERDICTS[reading] == "refuted" else "",
     )
 
 
+_TILTED = (
+    r"$\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$, with $\mathbf{D} = 0$ only where $f$ is isotropic "
+    "after whitening"
+)
 _WORDS = {"whitened": "f isotropic after whitening", "space": "q uniform in the space of x"}
 
 
@@ -244,6 +249,9 @@ def _sign(profile: Profile, law: str) -> Claim:
                 read=lambda one, other: ((one[0], other[0]), (one[1], other[1])),
             ),
         ),
+        corrected=""
+        if law != "quadratic"
+        else r"for an even law $\mathcal{L}(-w) = \mathcal{L}(w)$: $\mathbf{M}^* = \pm w \Sigma^{-1}$",
         finding=(
             "If all tokens change their sign, the scores do, and so does the odd part of $f$. Hence $\\mathcal{L}(-w) - \\mathcal{L}(w) = 4 \\mathbb{E} \\sum_i a_i K_{odd}(t_i)$, where $K_{odd}$ is the odd part of "
             "$K(t) = \\mathbb{E} f(x) f(x')$. "
@@ -313,6 +321,7 @@ def _harmonics(profile: Profile) -> Claim:
                 read=lambda one, other: ((one[0], other[0]), (one[1], other[1])),
             ),
         ),
+        corrected=r"$\mathbf{M}^* = w \Sigma^{-1}$ with the sign of $-\mathbb{E} \sum_i a_i K_{odd}(t_i)$, which rotations alone do not fix",
         finding=(
             "As $\\mathcal{L}(-w) - \\mathcal{L}(w) = 4 \\mathbb{E} \\sum_i a_i K_{odd}(t_i)$, a negative window is better wherever the softmax weights of few tokens are anticorrelated with an odd harmonic, which happens: "
             "at $n = 8$ on $S^2$, $\\mathbb{E} \\sum_i a_i P_5(t_i) < 0$ at $w \\approx 4$, because the best of eight tokens is typically where $P_5$ is negative. Let the even part of $f$ ask for a large $|w|$ "

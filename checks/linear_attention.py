@@ -60,6 +60,9 @@ SHALLOW = sympy.Rational(1, 20)
 BELOW_ZERO = Allowed(high=0.0, open=True)
 
 
+_LINEAR = r"the floor is $K(1) - k_1$, what in $f$ is not linear: for affine tasks without offset it is 0, and the loss falls like $1/n$"
+
+
 def claims(profile: Profile) -> tuple[Claim, ...]:
     """For each class the rate, the value of the floor where there is one, and where softmax overtakes."""
     return (
@@ -112,6 +115,7 @@ def _rate(profile: Profile, law: str, reading: str) -> Claim:
         cross_checks=_agreement(sampled),
         figures=lambda results: _figure(results, linear, softmax, law, reading),
         finding=_finding(law, reading),
+        corrected=_LINEAR if CLASSES[law, reading] == "refuted" else "",
     )
 
 
@@ -191,6 +195,7 @@ def _crossing(profile: Profile, law: str, reading: str) -> Claim:
         ),
         summary=partial(_summary, tasks),
         finding=partial(_table, tasks, reading),
+        corrected=_LINEAR if (law, reading) == ("affine", "no-offset") else "",
     )
 
 

@@ -96,6 +96,7 @@ def _narrow(profile: Profile) -> Claim:
             _excess(law, d, 1, task, "|.| <= 0.1 %", Allowed(low=-SAME_LOSS, high=SAME_LOSS), Allowed(low=1.0))
             for (law, d), task in tasks.items()
         ),
+        corrected=r"any inner dimension $r \geq d$ leaves the optimum as it is",
         finding=(
             "The rebuttal speaks of increasing the width, and its sentence is true from $r = d$ on. Below, the set is that of the matrices of rank at most $r$, and $w \\mathbf{I}$ is not in it. "
             "Corrected: the inner dimension does not matter as long as it is at least $d$."

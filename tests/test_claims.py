@@ -207,6 +207,12 @@ def test_every_file_of_checks_is_registered_and_every_id_is_its_own() -> None:
         assert any(id.split("/")[0] == row for id in ids), row
 
 
+def test_a_refuted_claim_says_what_is_true_instead() -> None:
+    refuted = [claim for claim in all_claims(QUICK) if claim.expected == "refuted"]
+    assert len(refuted) > 40
+    assert [claim.id for claim in refuted if not claim.corrected] == []
+
+
 def test_dimensions_reach_eight_and_ladders_reach_1e24() -> None:
     from lipverify.claims.rays import LADDER
 

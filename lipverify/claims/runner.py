@@ -237,10 +237,10 @@ def _summary(cells: Sequence[Cell]) -> str:
     found = " to ".join(dict.fromkeys(ends))
     refuted = [cell for cell in cells if cell.verdict == "refuted"]
     if refuted:
-        where = ", ".join(" ".join(f"{k}={v}" for k, v in cell.where.items() if k == "d") or "here" for cell in refuted)
-        return f"{found}: refuted at {where}"
+        dimensions = dict.fromkeys(str(cell.where["d"]) for cell in refuted if "d" in cell.where)
+        return f"{found}: refuted at {'d=' + ', '.join(dimensions) if dimensions else 'what was measured'}"
     supported = sum(cell.verdict == "supported" for cell in cells)
-    return f"{found}: consistent in {supported} of {len(cells)} cells"
+    return f"{found}: consistent in {supported} of {len(cells)}"
 
 
 def _machine() -> str:

@@ -18,7 +18,7 @@ def list_claims(json: bool) -> int:
     claims = select_claims()
     if json:
         return _print_json([_described(claim) for claim in claims])
-    rows = ((claim.id, (escape(claim.claimed), claim.expected)) for claim in claims)
+    rows = [(claim.id, (escape(claim.claimed), claim.expected)) for claim in claims]
     console = Console(highlight=False)
     console.print(grouped(("states", "recorded"), rows))
     console.print(f"{len(claims)} claims")

@@ -1,25 +1,46 @@
-"""Tables of claims: a line a claim under the stem that its id shares with others; readable at 80 columns."""
+"""Tables of claims: a line a claim, under the stem that its id shares with others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import groupby
 
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
+WIDEST = 27
+"""Columns for what follows the stem of an id: more would leave too little for the rest of 80."""
+VERDICT = 14
 
-def grouped(columns: tuple[str, ...], rows: Iterable[tuple[str, tuple[str, ...]]]) -> Table:
-    """A table of (id, cells); cells are markup, and the last column does not wrap."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("claim", overflow="fold")
-    for name in columns[:-1]:
-        table.add_column(name, overflow="fold")
-    table.add_column(columns[-1], no_wrap=True)
-    before = ""
-    for id, cells in rows:
-        stem, _, rest = id.partition("/")
-        if rest and stem != before:
-            table.add_row(f"[bold]{escape(stem)}[/bold]")
-        before = stem
-        table.add_row(f"  {escape(rest)}" if rest else f"[bold]{escape(stem)}[/bold]", *cells)
+Row = tuple[str, tuple[str, ...]]
+
+
+def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
+    """Rows of (id, cells) as one table for each stem, all with columns of the same widths; cells are markup."""
+    widest = min(WIDEST, max((len(_rest(id)) + 2 for id, _ in rows), default=0))
+    parts: list[RenderableType] = []
+    heading = _table(columns, widest)
+    heading.add_row("[dim]claim[/dim]", *(f"[dim]{name}[/dim]" for name in columns))
+    parts.append(heading)
+    for stem, group in groupby(rows, key=lambda row: row[0].partition("/")[0]):
+        parts.append(f"[bold]{escape(stem)}[/bold]")
+        table = _table(columns, widest)
+        for id, cells in group:
+            table.add_row(f"  {escape(_rest(id))}", *cells)
+        parts.append(table)
+    return Group(*parts)
+
+
+def _rest(id: str) -> str:
+    return id.partition("/")[2]
+
+
+def _table(columns: tuple[str, ...], widest: int) -> Table:
+    """A table of fixed proportions, so that one after the other looks like one."""
+    table = Table(box=None, pad_edge=False, show_header=False, expand=True)
+    table.add_column(width=widest, overflow="fold")
+    for _ in columns[:-1]:
+        table.add_column(ratio=1, overflow="fold")
+    table.add_column(width=VERDICT, no_wrap=True)
     return table

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
-from rich.table import Table
 
 from lipverify.claims.finished import NAME, Finished
 from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
@@ -109,7 +108,7 @@ def exit_code(ledger: Ledger, strict: bool) -> int:
     return DIFFERS if differs or refuted else AS_RECORDED
 
 
-def verdict_table(ledger: Ledger) -> Table:
+def verdict_table(ledger: Ledger) -> Group:
     """One line a claim; readable without colour."""
 
     def cells(record: Record) -> tuple[str, ...]:
@@ -117,7 +116,7 @@ def verdict_table(ledger: Ledger) -> Table:
         verdict = f"[{style}]{symbol} {record.verdict}[/{style}]"
         return escape(record.claimed), escape(_measured(record)), verdict
 
-    rows = ((record.id, cells(record)) for record in ledger.claims)
+    rows = [(record.id, cells(record)) for record in ledger.claims]
     return grouped(("claimed", "measured", "verdict"), rows)
 
 
