@@ -11,7 +11,7 @@ from lipverify.claims.ledger import Source
 from lipverify.claims.lowrank import Best, Found, Setting, best_block, best_matrix
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval
-from lipverify.optimum.estimate import REJECTED
+from lipverify.optimum.matrix.estimate import REJECTED
 
 THEOREM_4 = slides(
     "Theorem 4 (Informal)",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.optimum.constraints import Constraint, SpectralBall, Symmetric, Unconstrained
-from lipverify.optimum.projected import projected_gradient, stationarity
+from lipverify.optimum.matrix.constraints import Constraint, SpectralBall, Symmetric, Unconstrained
+from lipverify.optimum.matrix.projected import projected_gradient, stationarity
 from tests.strategies import log_floats
 
 Floats = NDArray[np.float64]

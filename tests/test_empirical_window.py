@@ -11,7 +11,7 @@ import pytest
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, ReLU
-from lipverify.optimum.empirical import empirical_window
+from lipverify.optimum.window.empirical import empirical_window
 
 SEEDS = 40
 

@@ -20,14 +20,14 @@ from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import normals
-from lipverify.optimum.full_form import (
+from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.pretraining.full_form import (
     LabelledContexts,
     curvature_in_row,
     draw_labelled,
     full_loss_and_gradient,
     train_full,
 )
-from lipverify.optimum.jackknife import mean_interval
 from tests.strategies import log_floats
 
 Floats = NDArray[np.float64]

@@ -26,7 +26,7 @@ from lipverify.errors import InvalidInput
 from lipverify.laws import Linear, LowRank
 from lipverify.loss.block import block_terms
 from lipverify.optimum.block import optimal_block
-from lipverify.optimum.radius import critical_radius
+from lipverify.optimum.block.radius import critical_radius
 from tests.strategies import log_floats
 
 FAR = 2.0

@@ -23,8 +23,8 @@ from lipverify.laws import Affine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.attention import attention_named, scores
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.optimum import MatrixOptimum, SpectralBall, Symmetric
-from lipverify.optimum.constraints import Constraint
-from lipverify.optimum.sampled import BATCHES, draw_loss
+from lipverify.optimum.matrix.constraints import Constraint
+from lipverify.optimum.matrix.sampled import BATCHES, draw_loss
 from lipverify.problem.composed import LowRank, Sampled, Transformed
 from lipverify.problem.symmetry import symmetry
 from tests.strategies import log_floats
@@ -215,7 +215,7 @@ def test_the_coordinates_of_the_descent_do_not_matter(monkeypatch: pytest.Monkey
     """Whitened or not, the same minimiser to the tolerance of the descent, which the errors hold many times over."""
     problem = whitened(np.diag([9.0, 1.0, 1 / 9]))
     white = optimal_matrix(problem, contexts=640, starts=2)
-    monkeypatch.setattr("lipverify.optimum.starts._whitening", lambda loss: np.eye(3))
+    monkeypatch.setattr("lipverify.optimum.matrix.starts._whitening", lambda loss: np.eye(3))
     plain = optimal_matrix(problem, contexts=640, starts=2)
     assert white.losses[0] == pytest.approx(plain.losses[0], rel=1e3 * EPS)
     assert np.all(np.abs(white.M_raw - plain.M_raw) <= 1e-3 * white.M_raw_error)
@@ -258,7 +258,7 @@ def test_a_law_without_the_symmetry_is_seen() -> None:
 def test_an_average_that_the_draws_reject_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem that is taken for isotropic and is not: the average over all rotations would be a wrong answer."""
     isotropic = symmetry(Problem(d=2, n=2, law=Affine()))
-    monkeypatch.setattr("lipverify.optimum.matrix.symmetry", lambda problem: isotropic)
+    monkeypatch.setattr("lipverify.optimum.matrix.minimiser.symmetry", lambda problem: isotropic)
     found = optimal_matrix(whitened(np.diag([4.0, 0.25])), contexts=2000, starts=2)
     assert found.asymmetry_chance < 1e-6
     assert not found.averaged

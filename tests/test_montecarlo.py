@@ -26,7 +26,7 @@ from lipverify.loss.montecarlo.samples import softmax_bounds
 from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
 from lipverify.loss.streams import normals, uniforms
-from lipverify.optimum.empirical import empirical_window
+from lipverify.optimum.window.empirical import empirical_window
 from lipverify.problem.sphere import on_sphere, standard_normals
 from tests.strategies import laws, log_floats
 

@@ -16,8 +16,8 @@ from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, ReLU, Zonal
 from lipverify.loss.attention import attention_named
-from lipverify.optimum.optimisers import Adam, GradientDescent, Moments
-from lipverify.optimum.sampled import draw_loss
+from lipverify.optimum.matrix.sampled import draw_loss
+from lipverify.optimum.pretraining.optimisers import Adam, GradientDescent, Moments
 from lipverify.problem.composed import LowRank
 from tests.strategies import log_floats
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms, optimal_window, sensitivity
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
-from lipverify.optimum.search import Search
+from lipverify.optimum.window.search import Search
 from tests.strategies import lengths, log_floats
 
 

@@ -34,8 +34,8 @@ from lipverify.laws import Ridge
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import uniforms
 from lipverify.optimum import optimal_window
-from lipverify.optimum.jackknife import jackknife
-from lipverify.optimum.sampled import BATCHES
+from lipverify.optimum.matrix.jackknife import jackknife
+from lipverify.optimum.matrix.sampled import BATCHES
 from lipverify.problem import Problem
 
 Floats = NDArray[np.float64]

@@ -15,8 +15,8 @@ from lipverify.errors import OutOfReach
 from lipverify.loss.attention import attention_named, samples
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import generator
-from lipverify.optimum.jackknife import mean_interval
-from lipverify.optimum.radius import critical_radius
+from lipverify.optimum.block.radius import critical_radius
+from lipverify.optimum.matrix.jackknife import mean_interval
 
 CHUNK = 8192
 """Contexts of one batch of a comparison on common draws."""

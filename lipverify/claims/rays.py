@@ -10,7 +10,7 @@ import numpy as np
 
 from lipverify.loss import loss_terms
 from lipverify.optimum import optimal_window
-from lipverify.optimum.empirical import EmpiricalWindow, empirical_window
+from lipverify.optimum.window.empirical import EmpiricalWindow, empirical_window
 from lipverify.problem import Problem
 from lipverify.problem.laws import law_named
 from lipverify.scaling import Growth, growth_of

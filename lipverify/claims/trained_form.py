@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lipverify.claims.training import Curves, Recipe, floats, norms
 from lipverify.laws import Law, Sampled, law_named
 from lipverify.loss.streams import normals
-from lipverify.optimum.full_form import (
+from lipverify.optimum.pretraining.full_form import (
     LabelledContexts,
     curvature_in_row,
     draw_labelled,

@@ -32,7 +32,7 @@ def print_matrix(
     covariates: Covariates = Sphere() if covariance is None else Ellipsoid(covariance)
     problem = Problem(d=d, n=n, law=law_named(law, L=L), sigma=sigma, covariates=covariates)
     from lipverify.optimum import optimal_matrix
-    from lipverify.optimum.constraints import SpectralBall, Unconstrained
+    from lipverify.optimum.matrix.constraints import SpectralBall, Unconstrained
 
     constraint = Unconstrained() if ball is None else SpectralBall(C=ball)
     with progress_of("descended") as progress:

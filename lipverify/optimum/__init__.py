@@ -1,10 +1,8 @@
 """Minimisers of the loss."""
 
-from lipverify.optimum.constraints import SpectralBall, Symmetric, Unconstrained
-from lipverify.optimum.matrix import MatrixOptimum, optimal_matrix
+from lipverify.optimum.matrix import MatrixOptimum, SpectralBall, Symmetric, Unconstrained, optimal_matrix
 from lipverify.optimum.pretraining import Trajectory, pretrain
-from lipverify.optimum.sensitivity import Sensitivity, sensitivity
-from lipverify.optimum.window import Optimum, optimal_window
+from lipverify.optimum.window import Optimum, Sensitivity, optimal_window, sensitivity
 
 __all__ = [
     "MatrixOptimum",

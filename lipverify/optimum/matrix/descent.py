@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from lipverify.optimum.constraints import Constraint
-from lipverify.optimum.projected import projected_gradient, stationarity
+from lipverify.optimum.matrix.constraints import Constraint
+from lipverify.optimum.matrix.projected import projected_gradient, stationarity
 
 Floats = NDArray[np.float64]
 Objective = Callable[[Floats], tuple[float, Floats]]

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.loss.attention import attention_named
-from lipverify.optimum.constraints import Constraint, Unconstrained
 from lipverify.optimum.counts import whole
-from lipverify.optimum.ends import Ends, require_bounded
-from lipverify.optimum.replication import Descents
-from lipverify.optimum.sampled import BATCHES, affordable_contexts, draw_loss
-from lipverify.optimum.starts import natural_units, starting_points
+from lipverify.optimum.matrix.constraints import Constraint, Unconstrained
+from lipverify.optimum.matrix.ends import Ends, require_bounded
+from lipverify.optimum.matrix.replication import Descents
+from lipverify.optimum.matrix.sampled import BATCHES, affordable_contexts, draw_loss
+from lipverify.optimum.matrix.starts import natural_units, starting_points
 from lipverify.problem import Problem
 from lipverify.problem.symmetry import Symmetry, symmetry
 

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.loss.streams import normals
-from lipverify.optimum.descent import Units
-from lipverify.optimum.sampled import SampledLoss
+from lipverify.optimum.matrix.descent import Units
+from lipverify.optimum.matrix.sampled import SampledLoss
 from lipverify.problem import Problem
 
 Floats = NDArray[np.float64]

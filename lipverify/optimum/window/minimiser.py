@@ -15,8 +15,8 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss import loss_terms
-from lipverify.optimum.local import HALF_WIDTH, NODES, LocalLoss
-from lipverify.optimum.search import Search, first_guess
+from lipverify.optimum.window.local import HALF_WIDTH, NODES, LocalLoss
+from lipverify.optimum.window.search import Search, first_guess
 from lipverify.problem import Problem
 from lipverify.problem.problem import require_isotropic
 

@@ -30,7 +30,7 @@ from lipverify.loss.attention import softmax_pullback, softmax_weights
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import normals, uniforms
 from lipverify.optimum.counts import whole
-from lipverify.optimum.optimisers import Moments, Optimiser, optimiser_named
+from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.law import RidgeLaw, as_functions

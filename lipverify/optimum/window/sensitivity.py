@@ -18,8 +18,8 @@ from numpy.polynomial import Chebyshev
 
 from lipverify.errors import InvalidInput
 from lipverify.loss.exact.terms import length_slopes
-from lipverify.optimum.local import HALF_WIDTH, NODES, LocalLoss, shorter, through
-from lipverify.optimum.window import Optimum
+from lipverify.optimum.window.local import HALF_WIDTH, NODES, LocalLoss, shorter, through
+from lipverify.optimum.window.minimiser import Optimum
 from lipverify.problem.law import RidgeLaw
 from lipverify.problem.laws import Quadratic, RandomAmplitude
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.loss.block import block_terms
-from lipverify.optimum.block import ACROSS, optimal_block
+from lipverify.optimum.block.minimiser import ACROSS, optimal_block
 from lipverify.problem import Problem
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,5 @@
+"""Training on fresh tasks: of the matrix M, and of the full key and query matrices."""
+
+from lipverify.optimum.pretraining.training import Trajectory, pretrain
+
+__all__ = ["Trajectory", "pretrain"]

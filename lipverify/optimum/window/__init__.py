@@ -1,0 +1,6 @@
+"""The window that minimises the loss: exactly, from samples, and how it moves with the problem."""
+
+from lipverify.optimum.window.minimiser import Optimum, optimal_window
+from lipverify.optimum.window.sensitivity import Sensitivity, sensitivity
+
+__all__ = ["Optimum", "Sensitivity", "optimal_window", "sensitivity"]
