@@ -374,3 +374,15 @@ def test_what_is_no_problem_is_refused() -> None:
 def test_draws_that_do_not_fit_are_out_of_reach(n: float) -> None:
     with pytest.raises(OutOfReach, match="at most"):
         optimal_matrix(Problem(d=5, n=n, law=Affine()))
+
+
+@pytest.mark.parametrize("n", [2, 20])
+def test_a_ball_holds_where_the_loss_falls_without_end(n: int) -> None:
+    """Two points and a circle, no noise: every w I beyond the ball does better, and none of them may set the scale."""
+    B = axes(3, 1)
+    problem = Problem(d=3, n=n, law=LowRank(B), sigma=0.0, covariates=ProductOfSpheres(B))
+    found = optimal_matrix(problem, constraint=SpectralBall(B=B, C=1.0), contexts=2000, starts=2)
+    assert abs(found.M[0, 0] - 1.0) <= found.M_error[0, 0] < 1e-3
+    spurious, error = found.M - np.diag([found.M[0, 0], 0.0, 0.0]), found.M_error
+    assert np.all(np.abs(spurious)[1:] <= FAR * error[1:])
+    assert np.all(error <= 0.2)

@@ -22,6 +22,11 @@ class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
     linear: ClassVar[bool] = True
     """Whether the set is a linear space that holds W M W with M for every symmetric W."""
 
+    @property
+    def reach(self) -> float:
+        """The largest w for which w I is in the set."""
+        return math.inf
+
     def project(self, M: Floats) -> Floats:
         """The matrix of the set that is nearest to M in the Frobenius norm."""
         raise NotImplementedError
@@ -96,6 +101,11 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
 
     name: ClassVar[str] = "spectral-ball"
     linear: ClassVar[bool] = False
+
+    @property
+    def reach(self) -> float:
+        """C."""
+        return self.C
 
     def __post_init__(self) -> None:
         if self.B is not None:

@@ -127,7 +127,7 @@ def optimal_matrix(
     constraint = Unconstrained() if constraint is None else constraint
     contexts, starts = _validated(problem, constraint, attention, contexts, starts)
     loss = draw_loss(problem, attention_named(attention), contexts, seed, f"{cell}/matrix")
-    units = natural_units(problem, loss)
+    units = natural_units(problem, loss, constraint)
     descents = Descents(loss, constraint, units, _counter(progress, starts + BATCHES))
     begins = starting_points(problem, units, starts, seed, cell)
     ends = Ends.of(loss, [descents.end(start) for start in begins], units)

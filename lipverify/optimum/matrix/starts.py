@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.loss.streams import normals
+from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import Units
 from lipverify.optimum.matrix.sampled import SampledLoss
 from lipverify.problem import Problem
@@ -19,15 +20,16 @@ SMALL = 1e-3
 LEAST_EIGENVALUE = 1e-6
 
 
-def natural_units(problem: Problem, loss: SampledLoss) -> Units:
-    """The w of the best w I on a coarse grid, the loss there, and what whitens the queries.
+def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -> Units:
+    """The w of the best w I on a coarse grid within the constraint, the loss there, and what whitens the queries.
 
     Raises
     ------
     InvalidInput
         If the loss is zero there.
     """
-    windows = WINDOWS / problem.covariates.radius**2
+    grid = WINDOWS / problem.covariates.radius**2
+    windows = grid[grid <= max(constraint.reach, grid[0])]
     losses = [loss(w * np.eye(problem.d))[0] for w in windows]
     best = int(np.argmin(losses))
     if not losses[best] > 0:
