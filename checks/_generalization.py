@@ -19,10 +19,10 @@ import sympy
 
 from checks._slides import d
 from checks.window import implied
-from lipverify.claims.claim import CrossPlan, Reading, Task
+from lipverify.claims.claim import CrossPlan, Reading, Task, side_by_side
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.registry import Profile
-from lipverify.claims.transfer import Family, Value, transferred_at
+from lipverify.claims.transfer import Family, transferred_at
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.laws import law_named
 from lipverify.loss.asymptotic import Leading, leading
@@ -105,7 +105,7 @@ def mistuning_at(trained: Family | Law, tested: Family | Law, dimension: int) ->
 
 def near(value: float) -> Allowed:
     """What counts as equal to a derived limit."""
-    return Allowed(low=value * (1 - RESOLUTION), high=value * (1 + RESOLUTION))
+    return Allowed.near(value, RESOLUTION)
 
 
 def read_limit(growth: Growth) -> Reading:
@@ -128,15 +128,11 @@ def transfer_agreement(
                 Task(transferred_at, (trained, tested, 5, length, each, profile.contexts, profile.seed))
                 for each in ("exact", method)
             ),
-            read=_values,
+            read=side_by_side,
         )
         for trained, tested in pairs
         for length, method in ((short, "montecarlo"), (1e30, "asymptotic"))
     )
-
-
-def _values(first: Value, second: Value) -> tuple[tuple[float, float], tuple[float, float]]:
-    return (first[0], second[0]), (first[1], second[1])
 
 
 def name_of(family: Family) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy
 
-from lipverify.claims.claim import CrossPlan, Task, exponent_at
+from lipverify.claims.claim import CrossPlan, Task, exponent_at, side_by_side
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Source
 from lipverify.claims.rays import (
@@ -92,7 +92,7 @@ def window_agreement(law: str, profile: Profile) -> tuple[CrossPlan, ...]:
                 Task(exact_window, (law, dimension, 100)),
                 Task(sampled_window, (law, dimension, 100, profile.contexts, profile.seed)),
             ),
-            read=lambda exact, sampled: ((exact[0], sampled[0]), (exact[1], sampled[1])),
+            read=side_by_side,
         )
         for dimension in (3, 5)
     )

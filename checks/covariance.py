@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from checks._slides import run_file, slides
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task, side_by_side
 from lipverify.claims.covariance import (
     Whitened,
     averaged_odd_gap,
@@ -76,8 +76,8 @@ def _inversion(profile: Profile, law: str, reading: str) -> Claim:
             quantity="(Σ^{1/2} M* Σ^{1/2})_11 / (...)_33",
             read=lambda found, _: Reading(Interval.around(*found.ratio)),
             claimed=f"= 1 ± {TOLERANCE}",
-            allowed=_around(1.0),
-            control=_around(condition),
+            allowed=Allowed.near(1.0, TOLERANCE),
+            control=Allowed.near(condition, TOLERANCE),
             method="montecarlo",
         )
         for condition, task in tasks.items()
@@ -98,9 +98,7 @@ def _inversion(profile: Profile, law: str, reading: str) -> Claim:
     return Claim(
         id=f"softmax.covariance-inversion/{law}/{reading}",
         title=f"The optimal matrix inverts the covariance, {law} law, {_WORDS[reading]}",
-        statement=r"x \sim \Sigma^{1/2} \mathcal{U}^d \quad \Longrightarrow \quad \mathbf{M}^* = w\, \Sigma^{-1}".replace(
-            r"\Longrightarrow", r"\implies"
-        ),
+        statement=r"x \sim \Sigma^{1/2} \mathcal{U}^d \quad \implies \quad \mathbf{M}^* = w\, \Sigma^{-1}",
         source=LEMMA_1,
         assumptions=(
             READ_AS[reading],
@@ -141,10 +139,6 @@ def _windows(tasks: dict[float, Task], law: str) -> tuple[CrossPlan, ...]:
         )
         for condition, task in tasks.items()
     )
-
-
-def _around(value: float) -> Allowed:
-    return Allowed(low=value * (1 - TOLERANCE), high=value * (1 + TOLERANCE))
 
 
 def _finding(tasks: dict[float, Task], reading: str, results: dict[str, Any]) -> str:
@@ -196,8 +190,8 @@ def _loud(profile: Profile) -> Claim:
                 quantity="M*_11 / M*_33",
                 read=lambda found, _: Reading(Interval.around(*found.plain)),
                 claimed=f"= 1 ± {TOLERANCE}",
-                allowed=_around(1.0),
-                control=_around(1 / condition),
+                allowed=Allowed.near(1.0, TOLERANCE),
+                control=Allowed.near(1 / condition, TOLERANCE),
                 method="montecarlo",
             )
             for condition, task in tasks.items()
@@ -246,12 +240,12 @@ def _sign(profile: Profile, law: str) -> Claim:
                 quantity="L(-w*) / L(w*)",
                 methods=("exact", "montecarlo"),
                 tasks=tasks,
-                read=lambda one, other: ((one[0], other[0]), (one[1], other[1])),
+                read=side_by_side,
             ),
         ),
-        corrected=""
-        if law != "quadratic"
-        else r"for an even law $\mathcal{L}(-w) = \mathcal{L}(w)$: $\mathbf{M}^* = \pm w \Sigma^{-1}$",
+        corrected=r"for an even law $\mathcal{L}(-w) = \mathcal{L}(w)$: $\mathbf{M}^* = \pm w \Sigma^{-1}$"
+        if even
+        else "",
         finding=(
             "If all tokens change their sign, the scores do, and so does the odd part of $f$. Hence $\\mathcal{L}(-w) - \\mathcal{L}(w) = 4 \\mathbb{E} \\sum_i a_i K_{odd}(t_i)$, where $K_{odd}$ is the odd part of "
             "$K(t) = \\mathbb{E} f(x) f(x')$. "
@@ -318,7 +312,7 @@ def _harmonics(profile: Profile) -> Claim:
                 quantity="L(-w) - L(w)",
                 methods=("exact", "montecarlo"),
                 tasks=(exact, sampled),
-                read=lambda one, other: ((one[0], other[0]), (one[1], other[1])),
+                read=side_by_side,
             ),
         ),
         corrected=r"$\mathbf{M}^* = w \Sigma^{-1}$ with the sign of $-\mathbb{E} \sum_i a_i K_{odd}(t_i)$, which rotations alone do not fix",

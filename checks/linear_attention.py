@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import sympy
@@ -22,7 +21,7 @@ from lipverify.claims.floor import (
     sampled_floor,
 )
 from lipverify.claims.ledger import Source
-from lipverify.claims.rays import WindowGrowth, window_growth
+from lipverify.claims.rays import window_growth
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import read_exponent, scaling_cell
 from lipverify.claims.verdict import Allowed, Interval, Verdict
@@ -58,8 +57,6 @@ TOLERANCE = 0.05
 SHALLOW = sympy.Rational(1, 20)
 """The exponent of the falsified twin of a loss that does not fall."""
 BELOW_ZERO = Allowed(high=0.0, open=True)
-
-
 _LINEAR = r"the floor is $K(1) - k_1$, what in $f$ is not linear: for affine tasks without offset it is 0, and the loss falls like $1/n$"
 
 
@@ -128,8 +125,8 @@ def _value(profile: Profile, law: str, reading: str) -> Claim:
             quantity="lim min_M loss / L²",
             read=lambda result, _: Reading(Interval.around(*result)),
             claimed=f"= {stated.subs(d, k)}",
-            allowed=_around(float(stated.subs(d, k)), 1e-12),
-            control=_around(1.1 * float(stated.subs(d, k)), 1e-12),
+            allowed=Allowed.near(float(stated.subs(d, k)), 1e-12),
+            control=Allowed.near(1.1 * float(stated.subs(d, k)), 1e-12),
             method="symbolic",
         )
         for k in profile.dimensions
@@ -141,8 +138,8 @@ def _value(profile: Profile, law: str, reading: str) -> Claim:
             quantity="sampled loss / closed form of the least loss",
             read=partial(_read_ratio, field),
             claimed=f"= 1 ± {TOLERANCE}",
-            allowed=_around(1.0, TOLERANCE),
-            control=_around(1.1, TOLERANCE),
+            allowed=Allowed.near(1.0, TOLERANCE),
+            control=Allowed.near(1.1, TOLERANCE),
             method="montecarlo",
         )
         for field, matrix in (("at_window", "w I"), ("minimised", "best of all"))
@@ -232,10 +229,6 @@ def _agreement(sampled: Task) -> tuple[CrossPlan, ...]:
     )
 
 
-def _around(value: float, share: float) -> Allowed:
-    return Allowed(low=value * (1 - share), high=value * (1 + share))
-
-
 def _words(reading: str) -> str:
     return "with the offset of the slides" if reading == "offset" else "without an offset"
 
@@ -309,17 +302,12 @@ def _figure(
     """Both losses against n, and the floor."""
     lines = []
     for k in (2, 5):
-        straight, window = results[linear[k].address], attrgetter("loss")(_growth(results[softmax[k].address]))
+        straight, window = results[linear[k].address], results[softmax[k].address].loss
         lines.append(Series(label=f"linear, $d = {k}$", x=straight.s, y=straight.values))
         lines.append(Series(label=f"softmax, $d = {k}$", x=window.s, y=window.values, style="dashed"))
     panel = Panel(title=f"least loss, {law} law, $L = \\sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines))
     caption = f"The least loss over all matrices of linear attention (closed form) and of softmax attention (exact, at $w^*$) against $n$, {_words(reading)}."
     return (Figure(caption=caption, alt=f"Least losses against n, {law} law, {_words(reading)}.", panels=(panel,)),)
-
-
-def _growth(result: Any) -> WindowGrowth:
-    assert isinstance(result, WindowGrowth)
-    return result
 
 
 if __name__ == "__main__":

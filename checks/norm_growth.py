@@ -7,7 +7,7 @@ import math
 from scipy.special import jv
 
 from checks._slides import run_file, slides
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task, side_by_side
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.rays import problem
 from lipverify.claims.registry import Profile
@@ -155,7 +155,7 @@ def _second_methods(profile: Profile, law: str, shape: str, descent: Task) -> tu
                 quantity=f"tr M / d after {recipe.steps} steps of gradient descent",
                 methods=("stochastic gradients", "descent on the exact loss"),
                 tasks=(descent, exact),
-                read=lambda growth, other: _side_by_side(paired_interval([c[END] for c in growth.scales[at]]), other),
+                read=lambda growth, other: side_by_side(paired_interval([c[END] for c in growth.scales[at]]), other),
             ),
         )
     if law != "relu":
@@ -168,16 +168,9 @@ def _second_methods(profile: Profile, law: str, shape: str, descent: Task) -> tu
             quantity="- trace of the gradient at M = 0",
             methods=("montecarlo", "derived"),
             tasks=(sampled, derived),
-            read=_side_by_side,
+            read=side_by_side,
         ),
     )
-
-
-def _side_by_side(
-    one: tuple[float, float], other: tuple[float, float]
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """(values, errors) of two (value, error)."""
-    return (one[0], other[0]), (one[1], other[1])
 
 
 def _every(profile: Profile, seeds: int) -> Claim:
@@ -193,7 +186,7 @@ def _every(profile: Profile, seeds: int) -> Claim:
             quantity="- half the curvature of the loss at M = 0",
             methods=("exact", "derived"),
             tasks=(Task(curvature_at_zero, (L, 1e12)), Task(derived_curvature, (L,))),
-            read=_side_by_side,
+            read=side_by_side,
         )
         for L in ROUGH
     )

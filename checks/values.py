@@ -263,8 +263,8 @@ def _rate(profile: Profile, law: str, reading: str) -> Claim:
             quantity="limit of 2 w* (c* - 1) / (d - 1)",
             read=_read_limit,
             claimed=f"= {share.subs(d, k)} ± 0.1 %",
-            allowed=_around(float(share.subs(d, k))),
-            control=_around(-float(share.subs(d, k))),
+            allowed=Allowed.near(float(share.subs(d, k)), SHARE),
+            control=Allowed.near(-float(share.subs(d, k)), SHARE),
         )
         for k, task in tasks.items()
     )
@@ -287,10 +287,6 @@ def _rate(profile: Profile, law: str, reading: str) -> Claim:
 def _read_limit(found: JointGrowth, _: Allowed) -> Reading:
     """The limit of the product, where it has one."""
     return Reading(Interval.around(*found.product.limit_of_ratio(0.0)))
-
-
-def _around(value: float) -> Allowed:
-    return Allowed(low=value - SHARE * abs(value), high=value + SHARE * abs(value))
 
 
 def _except_linear(law: str, reading: str) -> Verdict:

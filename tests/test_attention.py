@@ -20,7 +20,7 @@ from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge
 from lipverify.loss.attention import ATTENTIONS, attention_named, losses_and_slopes, mean_loss_and_gradient, samples
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
 from lipverify.loss.streams import normals
-from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.jackknife import mean_interval
 from lipverify.problem.composed import LowRank, Sampled, Transformed
 from tests.strategies import log_floats
 

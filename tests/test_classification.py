@@ -28,7 +28,7 @@ from lipverify.claims.classification import (
 from lipverify.claims.registry import profile_named
 from lipverify.claims.verdict import decide
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.jackknife import mean_interval
 from tests.strategies import log_floats
 
 Floats = NDArray[np.float64]

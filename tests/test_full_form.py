@@ -20,7 +20,7 @@ from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import normals
-from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.jackknife import mean_interval
 from lipverify.optimum.pretraining.full_form import (
     LabelledContexts,
     curvature_in_row,

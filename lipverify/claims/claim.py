@@ -76,6 +76,13 @@ class CrossPlan:
     read: Callable[..., tuple[tuple[float, float], tuple[float, float]]]
 
 
+def side_by_side(
+    one: tuple[float, float], other: tuple[float, float]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(values, errors) of two (value, error): what a `CrossPlan` reads off tasks that return these."""
+    return (one[0], other[0]), (one[1], other[1])
+
+
 @dataclass(frozen=True)
 class Claim:
     r"""A statement to be verified.

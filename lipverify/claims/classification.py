@@ -31,10 +31,11 @@ from scipy.special import expit, roots_jacobi
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Ridge
+from lipverify.loss.attention import softmax_weights
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import uniforms
 from lipverify.optimum import optimal_window
-from lipverify.optimum.matrix.jackknife import jackknife
+from lipverify.optimum.jackknife import jackknife
 from lipverify.optimum.matrix.sampled import BATCHES
 from lipverify.problem import Problem
 
@@ -207,9 +208,8 @@ def _cross_entropy(eps: float, predicted: Floats, p: Floats) -> Floats:
 
 
 def _average(w: float, scores: Floats, labels: Floats) -> Floats:
-    """Attention averages of the labels; scores are at most 1."""
-    g = np.exp(w * (scores - scores.max(axis=1, keepdims=True)))
-    return np.asarray(np.sum(g * labels, axis=1) / np.sum(g, axis=1))
+    """Attention averages of the labels."""
+    return np.asarray(np.sum(softmax_weights(w * scores, np) * labels, axis=1))
 
 
 def _probability(law: ClassLaw, z: Floats) -> Floats:

@@ -22,7 +22,7 @@ from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import normals
 from lipverify.loss.weighted import weighted_mean
 from lipverify.optimum import optimal_matrix, optimal_window
-from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.jackknife import mean_interval
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
 

@@ -16,7 +16,7 @@ from lipverify.loss.attention import attention_named, samples
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import generator
 from lipverify.optimum.block.radius import critical_radius
-from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.jackknife import mean_interval
 
 CHUNK = 8192
 """Contexts of one batch of a comparison on common draws."""

@@ -21,7 +21,7 @@ from lipverify.laws import law_named
 from lipverify.loss import loss_terms
 from lipverify.loss.attention import attention_named
 from lipverify.loss.streams import normals
-from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.jackknife import mean_interval
 from lipverify.optimum.matrix.sampled import draw_loss
 from lipverify.optimum.pretraining import Trajectory, pretrain
 from lipverify.problem import Problem

@@ -14,7 +14,7 @@ from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
 from lipverify.loss.scaled import ScaledLoss, scaled_loss
 from lipverify.loss.streams import generator, normals
 from lipverify.optimum import optimal_window
-from lipverify.optimum.matrix.jackknife import jackknife
+from lipverify.optimum.jackknife import jackknife
 from lipverify.problem.law import as_ridge
 from lipverify.scaling import Growth, growth_of
 

@@ -47,6 +47,15 @@ class Allowed(msgspec.Struct, frozen=True):
     high: float | None = None
     open: bool = False
 
+    @classmethod
+    def near(cls, value: float, share: float) -> Allowed:
+        """The values that differ from `value` by no more than a share of it.
+
+        >>> Allowed.near(-2.0, 0.5)
+        Allowed(low=-3.0, high=-1.0, open=False)
+        """
+        return cls(low=value - share * abs(value), high=value + share * abs(value))
+
     @property
     def ends(self) -> tuple[float, float]:
         """Both ends as floats, infinite where unbounded."""

@@ -11,7 +11,7 @@ from lipverify.claims.rays import problem
 from lipverify.loss.attention import attention_named
 from lipverify.loss.streams import normals
 from lipverify.optimum import optimal_matrix
-from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.jackknife import mean_interval
 from lipverify.optimum.matrix.sampled import SampledLoss, draw_loss
 
 Floats = NDArray[np.float64]

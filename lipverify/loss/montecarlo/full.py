@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ class Full(WholeContexts):
 
     workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
 
-    @property
+    @cached_property
     def grid(self) -> Grid:
         """The windows in ladders."""
         return grid_of(self.w, self.problem.covariates.radius**2)

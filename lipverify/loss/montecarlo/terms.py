@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.loss.counts import whole
 from lipverify.loss.montecarlo.accuracy import Progress, tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
 from lipverify.loss.montecarlo.full import Full
@@ -101,8 +102,8 @@ def montecarlo_terms(
         If a context is too large, or `rtol` needs more than 1e12 numbers.
     """
     _validate(contexts, rtol)
-    _require_integer("workers", workers, 1)
-    _require_integer("seed", seed, 0)
+    whole("workers", workers, 1)
+    whole("seed", seed, 0)
     matrix = _matrix(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
@@ -190,19 +191,9 @@ def _validate(contexts: int | None, rtol: float | None) -> None:
     if contexts is not None and rtol is not None:
         raise InvalidInput(f"contexts = {contexts} and rtol = {rtol}: give one of them.")
     if contexts is not None:
-        require_contexts(contexts, 2)
+        whole("contexts", contexts, 2)
     if rtol is not None and (isinstance(rtol, bool) or not isinstance(rtol, int | float) or not 0 < rtol < 1):
         raise InvalidInput(f"rtol = {rtol!r}: the relative accuracy must lie between 0 and 1.")
-
-
-def require_contexts(contexts: Any, least: int) -> None:
-    """Refuse a number of contexts that is not an integer (Python's or NumPy's) >= `least`."""
-    _require_integer("contexts", contexts, least)
-
-
-def _require_integer(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InvalidInput(f"{name} = {value!r}: it must be an integer >= {least}.")
 
 
 def require_fit(problem: Problem, sampling: str = "full") -> None:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.optimum.jackknife import jackknife, mean_interval
 from lipverify.optimum.matrix.constraints import Constraint, SpectralBall
 from lipverify.optimum.matrix.descent import End
-from lipverify.optimum.matrix.jackknife import jackknife, mean_interval
 from lipverify.optimum.matrix.sampled import SampledLoss
 
 Floats = NDArray[np.float64]

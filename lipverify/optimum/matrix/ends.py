@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
+from lipverify.optimum.jackknife import mean_interval
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import End, Objective, Units
-from lipverify.optimum.matrix.jackknife import mean_interval
 from lipverify.optimum.matrix.sampled import SampledLoss
 from lipverify.problem import Problem
 

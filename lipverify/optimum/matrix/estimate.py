@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.optimum.jackknife import jackknife, largest_deviation
 from lipverify.optimum.matrix.constraints import Constraint
-from lipverify.optimum.matrix.jackknife import jackknife, largest_deviation
 from lipverify.problem.symmetry import Symmetry
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.loss.attention import attention_named
-from lipverify.optimum.counts import whole
+from lipverify.loss.counts import whole
 from lipverify.optimum.matrix.constraints import Constraint, Unconstrained
 from lipverify.optimum.matrix.ends import Ends, require_bounded
 from lipverify.optimum.matrix.replication import Descents

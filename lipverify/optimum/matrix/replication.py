@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
+from lipverify.optimum.jackknife import jackknife
 from lipverify.optimum.matrix.boundary import settled
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
 from lipverify.optimum.matrix.ends import Ends
 from lipverify.optimum.matrix.estimate import Estimate
-from lipverify.optimum.matrix.jackknife import jackknife
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss
 from lipverify.problem.symmetry import Symmetry
 

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss.attention import softmax_pullback, softmax_weights
+from lipverify.loss.counts import whole
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.streams import normals, uniforms
-from lipverify.optimum.counts import whole
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed

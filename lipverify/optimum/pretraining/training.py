@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss.attention import attention_named
+from lipverify.loss.counts import whole
 from lipverify.loss.streams import normals
-from lipverify.optimum.counts import whole
-from lipverify.optimum.matrix.jackknife import mean_interval
+from lipverify.optimum.jackknife import mean_interval
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss, draw_loss
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.problem import Problem

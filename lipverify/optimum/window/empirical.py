@@ -7,10 +7,11 @@ import math
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.montecarlo.terms import require_contexts, require_fit, sampler
+from lipverify.loss.counts import whole
+from lipverify.loss.montecarlo.terms import require_fit, sampler
+from lipverify.optimum.jackknife import jackknife
 from lipverify.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -52,7 +53,7 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
     >>> abs(found.w - 1.572) < 2 * found.w_error, found.w_error < 0.1
     (True, True)
     """
-    require_contexts(contexts, 20 * BATCHES)
+    whole("contexts", contexts, 20 * BATCHES)
     require_fit(problem)
     coarse = _batch_losses(problem, SEARCH, int(contexts * SEARCH_SHARE), seed, f"{cell}/search").mean(axis=0)
     best = int(np.argmin(coarse))
@@ -60,12 +61,12 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
         raise OutOfReach(f"the sampled loss has its minimum at w = {SEARCH[best]:g}, the end of the grid.")
     x = math.log(SEARCH[best]) + np.linspace(-FIT_HALF_WIDTH, FIT_HALF_WIDTH, FIT_POINTS)
     batches = _batch_losses(problem, np.exp(x), contexts, seed, f"{cell}/fit")
-    whole = _minimum(x, batches.mean(axis=0))
+    pooled = _minimum(x, batches.mean(axis=0))
     left_out = np.array([_minimum(x, np.delete(batches, b, axis=0).mean(axis=0)) for b in range(BATCHES)])
     if np.any((left_out[:, 0] <= x[0]) | (left_out[:, 0] >= x[-1])):
         # at an end of the range every batch agrees, and the jackknife would report an error of zero
         raise OutOfReach(f"contexts = {contexts}: too few to locate the minimum near w = {SEARCH[best]:g}; draw more.")
-    (log_w, loss), (log_w_error, loss_error) = _jackknife(whole, left_out)
+    (log_w, loss), (log_w_error, loss_error) = jackknife(pooled, left_out)
     w = math.exp(log_w)
     w_error = w * math.expm1(log_w_error)
     return EmpiricalWindow(
@@ -97,10 +98,3 @@ def _minimum(x: Floats, loss: Floats) -> Floats:
     if abs(step) < fine[1] - fine[0]:  # one step of Newton's method, unless it leaves the cell
         at = min(max(at - step, x[0]), x[-1])
     return np.array([at, loss.min() * fit(at)])
-
-
-def _jackknife(whole: Floats, left_out: Floats) -> tuple[Floats, Floats]:
-    """Bias-corrected values and half-widths of their 95 % t intervals; `left_out` has a row for each batch."""
-    count, centre = len(left_out), left_out.mean(axis=0)
-    deviation = np.sqrt((count - 1) / count * np.sum((left_out - centre) ** 2, axis=0))
-    return count * whole - (count - 1) * centre, float(stdtrit(count - 1, 0.975)) * deviation
