@@ -10,17 +10,10 @@ import numpy as np
 from lipverify.problem import Problem
 
 
-class LossTerms(msgspec.Struct, frozen=True, kw_only=True):
-    r"""L(w) = B(w) + N(w) at one or more windows w; arrays shaped like `w`, units of y squared.
-
-    `bias_error` and `noise_error` are in the same units: for the exact method and certified balls a bound
-    on the error, rounding included; for Monte Carlo the half-width of the 95 % interval; for asymptotic
-    values an estimate, twice the next terms of the expansion.
-    """
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """Both terms of the loss of a problem, each with its error; arrays of one shape, units of y squared."""
 
     problem: Problem
-    method: str
-    w: Any
     bias: Any
     noise: Any
     bias_error: Any
@@ -35,3 +28,15 @@ class LossTerms(msgspec.Struct, frozen=True, kw_only=True):
     def total_error(self) -> Any:
         """Error of the loss: the two errors add, because nothing says that they cancel."""
         return np.asarray(self.bias_error) + np.asarray(self.noise_error)
+
+
+class LossTerms(Terms, frozen=True, kw_only=True):
+    r"""L(w) = B(w) + N(w) at one or more windows w; arrays shaped like `w`, units of y squared.
+
+    `bias_error` and `noise_error` are in the same units: for the exact method and certified balls a bound
+    on the error, rounding included; for Monte Carlo the half-width of the 95 % interval; for asymptotic
+    values an estimate, twice the next terms of the expansion.
+    """
+
+    method: str
+    w: Any

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.loss.block.reduction import Reduction, reduction_of
 from lipverify.loss.block.rules import Floats
+from lipverify.loss.terms import Terms
 from lipverify.problem import Problem
 
 EPS = float(np.finfo(float).eps)
@@ -29,29 +29,14 @@ LARGEST_SPREAD = 200.0
 """Of scores: a step of exp(-lambda g) is this much narrower than the sphere, and so many nodes are needed."""
 
 
-class BlockTerms(msgspec.Struct, frozen=True, kw_only=True):
+class BlockTerms(Terms, frozen=True, kw_only=True):
     """B + N at M = c BB^T + c' (I - BB^T); arrays shaped like c and c' together, units of y squared.
 
     The errors bound what the rules and rounding can be off.
     """
 
-    problem: Problem
     c: Any
     c_perp: Any
-    bias: Any
-    noise: Any
-    bias_error: Any
-    noise_error: Any
-
-    @property
-    def total(self) -> Any:
-        """The loss B + N."""
-        return self.bias + self.noise
-
-    @property
-    def total_error(self) -> Any:
-        """Error of the loss: the two errors add, because nothing says that they cancel."""
-        return np.asarray(self.bias_error) + np.asarray(self.noise_error)
 
 
 @dataclass(frozen=True)
