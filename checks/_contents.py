@@ -1,8 +1,8 @@
 """The contents of the report: sections in the order of the slides, and the claims that each holds.
 
 A claim is known here by its stem, the part of its id before the first "/"; all readings of one statement share it.
-The order is that of the first table of claims: what the loss is, its two terms, Theorem 2, Theorem 3, training,
-linear attention, Theorem 4, and what was conjectured beyond the paper.
+The order is that of the tables of claims: for softmax attention what the loss is, its two terms, Theorem 2, Theorem 3,
+training, linear attention, Theorem 4, and what was conjectured beyond the paper; then linear transformers.
 """
 
 from __future__ import annotations
@@ -50,8 +50,33 @@ CONTENTS: dict[str, dict[str, str]] = {
     "Beyond regression": {
         "extension.classification": "Classification (a conjecture of the rebuttal)",
     },
+    "Linear transformers: what a layer does": {
+        "lt.implicit-model": "Every layer keeps a linear model (Theorem 4.1)",
+        "lt.diagonal": "Diagonal weights: four numbers a layer",
+        "lt.momentum": "Gradient descent with momentum (Lemma 4.4)",
+        "lt.adaptive-step": "A step that shrinks with the noise",
+        "lt.two-step": "What one weight changes, and when",
+    },
+    "Linear transformers: what they can and cannot do": {
+        "lt.expressive-limit": "No depth reaches a quadratic target (Theorem 4.2)",
+        "lt.second-order": "GD++ is a second-order method (Theorem 5.1)",
+        "lt.noise-adaptive": "Two layers adapt to two noise levels (Theorem 5.2)",
+    },
+    "Linear transformers: trained models": {
+        "lt.constant-ridge-bound": "GD++ cannot beat the best constant ridge",
+        "lt.table-1": "The table of losses (Table 1)",
+        "lt.match-tuned": "Five layers match tuned ridge",
+        "lt.near-diagonal": "Full matrices end near the diagonal",
+        "lt.extrapolation": "Noise levels outside the training range",
+    },
 }
 """{section: {stem: title of all its readings}}, in the order in which they are printed."""
 
-NOT_WRITTEN: frozenset[str] = frozenset()
+NOT_WRITTEN: frozenset[str] = frozenset(
+    f"lt.{name}"
+    for name in (
+        "implicit-model", "diagonal", "momentum", "adaptive-step", "two-step", "expressive-limit", "second-order",
+        "noise-adaptive", "constant-ridge-bound", "table-1", "match-tuned", "near-diagonal", "extrapolation",
+    )
+)  # fmt: skip
 """Places that are kept for claims which are still to come."""

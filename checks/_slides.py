@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -43,17 +42,6 @@ ASSUMED = (
 def slides(place: str, printed: str) -> Source:
     """A place in the slides of Collins et al."""
     return Source(paper="S", place=place, printed=printed)
-
-
-def run_file(path: str) -> None:
-    """Verify the claims of one file: what `python checks/FILE.py` does."""
-    from pathlib import Path
-
-    from lipverify.claims.registry import profile_named
-    from lipverify.cli import main
-
-    module = __import__(f"checks.{Path(path).stem}", fromlist=["claims"])
-    main(["verify", *(claim.id for claim in module.claims(profile_named("quick"))), *sys.argv[1:]])
 
 
 def sharp_bias_power(law: str) -> sympy.Rational:

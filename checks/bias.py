@@ -6,6 +6,7 @@ from operator import attrgetter
 
 import sympy
 
+from checks._running import run_file
 from checks._slides import (
     ASSUMED,
     LAWS,
@@ -16,7 +17,6 @@ from checks._slides import (
     exponent_figure,
     growths_of,
     limits_in_words,
-    run_file,
     sharp_bias_power,
     slides,
 )

@@ -2,7 +2,7 @@ r"""A conjecture of the rebuttal: in classification the optimal window scales wi
 
 from __future__ import annotations
 
-from checks._slides import run_file
+from checks._running import run_file
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
 from lipverify.claims.classification import ClassLaw, WindowChange, exact_windows, sampled_windows
 from lipverify.claims.figure import Figure, Panel, Series

@@ -11,7 +11,8 @@ import sympy
 from scipy.special import ive
 
 from checks._generalization import mistuning, name_of, near, read_limit, transfer_agreement, transferred_power
-from checks._slides import ASSUMED, d, run_file, slides
+from checks._running import run_file
+from checks._slides import ASSUMED, d, slides
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task, exponent_at
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.rays import exact_window

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from checks._slides import run_file, slides
+from checks._running import run_file
+from checks._slides import slides
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
 from lipverify.claims.covariance import (
     Whitened,

@@ -2,7 +2,7 @@ r"""Lemma 1: the sign of the optimal window, w >= 0: for which laws it is forced
 
 from __future__ import annotations
 
-from checks._slides import run_file
+from checks._running import run_file
 from checks.covariance import LEMMA_1, READ_AS, N
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task, side_by_side
 from lipverify.claims.covariance import (

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from checks._slides import ASSUMED, LAWS, exponent_figure, run_file, slides, window_agreement
+from checks._running import run_file
+from checks._slides import ASSUMED, LAWS, exponent_figure, slides, window_agreement
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.rays import problem
 from lipverify.claims.registry import Profile

@@ -9,7 +9,8 @@ from typing import Any
 import sympy
 
 from checks._generalization import home_factor, near, read_limit
-from checks._slides import LAWS, READINGS, RELATION, SYMBOL, d, exponent_figure, growths_of, limits_in_words, run_file
+from checks._running import run_file
+from checks._slides import LAWS, READINGS, RELATION, SYMBOL, d, exponent_figure, growths_of, limits_in_words
 from checks._theorem3 import (
     RATIOS,
     SIDES,

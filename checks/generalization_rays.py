@@ -5,7 +5,8 @@ from __future__ import annotations
 import sympy
 
 from checks._generalization import curves_figure
-from checks._slides import ASSUMED, d, exponent_figure, growths_of, run_file
+from checks._running import run_file
+from checks._slides import ASSUMED, d, exponent_figure, growths_of
 from checks._theorem3 import RATIOS, THEOREM_3, TITLES, agreement
 from lipverify.claims.claim import Claim, Task
 from lipverify.claims.figure import Figure

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from checks._slides import ASSUMED, run_file, slides
+from checks._running import run_file
+from checks._slides import ASSUMED, slides
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict

@@ -8,7 +8,8 @@ from typing import Any
 
 import sympy
 
-from checks._slides import d, run_file
+from checks._running import run_file
+from checks._slides import d
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.floor import (

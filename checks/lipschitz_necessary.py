@@ -21,7 +21,8 @@ from checks._lipschitz import (
     factor_figure,
     tasks_of,
 )
-from checks._slides import ASSUMED, run_file
+from checks._running import run_file
+from checks._slides import ASSUMED
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import read_exponent

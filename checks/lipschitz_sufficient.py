@@ -8,7 +8,8 @@ import sympy
 
 from checks._generalization import curves_figure, name_of, transfer_agreement
 from checks._lipschitz import PAIRS, SAME, SUFFICIENT, Prices, experiment, factor, factor_figure, factor_power, tasks_of
-from checks._slides import ASSUMED, d, run_file
+from checks._running import run_file
+from checks._slides import ASSUMED, d
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import read_exponent, scaling_cell

@@ -20,7 +20,7 @@ from checks._lowrank import (
     scale_cell,
     settings,
 )
-from checks._slides import run_file
+from checks._running import run_file
 from lipverify.claims.claim import CellPlan, Claim, Reading
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.lowrank import Found, Setting

@@ -15,7 +15,7 @@ from checks._lowrank import (
     ratio_cell,
     sampled,
 )
-from checks._slides import run_file
+from checks._running import run_file
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Table

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from checks._slides import run_file, slides
+from checks._running import run_file
+from checks._slides import slides
 from lipverify.claims.block_training import (
     OFFSET,
     SPURIOUS,

@@ -6,7 +6,8 @@ import math
 
 from scipy.special import jv
 
-from checks._slides import run_file, slides
+from checks._running import run_file
+from checks._slides import slides
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task, side_by_side
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.rays import problem

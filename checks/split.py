@@ -7,7 +7,8 @@ import math
 import numpy as np
 import sympy
 
-from checks._slides import ASSUMED, LAWS, run_file, slides
+from checks._running import run_file
+from checks._slides import ASSUMED, LAWS, slides
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.rays import problem
 from lipverify.claims.registry import Profile

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from checks._slides import ASSUMED, LAWS, curve_agreement, run_file, slides
+from checks._running import run_file
+from checks._slides import ASSUMED, LAWS, curve_agreement, slides
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.rays import LossCurve, loss_curve, problem

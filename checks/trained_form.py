@@ -2,7 +2,7 @@ r"""The block form: which entries of full key and query matrices training puts t
 
 from __future__ import annotations
 
-from checks._slides import run_file
+from checks._running import run_file
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Scalar, Source

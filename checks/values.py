@@ -8,7 +8,8 @@ from typing import Any
 
 import sympy
 
-from checks._slides import ASSUMED, LAWS, d, exponent_figure, limits_in_words, run_file, slides
+from checks._running import run_file
+from checks._slides import ASSUMED, LAWS, d, exponent_figure, limits_in_words, slides
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Source

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from checks._slides import ASSUMED, LAWS, run_file
+from checks._running import run_file
+from checks._slides import ASSUMED, LAWS
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Source

@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 
 from checks._rates import sharp_rates
+from checks._running import run_file
 from checks._slides import (
     ASSUMED,
     LAWS,
@@ -19,7 +20,6 @@ from checks._slides import (
     exponent_figure,
     growths_of,
     limits_in_words,
-    run_file,
     sharp_bias_power,
     slides,
     window_agreement,

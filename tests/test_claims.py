@@ -190,9 +190,9 @@ def test_every_file_of_checks_is_registered_and_every_id_is_its_own() -> None:
     ids = [claim.id for claim in claims]
     assert len(set(ids)) == len(ids)
     folder = Path(next(iter(checks.__path__)))
-    files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    files = {path.relative_to(folder).with_suffix("") for path in folder.rglob("*.py") if path.stem[0] != "_"}
     for file in files:
-        mine = import_module(f"checks.{file}").claims(QUICK)
+        mine = import_module(".".join(("checks", *file.parts))).claims(QUICK)
         assert mine, file
         assert {claim.id for claim in mine} <= set(ids)
     softmax = (

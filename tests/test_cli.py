@@ -60,6 +60,8 @@ WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
         (("verify", "--backend", "tpu"), "tpu"),
         (("verify", "--backend", "cupy"), "GPU"),
         (("verify", "--jobs", "0"), "jobs = 0"),
+        (("verify", "--jobs", "2", "--cluster", "tcp://127.0.0.1:1"), "give one of them"),
+        (("verify", "--limit", "0"), "limit = 0"),
         (("verify", "--frobnicate"), "--frobnicate"),
         (("verify", "--out", "/dev/null/reports"), "/dev/null/reports"),
         (("explain", "nothing"), "nothing"),
@@ -259,7 +261,7 @@ def test_a_report_that_fails_costs_nothing_but_the_report(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(verify, "_write_report", full)
-    code = verify.verify_claims(["softmax.gaussian-window"], "quick", tmp_path, "numpy", 1, 0, False, False)
+    code = verify.verify_claims(["softmax.gaussian-window"], verify.How(jobs=1), tmp_path, json=False, strict=False)
     assert code == 3
     assert len(read_ledger(tmp_path / "ledger.json").claims) == 2
     assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]

@@ -11,7 +11,19 @@ import pytest
 import lipverify
 
 ROOT = Path(lipverify.__file__).parent
-ORDER = ["errors", "problem", "laws", "covariates", "loss", "optimum", "scaling", "claims", "report", "cli"]
+ORDER = [
+    "errors",
+    "problem",
+    "laws",
+    "covariates",
+    "loss",
+    "optimum",
+    "scaling",
+    "linear_transformer",
+    "claims",
+    "report",
+    "cli",
+]
 MAY_SHARE = {"lipverify.errors", "lipverify.problem", "lipverify.loss.terms"}
 
 

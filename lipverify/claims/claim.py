@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,19 +19,29 @@ ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*")
 
 @dataclass(frozen=True)
 class Task:
-    """One measurement: a module-level function and its arguments, shared by all cells that name it."""
+    """One measurement: a module-level function and its arguments, shared by all cells that name it.
+
+    The results of the tasks that it `needs` follow the arguments; function and arguments alone tell tasks apart.
+    """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
+    needs: tuple[Task, ...] = ()
 
     @property
     def address(self) -> str:
         """The name of the measurement, which also addresses its random numbers."""
         return f"{self.function.__name__}({', '.join(map(str, self.arguments))})"
 
-    def run(self) -> Any:
-        """Measure."""
-        return self.function(*self.arguments)
+    def run(self, *needed: Any) -> Any:
+        """Measure, given the results of what is needed."""
+        return self.function(*self.arguments, *needed)
+
+    def with_needs(self) -> Iterator[Task]:
+        """All that must be measured for this one, each after what it needs, and this one last."""
+        for task in self.needs:
+            yield from task.with_needs()
+        yield self
 
 
 @dataclass(frozen=True)
@@ -148,10 +158,10 @@ class Claim:
 
     @property
     def tasks(self) -> dict[str, Task]:
-        """All measurements of the claim by address."""
+        """All measurements of the claim by address, each after those that it needs."""
         crossed = [task for cross in self.cross_checks for task in cross.tasks]
         every = [*(cell.task for cell in self.cells), *crossed, *self.extra_tasks]
-        return {task.address: task for task in every}
+        return {task.address: task for wanted in every for task in wanted.with_needs()}
 
 
 def exponent(expression: str, symbols: Sequence[str] = ("d",)) -> sympy.Expr:

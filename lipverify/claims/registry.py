@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Literal
 
 from lipverify.claims.claim import Claim
@@ -53,16 +53,18 @@ def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
     import checks
 
     chosen = profile or profile_named("quick")
-    found = [
-        claim
-        for module in sorted(info.name for info in iter_modules(checks.__path__) if not info.name.startswith("_"))
-        for claim in import_module(f"checks.{module}").claims(chosen)
-    ]
+    found = [claim for module in _modules(checks.__path__) for claim in import_module(module).claims(chosen)]
     ids = [claim.id for claim in found]
     twice = sorted({id for id in ids if ids.count(id) > 1})
     if twice:
         raise InvalidInput(f"id = {twice[0]!r}: two claims have it; an id is permanent and belongs to one claim.")
     return _ordered(found, headings())
+
+
+def _modules(path: Iterable[str]) -> list[str]:
+    """The modules with claims: those whose name does not begin with an underscore, in folders too."""
+    found = (info.name for info in walk_packages(path, "checks.") if not info.ispkg)
+    return sorted(name for name in found if not any(part.startswith("_") for part in name.split(".")))
 
 
 def headings() -> dict[str, Heading]:

@@ -28,6 +28,8 @@ def verify(
     out: Path = Path("reports"),
     backend: str = "numpy",
     jobs: int | None = None,
+    cluster: str | None = None,
+    limit: float | None = None,
     seed: int = 0,
     json: Json = False,
     strict: Annotated[bool, Parameter(negative="")] = False,
@@ -50,6 +52,10 @@ def verify(
         numpy, native or cupy; see `lipverify loss --help`.
     jobs
         Processes; one a processor by default.
+    cluster
+        Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure in place of processes here.
+    limit
+        Seconds that one measurement may take before it is given up; 1800 in quick and 21600 in full by default.
     seed
         Seed of all sampled evidence.
     json
@@ -59,9 +65,10 @@ def verify(
     resume
         Go on with a run that was interrupted: what it finished, with these settings and this version, is in OUT.
     """
-    from lipverify.cli.verify import verify_claims
+    from lipverify.cli.verify import How, verify_claims
 
-    return verify_claims(ids, profile, out, backend, jobs, seed, json, strict, resume)
+    how = How(profile=profile, seed=seed, backend=backend, jobs=jobs, cluster=cluster, limit=limit, resume=resume)
+    return verify_claims(ids, how, out, json, strict)
 
 
 @app.command(name="list")

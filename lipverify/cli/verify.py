@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from lipverify.errors import InvalidInput
 from lipverify.loss.montecarlo.backend import backend_named
 
 AS_RECORDED, DIFFERS, BROKE, INTERRUPTED = 0, 1, 3, 130
+LIMITS = {"quick": 1800.0, "full": 21600.0}
+"""Seconds that one measurement may take, many times what any of ours does."""
 LOOKS = {
     "supported": ("✓", "green"),
     "refuted": ("✗", "red"),
@@ -30,32 +34,48 @@ LOOKS = {
 }
 
 
-def verify_claims(
-    ids: Sequence[str],
-    profile: str,
-    out: Path,
-    backend: str,
-    jobs: int | None,
-    seed: int,
-    json: bool,
-    strict: bool,
-    resume: bool = False,
-) -> int:
+@dataclass(frozen=True)
+class How:
+    """How claims are to be verified: what the ledger depends on, and who measures."""
+
+    profile: str = "quick"
+    seed: int = 0
+    backend: str = "numpy"
+    jobs: int | None = None
+    cluster: str | None = None
+    limit: float | None = None
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        if self.jobs is not None and self.jobs < 1:
+            raise InvalidInput(f"jobs = {self.jobs}: the number of processes must be 1 or more.")
+        if self.jobs is not None and self.cluster is not None:
+            raise InvalidInput(f"jobs = {self.jobs} and cluster = {self.cluster!r}: give one of them.")
+        if self.limit is not None and not 0 < self.limit < math.inf:
+            raise InvalidInput(f"limit = {self.limit:g}: the seconds for one measurement must be positive and finite.")
+        backend_named(self.backend)
+
+    @property
+    def seconds(self) -> float:
+        """What one measurement may take."""
+        return self.limit if self.limit is not None else LIMITS[self.profile]
+
+
+def verify_claims(ids: Sequence[str], how: How, out: Path, json: bool, strict: bool) -> int:
     """Verify, write the ledger and then the report, print the table; the exit code."""
-    if jobs is not None and jobs < 1:
-        raise InvalidInput(f"jobs = {jobs}: the number of processes must be 1 or more.")
-    backend_named(backend)
-    claims = select_claims(ids, profile_named(profile, seed, backend))
+    claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
     _require_writable(out)
     messages = Console(stderr=True, highlight=False)
-    finished = Finished(out / NAME, f"{profile}, {seed}, {backend}")
-    if not resume:
+    finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}")
+    if not how.resume:
         finished.clear()
     settings: dict[str, Any] = {
-        "profile": profile,
-        "seed": seed,
-        "backend": backend,
-        "jobs": jobs,
+        "profile": how.profile,
+        "seed": how.seed,
+        "backend": how.backend,
+        "jobs": how.jobs,
+        "cluster": how.cluster,
+        "limit": how.seconds,
         "finished": finished,
     }
     try:

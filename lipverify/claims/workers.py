@@ -1,0 +1,144 @@
+"""Who measures: this process, processes of this machine, an executor of the caller's, or a cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from lipverify.claims.finished import fingerprint
+from lipverify.errors import InvalidInput
+
+ANSWER = "10s"
+"""How long a scheduler has to answer."""
+
+
+class Workers(Protocol):
+    """Where calls are run, at most `count` of them at a time."""
+
+    count: int
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Run a call; the future fails with a `BrokenExecutor` if what ran it is gone."""
+        ...
+
+    def restart(self) -> bool:
+        """End whatever runs and begin anew; False where that cannot be done."""
+        ...
+
+
+class ThisProcess:
+    """Each call is run when it is submitted."""
+
+    count = 1
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """The call's value, at once."""
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments))
+        return future
+
+    def restart(self) -> bool:
+        """Nothing runs when this is asked."""
+        return True
+
+
+class Processes:
+    """A pool of processes, which can be ended whatever they are at."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool = self._begin()
+
+    def _begin(self) -> ProcessPoolExecutor:
+        # Ctrl-C reaches every process of a terminal; this one decides what becomes of the others
+        return ProcessPoolExecutor(self.count, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Run a call in a process."""
+        return self._pool.submit(function, *arguments)
+
+    def restart(self) -> bool:
+        """A new pool in place of this one."""
+        self.kill()
+        self._pool = self._begin()
+        return True
+
+    def kill(self) -> None:
+        """End the processes at once."""
+        for process in dict(getattr(self._pool, "_processes", None) or {}).values():
+            process.kill()
+        # waiting is short now, and without it the pool's own thread would complain at exit
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def close(self) -> None:
+        """End the processes, which have nothing left to do."""
+        self._pool.shutdown()
+
+
+class Given:
+    """An executor of the caller's, of any library."""
+
+    def __init__(self, executor: Executor, count: int | None = None) -> None:
+        self._executor = executor
+        self.count = count or int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Run a call wherever the executor runs it."""
+        return self._executor.submit(function, *arguments)
+
+    def restart(self) -> bool:
+        """It is not ours to end."""
+        return False
+
+
+@contextmanager
+def processes(count: int) -> Iterator[Processes]:
+    """Processes that are ended at once when this one is interrupted."""
+    workers = Processes(count)
+    try:
+        yield workers
+    except BaseException:
+        workers.kill()
+        raise
+    workers.close()
+
+
+@contextmanager
+def cluster(address: str, code: str) -> Iterator[Given]:
+    """The workers of a running Dask scheduler.
+
+    Raises
+    ------
+    InvalidInput
+        If Dask is not installed, nothing answers at the address, there is no worker, or the fingerprint of one of them
+        is not `code`: its numbers would not be this version's.
+    """
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise InvalidInput("cluster: Dask is not installed; `pip install 'lipverify[dask]'` brings it.") from None
+    try:
+        client: Any = Client(address, timeout=ANSWER)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidInput(f"cluster = {address!r}: no Dask scheduler answers there ({reason}).") from None
+    with client:
+        count = sum(client.nthreads().values())
+        if count == 0:
+            raise InvalidInput(f"cluster = {address!r}: the scheduler has no worker; start one with `dask worker`.")
+        _require_same_code(client, code)
+        yield Given(client.get_executor(pure=False), count)
+
+
+def _require_same_code(client: Any, code: str) -> None:
+    """Refuse workers whose code is not this process's."""
+    for worker, theirs in client.run(fingerprint, on_error="return").items():
+        if theirs != code:
+            raise InvalidInput(
+                f"cluster: the worker at {worker} has another version of lipverify, NumPy or SciPy ({theirs}); "
+                f"install the same there as here."
+            )
