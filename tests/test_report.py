@@ -20,7 +20,7 @@ import pytest
 from hypothesis import example, given, target
 from hypothesis import strategies as st
 
-from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.claims.figure import Band, Figure, HeatMap, Panel, Series
 from lipverify.claims.ledger import Ledger, Provenance, Record, Source, read_ledger, write_ledger
 from lipverify.claims.verdict import VERDICTS, Allowed, Verdict
 from lipverify.report import digits, symbols, write_report
@@ -724,3 +724,23 @@ def test_150_claims_with_38_figures_take_less_than_ten_seconds(folder: Path) -> 
     start = time.process_time()
     pdf(book, folder, "many.pdf")
     assert time.process_time() - start < 10
+
+
+def sheet(*values: float) -> Figure:
+    rows = tuple(values[k : k + 2] for k in range(0, len(values), 2))
+    return Figure(caption="c", alt="a", maps=(HeatMap(title="$P$", values=rows, rows=("a", "b"), columns=("c", "d")),))
+
+
+def test_a_heat_map_draws_the_same_bytes_and_every_value_has_its_colour() -> None:
+    flat, other = draw(sheet(0.0, 1.0, 2.0, 3.0)), draw(sheet(0.0, 1.0, 2.0, 2.9))
+    assert draw(sheet(0.0, 1.0, 2.0, 3.0)) == flat != other
+
+
+def test_a_heat_map_with_both_signs_has_white_at_nothing() -> None:
+    signed = draw(sheet(-1.0, 0.0, 0.5, 2.0)).decode()
+    assert "#f7f6f6" in signed or "#f6f7f7" in signed, "the middle of the scale"
+    assert draw(sheet(-1.0, 0.0, 0.5, 2.0)) != draw(sheet(1.0, 0.0, 0.5, 2.0))
+
+
+def test_a_value_that_is_not_finite_leaves_its_cell_blank() -> None:
+    assert b"#d9d9d9" in draw(sheet(1.0, math.nan, 0.5, math.inf))

@@ -1,7 +1,7 @@
 """Figures as data: what a claim wants drawn, independent of how it is drawn.
 
-A figure is one or more panels side by side; a panel is axes, series and shaded bands. Nothing here
-imports a plotting library: the report draws from the ledger alone. Text may hold `$LaTeX$`.
+A figure is one or more panels side by side, or a sheet of heat maps; a panel is axes, series and shaded bands. Nothing
+here imports a plotting library: the report draws from the ledger alone. Text may hold `$LaTeX$`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,24 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     bands: tuple[Band, ...] = ()
 
 
+class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
+    """A matrix drawn as coloured cells, its first row on top; all maps of a figure share one scale of colours.
+
+    `rows` and `columns` name them, and may be empty; a value that is not finite is left blank.
+    """
+
+    title: str
+    values: tuple[tuple[float, ...], ...]
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure of a claim: its panels, a caption, and a description for those who cannot see it."""
+    """One figure of a claim: panels or heat maps, a caption, and a description for those who cannot see it."""
 
     caption: str
     alt: str
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel, ...] = ()
+    maps: tuple[HeatMap, ...] = ()
+    across: int = 4
+    """How many maps stand side by side."""

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.report.heatmaps import draw_maps
 from lipverify.report.labels import drawable, family
 from lipverify.report.looks import BandLook, Look, band_looks, series_looks
 
@@ -75,14 +76,21 @@ def _svg(figure: Figure, text: str) -> bytes:
 
     with matplotlib.rc_context(), style.context(["default", {**_STYLE, "svg.fonttype": text}], after_reset=True):
         canvas = Canvas()
-        looks, bands = series_looks(figure), band_looks(figure)
-        columns, axes, legend_room = _lay_out(canvas, figure, len(looks) + len(bands))
-        for panel, ax in zip(figure.panels, axes, strict=True):
-            _draw_panel(ax, panel, looks, bands)
-        _draw_legend(canvas, axes, columns, legend_room)
+        if figure.maps:
+            draw_maps(canvas, figure, _WIDTH)
+        else:
+            _draw_panels(canvas, figure)
         out = io.BytesIO()
         canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     return out.getvalue()
+
+
+def _draw_panels(canvas: Any, figure: Figure) -> None:
+    looks, bands = series_looks(figure), band_looks(figure)
+    columns, axes, legend_room = _lay_out(canvas, figure, len(looks) + len(bands))
+    for panel, ax in zip(figure.panels, axes, strict=True):
+        _draw_panel(ax, panel, looks, bands)
+    _draw_legend(canvas, axes, columns, legend_room)
 
 
 def width(figure: Figure) -> float:

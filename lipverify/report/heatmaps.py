@@ -1,0 +1,68 @@
+"""Sheets of heat maps: matrices as coloured cells, on one scale of colours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lipverify.claims.figure import Figure, HeatMap
+from lipverify.report.labels import drawable, family
+
+_LEFT, _TOP, _RIGHT, _BOTTOM, _GAP = 0.12, 0.24, 0.75, 0.10, 0.16
+"""Room around the maps (the scale of colours stands on the right) and between them, in inches."""
+_ROWS, _COLUMNS = 0.34, 0.20
+"""Room for the names of rows and of columns, in inches."""
+_TALLEST = 1.9
+"""Height of a map at most, in inches."""
+_SIGNED, _POSITIVE = "RdBu_r", "viridis"
+_BLANK = "#d9d9d9"
+
+
+def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
+    """Draw all maps of a figure, row by row, and the scale that they share."""
+    across = max(1, min(figure.across, len(figure.maps)))
+    down = math.ceil(len(figure.maps) / across)
+    names = _ROWS if any(part.rows for part in figure.maps) else 0.0
+    below = _COLUMNS if any(part.columns for part in figure.maps) else 0.0
+    cell = (width - _LEFT - _RIGHT) / across
+    wide = cell - names - _GAP
+    high = min(_TALLEST, wide * max(len(part.values) / len(part.values[0]) for part in figure.maps))
+    step = _TOP + high + below + _BOTTOM
+    total = down * step
+    canvas.set_size_inches(width, total)
+    scale = _scale(figure.maps)
+    for place, part in enumerate(figure.maps):
+        row, column = divmod(place, across)
+        left, bottom = _LEFT + column * cell + names, total - row * step - _TOP - high
+        mesh = _draw_map(canvas.add_axes((left / width, bottom / total, wide / width, high / total)), part, scale)
+    bar = canvas.add_axes(((width - _RIGHT + 0.08) / width, (total - _TOP - high) / total, 0.1 / width, high / total))
+    canvas.colorbar(mesh, cax=bar).outline.set_linewidth(0.4)
+
+
+def _scale(maps: tuple[HeatMap, ...]) -> dict[str, Any]:
+    """Colours and their ends: white is 0 where values have both signs."""
+    values = [value for part in maps for row in part.values for value in row if math.isfinite(value)]
+    largest = max((abs(value) for value in values), default=1.0) or 1.0
+    if min(values, default=0.0) < 0:
+        return {"cmap": _SIGNED, "vmin": -largest, "vmax": largest}
+    return {"cmap": _POSITIVE, "vmin": 0.0, "vmax": largest}
+
+
+def _draw_map(ax: Any, part: HeatMap, scale: dict[str, Any]) -> Any:
+    values = [[value if math.isfinite(value) else math.nan for value in row] for row in part.values]
+    ax.set_facecolor(_BLANK)
+    # edges of the cells' own colour: a page shows hairlines between cells that only touch
+    mesh = ax.pcolormesh(values, edgecolors="face", linewidth=0.2, **scale)
+    ax.invert_yaxis()
+    title = drawable(part.title, 1.4 * ax.get_window_extent().width / ax.figure.dpi)
+    ax.set_title(title, fontfamily=family(title), fontsize=8.5)
+    for axis, names in ((ax.xaxis, part.columns), (ax.yaxis, part.rows)):
+        labels = [drawable(name, 1.0) for name in names]
+        axis.set_ticks([place + 0.5 for place in range(len(labels))], labels, fontsize=7)
+        axis.set_tick_params(length=0, pad=2)
+        for label in axis.get_ticklabels():
+            label.set_fontfamily(family(label.get_text()))
+    for side in ("top", "right", "left", "bottom"):
+        ax.spines[side].set_visible(True)
+        ax.spines[side].set_linewidth(0.4)
+    return mesh
