@@ -84,13 +84,20 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, json: bool, strict: b
     except KeyboardInterrupt:
         print(f"lipverify: interrupted; {_kept(finished)}.", file=sys.stderr)
         return INTERRUPTED
-    # the ledger first: a report can be made again from it
-    write_ledger(ledger, out / "ledger.json")
-    finished.remove()
     if json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(ledger), indent=1).decode() + "\n")
     else:
         Console(highlight=False).print(verdict_table(ledger))
+    # the ledger first: a report can be made again from it
+    try:
+        write_ledger(ledger, out / "ledger.json")
+    except OSError as error:
+        print(f"lipverify: the ledger could not be written ({error.strerror}); {_kept(finished)}.", file=sys.stderr)
+        return BROKE
+    if any(record.verdict == "error" for record in ledger.claims):
+        print(f"lipverify: not everything could be measured; {_kept(finished)}.", file=sys.stderr)
+    else:
+        finished.remove()
     try:
         _write_report(ledger, out / "report.pdf")
     except Exception as error:  # hours of evidence are safe in the ledger, and the user must know where
