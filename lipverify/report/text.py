@@ -15,10 +15,10 @@ from typing import Literal
 import msgspec
 
 from lipverify.report.latex import typst_math
+from lipverify.report.visible import invisible, named
 from lipverify.report.vocabulary import UnreadableError
 
 _FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
-_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _SHORT_CODE = re.compile(r"`([^`]+)`")
 
 
@@ -84,10 +84,7 @@ def _shown(character: str) -> str:
         return character
     if unicodedata.category(character) == "Zs":
         return " "
-    hidden = unicodedata.category(character) in _INVISIBLE
-    if hidden or ord(character) not in _glyphs():
-        return f"⟨U+{ord(character):04X}⟩"
-    return character
+    return named(character) if invisible(character) or ord(character) not in _glyphs() else character
 
 
 def font_folder() -> Path:

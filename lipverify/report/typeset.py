@@ -13,6 +13,7 @@ import msgspec
 import typst
 
 from lipverify.report.model import Report
+from lipverify.report.packed import packed
 from lipverify.report.text import font_folder
 
 _STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
@@ -36,14 +37,19 @@ def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
         for name, content in figures.items():
             (root / name).write_bytes(content)
         data = msgspec.to_builtins(report)
-        try:
-            return _compile(root, data)
-        except typst.TypstError:
-            _spell_out(root, data)
-        try:
-            return _compile(root, data)
-        except typst.TypstError:
-            return _compile(root, data, standards=[])
+        return packed(_as_it_can_be(root, data))
+
+
+def _as_it_can_be(root: Path, data: Any) -> bytes:
+    """The PDF of all data; failing that, with formulas as their source; failing that, outside the standards."""
+    try:
+        return _compile(root, data)
+    except typst.TypstError:
+        _spell_out(root, data)
+    try:
+        return _compile(root, data)
+    except typst.TypstError:
+        return _compile(root, data, standards=[])
 
 
 def _compile(root: Path, data: Any, standards: list[typst.PDFStandard] = _STANDARDS) -> bytes:
