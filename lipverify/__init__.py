@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lipverify import laws
+    from lipverify.claims.own import bound_claim, scaling_claim
     from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
     from lipverify.loss import LossTerms, loss_terms
     from lipverify.loss.asymptotic import Leading, leading
@@ -50,6 +51,7 @@ __all__ = [
     "Trajectory",
     "Zonal",
     "__version__",
+    "bound_claim",
     "growth",
     "laws",
     "leading",
@@ -57,6 +59,7 @@ __all__ = [
     "optimal_matrix",
     "optimal_window",
     "pretrain",
+    "scaling_claim",
     "sensitivity",
 ]
 
@@ -75,12 +78,14 @@ _HOME = {
     "Sensitivity": "lipverify.optimum",
     "Trajectory": "lipverify.optimum",
     "Zonal": "lipverify.laws",
+    "bound_claim": "lipverify.claims.own",
     "growth": "lipverify.scaling",
     "leading": "lipverify.loss.asymptotic",
     "loss_terms": "lipverify.loss",
     "optimal_matrix": "lipverify.optimum",
     "optimal_window": "lipverify.optimum",
     "pretrain": "lipverify.optimum",
+    "scaling_claim": "lipverify.claims.own",
     "sensitivity": "lipverify.optimum",
 }
 

@@ -97,16 +97,32 @@ def growth(
     >>> abs(law.exponent - 1 / 6) <= law.error < 1e-8
     True
     """
+    rungs = ladder(start, stop, points)
+    values = []
+    for done, s in enumerate(rungs, 1):
+        values.append(float(quantity(s)))
+        if progress is not None:
+            progress(done, len(rungs))
+    return growth_of(rungs, values)
+
+
+def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:
+    """A geometric ladder: one point a decade, and at least 14, by default; whole numbers from 1000 on.
+
+    Raises
+    ------
+    InvalidInput
+        If it has fewer than 8 points or spans less than two decades.
+
+    >>> ladder(1.0, 1e7, 8)
+    (1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0, 1000000.0, 10000000.0)
+    """
     if not (math.isfinite(start) and math.isfinite(stop) and 0 < start < stop):
         raise InvalidInput(f"start = {start!r}, stop = {stop!r}: a ladder needs 0 < start < stop, both finite.")
     count = points if points is not None else max(14, round(math.log10(stop / start)) + 1)
-    ladder = [float(round(s)) if s >= 1e3 else float(s) for s in np.geomspace(start, stop, count)]
-    values = []
-    for done, s in enumerate(ladder, 1):
-        values.append(float(quantity(s)))
-        if progress is not None:
-            progress(done, count)
-    return growth_of(ladder, values)
+    rungs = np.geomspace(start, stop, max(count, 0))
+    _require_long(rungs)
+    return tuple(float(round(s)) if s >= 1e3 else float(s) for s in rungs)
 
 
 def growth_of(
@@ -147,15 +163,20 @@ def _validate(s: Floats, q: Floats, noise: Floats) -> None:
         raise InvalidInput(
             f"growth needs as many values and errors as points, got {s.shape}, {q.shape}, {noise.shape}."
         )
-    if s.size < FEWEST_POINTS:
-        raise InvalidInput(f"points = {s.size}: growth needs at least {FEWEST_POINTS} points on the ladder.")
     if not (np.all(s > 0) and np.all(np.diff(s) > 0) and np.all(np.isfinite(s))):
         raise InvalidInput("s: the ladder must be positive, finite and increasing.")
-    if np.log10(s[-1] / s[0]) < FEWEST_DECADES:
-        raise InvalidInput(f"stop/start = {s[-1] / s[0]:.3g}: the ladder must span {FEWEST_DECADES:g} decades or more.")
+    _require_long(s)
     bad = q[~(np.isfinite(q) & (q > 0))]
     if bad.size:
         raise InvalidInput(f"value = {bad[0]}: growth needs values that are positive and finite.")
+
+
+def _require_long(s: Floats) -> None:
+    """Refuse a ladder that could decide nothing."""
+    if s.size < FEWEST_POINTS:
+        raise InvalidInput(f"points = {s.size}: growth needs at least {FEWEST_POINTS} points on the ladder.")
+    if np.log10(s[-1] / s[0]) < FEWEST_DECADES:
+        raise InvalidInput(f"stop/start = {s[-1] / s[0]:.3g}: the ladder must span {FEWEST_DECADES:g} decades or more.")
 
 
 @dataclass(frozen=True)

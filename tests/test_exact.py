@@ -19,6 +19,7 @@ from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.exact import absolute
 from lipverify.loss.exact.context import Grading
 from lipverify.problem.laws import law_named
+from lipverify.properties import noise_grows, noise_is_between
 from tests.strategies import few_tokens_a_window, laws, lengths, log_floats, problems
 
 PROMISED = 1e-9
@@ -92,8 +93,7 @@ def test_affine_reaches_its_accuracy_and_its_bounds_everywhere(d: int, n: float,
         target(math.log10(error / value), label=f"relative {quantity} error")
         assert value > 0
         assert error <= PROMISED * value
-    noise, error = term(terms, "noise")
-    assert 1 / float(n) - error <= noise <= 1 + error
+    target(noise_is_between(terms), label="noise beyond its bounds")
 
 
 @given(d=st.integers(2, 20), n=lengths(), w=log_floats(1e-3, 1e4))
@@ -130,8 +130,7 @@ def test_bias_goes_as_L_squared_and_noise_as_sigma_squared(problem: Problem, w: 
 def test_noise_grows_with_w_and_falls_with_n(d: int, n: float, w: float) -> None:
     assume(n < 1e29)
     problem = Problem(d=d, n=n, law=Affine())
-    narrow = loss_terms(problem, np.array([w, 1.1 * w]))
-    assert narrow.noise[1] > narrow.noise[0] - narrow.noise_error.sum()
+    target(noise_grows(loss_terms(problem, np.array([w, 1.1 * w]))))
     more = loss_terms(problem.replace(n=2 * n), w)
     assert float(more.noise) < float(loss_terms(problem, w).noise)
 

@@ -21,8 +21,12 @@ ORDER = [
     "scaling",
     "linear_transformer",
     "claims",
+    "strategies",
+    "properties",
     "report",
+    "export",
     "cli",
+    "pytest_plugin",
 ]
 MAY_SHARE = {"lipverify.errors", "lipverify.problem", "lipverify.loss.terms"}
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
 
+from lipverify.claims.expression import expression
 from lipverify.claims.figure import Figure
 from lipverify.claims.ledger import Heading, Scalar, Source, Table
+from lipverify.claims.place import HOME
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.errors import InvalidInput
 
@@ -27,6 +30,12 @@ class Task:
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     needs: tuple[Task, ...] = ()
+
+    def __post_init__(self) -> None:
+        """A function of a claims file, which no other process can import, goes there with its file."""
+        home = getattr(sys.modules.get(getattr(self.function, "__module__", "")), HOME, None)
+        if home is not None:
+            object.__setattr__(self, "function", home.function(self.function))
 
     @property
     def address(self) -> str:
@@ -110,7 +119,7 @@ class Claim:
     control
         The falsified twin in words; each cell carries its range.
     expected
-        The recorded verdict: compared with what is computed, never used in its place.
+        The recorded verdict: compared with what is computed, never used in its place. None for a claim that is new.
     cells, cross_checks
         The evidence.
     summary
@@ -124,6 +133,8 @@ class Claim:
         Small tables for the report, made like figures.
     heading
         Where the claim stands in the report; claims of `checks/` get theirs from the table of contents.
+    file
+        The claims file that it is from, as the command line calls it; empty for claims of `checks/`.
     """
 
     id: str
@@ -132,7 +143,7 @@ class Claim:
     source: Source
     claimed: str
     control: str
-    expected: Verdict
+    expected: Verdict | None
     cells: tuple[CellPlan, ...]
     assumptions: tuple[str, ...] = ()
     cross_checks: tuple[CrossPlan, ...] = ()
@@ -143,6 +154,7 @@ class Claim:
     corrected: Callable[[dict[str, Any]], str] | str = ""
     tables: Callable[[dict[str, Any]], tuple[Table, ...]] | None = None
     heading: Heading | None = None
+    file: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a claim that could not be believed whatever it found."""
@@ -164,8 +176,8 @@ class Claim:
         return {task.address: task for wanted in every for task in wanted.with_needs()}
 
 
-def exponent(expression: str, symbols: Sequence[str] = ("d",)) -> sympy.Expr:
-    """A claimed exponent as an expression in the declared symbols.
+def exponent(text: str, symbols: Sequence[str] = ("d",)) -> sympy.Expr:
+    """A claimed exponent as an expression in the declared symbols, which are positive.
 
     Raises
     ------
@@ -175,17 +187,7 @@ def exponent(expression: str, symbols: Sequence[str] = ("d",)) -> sympy.Expr:
     >>> exponent_at(exponent("1/d"), 4)
     0.25
     """
-    names = {name: sympy.Symbol(name, positive=True) for name in symbols}
-    if not re.fullmatch(r"[0-9a-zA-Z_+\-*/(). ]+", expression):
-        raise InvalidInput(f"exponent = {expression!r}: not an expression in {', '.join(symbols)}.")
-    try:
-        parsed = sympy.sympify(expression, locals=names)
-    except (sympy.SympifyError, TypeError, AttributeError):
-        raise InvalidInput(f"exponent = {expression!r}: not an expression in {', '.join(symbols)}.") from None
-    foreign = sorted(str(symbol) for symbol in parsed.free_symbols - set(names.values()))
-    if foreign:
-        raise InvalidInput(f"exponent = {expression!r}: {foreign[0]} is not one of {', '.join(symbols)}.")
-    return parsed
+    return expression(text, symbols, "exponent", positive=True)
 
 
 def exponent_at(expression: sympy.Expr, d: int) -> float:

@@ -6,9 +6,12 @@ here imports a plotting library: the report draws from the ledger alone. Text ma
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import msgspec
+
+from lipverify.claims.number import Number, read_back
 
 Scale = Literal["linear", "log"]
 Style = Literal["line", "dashed", "points", "errorbars"]
@@ -18,10 +21,13 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     """One curve or set of points; `error` holds half-widths for the style "errorbars"."""
 
     label: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    error: tuple[float, ...] = ()
+    x: tuple[Number, ...]
+    y: tuple[Number, ...]
+    error: tuple[Number, ...] = ()
     style: Style = "line"
+
+    def __post_init__(self) -> None:
+        read_back(self, "x", "y", "error")
 
 
 class Band(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +60,13 @@ class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     title: str
-    values: tuple[tuple[float, ...], ...]
+    values: tuple[tuple[Number, ...], ...]
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        filled = tuple(tuple(math.nan if value is None else value for value in row) for row in self.values)
+        msgspec.structs.force_setattr(self, "values", filled)
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):

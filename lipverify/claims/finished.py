@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 from hashlib import blake2b
 from importlib.util import find_spec
+from inspect import unwrap
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -110,7 +111,7 @@ def fingerprint() -> str:
 
 def _type_of(task: Task) -> Any:
     """The type that a task's function declares to return; a TypeError if it declares none."""
-    hints = get_type_hints(task.function)
+    hints = get_type_hints(unwrap(task.function))
     if "return" not in hints:
         raise TypeError(f"{task.function.__name__} does not declare what it returns")
     return hints["return"]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
+import textwrap
 from pathlib import Path
 
 import msgspec
 
 from lipverify.claims.figure import Figure
+from lipverify.claims.number import Number, read_back
 from lipverify.claims.verdict import Allowed, Verdict
 from lipverify.errors import InvalidInput
 
 FORMAT = "lipverify-ledger-1"
 Scalar = str | int | float
+_MESSAGE = 200
+"""Letters that an error may quote of a file."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,9 +73,12 @@ class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
     where: dict[str, Scalar]
     quantity: str
     methods: tuple[str, str]
-    values: tuple[float, float]
-    errors: tuple[float, float]
+    values: tuple[Number, Number]
+    errors: tuple[Number, Number]
     agrees: bool
+
+    def __post_init__(self) -> None:
+        read_back(self, "values", "errors")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +91,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     source: Source
     assumptions: tuple[str, ...]
     verdict: Verdict
-    expected: Verdict
+    expected: Verdict | None
+    """The recorded verdict; None where the claim is new and nothing is recorded yet."""
     measured: str
     """The finding in one line, for the table."""
     claimed: str
@@ -103,6 +111,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     corrected: str = ""
     """What holds in place of what is printed, where the two differ; text that may hold `$LaTeX$`."""
     tables: tuple[Table, ...] = ()
+
+    @property
+    def moved(self) -> bool:
+        """Whether the verdict differs from the recorded one; that of a new claim cannot."""
+        return self.expected is not None and self.verdict != self.expected
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,6 +139,12 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     format: str = FORMAT
 
 
+class _Head(msgspec.Struct, frozen=True):
+    """What is read first: it says whether the rest can be."""
+
+    format: str = FORMAT
+
+
 def write_ledger(ledger: Ledger, path: Path) -> None:
     """Write the ledger as JSON; the file appears whole or not at all."""
     text = msgspec.json.format(msgspec.json.encode(ledger), indent=1)
@@ -139,11 +158,11 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, path)
         except BaseException:
             os.unlink(file.name)
             raise
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
 
 
 def read_ledger(path: Path) -> Ledger:
@@ -153,9 +172,11 @@ def read_ledger(path: Path) -> Ledger:
     except OSError as error:
         raise InvalidInput(f"ledger = {str(path)!r}: cannot be read ({error.strerror}).") from None
     try:
-        ledger = msgspec.json.decode(content, type=Ledger)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"ledger = {str(path)!r}: not a lipverify ledger ({error}).") from None
-    if ledger.format != FORMAT:
-        raise InvalidInput(f"ledger = {str(path)!r}: its format is {ledger.format!r}; this version reads {FORMAT!r}.")
-    return ledger
+        form = msgspec.json.decode(content, type=_Head).format
+        if form == FORMAT:
+            return msgspec.json.decode(content, type=Ledger)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        what = textwrap.shorten(str(error), _MESSAGE)
+        raise InvalidInput(f"ledger = {str(path)!r}: not a lipverify ledger ({what}).") from None
+    shown = textwrap.shorten(repr(form), _MESSAGE)
+    raise InvalidInput(f"ledger = {str(path)!r}: its format is {shown}; this version reads {FORMAT!r}.")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from lipverify.claims.claim import Task
 from lipverify.claims.finished import Finished
+from lipverify.claims.place import place
 from lipverify.claims.workers import Workers
 
 Progress = Callable[[int, int, str], None]
@@ -213,7 +214,7 @@ def _timed(task: Task, needed: list[Any], limit: float | None) -> Outcome:
     except TimeLimit:
         problem = _too_long(task.address, limit)
     except Exception as error:  # a broken check must not cost the other claims their evidence
-        problem = f"{task.address}: {type(error).__name__}: {error}"
+        problem = f"{task.address}: {type(error).__name__}: {error}{place(error)}"
     return Outcome(None, problem, time.perf_counter() - clock)
 
 

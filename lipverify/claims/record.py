@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan
 from lipverify.claims.ledger import Cell, Control, CrossCheck, Record
 from lipverify.claims.measurement import Outcome
+from lipverify.claims.place import place
 from lipverify.claims.verdict import Interval, conclude, decide, margin
 
 ALARM_FACTOR = 2.0
@@ -41,7 +43,8 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
             corrected=_said(claim.corrected, mine),
         )
     except Exception as error:  # as above: one broken claim is one broken record
-        return _describe(claim, cost, verdict="error", problem=f"{type(error).__name__}: {error}", caught=False)
+        problem = f"{type(error).__name__}: {error}{place(error)}"
+        return _describe(claim, cost, verdict="error", problem=problem, caught=False)
 
 
 def _said(text: Callable[[dict[str, Any]], str] | str, results: dict[str, Any]) -> str:
@@ -62,7 +65,7 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         claimed=claim.claimed,
         control=Control(statement=claim.control, caught=caught),
         seconds=round(cost, 2),
-        reproduce=f"lipverify verify {claim.id}",
+        reproduce=shlex.join(["lipverify", "verify", *filter(None, [claim.file]), claim.id]),
         heading=claim.heading,
         **fields,
     )

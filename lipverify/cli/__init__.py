@@ -45,5 +45,7 @@ def _one_line(error: Exception) -> str:
 
 
 def _refuse(message: str, code: int) -> None:
-    print(f"lipverify: {message}", file=sys.stderr)
+    from lipverify.report.visible import visible
+
+    print(f"lipverify: {visible(message)}", file=sys.stderr)
     sys.exit(code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
@@ -18,6 +18,7 @@ app = App(
 
 Json = Annotated[bool, Parameter(name="--json", negative="")]
 Lipschitz = Annotated[float, Parameter(name="--L")]
+Format = Literal["csv", "netcdf", "svg", "pdf", "tex"]
 Windows = Annotated[list[float], Parameter(name="--w", consume_multiple=True, negative="")]
 
 
@@ -43,7 +44,8 @@ def verify(
     Parameters
     ----------
     ids
-        Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default.
+        Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default. Files with claims
+        of your own by their paths (my_claims.py), see `lipverify new claim`; a claims file is code, and is run.
     profile
         quick (about a minute on two cores) or full.
     out
@@ -72,33 +74,57 @@ def verify(
 
 
 @app.command(name="list")
-def list_(*, json: Json = False) -> int:
+def list_(*ids: str, json: Json = False) -> int:
     """List the claims with their recorded verdicts.
 
     Parameters
     ----------
+    ids
+        Claims or files, as for `verify`; all claims by default.
     json
         Print an array of objects.
     """
     from lipverify.cli.catalogue import list_claims
 
-    return list_claims(json)
+    return list_claims(ids, json)
 
 
 @app.command
-def explain(id: str, /, *, json: Json = False) -> int:
+def explain(id: str, /, *ids: str, json: Json = False) -> int:
     """Explain a claim: statement, source, assumptions, control and how it is decided.
 
     Parameters
     ----------
     id
-        A claim's id, or the beginning of several.
+        A claim's id, the beginning of several, or a file with claims.
+    ids
+        More of them.
     json
         Print an array of objects.
     """
     from lipverify.cli.catalogue import explain_claims
 
-    return explain_claims(id, json)
+    return explain_claims((id, *ids), json)
+
+
+new = App(name="new", help="Write a commented start of a file of your own.")
+app.command(new)
+
+
+@new.command
+def claim(path: Path = Path("my_claims.py"), /, *, bound: Annotated[bool, Parameter(negative="")] = False) -> int:
+    """Write a claims file to start from: a law and a claim of your own; `lipverify verify PATH` verifies it.
+
+    Parameters
+    ----------
+    path
+        The file; never overwritten.
+    bound
+        A bound on a value and a law that is only a sampler, in place of an exponent and a link.
+    """
+    from lipverify.cli.new import write_claim
+
+    return write_claim(path, bound)
 
 
 @app.command
@@ -115,6 +141,52 @@ def report(ledger: Path, /, *, out: Path | None = None) -> int:
     from lipverify.cli.verify import typeset
 
     return typeset(ledger, out)
+
+
+@app.command
+def diff(before: Path, after: Path, /, *, json: Json = False) -> int:
+    """Compare two ledgers: which verdicts moved, and why.
+
+    Exit codes: 0 nothing moved; 1 a verdict, a control, a value beyond its errors or the evidence is not what it was;
+    2 bad input.
+
+    Parameters
+    ----------
+    before
+        A ledger.json that `verify` wrote (A).
+    after
+        Another (B).
+    json
+        Print an object.
+    """
+    from lipverify.cli.diff import diff_ledgers
+
+    return diff_ledgers(before, after, json)
+
+
+@app.command
+def export(
+    ledger: Path,
+    /,
+    *,
+    format: Annotated[list[Format] | None, Parameter(name="--format", consume_multiple=True, negative="")] = None,
+    out: Path | None = None,
+) -> int:
+    """Write a ledger as CSV, NetCDF, figures and LaTeX.
+
+    Parameters
+    ----------
+    ledger
+        A ledger.json that `verify` wrote.
+    format
+        Any of csv, netcdf (needs the extra `data`), svg, pdf (figures, as wide as a paper's column or page) and tex
+        (a table of the verdicts); all by default.
+    out
+        Folder for the files; export/ beside the ledger by default, made if it is not there.
+    """
+    from lipverify.cli.export import export as write
+
+    return write(ledger, format or (), out)
 
 
 @app.command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import msgspec
 from rich.console import Console
@@ -12,22 +13,25 @@ from lipverify.claims.claim import Claim
 from lipverify.claims.registry import select_claims
 from lipverify.cli.tables import grouped
 
+NEW = "new"
+"""In place of a recorded verdict, where there is none yet."""
 
-def list_claims(json: bool) -> int:
-    """All claims and their recorded verdicts."""
-    claims = select_claims()
+
+def list_claims(ids: Sequence[str], json: bool) -> int:
+    """Claims and their recorded verdicts."""
+    claims = select_claims(ids)
     if json:
         return _print_json([_described(claim) for claim in claims])
-    rows = [(claim.id, (escape(claim.claimed), claim.expected)) for claim in claims]
+    rows = [(claim.id, (escape(claim.claimed), claim.expected or NEW)) for claim in claims]
     console = Console(highlight=False)
     console.print(grouped(("states", "recorded"), rows))
     console.print(f"{len(claims)} claims")
     return 0
 
 
-def explain_claims(id: str, json: bool) -> int:
+def explain_claims(ids: Sequence[str], json: bool) -> int:
     """Everything that a claim says of itself."""
-    claims = select_claims([id])
+    claims = select_claims(ids)
     if json:
         return _print_json([_described(claim) for claim in claims])
     console = Console(highlight=False)
@@ -41,7 +45,7 @@ def explain_claims(id: str, json: bool) -> int:
             *(("assumes", assumption) for assumption in claim.assumptions),
             ("control", f"{claim.control} must come out refuted"),
             ("cells", f"{len(claim.cells)}: {claim.cells[0].quantity}, ..."),
-            ("recorded", claim.expected),
+            ("recorded", claim.expected or NEW),
         ):
             console.print(f"  {name:<10}{text}", markup=False, soft_wrap=True)
     return 0

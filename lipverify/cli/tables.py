@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+from lipverify.report.visible import visible
 
 WIDEST = 27
 """Columns for what follows the stem of an id: more would leave too little for the rest of 80."""
 VERDICT = 14
+LOOKS = {
+    "supported": ("✓", "green"),
+    "refuted": ("✗", "red"),
+    "inconclusive": ("?", "yellow"),
+    "error": ("!", "bold red"),
+}
+"""The sign and the colour of a verdict: either alone tells them apart."""
 
 Row = tuple[str, tuple[str, ...]]
 
@@ -19,17 +28,23 @@ Row = tuple[str, tuple[str, ...]]
 def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
     """Rows of (id, cells) as one table for each stem, all with columns of the same widths; cells are markup."""
     widest = min(WIDEST, max((len(_rest(id)) + 2 for id, _ in rows), default=0))
+    widest = max(widest, len("claim"))
     parts: list[RenderableType] = []
     heading = _table(columns, widest)
     heading.add_row("[dim]claim[/dim]", *(f"[dim]{name}[/dim]" for name in columns))
     parts.append(heading)
     for stem, group in groupby(rows, key=lambda row: row[0].partition("/")[0]):
-        parts.append(f"[bold]{escape(stem)}[/bold]")
+        parts.append(Text(visible(stem), "bold"))
         table = _table(columns, widest)
         for id, cells in group:
-            table.add_row(f"  {escape(_rest(id))}", *cells)
+            table.add_row(Text(f"  {visible(_rest(id))}"), *map(_marked, cells))
         parts.append(table)
     return Group(*parts)
+
+
+def _marked(cell: str) -> Text:
+    """Markup as it looks; what a terminal would obey is named instead, and nothing becomes an emoji."""
+    return Text.from_markup(visible(cell), emoji=False)
 
 
 def _rest(id: str) -> str:

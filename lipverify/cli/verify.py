@@ -19,19 +19,13 @@ from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
 from lipverify.claims.registry import profile_named, select_claims
 from lipverify.claims.runner import run
 from lipverify.cli.progress import progress_of
-from lipverify.cli.tables import grouped
+from lipverify.cli.tables import LOOKS, grouped
 from lipverify.errors import InvalidInput
 from lipverify.loss.montecarlo.backend import backend_named
 
 AS_RECORDED, DIFFERS, BROKE, INTERRUPTED = 0, 1, 3, 130
 LIMITS = {"quick": 1800.0, "full": 21600.0}
 """Seconds that one measurement may take, many times what any of ours does."""
-LOOKS = {
-    "supported": ("✓", "green"),
-    "refuted": ("✗", "red"),
-    "inconclusive": ("?", "yellow"),
-    "error": ("!", "bold red"),
-}
 
 
 @dataclass(frozen=True)
@@ -127,10 +121,13 @@ def typeset(ledger: Path, out: Path | None) -> int:
 
 
 def exit_code(ledger: Ledger, strict: bool) -> int:
-    """3 if a check broke, 1 if a verdict differs from the record or a control escaped, else 0."""
+    """3 if a check broke, 1 if a verdict differs from the record or a control escaped, else 0.
+
+    The verdict of a new claim, for which none is recorded, is compared with nothing.
+    """
     if any(record.verdict == "error" for record in ledger.claims):
         return BROKE
-    differs = any(record.verdict != record.expected or not record.control.caught for record in ledger.claims)
+    differs = any(record.moved or not record.control.caught for record in ledger.claims)
     refuted = strict and any(record.verdict == "refuted" for record in ledger.claims)
     return DIFFERS if differs or refuted else AS_RECORDED
 
@@ -150,8 +147,10 @@ def verdict_table(ledger: Ledger) -> Group:
 def _measured(record: Record) -> str:
     """What was found, and whatever a reader must not miss about it."""
     remarks = [record.problem or record.measured]
-    if record.verdict != record.expected:
+    if record.moved:
         remarks.append(f"RECORDED: {record.expected}")
+    if record.expected is None and record.verdict in ("supported", "refuted"):
+        remarks.append(f'new: record expected="{record.verdict}"')
     if not record.control.caught and not record.problem:
         remarks.append("CONTROL NOT CAUGHT")
     return "; ".join(remark for remark in remarks if remark)

@@ -1,15 +1,21 @@
-"""Figures of the ledger as SVG: the same figure gives the same bytes."""
+"""Figures of the ledger as SVG, or as PDF: the same figure gives the same bytes."""
 
 from __future__ import annotations
 
 import io
+import logging
 import math
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from lipverify.claims.figure import Band, Figure, Panel, Series
 from lipverify.report.heatmaps import draw_maps
 from lipverify.report.labels import drawable, family
 from lipverify.report.looks import BandLook, Look, band_looks, series_looks
+from lipverify.report.text import printable
 
 _FLAT = 0.05
 """Values that agree to five percent are drawn as a level, not with their last digits as the scale."""
@@ -41,6 +47,7 @@ _STYLE: dict[str, Any] = {
     "lines.markersize": 3.8,
     "hatch.linewidth": 0.4,
     "svg.hashsalt": "lipverify",
+    "pdf.fonttype": 42,  # TrueType, embedded: journals refuse Type 3
     "path.simplify": False,
 }
 _OUTLINED = ("\u00ad", "STIX", "DejaVu")
@@ -55,6 +62,10 @@ _LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.62, 0.10, 0.28, 0.48, 0.17
 """Room around the axes, and for one row of the legend, in inches."""
 _LEGEND = 3.0
 """Room for one entry of the legend, in inches."""
+_ENTRY = 1.5
+"""Width of the figure for one column of the legend, in inches."""
+_COLUMN, _PAGE = 3.25, 6.75
+"""Widths of a figure of its own, in inches: one panel in a column of a paper, and more over both."""
 _HEIGHTS = {1: 1.9, 2: 1.6, 3: 1.4}
 """Height of the axes by the number of panels in a row."""
 
@@ -64,33 +75,68 @@ def draw(figure: Figure) -> bytes:
 
     Raises `ValueError` where the figure cannot be drawn, such as x and y of unequal length.
     """
-    svg = _svg(figure, "none")
-    return _svg(figure, "path") if any(sign.encode() in svg for sign in _OUTLINED) else svg
+    svg = _drawn(figure, _WIDTH * width(figure), "svg", "none", {})
+    if any(sign.encode() in svg for sign in _OUTLINED):
+        return _drawn(figure, _WIDTH * width(figure), "svg", "path", {})
+    return svg
 
 
-def _svg(figure: Figure, text: str) -> bytes:
-    """The figure with its text as text ("none") or as outlines ("path")."""
+def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes:
+    """The figure as a file that stands alone: as wide as a paper's column or page, with every glyph inside.
+
+    A single panel has no title, which belongs in the caption there. Raises `ValueError` where it cannot be drawn.
+    """
+    inches = _PAGE
+    if len(figure.panels) == 1:
+        inches = _COLUMN
+        figure = replace(figure, panels=(replace(figure.panels[0], title=""),))
+    about = {"Title": printable(title), "Description" if kind == "svg" else "Subject": printable(figure.alt)}
+    with _undisturbed():
+        return _drawn(figure, inches, kind, "path", about)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Without the complaints of fontTools about the dates in the fonts of TeX."""
+    logger = logging.getLogger("fontTools")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _drawn(figure: Figure, inches: float, kind: str, text: str, about: dict[str, str]) -> bytes:
+    """The figure so many inches wide; SVG with its text as text ("none") or as outlines ("path")."""
     import matplotlib
     from matplotlib import style
     from matplotlib.figure import Figure as Canvas
 
+    undated = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind]
     with matplotlib.rc_context(), style.context(["default", {**_STYLE, "svg.fonttype": text}], after_reset=True):
         canvas = Canvas()
         if figure.maps:
-            draw_maps(canvas, figure, _WIDTH)
+            draw_maps(canvas, figure, inches)
         else:
-            _draw_panels(canvas, figure)
+            _draw_panels(canvas, figure, inches)
         out = io.BytesIO()
-        canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        canvas.savefig(out, format=kind, metadata={**dict.fromkeys(undated), **about})
     return out.getvalue()
 
 
-def _draw_panels(canvas: Any, figure: Figure) -> None:
+def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
+    """Panels over their legend, in as many columns as its words leave room for."""
     looks, bands = series_looks(figure), band_looks(figure)
-    columns, axes, legend_room = _lay_out(canvas, figure, len(looks) + len(bands))
-    for panel, ax in zip(figure.panels, axes, strict=True):
-        _draw_panel(ax, panel, looks, bands)
-    _draw_legend(canvas, axes, columns, legend_room)
+    entries = len(looks) + len(bands)
+    for columns in range(max(1, min(entries, int(inches / _ENTRY))), 0, -1):
+        canvas.clear()
+        axes, legend_room = _lay_out(canvas, figure, inches, math.ceil(entries / columns) if entries > 1 else 0)
+        for panel, ax in zip(figure.panels, axes, strict=True):
+            _draw_panel(ax, panel, looks, bands)
+        legend = _draw_legend(canvas, axes, columns, legend_room)
+        if legend is None or legend.get_window_extent().width <= canvas.bbox.width:
+            return
 
 
 def width(figure: Figure) -> float:
@@ -113,15 +159,13 @@ def _has_place(panel: Panel, x: float, y: float) -> bool:
     return all(math.isfinite(v) and (v > 0 or not scaled) for v, scaled in zip((x, y), log, strict=True))
 
 
-def _lay_out(canvas: Any, figure: Figure, entries: int) -> tuple[int, list[Any], float]:
-    """Axes on a grid of fixed sizes, so that figures line up from page to page."""
+def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list[Any], float]:
+    """Axes on a grid of fixed sizes, so that figures line up from page to page, and the room for rows of a legend."""
     count = len(figure.panels)
     across = count if count <= 3 else 2 if count == 4 else 3
     down = math.ceil(count / across) if count else 1
     across = max(across, 1)
-    total = _WIDTH * width(figure)
-    columns = max(1, min(entries, 4 if across > 1 else 3))
-    legend = _ROW * math.ceil(entries / columns) + 0.08 if entries > 1 else 0.0
+    legend = _ROW * rows + 0.08 if rows else 0.0
     cell_height = _TOP + _HEIGHTS[across] + _BOTTOM
     height = down * cell_height + legend
     canvas.set_size_inches(total, height)
@@ -132,7 +176,7 @@ def _lay_out(canvas: Any, figure: Figure, entries: int) -> tuple[int, list[Any],
         bottom = height - (row + 1) * cell_height + _BOTTOM
         wide = total / across - _LEFT - _RIGHT
         axes.append(canvas.add_axes((left / total, bottom / height, wide / total, _HEIGHTS[across] / height)))
-    return columns, axes, legend / height
+    return axes, legend / height
 
 
 def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, BandLook]) -> None:
@@ -218,14 +262,14 @@ def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
     ax.set_ylim(low, high)
 
 
-def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float) -> None:
+def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float) -> Any:
     """One legend under all panels, clear of the data; a single entry needs none."""
     handles: dict[tuple[str, str], Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault((label, type(handle).__name__), handle)
     if not room:
-        return
+        return None
     legend = canvas.legend(
         handles.values(), [label for label, _ in handles], loc="lower center", ncols=columns,
         frameon=False, borderaxespad=0.1, handlelength=2.4, columnspacing=1.6, labelspacing=0.35,
@@ -233,3 +277,4 @@ def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float) -> Non
     )  # fmt: skip
     for text in legend.get_texts():
         text.set_fontfamily(family(text.get_text()))
+    return legend

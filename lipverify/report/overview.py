@@ -95,15 +95,24 @@ def _checked(ledger: Ledger) -> str:
 
 
 def _outcome(ledger: Ledger) -> str:
-    surprises = sum(record.verdict != record.expected for record in ledger.claims)
+    surprises = sum(record.moved for record in ledger.claims)
     differing = len({readings.stem(record) for record in ledger.claims if readings.differs(record)})
     found = (
         f"{_count(differing, 'statement')} with a reading that fails as printed or can be sharpened (Findings, below); "
         if differing
         else "No statement differs from what is printed; "
     )
-    return found + (
-        "every verdict is as recorded before the run."
+    return found + _compared(surprises, sum(record.expected is None for record in ledger.claims), len(ledger.claims))
+
+
+def _compared(surprises: int, new: int, claims: int) -> str:
+    """How the verdicts stand to those that were recorded; a new claim has none."""
+    if new == claims:
+        return "no verdict was recorded before the run."
+    rest = "every other verdict" if new else "every verdict"
+    first = f"{_count(new, 'claim')} without a recorded verdict; " if new else ""
+    return first + (
+        f"{rest} is as recorded before the run."
         if not surprises
         else f"{_count(surprises, 'verdict')} not as recorded before the run (marked ≠)."
     )

@@ -94,7 +94,7 @@ def short_labels(records: Sequence[Record]) -> tuple[str, ...]:
 def marks(record: Record) -> tuple[str, ...]:
     """What a reader must notice: a verdict that is not the recorded one, a control not caught."""
     found = []
-    if record.verdict != record.expected:
+    if record.moved and record.expected is not None:
         found.append(f"≠ recorded: {words.VERDICTS[record.expected]}")
     if missed(record):
         found.append("‡ control not caught")

@@ -1,0 +1,1 @@
+"""What is measured for the claims about linear transformers."""

@@ -1,0 +1,194 @@
+r"""Measurements of what each weight of a diagonal model changes, and after how many layers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from lipverify.claims.linear_transformers.identities import Identity, compared
+from lipverify.linear_transformer import symbolic
+from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.contribution import WEIGHTS, ablated, delayed, direct, effect, predictors, sensitivity
+from lipverify.linear_transformer.layer import Diagonal
+from lipverify.linear_transformer.noise import NoiseLaw
+from lipverify.linear_transformer.rounding import rounding_bound
+from lipverify.linear_transformer.tokens import Tokens, forward
+from lipverify.loss.streams import normals
+
+Floats = NDArray[np.float64]
+Model = tuple[tuple[float, float, float, float], ...]
+"""(xx, xy, yx, yy) of each layer."""
+NORMAL_95 = 1.96
+
+
+def next_layer_symbols(d: int) -> Identity:
+    """The query's label right after a layer, with its xy less without; the twin has yx in its place."""
+    other = symbolic.delayed_effect(d, 1, weight="yx")
+    return compared(symbolic.delayed_effect(d, 1), **{"yx in place of xy": other})
+
+
+def second_layer_symbols(d: int) -> Identity:
+    """The query's label one layer later against the formula; twins leave one of its three terms out."""
+    every = ("query", "context", "both")
+    twins = {
+        f"without {part}": symbolic.delayed_effect(d, 2, tuple(each for each in every if each != part))
+        for part in every
+    }
+    return compared(symbolic.delayed_effect(d, 2), **twins)
+
+
+def through_query_symbols(d: int) -> Identity:
+    """The same against the part that went through the query's own covariates; the twin has the other two parts."""
+    other = symbolic.delayed_effect(d, 2, ("context", "both"))
+    return compared(symbolic.delayed_effect(d, 2, ("query",)), **{"context and both": other})
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """The change of y_t when xy of one layer is set to zero, token by token; `formula` is what is stated two layers on.
+
+    `query` is the share of the change two layers on that went through the query's own covariates.
+    """
+
+    next: float
+    second: float
+    formula: float
+    error: float
+    query: float
+
+
+def arrival(d: int, n: int, layer: int, seed: int) -> Arrival:
+    """A drawn model of layer + 2 layers (layers counted from 0), drawn tokens."""
+    cell = f"effects/arrival/{d}/{n}/{layer}"
+    context, query = normals(seed, cell, 0, (n, d + 1)), np.append(normals(seed, cell, 1, (d,)), 0.0)
+    drawn = normals(seed, cell, 2, (layer + 2, 4))
+    # no weight near 0, so that the change is far above rounding; and all small enough that nothing explodes
+    model = [Diagonal(*map(float, row)) for row in 0.1 * (drawn + np.sign(drawn)) / np.sum(context**2)]
+    tokens, without = (forward(Tokens(context, query), chosen) for chosen in (model, ablated(model, layer, "xy")))
+    change = [float(one.query[-1] - other.query[-1]) for one, other in zip(tokens, without, strict=True)]
+    before = tokens[layer]
+    parts = delayed(before.context.T @ before.context, before.query, model[layer], model[layer + 1].yx)
+    bound = rounding_bound(query, context, [weights.layer(d) for weights in model])
+    # two passes are subtracted, and the formula is a third
+    return Arrival(
+        change[layer + 1], change[layer + 2], float(parts.total), 2 * float(bound[-1]), float(parts.query / parts.total)
+    )
+
+
+class Contributions(msgspec.Struct, frozen=True):
+    """What the weights of one model do, on fresh contexts; root mean squares are over contexts and isotropic queries.
+
+    Attributes
+    ----------
+    model
+        Its weights, (xx, xy, yx, yy) of each layer.
+    prediction
+        Root mean square of the prediction after 0, 1, ... layers.
+    removed
+        Root mean square of the change of the prediction after 0, 1, ... layers when a weight is set to zero, by layer
+        of the weight and then by weight; with the 95 % half-widths in `removed_error`.
+    first_order
+        The same for weight times derivative.
+    direct
+        Root mean square of what yx and yy of each layer add to the prediction.
+    loss
+        1/2 E |w - w*|^2 of the model, with its 95 % half-width.
+    cost
+        By how much the loss grows when a weight is set to zero, with the 95 % half-width of the paired difference.
+    """
+
+    model: Model
+    prediction: tuple[float, ...]
+    removed: tuple[tuple[tuple[float, ...], ...], ...]
+    removed_error: tuple[tuple[tuple[float, ...], ...], ...]
+    first_order: tuple[tuple[tuple[float, ...], ...], ...]
+    direct: tuple[tuple[float, float], ...]
+    loss: tuple[float, float]
+    cost: tuple[tuple[tuple[float, float], ...], ...]
+
+
+def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contributions:
+    """Every weight of every layer set to zero in turn."""
+    gram, layers = contexts.gram, range(len(model))
+    paths = predictors(gram, model)
+    losses = _losses(paths[:, -1], contexts)
+    removed = [[_root_mean_square(effect(gram, model, k, name)) for name in WEIGHTS] for k in layers]
+    slopes = [[sensitivity(gram, model, k, name) * getattr(model[k], name) for name in WEIGHTS] for k in layers]
+    costs = [
+        [_losses(predictors(gram, ablated(model, k, name))[:, -1], contexts) - losses for name in WEIGHTS]
+        for k in layers
+    ]
+    added = direct(gram, model)
+    return Contributions(
+        model=tuple(map(_weights, model)),
+        prediction=_root_mean_square(paths)[0],
+        removed=tuple(tuple(values for values, _ in row) for row in removed),
+        removed_error=tuple(tuple(errors for _, errors in row) for row in removed),
+        first_order=tuple(tuple(_root_mean_square(slope)[0] for slope in row) for row in slopes),
+        direct=tuple(zip(_root_mean_square(added.yx)[0], _root_mean_square(added.yy)[0], strict=True)),
+        loss=_mean(losses),
+        cost=tuple(tuple(_mean(cost) for cost in row) for row in costs),
+    )
+
+
+def contributions_of(
+    d: int, n: int, noise: NoiseLaw, depth: int, contexts: int, seed: int, model: Model
+) -> Contributions:
+    """The contributions in a model of that depth, on contexts that it was not made for."""
+    fresh = draw_contexts(Regression(d, n, noise), contexts, seed, f"effects/{d}/{n}/{noise.label}/{depth}/fresh")
+    return contributions([Diagonal(*four) for four in model], fresh)
+
+
+def descended(d: int, n: int, noise: NoiseLaw, depth: int, sample: int, seed: int) -> Model:
+    """The diagonal model that a short descent finds."""
+    regression, address = Regression(d, n, noise), f"effects/{d}/{n}/{noise.label}/{depth}/fit"
+    return tuple(_weights(one) for one in descend(draw_contexts(regression, sample, seed, address), depth))
+
+
+def _weights(one: Diagonal) -> tuple[float, float, float, float]:
+    return one.xx, one.xy, one.yx, one.yy
+
+
+def descend(contexts: Contexts, depth: int) -> tuple[Diagonal, ...]:
+    """L-BFGS on 1/2 mean |w - w*|^2, layer after layer: a new layer begins small, after the best shorter model."""
+    scale = 1.0 / float(np.mean(np.linalg.norm(contexts.gram, axis=(1, 2))))
+    found = np.zeros((0, 4))
+    for _ in range(depth):
+        begin = np.vstack([found, [[-0.1, 0.05, -0.5, -0.01]]])
+
+        def objective(flat: Floats) -> tuple[float, Floats]:
+            model = [Diagonal(*map(float, row)) for row in flat.reshape(-1, 4) * scale]
+            w = predictors(contexts.gram, model)[:, -1]
+            slopes = [sensitivity(contexts.gram, model, k, name)[:, -1] for k in range(len(model)) for name in WEIGHTS]
+            off = w - contexts.task
+            return float(np.mean(np.sum(off**2, axis=1)) / 2), scale * np.asarray(
+                [np.mean(np.sum(off * s, axis=1)) for s in slopes]
+            )
+
+        found = minimize(objective, begin.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 30}).x.reshape(
+            -1, 4
+        )
+    return tuple(Diagonal(*map(float, row)) for row in found * scale)
+
+
+def _losses(w: Floats, contexts: Contexts) -> Floats:
+    return np.asarray(np.sum((w - contexts.task) ** 2, axis=-1) / 2)
+
+
+def _mean(values: Floats) -> tuple[float, float]:
+    """The mean with its 95 % half-width."""
+    return float(values.mean()), NORMAL_95 * float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _root_mean_square(w: Floats) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """sqrt(E |w|^2) along the layers of w of shape (contexts, layers, d), with 95 % half-widths: E <w, x>^2 = |w|^2."""
+    squares = np.sum(w**2, axis=-1)
+    means = squares.mean(axis=0)
+    errors = NORMAL_95 * squares.std(axis=0, ddof=1) / math.sqrt(len(squares))
+    roots = np.sqrt(means)
+    halves = np.divide(errors, 2 * roots, out=np.zeros_like(roots), where=roots > 0)
+    return tuple(map(float, roots)), tuple(map(float, halves))

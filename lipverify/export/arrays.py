@@ -1,0 +1,161 @@
+"""Cells as labelled arrays: a group of one NetCDF file for each statement, a dimension for each coordinate."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lipverify.claims.ledger import Cell, Ledger, Record
+from lipverify.errors import InvalidInput
+from lipverify.export.axes import Axis, axes_of
+from lipverify.export.names import file_name
+from lipverify.export.rows import statements
+from lipverify.report import readings, sources
+from lipverify.report.visible import visible
+
+NUMBERS = {
+    "measured": "middle of the interval that contains the quantity",
+    "error": "half-width of that interval: a bound, or of the 95 % interval where the method is montecarlo",
+    "low": "lower end of what the claim allows; not a number where unbounded",
+    "high": "upper end of what the claim allows; not a number where unbounded",
+    "margin": "distance of the interval from the edge of what is allowed, positive inside",
+}
+WORDS = {
+    "verdict": "verdict on this cell; empty where there is no cell",
+    "control": "verdict on the falsified twin, which must be refuted",
+    "claimed": "what the claim says here",
+    "note": "what else decided",
+}
+OF_CLAIM = ("title", "statement", "source", "claim_verdict", "expected", "problem")
+"""What is said of each claim, along the dimension `claim`."""
+SPARSEST, ROOM = 64, 4096
+"""A block may have so many places for each cell, or so many in all; wider ones are written as a list of cells."""
+
+
+def netcdf(ledger: Ledger) -> bytes:
+    """The file as bytes.
+
+    Raises
+    ------
+    InvalidInput
+        If the extra `data` is not installed.
+    """
+    require_libraries()
+    import xarray
+
+    about = _provenance(ledger)
+    with tempfile.TemporaryDirectory(prefix="lipverify-") as folder:
+        path = Path(folder, "cells.nc")
+        xarray.Dataset(attrs=about).to_netcdf(path, mode="w", engine="h5netcdf")
+        for stem, records in statements(ledger).items():
+            group = dataset(records).assign_attrs(about)
+            group.to_netcdf(path, mode="a", engine="h5netcdf", group=file_name(stem))
+        return path.read_bytes()
+
+
+def require_libraries() -> None:
+    """Refuse, before any work is done, what xarray and its engine are missing for."""
+    for name in ("xarray", "h5netcdf", "h5py"):
+        if find_spec(name) is None:
+            raise InvalidInput(f"netcdf needs {name}, which is not installed: pip install 'lipverify[data]'.")
+
+
+def dataset(records: Sequence[Record]) -> Any:
+    """The cells of claims on one statement as an `xarray.Dataset`.
+
+    Its dimensions are `claim`, then every coordinate of the cells (d, n, law, w, ...), `quantity` and `method`; the
+    last two are scalar coordinates where there is only one. Where there is no cell, numbers are not a number and words
+    are empty. Cells that would leave nearly all of such a block empty, or of which two stand at one place, lie along
+    the one dimension `cell` instead, with the same coordinates.
+    """
+    import xarray
+
+    cells = [(record.id, cell) for record in records for cell in record.cells]
+    attrs = {
+        "title": visible(readings.title(records)),
+        "statement": "; ".join(dict.fromkeys(visible(record.statement) for record in records)),
+        "source": "; ".join(dict.fromkeys(visible(sources.quotation(record.source)) for record in records)),
+    }
+    if not cells:
+        said = {name: ("claim", words) for name, words in _of_claims(records, None).items()}
+        return xarray.Dataset(said, {"claim": [visible(record.id) for record in records]}, attrs)
+    axes = axes_of(cells, [record.id for record in records])
+    shape = tuple(len(axis.labels) for axis in axes)
+    places = list(zip(*(axis.positions for axis in axes), strict=True))
+    dense = len(set(places)) == len(places) and math.prod(shape) <= max(ROOM, SPARSEST * len(cells))
+    block = _block(records, cells, axes, places) if dense else _listed(records, cells, axes)
+    result = xarray.Dataset(*block, attrs=attrs)
+    single = [name for name in ("quantity", "method") if dense and result.sizes[name] == 1]
+    return result.isel(dict.fromkeys(single, 0))
+
+
+def _block(
+    records: Sequence[Record],
+    cells: Sequence[tuple[str, Cell]],
+    axes: Sequence[Axis],
+    places: Sequence[tuple[int, ...]],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Variables and coordinates of a block with a dimension for each axis."""
+    dimensions = [axis.name for axis in axes]
+    variables: dict[str, Any] = {}
+    for name, (values, attributes) in _variables(cells).items():
+        empty: Any = math.nan if name in NUMBERS else ""
+        array = np.full([len(axis.labels) for axis in axes], empty, dtype=float if name in NUMBERS else object)
+        for place, value in zip(places, values, strict=True):
+            array[place] = value
+        variables[name] = (dimensions, array, attributes)
+    variables |= {name: ("claim", words) for name, words in _of_claims(records, None).items()}
+    return variables, {axis.name: (axis.name, axis.array(axis.labels), axis.attributes) for axis in axes}
+
+
+def _listed(
+    records: Sequence[Record], cells: Sequence[tuple[str, Cell]], axes: Sequence[Axis]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Variables and coordinates along one dimension."""
+    variables: dict[str, Any] = {
+        name: ("cell", np.array(values, dtype=float if name in NUMBERS else object), attributes)
+        for name, (values, attributes) in _variables(cells).items()
+    }
+    variables |= {name: ("cell", words) for name, words in _of_claims(records, [id for id, _ in cells]).items()}
+    labels = {axis.name: axis.array([axis.labels[k] for k in axis.positions]) for axis in axes}
+    return variables, {axis.name: ("cell", labels[axis.name], axis.attributes) for axis in axes}
+
+
+def _variables(cells: Sequence[tuple[str, Cell]]) -> dict[str, tuple[list[Any], dict[str, str]]]:
+    """Values and attributes by name, in the order of the cells."""
+    found: dict[str, tuple[list[Any], dict[str, str]]] = {}
+    for name, meaning in NUMBERS.items():
+        held = [getattr(cell.allowed if name in ("low", "high") else cell, name) for _, cell in cells]
+        values = [math.nan if value is None else value for value in held]
+        found[name] = values, {"long_name": meaning, "units": "those of the coordinate quantity"}
+    for name, meaning in WORDS.items():
+        found[name] = [visible(getattr(cell, name)) for _, cell in cells], {"long_name": meaning}
+    return found
+
+
+def _of_claims(records: Sequence[Record], ids: Sequence[str] | None) -> dict[str, Any]:
+    """What is said of each claim, or of the claim of each id."""
+    by_id = {record.id: record for record in records}
+    wanted = list(records) if ids is None else [by_id[id] for id in ids]
+
+    def said(record: Record) -> tuple[str, ...]:
+        quoted = sources.quotation(record.source)
+        return record.title, record.statement, quoted, record.verdict, record.expected or "", record.problem
+
+    columns = zip(*([visible(text) for text in said(record)] for record in wanted), strict=True)
+    return {name: np.array(column, dtype=object) for name, column in zip(OF_CLAIM, columns, strict=True)}
+
+
+def _provenance(ledger: Ledger) -> dict[str, str]:
+    """What produced the numbers, as attributes of the file and of every group."""
+    made = ledger.provenance
+    versions = "; ".join(f"{name} {version}" for name, version in made.versions.items())
+    told = {"profile": ledger.profile, "seed": str(ledger.seed), "backend": ledger.backend, "versions": versions}
+    told |= {"version": made.versions.get("lipverify", ""), "machine": made.machine, "started": made.started}
+    return {name: visible(text) for name, text in told.items()}

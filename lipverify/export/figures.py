@@ -1,0 +1,60 @@
+"""Figures as files for a paper: those of the report, each named after the claims that it shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Literal
+
+import msgspec
+
+from lipverify.claims.figure import Figure
+from lipverify.claims.ledger import Ledger
+from lipverify.export.names import file_name
+from lipverify.export.rows import statements
+from lipverify.report.drawings import joined
+from lipverify.report.figures import draw_alone
+
+Kind = Literal["svg", "pdf"]
+
+
+class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure, the name of its files without an ending, and the ids of the claims that it shows."""
+
+    name: str
+    claims: tuple[str, ...]
+    figure: Figure
+
+
+def exhibits(ledger: Ledger) -> Iterator[Exhibit]:
+    """The figures of each statement as the report joins them: readings of one measurement share a figure.
+
+    A figure is called by what the ids of its claims have in common, and a number.
+    """
+    counts: Counter[str] = Counter()
+    for records in statements(ledger).values():
+        for figure in joined(figure for record in records for figure in record.figures):
+            # what is part of a figure adds nothing to it
+            shown = [r.id for r in records if any(joined((figure, own)) == (figure,) for own in r.figures)]
+            name = file_name(_common(shown))
+            counts[name] += 1
+            yield Exhibit(name=f"{name}-{counts[name]}", claims=tuple(shown), figure=figure)
+
+
+def drawn(exhibit: Exhibit, kinds: Sequence[Kind]) -> tuple[dict[Kind, bytes], str]:
+    """The figure in each kind; or nothing, and why it cannot be drawn."""
+    try:
+        return {kind: draw_alone(exhibit.figure, kind, exhibit.name) for kind in kinds}, ""
+    except Exception as error:  # whatever a plotting library raises must not lose the other figures
+        return {}, f"{type(error).__name__}: {error}"
+
+
+def _common(ids: Sequence[str]) -> str:
+    """The leading parts that all of several ids share.
+
+    >>> _common(["a.b/relu/upper", "a.b/relu/lower"])
+    'a.b/relu'
+    """
+    columns = zip(*(id.split("/") for id in ids), strict=False)
+    return "/".join(parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, columns))

@@ -1,0 +1,55 @@
+r"""The table of verdicts as LaTeX, to be read by `\input`."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from lipverify.claims.ledger import Ledger, Record
+from lipverify.export.latex import breakable, rich, words
+from lipverify.export.rows import statements
+from lipverify.report import readings
+from lipverify.report.words import VERDICTS
+
+_HEAD = r"""% The verdicts of a lipverify run; \input this file. The preamble needs
+%   \usepackage{amsmath, amssymb, booktabs, longtable, textcomp}
+\begingroup
+\small
+\setlength{\LTpre}{0pt}
+\begin{longtable}{@{}p{0.27\linewidth}p{0.26\linewidth}p{0.29\linewidth}l@{}}
+"""
+_FOOT = r"""\end{longtable}
+\endgroup
+"""
+_COLUMNS = r"""\toprule
+claim & claimed & measured & verdict \\
+\midrule
+"""
+
+
+def verdicts(ledger: Ledger) -> bytes:
+    """All claims by statement: what is claimed, what was measured, the verdict."""
+    lines = [_HEAD, rf"\caption{{{_caption(ledger)}}}\label{{tab:verdicts}}\\", "\n", _COLUMNS, "\\endfirsthead\n"]
+    lines += [_COLUMNS, "\\endhead\n\\bottomrule\n\\endfoot\n\\bottomrule\n\\endlastfoot\n"]
+    for position, (stem, records) in enumerate(statements(ledger).items()):
+        lines += ["\\addlinespace\n"] if position else []
+        lines.append(rf"\multicolumn{{4}}{{@{{}}l@{{}}}}{{\texttt{{{words(stem)}}}}} \\*" + "\n")
+        lines += map(_row, records)
+    return "".join([*lines, _FOOT]).encode()
+
+
+def _caption(ledger: Ledger) -> str:
+    counts: Counter[str] = Counter(record.verdict for record in ledger.claims)
+    tally = ", ".join(f"{counts[verdict]} {word}" for verdict, word in VERDICTS.items() if counts[verdict])
+    made = ledger.provenance
+    run = f"lipverify {made.versions.get('lipverify', '')}, profile {ledger.profile}, seed {ledger.seed}"
+    return words(f"{len(ledger.claims)} claims: {tally or 'no verdict'} ({run}).")
+
+
+def _row(record: Record) -> str:
+    cells = (breakable(readings.label(record)) or "--", rich(record.claimed), rich(record.measured), _verdict(record))
+    return " & ".join(cells) + " \\\\\n"
+
+
+def _verdict(record: Record) -> str:
+    """The word, and what a reader must not miss."""
+    return words("; ".join((VERDICTS[record.verdict], *readings.marks(record))))

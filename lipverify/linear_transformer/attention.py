@@ -1,0 +1,77 @@
+r"""What a layer adds to the tokens as a function of their moments, H(G), with its adjoint by hand.
+
+A layer maps e to (I + H(G)) e. Heads with free matrices have H = sum_k P_k G Q_k; diagonal heads multiply G entry by entry,
+H = Omega o G, where Omega holds one number for each of the four blocks, and cost no matrix product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from lipverify.linear_transformer.layer import Layer
+
+Array = Any
+"""An array of any library with the array API."""
+
+
+class Pulled(NamedTuple):
+    """What a covector on H becomes: one on the weights, summed over contexts, and one on the moments of each context."""
+
+    weights: Array
+    gram: Array
+
+
+class Attention(Protocol):
+    """H as a function of the moments."""
+
+    def __call__(self, gram: Array) -> Array:
+        """H, (contexts, d + 1, d + 1)."""
+        ...
+
+    def pull(self, gram: Array, covector: Array) -> Pulled:
+        """The adjoint of the derivative of H at these moments."""
+        ...
+
+
+@dataclass(frozen=True)
+class Heads:
+    """H = sum_k P_k G Q_k."""
+
+    layer: Layer
+
+    def __call__(self, gram: Array) -> Array:
+        """H."""
+        return self.layer.attention(gram)
+
+    def pull(self, gram: Array, covector: Array) -> Pulled:
+        r"""With K the covector: dP_k = sum K (G Q_k)^T, dQ_k = sum (P_k G)^T K and dG = sum_k P_k^T K Q_k^T.
+
+        The weights' part has shape (2, heads, d + 1, d + 1).
+        """
+        xp = gram.__array_namespace__()
+        turned = xp.matrix_transpose
+        dP, dQ, dG = [], [], xp.zeros_like(gram)
+        for k in range(self.layer.heads):
+            P, Q = self.layer.P[k, :, :], self.layer.Q[k, :, :]
+            queried = turned(P) @ covector
+            dP.append(xp.sum(covector @ turned(gram @ Q), axis=0))
+            dQ.append(xp.sum(turned(gram) @ queried, axis=0))
+            dG = dG + queried @ turned(Q)
+        return Pulled(xp.stack([xp.stack(dP), xp.stack(dQ)]), dG)
+
+
+@dataclass(frozen=True)
+class Entrywise:
+    """H = Omega o G, Omega of shape (d + 1, d + 1): what diagonal heads do."""
+
+    factors: Array
+
+    def __call__(self, gram: Array) -> Array:
+        """H."""
+        return self.factors * gram
+
+    def pull(self, gram: Array, covector: Array) -> Pulled:
+        """With K the covector: dOmega = sum K o G, dG = Omega o K."""
+        xp = gram.__array_namespace__()
+        return Pulled(xp.sum(covector * gram, axis=0), self.factors * covector)

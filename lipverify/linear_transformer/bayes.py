@@ -1,0 +1,201 @@
+r"""The best estimator that knows the law of sigma but not sigma, and what not knowing costs: a floor for every model.
+
+The posterior mean of w* given the context alone is the mean of ridge estimates over the posterior of sigma,
+
+    w_Bayes = E [w_ridge(sigma^2) | G],    p(sigma | G) proportional to p(sigma) p(y | X, sigma),
+
+and 1/2 E ||w - w_ridge||^2 = 1/2 E ||w - w_Bayes||^2 + gap, gap = 1/2 E ||w_Bayes - w_ridge(sigma^2)||^2: no estimator
+has a smaller adjusted loss than the gap. With w* averaged out, y ~ N(0, X X^T + sigma^2 I), so that in the eigenbasis
+
+    -2 log p(y | X, sigma) = (n - r) log sigma^2 + R/sigma^2 + sum_k [log(t_k + sigma^2) + z_k^2 / (t_k (t_k +
+    sigma^2))],
+
+with r = min(n, d), R the sum of squares that least squares leaves, and sums over the r eigenvalues that are not 0.
+
+A law on finitely many levels makes the mean a finite sum. For sigma ~ Unif[0, sigma_max] it is an integral over log
+sigma, by Gauss-Legendre on the range where R/sigma^2 is neither improbably large nor improbably small for its
+chi-square law.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtri
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.adjusted import Evaluation, SampledMean, sampled_mean
+from lipverify.linear_transformer.eigenbasis import Eigenbasis, SpectralEstimator
+from lipverify.linear_transformer.noise import NoiseLaw, UniformNoise
+from lipverify.loss.counts import whole
+
+Floats = NDArray[np.float64]
+
+NODES, FEWER = 64, 44
+"""Levels in the rule for a continuous law, and in the one that shows its error."""
+UNLIKELY = 1e-18
+"""Posterior mass that may be left out on either side."""
+NOTHING = 1e-11
+"""Share of sum y^2 below which what least squares leaves is rounding."""
+CERTAIN = 1e6
+"""A log likelihood that outweighs every other."""
+BLOCK = 2048
+"""Contexts that are worked on together: what they need fits into a cache."""
+
+
+class Posterior(NamedTuple):
+    """Levels sigma and their posterior probabilities, (contexts, levels)."""
+
+    sigma: Floats
+    probability: Floats
+
+
+@dataclass(frozen=True)
+class Bayes(SpectralEstimator):
+    """The posterior mean of w* when sigma is drawn from a known law.
+
+    Attributes
+    ----------
+    noise
+        The law.
+    nodes
+        Levels in the rule for a continuous law.
+    excess_degrees
+        Added to n - r in the likelihood: 0, and anything else for controls.
+    """
+
+    noise: NoiseLaw
+    nodes: int = NODES
+    excess_degrees: int = 0
+
+    def __post_init__(self) -> None:
+        whole("nodes", self.nodes, least=2)
+        if not isinstance(self.noise, NoiseLaw):
+            raise InvalidInput(f"noise = {self.noise!r}: give a noise law, such as UniformNoise(3.0).")
+
+    def coordinates(self, basis: Eigenbasis) -> Floats:
+        """E [z / (t + sigma^2) | G]."""
+        return self.moments(basis)[0]
+
+    def moments(self, basis: Eigenbasis) -> tuple[Floats, Floats]:
+        """Posterior mean of w_ridge(sigma^2) in the eigenbasis, (contexts, d), and its total variance, (contexts,)."""
+        parts = [self._moments(_rows(basis, first)) for first in range(0, len(basis.values), BLOCK)]
+        means, variances = zip(*parts, strict=True)
+        return np.concatenate(means), np.concatenate(variances)
+
+    def _moments(self, basis: Eigenbasis) -> tuple[Floats, Floats]:
+        posterior = self.posterior(basis)
+        divisor = basis.values[:, None, :] + posterior.sigma[:, :, None] ** 2
+        # where t = 0, z = 0 too, and sigma = 0 must not divide by it
+        ridges = basis.moment[:, None, :] / np.where(divisor > 0, divisor, 1.0)
+        mean = np.einsum("cs,csk->ck", posterior.probability, ridges)
+        spread = np.sum((ridges - mean[:, None, :]) ** 2, axis=-1)
+        return mean, np.sum(posterior.probability * spread, axis=-1)
+
+    def posterior(self, basis: Eigenbasis) -> Posterior:
+        """The posterior of sigma for each context."""
+        sigma, log_prior = self._levels(basis)
+        scores = log_prior + self._log_likelihood(basis, sigma)
+        scores -= np.max(scores, axis=-1, keepdims=True)
+        mass = np.exp(scores)
+        return Posterior(sigma, mass / np.sum(mass, axis=-1, keepdims=True))
+
+    def _log_likelihood(self, basis: Eigenbasis, sigma: Floats) -> Floats:
+        """The logarithm of p(y | X, sigma) up to what does not depend on sigma, (contexts, levels)."""
+        t, z = (values[:, None, basis.d - basis.rank :] for values in (basis.values, basis.moment))
+        variance = sigma**2
+        shifted = t + variance[:, :, None]
+        explained = np.sum(np.log(shifted) + z**2 / (t * shifted), axis=-1)
+        degrees = basis.n - basis.rank + self.excess_degrees
+        if degrees == 0:
+            return -explained / 2
+        left, noisy = _left(basis)[:, None], variance > 0
+        safe = np.where(noisy, variance, 1.0)
+        # without noise nothing is left, and if nothing is left there was none
+        exactly = np.where(left <= NOTHING * basis.energy[:, None], CERTAIN, -CERTAIN)
+        return np.where(noisy, -(explained + degrees * np.log(safe) + left / safe) / 2, exactly)
+
+    def _levels(self, basis: Eigenbasis) -> tuple[Floats, Floats]:
+        """Levels and logarithms of their prior weights, (contexts, levels)."""
+        degrees = basis.n - basis.rank
+        if not isinstance(self.noise, UniformNoise) or self.noise.sigma_max == 0 or degrees == 0:
+            sigma, weights = self.noise.nodes(self.nodes)
+            shape = (len(basis.values), len(sigma))
+            return np.broadcast_to(sigma, shape), np.broadcast_to(np.log(weights), shape)
+        low, high = _range(_left(basis), degrees, self.noise.sigma_max)
+        x, weights = np.polynomial.legendre.leggauss(self.nodes)
+        log_sigma = low[:, None] + (high - low)[:, None] * (1 + x) / 2
+        # d sigma = sigma d log sigma
+        return np.exp(log_sigma), log_sigma + np.log(weights) + np.log(high - low)[:, None]
+
+
+class BayesGap(NamedTuple):
+    """The cost of not knowing sigma, by two means of the same contexts, and the error of the rule.
+
+    Attributes
+    ----------
+    sampled
+        1/2 ||w_Bayes - w_ridge(sigma^2)||^2 at the sigma that was drawn.
+    averaged
+        Half the posterior variance of w_ridge(sigma^2): the same, averaged over sigma given the context. It agrees with
+        `sampled` only if the posterior is right.
+    difference
+        `sampled` less `averaged`, paired.
+    rule_error
+        The change of `averaged` with the rule for sigma.
+    """
+
+    sampled: SampledMean
+    averaged: SampledMean
+    difference: SampledMean
+    rule_error: float
+
+
+def bayes_gap(held_out: Evaluation, estimator: Bayes) -> BayesGap:
+    """The floor of the adjusted loss on sampled contexts.
+
+    >>> from lipverify.linear_transformer.adjusted import evaluation
+    >>> from lipverify.linear_transformer.contexts import Regression, draw_contexts
+    >>> from lipverify.linear_transformer.noise import CategoricalNoise
+    >>> two = CategoricalNoise((1.0, 3.0))
+    >>> gap = bayes_gap(evaluation(draw_contexts(Regression(10, 20, two), 4096, seed=0, cell="gap")), Bayes(two))
+    >>> abs(gap.difference.value) < 4 * gap.difference.standard_error, round(gap.averaged.value, 3)
+    (True, 0.006)
+    """
+    mean, variance = estimator.moments(held_out.basis)
+    sampled = np.sum((mean - held_out.basis.shrunk(held_out.contexts.sigma**2)) ** 2, axis=-1) / 2
+    coarser = replace(estimator, nodes=min(FEWER, estimator.nodes)).moments(held_out.basis)[1]
+    return BayesGap(
+        sampled=sampled_mean(sampled),
+        averaged=sampled_mean(variance / 2),
+        difference=sampled_mean(sampled - variance / 2),
+        rule_error=abs(float(np.mean(variance) - np.mean(coarser))) / 2,
+    )
+
+
+def _left(basis: Eigenbasis) -> Floats:
+    """R, not below what rounding leaves of it."""
+    return np.asarray(np.maximum(basis.residual, np.finfo(float).eps * basis.energy))
+
+
+def _range(left: Floats, degrees: int, sigma_max: float) -> tuple[Floats, Floats]:
+    """The range of log sigma: q = R/sigma^2 has about the chi-square law of n - r - 1 degrees, cut at R/sigma_max^2."""
+    least = left / sigma_max**2
+    # beyond the cut the law falls at least as fast as this allows
+    most = chdtri(max(degrees - 1, 1), UNLIKELY) + least
+    high = np.full_like(left, math.log(sigma_max))
+    if degrees > 2:
+        rare = chdtri(degrees - 1, 1 - 1e-16) * (UNLIKELY / 1e-16) ** (2 / (degrees - 1))
+        high = np.minimum(high, np.log(left / min(rare, 1.0)) / 2 if rare > 0 else high)
+    low = np.minimum(np.log(left / most) / 2, high - math.log(2))
+    return low, high
+
+
+def _rows(basis: Eigenbasis, first: int) -> Eigenbasis:
+    """A block of contexts."""
+    part = slice(first, first + BLOCK)
+    return Eigenbasis(basis.values[part], basis.vectors[part], basis.moment[part], basis.energy[part], basis.n)

@@ -1,0 +1,126 @@
+r"""Contexts of noisy linear regression, of which a linear transformer sees the second moments only.
+
+x_i ~ N(0, I), w* ~ N(0, I), sigma from its law, y_i = <w*, x_i> + sigma eps_i. With z_i = (x_i, eps_i), the moments of
+the tokens e_i = (x_i, y_i) are
+
+    G = sum_i e_i e_i^T = C W C^T,    W = sum_i z_i z_i^T,    C = [[I, 0], [w*^T, sigma]],
+
+and W has Wishart's law with n degrees of freedom, drawn as T T^T with Bartlett's triangle T: no token is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.noise import NoiseLaw
+from lipverify.loss.counts import whole
+from lipverify.loss.streams import generator
+
+Floats = NDArray[np.float64]
+
+CHUNK = 1024
+"""Contexts that share an address of the random stream."""
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Noisy linear regression in context: n tokens with covariates in R^d, and the law of the noise level."""
+
+    d: int
+    n: int
+    noise: NoiseLaw
+
+    def __post_init__(self) -> None:
+        whole("d", self.d, least=1)
+        whole("n", self.n, least=1)
+        if not isinstance(self.noise, NoiseLaw):
+            raise InvalidInput(f"noise = {self.noise!r}: give a noise law, such as UniformNoise(3.0).")
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """Sampled contexts.
+
+    Attributes
+    ----------
+    gram
+        (contexts, d + 1, d + 1): sum over tokens of e e^T with e = (x, y).
+    task
+        (contexts, d): w*.
+    sigma
+        (contexts,): the noise level of each.
+    n
+        Tokens in a context.
+    """
+
+    gram: Floats
+    task: Floats
+    sigma: Floats
+    n: int
+
+    def __len__(self) -> int:
+        return len(self.sigma)
+
+    @property
+    def covariance(self) -> Floats:
+        """Sigma = sum x x^T, (contexts, d, d)."""
+        return self.gram[:, :-1, :-1]
+
+    @property
+    def alpha(self) -> Floats:
+        """Alpha = sum y x, (contexts, d)."""
+        return self.gram[:, :-1, -1]
+
+    @property
+    def energy(self) -> Floats:
+        """Lambda = sum y^2, (contexts,)."""
+        return self.gram[:, -1, -1]
+
+
+def draw_contexts(regression: Regression, count: int, seed: int, cell: str) -> Contexts:
+    """`count` independent contexts; context number j is a function of (regression, seed, cell, j).
+
+    Raises
+    ------
+    InvalidInput
+        If `count` is not an integer >= 1.
+
+    >>> from lipverify.linear_transformer.noise import UniformNoise
+    >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, cell="a")
+    >>> few.gram.shape, few.task.shape, few.sigma.shape
+    ((5, 4, 4), (5, 3), (5,))
+    """
+    count = whole("contexts", count, least=1)
+    chunks = [_chunk(regression, seed, cell, chunk) for chunk in range(-(-count // CHUNK))]
+    gram, task, sigma = (np.concatenate(parts)[:count] for parts in zip(*chunks, strict=True))
+    return Contexts(gram, task, sigma, regression.n)
+
+
+def _chunk(regression: Regression, seed: int, cell: str, chunk: int) -> tuple[Floats, Floats, Floats]:
+    """(G, w*, sigma) of one chunk."""
+    d, n = regression.d, regression.n
+    random = generator(seed, cell, chunk)
+    sigma = regression.noise.draw(random.random(CHUNK))
+    task = random.standard_normal((CHUNK, d))
+    root = _wishart_root(random, d + 1, n)
+    mixing = np.zeros((CHUNK, d + 1, d + 1))
+    mixing[:, :d, :d] = np.eye(d)
+    mixing[:, d, :d], mixing[:, d, d] = task, sigma
+    root = mixing @ root
+    return root @ root.swapaxes(1, 2), task, sigma
+
+
+def _wishart_root(random: np.random.Generator, size: int, n: int) -> Floats:
+    """T with T T^T of Wishart's law: Bartlett's triangle, or the tokens themselves where they are too few for it."""
+    if n < size:
+        return random.standard_normal((CHUNK, size, n))
+    root = np.zeros((CHUNK, size, size))
+    below = np.tril_indices(size, -1)
+    root[:, below[0], below[1]] = random.standard_normal((CHUNK, len(below[0])))
+    along = np.arange(size)
+    root[:, along, along] = np.sqrt(random.chisquare(n - along, (CHUNK, size)))
+    return root

@@ -1,0 +1,134 @@
+r"""The eigenbasis of a context's second moment, in which every ridge estimate is a division.
+
+With Sigma = sum x x^T = V diag(t) V^T and z = V^T alpha, alpha = sum y x,
+
+    w_ridge(lambda) = (Sigma + lambda I)^{-1} alpha = V (z / (t + lambda)),
+    sum (y - y_OLS)^2 = sum y^2 - sum z^2 / t.
+
+One decomposition serves every constant. Where n < d the d - n directions that no token has are known to have t = z = 0
+and stay 0 in every estimate, so that lambda = 0 gives the least-squares solution of least norm.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from lipverify.linear_transformer.contexts import Contexts
+
+Array = Any
+"""An array of any library with the array API."""
+
+
+@dataclass(frozen=True)
+class Eigenbasis:
+    """Second moments of contexts, diagonalised.
+
+    Attributes
+    ----------
+    values
+        t, (contexts, d), ascending and >= 0; the first d - rank are 0.
+    vectors
+        V, (contexts, d, d), one eigenvector a column.
+    moment
+        z = V^T alpha, (contexts, d); 0 where t is.
+    energy
+        sum y^2, (contexts,).
+    n
+        Tokens in a context.
+    """
+
+    values: Array
+    vectors: Array
+    moment: Array
+    energy: Array
+    n: int
+
+    @property
+    def d(self) -> int:
+        """Dimension of the covariates."""
+        return int(self.values.shape[-1])
+
+    @property
+    def rank(self) -> int:
+        """Directions that the tokens span: min(n, d), almost surely."""
+        return min(self.n, self.d)
+
+    def shrunk(self, penalty: Array) -> Array:
+        """The coordinates z / (t + lambda), (contexts, d), for one lambda >= 0 or one a context."""
+        xp = self.values.__array_namespace__()
+        seen = self._seen(xp)
+        divisor = self.values + _column(penalty, xp)
+        return xp.where(seen, self.moment, 0.0) / xp.where(seen, divisor, 1.0)
+
+    def ridge(self, penalty: Array) -> Array:
+        """w_ridge(lambda), (contexts, d), for one lambda >= 0 or one a context."""
+        return self.back(self.shrunk(penalty))
+
+    def back(self, coordinates: Array) -> Array:
+        """Coordinates in the eigenbasis, (contexts, d), as vectors of R^d."""
+        return (self.vectors @ coordinates[..., None])[..., 0]
+
+    def into(self, w: Array) -> Array:
+        """Vectors of R^d, (contexts, d), in the eigenbasis."""
+        return (w[..., None, :] @ self.vectors)[..., 0, :]
+
+    def posterior_variances(self, sigma: Array) -> Array:
+        """Variances of w* given context and sigma along the eigenvectors, sigma^2 / (t + sigma^2), (contexts, d)."""
+        xp = self.values.__array_namespace__()
+        noise = _column(sigma, xp) ** 2
+        divisor = self.values + noise
+        return xp.where(divisor > 0, noise, 1.0) / xp.where(divisor > 0, divisor, 1.0)
+
+    @property
+    def residual(self) -> Array:
+        """The sum of squares that least squares leaves, (contexts,).
+
+        It is a difference: its absolute error is a few machine epsilons of sum y^2, below which it is not known.
+        """
+        xp = self.values.__array_namespace__()
+        seen = self._seen(xp)
+        explained = xp.where(seen, self.moment, 0.0) ** 2 / xp.where(seen, self.values, 1.0)
+        left = self.energy - xp.sum(explained, axis=-1)
+        return xp.where(left > 0, left, 0.0)
+
+    def _seen(self, xp: Any) -> Array:
+        """Which directions the tokens span."""
+        return xp.arange(self.d, device=self.values.device) >= self.d - self.rank
+
+
+def eigenbasis(contexts: Contexts) -> Eigenbasis:
+    """Diagonalise Sigma for every context.
+
+    >>> from lipverify.linear_transformer.contexts import Regression, draw_contexts
+    >>> from lipverify.linear_transformer.noise import UniformNoise
+    >>> basis = eigenbasis(draw_contexts(Regression(3, 20, UniformNoise(0.0)), 5, seed=0, cell="a"))
+    >>> basis.values.shape, bool((basis.residual < 1e-10).all())
+    ((5, 3), True)
+    """
+    gram: Array = contexts.gram
+    xp = gram.__array_namespace__()
+    values, vectors = xp.linalg.eigh(gram[..., :-1, :-1])
+    d = values.shape[-1]
+    seen = xp.arange(d, device=values.device) >= d - min(contexts.n, d)
+    moment = (gram[..., None, -1, :-1] @ vectors)[..., 0, :]
+    return Eigenbasis(xp.where(seen, values, 0.0), vectors, xp.where(seen, moment, 0.0), gram[..., -1, -1], contexts.n)
+
+
+class SpectralEstimator(ABC):
+    """An estimator that is made in the eigenbasis: many of them can share one decomposition."""
+
+    @abstractmethod
+    def coordinates(self, basis: Eigenbasis) -> Array:
+        """The weights w in the eigenbasis, (contexts, d)."""
+
+    def __call__(self, contexts: Contexts) -> Array:
+        """The weights w, (contexts, d)."""
+        basis = eigenbasis(contexts)
+        return basis.back(self.coordinates(basis))
+
+
+def _column(value: Array, xp: Any) -> Array:
+    """A number, or one a context, against arrays of shape (contexts, d)."""
+    return value[:, None] if hasattr(value, "shape") and len(value.shape) == 1 else value

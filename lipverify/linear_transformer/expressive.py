@@ -1,0 +1,150 @@
+r"""How well labels that are linear in the covariates align with the quadratic target y* = x(1)^2.
+
+For noise-free labels y = X w every layer of a linear transformer gives y^l = X v with some v in R^d, X of shape (n, d)
+with rows x_i ~ N(0, I). Three cosines follow, each with y* = h, h_i = x_i(1)^2:
+
+**The best v for each context**, cos = |P h| / |h| with P the projection on the columns of X. With g = X e_1 (so h =
+g^2) the other columns span a uniformly random (d-1)-dimensional subspace of the complement of g, so
+
+    cos^2 = q + (1 - q) B,    q = (sum g^3)^2 / (sum g^2 sum g^4),    B ~ Beta((d-1)/2, (n-d)/2) independent of q,
+
+and E cos^2 = E q + (1 - E q)(d-1)/(n-1) = (d + 4)/n + O(n^{-2}), as E q ~ 15 n / (n * 3 n).
+
+**What a transformer does.** It sees the moments sum e e^T only, and these do not change when single tokens (x_i, y_i)
+change sign, which turns y_i^l into -y_i^l and leaves h_i > 0. Averaged over these signs the cosine is 0, and with K =
+sum h_i^2 x_i x_i^T
+
+    E cos^2 = v^T K v / (v^T Sigma v |h|^2) <= lambda_max(Sigma^{-1} K) / |h|^2 -> 5/n:
+
+the dimension is gone, for K / n tends to 3 I + 12 e_1 e_1^T, Sigma / n to I, and |h|^2 / n to 3. For a fixed direction
+v of angle theta to e_1 the limit is (1 + 4 cos^2(theta)) / n.
+
+**E q exactly.** Only squares survive the signs: E q = E sum g^6 / (sum g^2 sum g^4). The radius of g is independent of
+its direction, so E q = E[sum g^6 / sum g^4] / n, and with 1/S = int_0^oo e^{-rS} dr
+
+    E q = int_0^oo E[g^6 e^{-r g^4}] (E e^{-r g^4})^{n-1} dr,
+
+a one-dimensional integral whose cost does not depend on n.
+
+Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, Theorem 4.2.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.counts import whole
+
+Array = Any
+"""An array of any library with the array API."""
+
+Floats = NDArray[np.float64]
+
+LARGEST_LOSS = 1 - float(np.finfo(float).eps)
+"""1 - E e^{-r g^4} is at most this in floats, so that its logarithm is finite."""
+STEP, LOWEST, HIGHEST = 1 / 8, -45.0, 45.0
+"""The trapezoidal rule in log(r n); every other node shows what it leaves."""
+NORMAL_STEP, NORMAL_END = 1 / 32, 13.0
+"""The trapezoidal rule over a standard normal, exact to rounding for what is analytic in a strip of width 1/10."""
+
+
+class Mean(NamedTuple):
+    """A mean and a bound on its error."""
+
+    value: float
+    error: float
+
+
+def expected_alignment(n: float) -> Mean:
+    """E q = E (sum g^3)^2 / (sum g^2 sum g^4) for n >= 1 standard normals g: the mean squared cosine at d = 1.
+
+    >>> round(expected_alignment(1).value, 10), round(1e6 * expected_alignment(1e6).value, 3)
+    (1.0, 5.0)
+    """
+    if not 1 <= n < math.inf:
+        raise InvalidInput(f"n = {n!r}: at least one token, and finitely many.")
+    x = np.arange(LOWEST, HIGHEST + STEP / 2, STEP) - math.log(n)
+    values = np.concatenate([_integrand(part, n) for part in np.array_split(x, 16)])
+    fine, coarse = STEP * values.sum(), 2 * STEP * values[::2].sum()
+    # the ends: the integrand is 15 r before the first node and falls like a power beyond the last
+    ends = values[0] + 8 * values[-1]
+    return Mean(float(fine), float(abs(fine - coarse) ** 2 / fine + ends + 64 * np.finfo(float).eps * fine))
+
+
+def mean_square_cosine(d: int, n: float) -> Mean:
+    """E cos^2 for the best v of each context, n >= d tokens in R^d: E q + (1 - E q)(d - 1)/(n - 1).
+
+    >>> round(1e6 * mean_square_cosine(10, 1e6).value, 3)  # d + 4
+    14.0
+    """
+    if not n >= whole("d", d, least=1):
+        raise InvalidInput(f"n = {n!r}: at least d = {d} tokens; with fewer the columns span everything they touch.")
+    q, error = expected_alignment(n)
+    share = (d - 1) / (n - 1) if n > 1 else 0.0
+    return Mean(q + (1 - q) * share, error + 4 * float(np.finfo(float).eps) * (q + share))
+
+
+def projected_square(X: Array, target: Array) -> Array:
+    """cos^2 of the angle between a target (..., n) and the columns of X (..., n, d), by a QR factorisation.
+
+    >>> round(float(projected_square(np.asarray([[1.0], [1.0]]), np.asarray([1.0, 0.0]))), 12)
+    0.5
+    """
+    xp = X.__array_namespace__()
+    Q, _ = xp.linalg.qr(X)
+    inside = xp.matrix_transpose(Q) @ target[..., None]
+    return xp.sum(inside[..., 0] ** 2, axis=-1) / xp.sum(target**2, axis=-1)
+
+
+def signed_cosine(labels: Array, target: Array) -> Array:
+    """The cosine of two vectors (..., n), with its sign."""
+    xp = labels.__array_namespace__()
+    along = xp.sum(labels * target, axis=-1)
+    return along / xp.sqrt(xp.sum(labels**2, axis=-1) * xp.sum(target**2, axis=-1))
+
+
+def sign_averaged_square(labels: Array, target: Array) -> Array:
+    """The mean of cos^2 over independent signs of the labels: sum y_i^2 h_i^2 / (sum y_i^2 sum h_i^2)."""
+    xp = labels.__array_namespace__()
+    squares = xp.sum((labels * target) ** 2, axis=-1)
+    return squares / (xp.sum(labels**2, axis=-1) * xp.sum(target**2, axis=-1))
+
+
+def largest_sign_averaged_square(X: Array, target: Array) -> Array:
+    """The largest `sign_averaged_square` over all labels X v: lambda_max(Sigma^{-1} K) / |h|^2.
+
+    Here h is the target and K = sum h_i^2 x_i x_i^T.
+
+    >>> float(largest_sign_averaged_square(np.eye(2), np.asarray([3.0, 4.0])))  # all the weight on the second token
+    0.64
+    """
+    xp = X.__array_namespace__()
+    weighted, transposed = target[..., None] ** 2 * X, xp.matrix_transpose(X)
+    # Sigma = C C^T: the eigenvalues of Sigma^{-1} K are those of the symmetric C^{-1} K C^{-T}
+    C = xp.linalg.cholesky(transposed @ X)
+    half = xp.linalg.solve(C, transposed @ weighted)
+    whitened = xp.linalg.solve(C, xp.matrix_transpose(half))
+    largest = xp.linalg.eigvalsh((whitened + xp.matrix_transpose(whitened)) / 2)[..., -1]
+    return largest / xp.sum(target**2, axis=-1)
+
+
+def _integrand(x: Floats, n: float) -> Floats:
+    """The integrand r E[g^6 e^{-r g^4}] (E e^{-r g^4})^{n-1} at r = e^x."""
+    g = np.arange(NORMAL_STEP / 2, NORMAL_END, NORMAL_STEP)
+    # r g^4 varies on the scale r^{-1/4}, which a fixed rule in g does not resolve once r is large
+    scale = np.minimum(1.0, np.exp(-x / 4))[:, None]
+    z = scale * g
+    weight = NORMAL_STEP * scale * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2)
+    power = np.exp(x)[:, None] * z**4
+    kept = np.sum(np.exp(-power) * weight, axis=1)
+    lost = np.sum(-np.expm1(-power) * weight, axis=1)
+    # 1 - E e^{-r g^4} is exact for small r, where it counts; the shrunken rule sees e^{-r g^4} to its end
+    log_mean = np.where(x > 0, np.log(kept), np.log1p(-np.minimum(lost, LARGEST_LOSS)))
+    moment = np.sum(z**6 * np.exp(-power) * weight, axis=1)
+    values: Floats = np.exp(x) * moment * np.exp((n - 1) * log_mean)
+    return values

@@ -1,0 +1,95 @@
+r"""Estimators that are linear in the labels and see eigenvalues alone: their exact loss, and the least of all.
+
+A filter is a function g of the eigenvalues of Sigma = V diag(t) V^T: w = V g(t) V^T alpha. Ridge with a constant is g
+= 1/(t + lambda); a GD++ model of any depth is a polynomial g. Given Sigma and sigma, z = V^T alpha has E z_k^2 = t_k
+(t_k + sigma^2), and w_ridge = V z / (t + sigma^2), so that the adjusted loss is an average over one eigenvalue,
+
+    1/2 int rho(t) E_sigma [ t (t + sigma^2) (g - 1/(t + sigma^2))^2 ] dt.
+
+Under the integral stands a quadratic in g(t), in which sigma occurs through E sigma^2 alone but for a term without g.
+Its minimum is at g(t) = 1/(t + E sigma^2), at every t separately: no filter beats ridge with the constant E sigma^2,
+and with the error polynomial e = 1 - t g a filter loses to it
+
+    1/2 int rho(t) (t + s)/t (e(t) - s/(t + s))^2 dt,    s = E sigma^2.
+
+More generally: given all covariates, w* and the noise enter any estimator that is linear in y through their second
+moments, and those are the same as for Gaussian noise of variance s, for which ridge with s is the posterior mean.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.contexts import Regression
+from lipverify.linear_transformer.noise import NoiseLaw
+from lipverify.linear_transformer.spectrum import POINTS, SpectralRule, spectral_rule
+
+Floats = NDArray[np.float64]
+
+NOISE_NODES = 96
+"""Levels in a rule for a continuous law of sigma."""
+EPS = float(np.finfo(float).eps)
+
+
+class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):
+    """An adjusted loss that was integrated, and a bound on its error, in the units of the squared target."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True)
+class ConstantRidge:
+    """g(t) = 1 / (t + penalty).
+
+    >>> ConstantRidge(1.0)(np.asarray([1.0, 3.0])).tolist()
+    [0.5, 0.25]
+    """
+
+    penalty: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.penalty < math.inf:
+            raise InvalidInput(f"penalty = {self.penalty!r}: the constant of ridge is a finite number >= 0.")
+
+    def __call__(self, t: Floats) -> Floats:
+        """The filter at eigenvalues t."""
+        return 1 / (t + self.penalty)
+
+
+def constant_ridge_loss(regression: Regression, penalty: float | None = None) -> ExactLoss:
+    r"""The exact adjusted loss of ridge with a constant; by default E sigma^2, which is the best.
+
+    The error is the difference to rules with fewer nodes in t and sigma, plus rounding.
+
+    Raises
+    ------
+    InvalidInput
+        If n < d.
+
+    >>> from lipverify.linear_transformer.noise import CategoricalNoise
+    >>> found = constant_ridge_loss(Regression(10, 20, CategoricalNoise((1.0, 3.0))))
+    >>> round(found.value, 6), found.error < 1e-12
+    (0.219537, True)
+    """
+    best = regression.noise.second_moment
+    penalty = best if penalty is None else ConstantRidge(penalty).penalty
+    fine, coarse = (
+        _ridge_loss(spectral_rule(regression.n, regression.d, points=points), regression.noise, penalty, nodes)
+        for points, nodes in ((POINTS, NOISE_NODES), (POINTS - 4, NOISE_NODES * 2 // 3))
+    )
+    return ExactLoss(value=fine, error=abs(fine - coarse) + 64 * EPS * fine)
+
+
+def _ridge_loss(rule: SpectralRule, noise: NoiseLaw, penalty: float, nodes: int) -> float:
+    """1/2 int rho E t (sigma^2 - lambda)^2 / ((t + lambda)^2 (t + sigma^2)): all terms are positive."""
+    sigma, weights = noise.nodes(nodes)
+    t = rule.t[:, None]
+    lost = t * (sigma**2 - penalty) ** 2 / ((t + penalty) ** 2 * (t + sigma**2))
+    return rule.mean(lost @ weights) / 2

@@ -1,0 +1,141 @@
+r"""GD++ acts on eigenvalues: the exact loss of any weights, as a sum of squares with its derivatives.
+
+With only w_xx and w_yx the implicit model stays a filter: M = m(Sigma), w = g(Sigma) alpha. A layer sees the eigenvalue
+tau = t m(t)^2 and the residual e = 1 - t g(t), from tau = t and e = 1, and maps
+
+    e' = e (1 + w_yx tau),    tau' = tau (1 + w_xx tau)^2,
+
+so e is a polynomial in t of degree (3^L - 1)/2 with e(0) = 1, and the last w_xx does nothing. The loss beyond the
+best constant ridge is a sum of squares over the nodes of a spectral rule, 1/2 sum rho (t + s)/t (e - s/(t + s))^2
+with s = E sigma^2.
+
+In the tail, where rho is as small as e^{-2000} and e^2 as large as its inverse, neither is a double; so e and tau
+are carried as logarithms with a sign, and derivatives as logarithmic derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.linear_transformer.layer import GDPlusPlus
+from lipverify.linear_transformer.spectrum import SpectralRule
+
+Floats = NDArray[np.float64]
+
+EPS = float(np.finfo(float).eps)
+LARGEST = 700.0
+"""exp of this is still a double."""
+OPERATIONS = 8
+"""Roundings of a layer that bear on its factor: the products, the sum, the logarithm and their sum."""
+
+
+class Factor(NamedTuple):
+    """1 + w tau: logarithm of its size, its sign, and the derivatives of that logarithm in log tau and in w."""
+
+    log: Floats
+    sign: Floats
+    in_tau: Floats
+    in_weight: Floats
+
+
+class Residual(NamedTuple):
+    """The error polynomial e: log |e|, its sign, and the gradient of log |e| in the weights, (weights, nodes)."""
+
+    log: Floats
+    sign: Floats
+    gradient: Floats
+
+
+def flat_weights(layers: Sequence[GDPlusPlus]) -> Floats:
+    """The 2 L - 1 weights that matter, (w_yx, w_xx) layer by layer without the last w_xx."""
+    return np.asarray([weight for layer in layers for weight in (layer.yx, layer.xx)][:-1])
+
+
+def layers_of(weights: Floats) -> tuple[GDPlusPlus, ...]:
+    """Layers with these 2 L - 1 weights; the last w_xx is 0."""
+    pairs = np.append(weights, 0.0).reshape(-1, 2)
+    return tuple(GDPlusPlus(xx=float(xx), yx=float(yx)) for yx, xx in pairs)
+
+
+def residual(weights: Floats, t: Floats) -> Residual:
+    """The logarithm of |e(t)|, its sign and gradient, for weights as `flat_weights` orders them.
+
+    >>> found = residual(flat_weights([GDPlusPlus(-0.5, -0.25), GDPlusPlus(0.0, -1.0)]), np.asarray([1.0]))
+    >>> bool(abs(found.sign * np.exp(found.log) - 0.75 * (1 - 0.5**2)) < 1e-15)
+    True
+    """
+    log_tau, log_e, sign = np.log(t), np.zeros_like(t), np.ones_like(t)
+    tau_gradient, e_gradient = (np.zeros((len(weights), len(t))) for _ in range(2))
+    for place, weight in enumerate(weights):
+        factor = _factor(weight, log_tau)
+        if place % 2 == 0:
+            log_e, sign = log_e + factor.log, sign * factor.sign
+            e_gradient = e_gradient + factor.in_tau * tau_gradient
+            e_gradient[place] += factor.in_weight
+        else:
+            log_tau = log_tau + 2 * factor.log
+            tau_gradient = tau_gradient * (1 + 2 * factor.in_tau)
+            tau_gradient[place] += 2 * factor.in_weight
+    return Residual(log_e, sign, e_gradient)
+
+
+def _factor(weight: float, log_tau: Floats) -> Factor:
+    """1 + w tau; where w tau is beyond rounding the 1 is dropped, and a 0 is moved by half a rounding."""
+    tau = np.exp(np.minimum(log_tau, LARGEST))
+    product = weight * tau
+    large = np.abs(product) > 1 / EPS
+    value = np.where(large, 1.0, 1 + product)
+    value = np.where(value == 0, EPS / 2, value)
+    log = np.where(large, np.log(abs(weight) or 1.0) + log_tau, np.log(np.abs(value)))
+    in_tau = np.where(large, 1.0, product / value)
+    in_weight = np.where(large, 1 / (weight or 1.0), tau / value)
+    return Factor(log, np.where(large, np.sign(weight), np.sign(value)), in_tau, in_weight)
+
+
+@dataclass(frozen=True)
+class ExcessLoss:
+    """The loss of GD++ beyond the best constant ridge, exactly, as half a sum of squares.
+
+    Attributes
+    ----------
+    rule
+        Average over eigenvalues.
+    noise
+        s = E sigma^2.
+    """
+
+    rule: SpectralRule
+    noise: float
+
+    def deviations(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Root of rho (t + s)/t times (e - s/(t + s)), and its Jacobian (nodes, weights); infinite if too large."""
+        t, s = self.rule.t, self.noise
+        log_scale = (self.rule.log_weights + np.log1p(s / t)) / 2
+        found = residual(weights, t)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = found.sign * np.exp(log_scale + found.log)
+            return scaled - np.exp(log_scale) * (s / (t + s)), (scaled * found.gradient).T
+
+    def __call__(self, weights: Floats) -> float:
+        """The loss beyond the best constant ridge."""
+        deviations, _ = self.deviations(weights)
+        with np.errstate(over="ignore"):
+            return float(deviations @ deviations) / 2
+
+    def rounding(self, weights: Floats) -> float:
+        """A bound on the rounding error of the value.
+
+        Each rounding in a layer acts like a relative change of a weight or of e by machine epsilon.
+        """
+        deviations, jacobian = self.deviations(weights)
+        t, s = self.rule.t, self.noise
+        scale = np.exp((self.rule.log_weights + np.log1p(s / t)) / 2)
+        size = np.abs(deviations) + scale * (s / (t + s))
+        moved = np.abs(jacobian) @ np.abs(weights) + size * (1 + np.abs(self.rule.log_weights))
+        change = OPERATIONS * EPS * moved
+        return float(np.abs(deviations) @ change + change @ change / 2)

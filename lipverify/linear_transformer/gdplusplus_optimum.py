@@ -1,0 +1,155 @@
+r"""The best GD++ weights for any depth and law of the noise: no training, least squares in 2 L - 1 numbers.
+
+The loss has several minima, which trained models also end in. Models grow layer by layer from the best few shorter ones
+(see `gdplusplus_search`), among them with a layer that does nothing, so that a deeper optimum is never worse.
+
+The expectation over all contexts and the mean over any sample of them part ways from three layers on: e is a polynomial
+of degree (3^L - 1)/2, and eigenvalues too rare to be seen bind its weights. Without noise, n = 20, d = 10 and four
+layers, the weights that are best on the eigenvalues which 10^5 contexts show lose 1.1e-4 there and 10^34 in
+expectation, of which the least is 1.0e-3. `seen_in` asks for the optimum over the eigenvalues that occur in so many
+contexts; both answers are exact, to different questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.contexts import Regression
+from lipverify.linear_transformer.filters import ExactLoss, constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus import ExcessLoss, layers_of
+from lipverify.linear_transformer.gdplusplus_search import KEPT, SAME, Minimum, best_ends, different, starts
+from lipverify.linear_transformer.layer import GDPlusPlus
+from lipverify.linear_transformer.spectrum import POINTS, largest_seen, spectral_rule
+from lipverify.loss.counts import whole
+
+Floats = NDArray[np.float64]
+
+STEP = 1e-5
+"""Relative step of the second differences: the cube root of machine epsilon, for a gradient that is exact."""
+LARGEST_DEPTH = 7
+
+
+class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
+    """The best GD++ weights found, and what speaks for them.
+
+    Attributes
+    ----------
+    layers
+        (w_xx, w_yx) of each layer; the last w_xx, which does nothing, is 0.
+    loss
+        The exact adjusted loss; its error covers quadrature and rounding, not a better minimum that was missed.
+    excess
+        What of it lies beyond the best constant ridge: >= 0, exactly.
+    unfinished
+        The part of the excess that a Newton step would still gain: the distance from a point with gradient 0.
+    curvature
+        Least eigenvalue of the Hessian, scaled to have 1 on its diagonal: positive at a minimum.
+    starts, agreeing
+        Descents, and how many ended in this minimum.
+    reach
+        The largest eigenvalue that was taken into account.
+    """
+
+    layers: tuple[tuple[float, float], ...]
+    loss: ExactLoss
+    excess: ExactLoss
+    unfinished: float
+    curvature: float
+    starts: int
+    agreeing: int
+    reach: float
+
+    @property
+    def model(self) -> tuple[GDPlusPlus, ...]:
+        """The layers."""
+        return tuple(GDPlusPlus(xx, yx) for xx, yx in self.layers)
+
+
+def optimal_gdplusplus(
+    regression: Regression, depth: int, seen_in: float | None = None
+) -> tuple[GDPlusPlusOptimum, ...]:
+    """The optima with 1, ..., depth layers.
+
+    Parameters
+    ----------
+    regression
+        n >= d tokens in R^d, and the law of the noise, of which E sigma^2 is all that matters for the weights.
+    depth
+        Layers, at most `LARGEST_DEPTH`.
+    seen_in
+        None for the expectation over all contexts. Otherwise a number of contexts: eigenvalues so large that less
+        than one above them is expected in so many are left out.
+
+    Raises
+    ------
+    InvalidInput
+        If n < d, or for a depth out of range.
+
+    >>> from lipverify.linear_transformer.noise import UniformNoise
+    >>> one, two = optimal_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
+    >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)
+    (True, 0.267942)
+    """
+    depth = whole("depth", depth, least=1)
+    if depth > LARGEST_DEPTH:
+        raise InvalidInput(
+            f"depth = {depth}: at most {LARGEST_DEPTH} layers; the polynomial has degree (3^depth - 1)/2."
+        )
+    ridge = constant_ridge_loss(regression)
+    grown: list[Minimum] = []
+    optima = []
+    for layers in range(1, depth + 1):
+        loss = _excess(regression, layers, POINTS, seen_in)
+        begin = starts(grown, layers, regression.n)
+        ends = best_ends(loss, begin)
+        grown = different(ends)[:KEPT]
+        finer = _excess(regression, layers, POINTS + 4, seen_in)
+        optima.append(_report(ridge, loss, finer, ends, len(begin)))
+    return tuple(optima)
+
+
+def _excess(regression: Regression, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
+    """The excess loss on a rule for its degree, cut where `seen_in` says."""
+    n, d = regression.n, regression.d
+    reach = None if seen_in is None else largest_seen(n, d, seen_in)
+    return ExcessLoss(spectral_rule(n, d, 3**layers, points, reach), regression.noise.second_moment)
+
+
+def _report(
+    ridge: ExactLoss, loss: ExcessLoss, finer: ExcessLoss, ends: Sequence[Minimum], tried: int
+) -> GDPlusPlusOptimum:
+    """The best end, with its error and the evidence."""
+    best = ends[0]
+    error = abs(finer(best.weights) - best.value) + loss.rounding(best.weights)
+    unfinished, curvature = _stationarity(loss, best)
+    return GDPlusPlusOptimum(
+        layers=tuple((layer.xx, layer.yx) for layer in layers_of(best.weights)),
+        loss=ExactLoss(value=ridge.value + best.value, error=ridge.error + error),
+        excess=ExactLoss(value=best.value, error=error),
+        unfinished=unfinished,
+        curvature=curvature,
+        starts=tried,
+        agreeing=sum(end.value <= best.value * (1 + SAME) for end in ends),
+        reach=loss.rule.reach,
+    )
+
+
+def _stationarity(loss: ExcessLoss, best: Minimum) -> tuple[float, float]:
+    """(gain of a Newton step over the value, least eigenvalue of the Hessian scaled to a diagonal of 1)."""
+
+    def gradient(weights: Floats) -> Floats:
+        deviations, jacobian = loss.deviations(weights)
+        return np.asarray(deviations @ jacobian)
+
+    steps = np.diag(STEP * np.abs(best.weights))
+    columns = [(gradient(best.weights + h) - gradient(best.weights - h)) / (2 * np.sum(h)) for h in steps]
+    hessian = (np.asarray(columns) + np.asarray(columns).T) / 2
+    scale = np.sqrt(np.abs(np.diag(hessian)))
+    scaled, slope = hessian / np.outer(scale, scale), gradient(best.weights) / scale
+    gain = float(slope @ np.linalg.solve(scaled, slope)) / 2
+    return abs(gain) / best.value, float(np.linalg.eigvalsh(scaled)[0])

@@ -1,0 +1,87 @@
+r"""The search for the best GD++ weights: which starts, and where descents from them end.
+
+The deviations are minimised by Levenberg-Marquardt with exact derivatives. Near-identity layers of a few sizes are
+inserted at every position of the best few models with one layer less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from lipverify.linear_transformer.gdplusplus import ExcessLoss
+
+Floats = NDArray[np.float64]
+
+INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
+"""Layers to insert: (w_yx, w_xx) in units of -1/n, the inverse of a mean eigenvalue."""
+SHORT, FINISHED, LONG = 40, 6, 1000
+"""Steps of a descent from every start, how many of the ends are followed further, and for how many steps."""
+KEPT = 3
+"""Different minima of a depth from which the next depth grows."""
+SAME = 1e-6
+"""Relative difference of losses below which two descents ended in the same minimum."""
+BARRIER = 1e100
+"""Stands for a deviation that is no double, so that a descent turns back."""
+
+
+class Minimum(NamedTuple):
+    """Where a descent ended: the excess loss and the weights."""
+
+    value: float
+    weights: Floats
+
+
+def starts(grown: Sequence[Minimum], layers: int, n: int) -> list[Floats]:
+    """Every inserted layer at every position of every shorter model, and a layer that does nothing after the best."""
+    if not grown:
+        return [np.asarray([-1.0 / n])]
+    shorter = [np.append(minimum.weights, 0.0).reshape(-1, 2) for minimum in grown]
+    inserted_layers = [
+        np.insert(pairs, position, -np.asarray(inserted) / n, axis=0).ravel()[:-1]
+        for pairs in shorter
+        for position in range(layers)
+        for inserted in INSERTED
+    ]
+    return [np.append(grown[0].weights, [0.0, 0.0]), *inserted_layers]
+
+
+def best_ends(loss: ExcessLoss, begin: Sequence[Floats]) -> list[Minimum]:
+    """Where descents end, best first: short ones from every start, and then the most promising ones to the end."""
+    short = sorted((_descend(loss, start, SHORT) for start in begin), key=lambda end: end.value)
+    return sorted((_descend(loss, end.weights, LONG) for end in short[:FINISHED]), key=lambda end: end.value)
+
+
+def _descend(loss: ExcessLoss, start: Floats, steps: int) -> Minimum:
+    """Levenberg-Marquardt, at most to the end of double precision."""
+    last: list[Any] = [None, None]
+
+    def at(weights: Floats) -> tuple[Floats, Floats]:
+        if last[0] is None or not np.array_equal(last[0], weights):
+            last[:] = [weights.copy(), loss.deviations(weights)]
+        return last[1]
+
+    def deviations(weights: Floats) -> Floats:
+        return np.clip(np.nan_to_num(at(weights)[0], nan=BARRIER), -BARRIER, BARRIER)
+
+    def jacobian(weights: Floats) -> Floats:
+        return np.clip(np.nan_to_num(at(weights)[1]), -BARRIER, BARRIER)
+
+    end = 4 * np.finfo(float).eps
+    found = least_squares(
+        deviations, start, jacobian, method="lm", x_scale="jac", xtol=end, ftol=end, gtol=end, max_nfev=steps
+    )
+    return Minimum(loss(found.x), found.x)
+
+
+def different(ends: Sequence[Minimum]) -> list[Minimum]:
+    """One of each minimum, best first."""
+    kept: list[Minimum] = []
+    for end in ends:
+        if not kept or end.value > kept[-1].value * (1 + SAME):
+            kept.append(end)
+    return kept

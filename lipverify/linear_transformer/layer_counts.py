@@ -1,0 +1,159 @@
+r"""How many layers of GD++ leave a relative error of epsilon, on spectra of condition number kappa.
+
+Counts are whole numbers, in which a slope can hardly be seen. So each question is turned around: how large a kappa do
+L layers manage at a given epsilon, and how small an epsilon at a given kappa? Both are smooth, known to rounding, and
+reach as far as L does.
+
+What no weights can beat: the residual is a polynomial in t of degree D <= (3^L - 1) / 2 with value 1 at 0, and
+Chebyshev's bound max |r| >= 1 / T_D((kappa + 1) / (kappa - 1)) on [1/kappa, 1] gives
+
+    L >= log_3(1 + 2 D),    D = arcosh(1/epsilon) / (2 artanh(1 / sqrt kappa)),
+
+about log_9 kappa + log_3 log(2/epsilon).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from flint import arb, ctx
+from scipy.optimize import brentq
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.linear_transformer.second_order import Method, residual
+from lipverify.loss.counts import whole
+
+BITS = 1024
+"""Precision of the balls: every layer costs a few bits."""
+MOST_LAYERS = 10_000
+LARGE, LARGEST_LOG = 1e34, 80.0
+"""From here on a step multiplies kappa by its limit factor, to rounding; and 1 + x = x in the bound below."""
+SETTLED = 40.0
+"""Once kappa - 1 < e^{-40} the recursion is quadratic to rounding."""
+
+
+def layers_needed(method: Method, kappa: float, decades: int) -> int:
+    """The least number of layers that leaves at most epsilon = 10^{-decades}, decided with balls of Arb.
+
+    Raises
+    ------
+    InvalidInput
+        If kappa < 1 or `decades` is not an integer >= 1.
+    OutOfReach
+        If a ball holds epsilon, or there is no such number below 10,000.
+
+    >>> from lipverify.linear_transformer.second_order import MINIMAX
+    >>> [layers_needed(MINIMAX, 10.0, decades) for decades in (1, 10, 100, 1000, 10_000)]
+    [3, 6, 10, 13, 16]
+    """
+    whole("decades", decades, least=1)
+    _require_condition(kappa)
+    with ctx.workprec(BITS):
+        epsilon, excess = arb(10) ** -decades, arb(kappa) - 1
+        for layers in range(1, MOST_LAYERS):
+            left = residual(excess)
+            if left <= epsilon:
+                return layers
+            if not left > epsilon:
+                raise OutOfReach(f"kappa = {kappa!r}, decades = {decades}: {BITS} bits do not decide layer {layers}.")
+            excess = method.improve(excess)
+    raise OutOfReach(f"kappa = {kappa!r}: more than {MOST_LAYERS} layers; no method with xx needs so many.")
+
+
+def log_condition_reached(method: Method, epsilon: float, layers: int) -> float:
+    """The logarithm of the largest kappa at which that many layers leave epsilon: a step back for each layer of xx.
+
+    Any number of layers is as quick: from kappa = 1e34 on each of them adds log(gain), to rounding.
+
+    >>> from lipverify.linear_transformer.second_order import MINIMAX
+    >>> [round(math.exp(log_condition_reached(MINIMAX, 0.5, layers)), 3) for layers in (1, 2)]
+    [3.0, 13.409]
+    """
+    _require_accuracy(epsilon)
+    excess, steps = 2 * epsilon / (1 - epsilon), whole("layers", layers, least=1) - 1
+    while steps and excess < LARGE:
+        excess, steps = _increasing_root(method.improve, excess), steps - 1
+    return math.log1p(excess) + steps * math.log(method.gain)
+
+
+def log_log_accuracy_reached(method: Method, kappa: float, layers: int) -> float:
+    """The double logarithm log log(1 / epsilon) of what that many layers leave at kappa, if it is below 1.
+
+    >>> from lipverify.linear_transformer.second_order import MINIMAX
+    >>> [round(math.exp(log_log_accuracy_reached(MINIMAX, 2.0, layers)), 3) for layers in (1, 5)]
+    [1.099, 31.76]
+    """
+    _require_condition(kappa)
+    excess, steps = kappa - 1, whole("layers", layers, least=1) - 1
+    while steps and excess > math.exp(-SETTLED):
+        excess, steps = method.improve(excess), steps - 1
+    if not steps:
+        return math.log(-math.log(residual(excess)))
+    # kappa' - 1 = q (kappa - 1)^2 from here on: -log(kappa - 1) - log(q) doubles
+    log_q = math.log(method.improve(excess)) - 2 * math.log(excess)
+    doubled = -math.log(excess) - log_q
+    return math.log(doubled) + steps * math.log(2) + math.log1p((log_q + math.log(2)) / doubled * 2.0**-steps)
+
+
+def chebyshev_log_condition_reached(epsilon: float, layers: int) -> float:
+    r"""The logarithm of the largest kappa at which `chebyshev_weights` leave 1/3 <= epsilon < 1.
+
+    It is where sin(n theta) = epsilon n sin(theta), on the first lobe.
+
+    >>> round(math.exp(chebyshev_log_condition_reached(0.5, 1)), 6)  # r = 1 - 4 t / 3
+    2.666667
+    """
+    if not 1 / 3 <= epsilon < 1:
+        raise InvalidInput(f"epsilon = {epsilon!r}: the side lobes are below 1/3; choose 1/3 <= epsilon < 1.")
+    steps = whole("layers", layers, least=1)
+    # beyond n = 3^40, n sin(x / n) = x to rounding
+    n = 3.0 ** min(steps, 40)
+    lobe = brentq(lambda x: math.sin(x) / (n * math.sin(x / n)) - epsilon, 1e-3, math.pi, xtol=1e-15)
+    return -2 * math.log(math.sin(lobe / n)) + max(steps - 40, 0) * math.log(9)
+
+
+def least_layers(log_kappa: float, epsilon: float) -> float:
+    """A lower bound on the layers of any GD++, as a real number.
+
+    >>> round(least_layers(math.log(3.0), 0.5), 12)  # one layer leaves exactly 1/2
+    1.0
+    """
+    _require_accuracy(epsilon)
+    # 1 / (2 artanh(kappa^{-1/2})) = e^{log_kappa / 2} / 2 to rounding where the exponential would overflow
+    if log_kappa > LARGEST_LOG:
+        return (math.log(math.acosh(1 / epsilon)) + log_kappa / 2) / math.log(3)
+    return math.log1p(2 * chebyshev_steps(math.exp(log_kappa), epsilon)) / math.log(3)
+
+
+def chebyshev_steps(kappa: float, epsilon: float) -> float:
+    """The degree of the best residual polynomial: also the layers of gradient descent with the best step for each."""
+    _require_condition(kappa)
+    _require_accuracy(epsilon)
+    return math.acosh(1 / epsilon) / (2 * math.atanh(1 / math.sqrt(kappa)))
+
+
+def fixed_steps(kappa: float, epsilon: float) -> float:
+    """The layers of gradient descent with one step for all: log(epsilon) / log((kappa - 1) / (kappa + 1))."""
+    _require_condition(kappa)
+    _require_accuracy(epsilon)
+    return math.log(epsilon) / math.log1p(-2 / (kappa + 1))
+
+
+def _increasing_root(f: Callable[[Any], Any], value: float) -> float:
+    """The h with f(h) = value for an increasing f with f(h) < h, in the logarithm of h."""
+    low = math.log(value)
+    # no layer takes more than a factor 9 from a large kappa, nor leaves less than (kappa - 1)^2 / 9 of a small one
+    high = max(low + math.log(9), (low + math.log(9)) / 2) + 1
+    return math.exp(brentq(lambda x: math.log(f(math.exp(x))) - math.log(value), low, high, xtol=1e-15, rtol=1e-15))
+
+
+def _require_condition(kappa: float) -> None:
+    if not 1 < kappa < math.inf:
+        raise InvalidInput(f"kappa = {kappa!r}: a condition number above 1, and finite.")
+
+
+def _require_accuracy(epsilon: float) -> None:
+    if not 0 < epsilon < 1:
+        raise InvalidInput(f"epsilon = {epsilon!r}: a relative error between 0 and 1.")

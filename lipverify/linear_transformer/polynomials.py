@@ -1,0 +1,92 @@
+"""Polynomials with integer coefficients as entries of arrays, and the terms that a difference leaves over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from sympy import ZZ, latex
+from sympy.polys.rings import PolyElement, ring
+
+Objects = NDArray[Any]
+"""An array of polynomials (or of plain integers), on which array code runs as it is."""
+
+
+class Leftover(msgspec.Struct, frozen=True):
+    """How many terms the difference of two polynomial sides has, out of how many the side that is derived has.
+
+    `first` is a shortest term that is left over, as LaTeX.
+    """
+
+    terms: int
+    of: int
+    first: str = ""
+
+
+class Symbols:
+    """Free symbols by name and shape, all of one ring of polynomials over the integers.
+
+    >>> symbols = Symbols(x=(2,), a=())
+    >>> symbols.x[0] + symbols.a
+    x0 + a
+    """
+
+    def __init__(self, **shapes: tuple[int, ...]) -> None:
+        names = {
+            name: [name + "".join(map(str, place)) for place in np.ndindex(*shape)] for name, shape in shapes.items()
+        }
+        _, *generators = ring([each for group in names.values() for each in group], ZZ)
+        waiting = iter(generators)
+        groups = {name: [next(waiting) for _ in group] for name, group in names.items()}
+        self._named = {
+            name: array(groups[name]).reshape(shape) if shape else groups[name][0] for name, shape in shapes.items()
+        }
+
+    def __getattr__(self, name: str) -> Any:
+        return self._named[name]
+
+
+def array(entries: Any) -> Objects:
+    """An array of polynomials."""
+    return np.asarray(entries, dtype=object)
+
+
+def total(terms: Iterable[Any]) -> Any:
+    """A sum that begins with its first term, so that it stays a polynomial."""
+    first, *others = terms
+    for term in others:
+        first = first + term
+    return first
+
+
+def leftover(derived: Sequence[Sequence[Any]], stated: Sequence[Sequence[Any]]) -> Leftover:
+    """The terms of the difference, entry by entry.
+
+    >>> x = Symbols(x=()).x
+    >>> leftover([[(x + 1) ** 2]], [[x**2 + 1]])
+    Leftover(terms=1, of=3, first='2 x')
+    """
+    pairs = [(p, q) for one, other in zip(derived, stated, strict=True) for p, q in zip(one, other, strict=True)]
+    differences = [p - q for p, q in pairs]
+    return Leftover(sum(map(_count, differences)), sum(_count(p) for p, _ in pairs), _shortest(differences))
+
+
+def _count(p: Any) -> int:
+    """Terms of a polynomial, or of a plain integer."""
+    return len(p) if isinstance(p, PolyElement) else int(p != 0)
+
+
+def _shortest(differences: Sequence[Any]) -> str:
+    """The term with the fewest factors; of several the first in the order of the ring."""
+    polynomials = [p for p in differences if isinstance(p, PolyElement) and p]
+    if not polynomials:
+        return ""
+    ring = polynomials[0].ring
+    powers, coefficient = min(
+        (term for p in polynomials for term in p.terms()),
+        key=lambda term: (sum(term[0]), [-power for power in term[0]]),
+    )
+    return str(latex(ring.from_dict({powers: coefficient}).as_expr()))

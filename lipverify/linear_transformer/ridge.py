@@ -1,0 +1,142 @@
+r"""The ridge baselines: one constant, an estimate of the noise, and an estimate with a tuned cap and factor.
+
+Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, section 6: ConstRR, AdaRR, TunedRR.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.adjusted import Estimator, Evaluation
+from lipverify.linear_transformer.contexts import Regression
+from lipverify.linear_transformer.eigenbasis import Eigenbasis, SpectralEstimator
+
+Array = Any
+"""An array of any library with the array API."""
+
+ROUNDS = 400
+"""Evaluations that a search for constants may take; two numbers need about eighty."""
+
+
+@dataclass(frozen=True)
+class ConstRR(SpectralEstimator):
+    """Ridge with one constant for all contexts; for n < d as well.
+
+    >>> ConstRR(-1.0)
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: penalty = -1.0: a constant of ridge is a finite number >= 0.
+    """
+
+    penalty: float
+
+    def __post_init__(self) -> None:
+        require_constant("penalty", self.penalty)
+
+    def coordinates(self, basis: Eigenbasis) -> Array:
+        """The coordinates z / (t + penalty)."""
+        return basis.shrunk(self.penalty)
+
+
+@dataclass(frozen=True)
+class AdaRR(SpectralEstimator):
+    """Ridge with the unbiased estimate of the variance, sum (y - y_OLS)^2 / (n - d), context by context.
+
+    Attributes
+    ----------
+    degrees
+        What the sum is divided by, where it is not n - d: for controls.
+    """
+
+    degrees: int | None = None
+
+    def coordinates(self, basis: Eigenbasis) -> Array:
+        """The coordinates z / (t + estimate); refused for n <= d, where least squares leaves nothing."""
+        return basis.shrunk(variance_estimate(basis, self.degrees))
+
+
+@dataclass(frozen=True)
+class TunedRR(SpectralEstimator):
+    """Ridge with min(factor * estimate, cap), the estimate being that of `AdaRR`."""
+
+    cap: float
+    factor: float
+
+    def __post_init__(self) -> None:
+        require_constant("cap", self.cap)
+        require_constant("factor", self.factor)
+
+    def coordinates(self, basis: Eigenbasis) -> Array:
+        """The coordinates z / (t + min(factor * estimate, cap))."""
+        xp = basis.values.__array_namespace__()
+        penalty = self.factor * variance_estimate(basis)
+        return basis.shrunk(xp.where(penalty < self.cap, penalty, self.cap))
+
+
+def variance_estimate(basis: Eigenbasis, degrees: int | None = None) -> Array:
+    """The estimate sum (y - y_OLS)^2 / (n - d), (contexts,).
+
+    Raises
+    ------
+    InvalidInput
+        If n <= d: there are no degrees of freedom left.
+    """
+    if basis.n <= basis.d:
+        raise InvalidInput(
+            f"n = {basis.n} <= d = {basis.d}: least squares fits every label, so that the noise cannot be estimated; "
+            "use ConstRR or a Bayes estimator."
+        )
+    return basis.residual / (basis.n - basis.d if degrees is None else degrees)
+
+
+def best_constant(regression: Regression) -> ConstRR:
+    """The best constant, exactly: E sigma^2 (see `filters`)."""
+    return ConstRR(regression.noise.second_moment)
+
+
+def tuned_constant(fitted: Evaluation) -> ConstRR:
+    """The constant with the least loss on sampled contexts; report it on fresh ones."""
+    start = float(np.mean(np.asarray(fitted.contexts.sigma) ** 2))
+    return ConstRR(*_tune(fitted, ConstRR, [start]))
+
+
+def tuned_ridge(fitted: Evaluation) -> TunedRR:
+    """Cap and factor with the least loss on sampled contexts; report it on fresh ones.
+
+    >>> from lipverify.linear_transformer.adjusted import evaluation
+    >>> from lipverify.linear_transformer.contexts import draw_contexts
+    >>> from lipverify.linear_transformer.noise import CategoricalNoise
+    >>> known = Regression(5, 20, CategoricalNoise((2.0,)))
+    >>> tuned = tuned_ridge(evaluation(draw_contexts(known, 2048, seed=0, cell="tune")))
+    >>> 3.9 < tuned.cap < 4.1  # sigma^2, as there is nothing to estimate
+    True
+    """
+    highest = float(np.max(np.asarray(fitted.contexts.sigma))) ** 2
+    return TunedRR(*_tune(fitted, TunedRR, [highest, 1.0]))
+
+
+def _tune(fitted: Evaluation, family: Any, start: list[float]) -> list[float]:
+    """Positive constants of a family with the least sampled loss, by a simplex search on their logarithms."""
+    if start[0] == 0:
+        return start
+
+    def loss(logarithms: Any) -> float:
+        constants = [math.exp(min(max(value, -50.0), 50.0)) for value in logarithms]
+        estimator: Estimator = family(*constants)
+        return float(np.mean(np.asarray(fitted.losses(estimator))))
+
+    options = {"maxfev": ROUNDS, "xatol": 1e-5, "fatol": 0.0}
+    found = minimize(loss, [math.log(value) for value in start], method="Nelder-Mead", options=options)
+    return [math.exp(value) for value in found.x]
+
+
+def require_constant(name: str, value: Any) -> None:
+    """Refuse a constant of ridge that is not a finite number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise InvalidInput(f"{name} = {value!r}: a constant of ridge is a finite number >= 0.")

@@ -1,0 +1,171 @@
+r"""The mean eigenvalue density of a real Wishart matrix, and a rule for averages over it.
+
+Sigma = sum of n terms x x^T with x ~ N(0, I) in R^d, n >= d, has eigenvalues with the joint density
+
+    proportional to prod_{i<j} |t_i - t_j| prod_i t_i^{(n-d-1)/2} e^{-t_i/2}
+
+(the Laguerre orthogonal ensemble). With a = n - d and the Laguerre polynomials L_k^a, the density of all d
+eigenvalues is
+
+    rho(t) = sum_{k<d-1} k!/(k+a)! L_k^a(t)^2 t^a e^{-t} + phi(t) (c - C int_0^t psi),
+    phi, psi = t^{(a-1)/2} e^{-t/2} L_{d-1}^a,  the same with L_{d-2}^a,    C = (d-1)! / (2 (n-2)!),
+
+where c = (C/2) int_0^inf psi if d is even and c = 1 / int_0^inf phi if d is odd. For large t it falls like e^{-t/2},
+which sets how far a rule must reach: polynomials of high degree live in the tail.
+
+Sources: the form of the correction to the unitary kernel is that of Forrester, Nagao, Honner, Nucl. Phys. B 553
+(1999), and of Adler, Forrester, Nagao, van Moerbeke, J. Stat. Phys. 99 (2000); here every rule is checked against the
+exact moments E tr Sigma^k, k <= 3, when it is made, and higher ones by the tests.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import eval_genlaguerre, gammaln
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.loss.counts import whole
+
+Floats = NDArray[np.float64]
+
+PANEL, POINTS = 0.5, 20
+"""Width in sqrt(t) and Gauss-Legendre points of a panel: sqrt(t) is the variable in which e^{-t/2} has one scale."""
+ACCURACY = 1e-10
+"""Relative error in the exact moments from which on a rule is refused."""
+
+
+@dataclass(frozen=True)
+class SpectralRule:
+    """Nodes and weights for int f(t) rho(t) dt = E tr f(Sigma).
+
+    Attributes
+    ----------
+    t
+        Eigenvalues, (nodes,).
+    log_weights
+        Logarithms of the weights, (nodes,): in the tail the weights themselves are below the smallest double.
+    reach
+        Where the rule ends.
+    error
+        Largest relative error among mass and exact moments E tr Sigma^k, k <= 3, before a rule was cut short.
+    """
+
+    t: Floats
+    log_weights: Floats
+    reach: float
+    error: float
+
+    def mean(self, values: Floats) -> float:
+        """E tr f(Sigma) from f at the nodes."""
+        return math.fsum(np.exp(self.log_weights) * values)
+
+
+def largest_seen(n: int, d: int, contexts: float) -> float:
+    """The eigenvalue above which one is expected in so many contexts, to the spacing of a rule's nodes.
+
+    Raises
+    ------
+    InvalidInput
+        If `contexts` is no number >= 1.
+
+    >>> round(largest_seen(20, 10, 1e5)), round(largest_seen(20, 10, 1e9))
+    (93, 119)
+    """
+    if not 1 <= contexts < math.inf:
+        raise InvalidInput(f"contexts = {contexts!r}: give a finite number >= 1.")
+    rule = spectral_rule(n, d)
+    beyond = np.cumsum(np.exp(rule.log_weights)[::-1])[::-1]
+    return float(rule.t[int(np.argmax(beyond * contexts < 1))])
+
+
+def spectral_rule(n: int, d: int, degree: int = 3, points: int = POINTS, reach: float | None = None) -> SpectralRule:
+    """A rule for functions that grow no faster than t^degree.
+
+    Parameters
+    ----------
+    n, d
+        Tokens and dimension, n >= d >= 1.
+    degree
+        The rule reaches as far as t^degree rho(t) matters.
+    points
+        Points of a panel; fewer give another rule, to see the error.
+    reach
+        Where the rule is cut short: eigenvalues above are left out. None for all of them.
+
+    Raises
+    ------
+    InvalidInput
+        If n < d, where the density has an atom at 0.
+    OutOfReach
+        If the moments come out wrong by more than `ACCURACY`, which is so once n or d is several hundred.
+
+    >>> rule = spectral_rule(20, 10)
+    >>> round(rule.mean(rule.t), 9), round(rule.mean(1 / rule.t), 9)  # n d, d / (n - d - 1)
+    (200.0, 1.111111111)
+    """
+    d, n = whole("d", d, least=1), whole("n", n, least=1)
+    degree = whole("degree", degree, least=3)
+    if n < d:
+        raise InvalidInput(f"n = {n} < d = {d}: Sigma is singular; use n >= d, or the n x n matrix of scalar products.")
+    power = degree + (n + d) / 2
+    # t^power e^{-t/2} peaks at 2 power and falls like a Gaussian in sqrt(t), of deviation below 1
+    end = math.sqrt(2 * power) + 10
+    edges = np.linspace(0.0, end, math.ceil(end / PANEL) + 1)
+    if reach is not None and 0 < reach < end**2:
+        edges = np.unique(np.append(edges, math.sqrt(reach)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        t, widths, density = _scaled_density(n, d, edges, points)
+    if not np.all((density > 0) & (density < math.inf)):
+        raise OutOfReach(f"n = {n}, d = {d}: the eigenvalue density is lost to rounding; use a smaller n or d.")
+    log_weights = np.log(widths) + np.log(density) - t / 2
+    rule = SpectralRule(t, log_weights, end**2, 0.0)
+    error = max(abs(rule.mean(t**k) / exact - 1) for k, exact in enumerate(trace_moments(n, d)))
+    if not error < ACCURACY:
+        raise OutOfReach(f"n = {n}, d = {d}: moments are wrong by {error:.1e}; use a smaller n or d.")
+    kept = t <= (end**2 if reach is None else reach)
+    return SpectralRule(t[kept], log_weights[kept], float(min(end**2, reach or end**2)), error)
+
+
+def trace_moments(n: int, d: int) -> tuple[int, int, int, int]:
+    """E tr Sigma^k for k = 0, 1, 2, 3.
+
+    >>> trace_moments(20, 10)
+    (10, 200, 6200, 238800)
+    """
+    return d, n * d, n * d * (n + d + 1), n * d * (n**2 + d**2 + 3 * n * d + 3 * n + 3 * d + 4)
+
+
+def _scaled_density(n: int, d: int, edges: Floats, points: int) -> tuple[Floats, Floats, Floats]:
+    """Nodes t = s^2, widths dt, and rho(t) e^{t/2}, from panels in s."""
+    x, w = np.polynomial.legendre.leggauss(points)
+    half = np.diff(edges)[:, None] / 2
+    s = edges[:-1, None] + half * (x + 1)
+    t, widths, a = s**2, 2 * s * half * w, n - d
+    # both functions carry the root of C, which would overflow alone
+    log_C = gammaln(d) - math.log(2) - gammaln(n - 1) if d > 1 else 0.0
+    common = np.exp((a - 1) / 2 * np.log(t) + log_C / 2)
+    phi = common * eval_genlaguerre(d - 1, a, t)
+    psi = common * np.exp(-t / 2) * (eval_genlaguerre(d - 2, a, t) if d > 1 else 0.0)
+    whole_panels = np.sum(widths * psi, axis=1)
+    before = np.cumsum(whole_panels) - whole_panels
+    partial = before[:, None] + half * ((2 * s * psi) @ _antiderivative(x).T)
+    constant = np.sum(whole_panels) / 2 if d % 2 == 0 else 1 / np.sum(widths * phi * np.exp(-t / 2))
+    density = phi * (constant - partial)
+    for k in range(d - 1):
+        log_scale = gammaln(k + 1) - gammaln(k + a + 1) + a * np.log(t) - t / 2
+        density += (eval_genlaguerre(k, a, t) * np.exp(log_scale / 2)) ** 2
+    return t.ravel(), widths.ravel(), density.ravel()
+
+
+def _antiderivative(x: Floats) -> Floats:
+    """The matrix that takes values at Gauss-Legendre points to integrals from -1 to each of them."""
+    powers = np.eye(len(x))
+    antiderivatives = np.polynomial.legendre.legint(powers, lbnd=-1)
+    return np.asarray(
+        np.polynomial.legendre.legval(x, antiderivatives).T
+        @ np.linalg.inv(np.polynomial.legendre.legvander(x, len(x) - 1))
+    )

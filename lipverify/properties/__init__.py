@@ -1,0 +1,46 @@
+"""Laws that every correct law, estimator, interval or verdict obeys: call them on your own.
+
+Each takes concrete values, so it serves under Hypothesis and without; raises `AssertionError` with the values, the rule
+and the excess; and returns error / allowed, for `hypothesis.target`. What is not a number fails.
+
+| on | properties |
+|---|---|
+| the two terms of the loss | `noise_is_between`, `bias_is_not_negative`, `noise_grows`, `weights_are_equal` |
+| how they scale | `noise_scales`, `bias_scales` |
+| several methods | `agree`, `covers`, `terms_cover` |
+| a law of the task | `is_isotropic`, `is_lipschitz`, `keeps_its_extents` |
+| a covariance | `is_symmetric`, `is_positive` |
+| an interval from samples | `interval_covers` |
+| an optimal window | `is_a_minimum` |
+| a limit exponent | `exponent_covers` |
+| a verdict | `narrowing_never_overturns` |
+"""
+
+from lipverify.properties.evidence import exponent_covers, interval_covers, narrowing_never_overturns
+from lipverify.properties.kernels import is_positive, is_symmetric
+from lipverify.properties.laws import is_isotropic, is_lipschitz, keeps_its_extents
+from lipverify.properties.methods import agree, covers, terms_cover
+from lipverify.properties.optimum import is_a_minimum
+from lipverify.properties.scaling import bias_scales, noise_scales
+from lipverify.properties.terms import bias_is_not_negative, noise_grows, noise_is_between, weights_are_equal
+
+__all__ = [
+    "agree",
+    "bias_is_not_negative",
+    "bias_scales",
+    "covers",
+    "exponent_covers",
+    "interval_covers",
+    "is_a_minimum",
+    "is_isotropic",
+    "is_lipschitz",
+    "is_positive",
+    "is_symmetric",
+    "keeps_its_extents",
+    "narrowing_never_overturns",
+    "noise_grows",
+    "noise_is_between",
+    "noise_scales",
+    "terms_cover",
+    "weights_are_equal",
+]

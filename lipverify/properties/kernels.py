@@ -1,0 +1,102 @@
+"""What a covariance is: symmetric and positive semidefinite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.zonal.harmonics import deficits
+from lipverify.problem.own import Zonal
+from lipverify.properties.ratio import EPS, ROUNDING, require
+
+Floats = NDArray[np.float64]
+
+
+def is_symmetric(kernel: Callable[[Floats, Floats], Any], points: Floats) -> float:
+    """K(x, x') = K(x', x) at all pairs of points.
+
+    Parameters
+    ----------
+    kernel
+        K, from two arrays of points (m, 1, d) and (1, m, d) to values (m, m).
+    points
+        (m, d), two or more.
+
+    Returns
+    -------
+    float
+        The largest difference over what rounding allows.
+
+    Raises
+    ------
+    AssertionError
+        If two values differ.
+
+    >>> is_symmetric(lambda x, y: (x * y).sum(axis=-1), np.eye(3))
+    0.0
+    """
+    x = _points(points)
+    values = np.asarray(kernel(x[:, None, :], x[None, :, :]), dtype=float)
+    allowed = ROUNDING * float(np.max(np.abs(values)))
+    return require("K(x, x') = K(x', x)", abs(values - values.T), allowed, K=values, mirrored=values.T)
+
+
+def is_positive(kernel: Zonal | Callable[[Floats], Any], points: Floats) -> float:
+    """The matrix K(<x_i, x_j>) has no negative eigenvalue: every covariance is positive semidefinite.
+
+    Parameters
+    ----------
+    kernel
+        A `Zonal` law, or K as a function of the cosine <x, x'>.
+    points
+        On the sphere, (m, d), two or more; a kernel may be positive in one dimension and not in the next, and few
+        points see only few harmonics.
+
+    Returns
+    -------
+    float
+        The most negative eigenvalue over what rounding allows, 0 if there is none.
+
+    Raises
+    ------
+    AssertionError
+        If an eigenvalue is negative by more than rounding.
+
+    >>> is_positive(Zonal(spectrum=(0.0, 1.0)), np.eye(3))
+    0.0
+    """
+    x = _points(points)
+    cosines = np.clip(x @ x.T, -1, 1)
+    np.fill_diagonal(cosines, 1.0)
+    values = np.asarray(_function(kernel, x.shape[1])(cosines), dtype=float)
+    smallest = float(np.linalg.eigvalsh(values)[0])
+    # cosines are off by rounding, and so is every entry
+    allowed = 64 * EPS * len(x) * float(np.max(np.abs(values)))
+    return require("K is positive semidefinite", -smallest, allowed, eigenvalue=smallest, points=len(x))
+
+
+def _function(kernel: Zonal | Callable[[Floats], Any], d: int) -> Callable[[Floats], Any]:
+    """K as a function of the cosine."""
+    if not isinstance(kernel, Zonal):
+        return kernel
+    if kernel.kernel is not None:
+        return kernel.kernel
+    spectrum = kernel.spectrum or ()
+
+    def series(t: Floats) -> Floats:
+        harmonics = islice(deficits(d, 1 - t), max(len(spectrum) - 1, 0))
+        return sum((k * (1 - D) for k, D in zip(spectrum[1:], harmonics, strict=True)), spectrum[0] + 0 * t)
+
+    return series
+
+
+def _points(points: Floats) -> Floats:
+    x = np.asarray(points, dtype=float)
+    if x.ndim != 2 or len(x) < 2:
+        raise InvalidInput(f"points have the shape {x.shape}: a covariance is looked at on two or more, (m, d).")
+    return x

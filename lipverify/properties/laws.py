@@ -1,0 +1,184 @@
+"""What a law of the task says of itself: isotropic, Lipschitz, bounded."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.interval import Tally
+from lipverify.loss.streams import generator, normals
+from lipverify.problem.composed import Transformed
+from lipverify.problem.law import FunctionLaw, RidgeLaw, as_functions
+from lipverify.problem.sphere import on_sphere
+from lipverify.properties.ratio import EPS, ROUNDING, require
+
+Floats = NDArray[np.float64]
+STEP = 1e-5
+"""Distance of two points between which a slope is taken."""
+
+
+def is_isotropic(
+    law: FunctionLaw, d: int, rotation: Floats, *, contexts: int = 4000, seed: int = 0, alarm: float = 1e-6
+) -> float:
+    """f(Rx) is drawn like f(x): E (f(Rx) - f(Rx'))^2 = E (f(x) - f(x'))^2, all of a law that the loss depends on.
+
+    Parameters
+    ----------
+    law
+        A law that can be drawn.
+    d
+        Dimension.
+    rotation
+        R, an orthogonal d x d matrix.
+    contexts
+        Functions that are drawn; 4000 see a law that is twice as rough along one axis as along another.
+    seed
+        Seed of the draws, a number of yours: never let Hypothesis choose it.
+    alarm
+        The probability with which an isotropic law may fail here.
+
+    Returns
+    -------
+    float
+        The largest difference / half-width of its interval.
+
+    Raises
+    ------
+    AssertionError
+        If an increment changes by more than its interval.
+
+    >>> from lipverify.laws import ReLU
+    >>> is_isotropic(ReLU(), 2, np.array([[0.0, -1.0], [1.0, 0.0]])) <= 1
+    True
+    """
+    law = as_functions(law, "is_isotropic")
+    R = np.asarray(rotation, dtype=float)
+    if R.shape != (d, d) or not np.allclose(R @ R.T, np.eye(d), atol=1e-9):
+        raise InvalidInput(
+            f"rotation has the shape {R.shape} or is not orthogonal: give a {d} x {d} orthogonal matrix."
+        )
+    x = np.concatenate([np.eye(d)[:2], -np.eye(d)[:2], _sphere(seed, "isotropic", (4, d))])
+    tasks = law.draw(generator(seed, f"isotropic/{law.name}", 0), contexts, d)
+    here, there = (_values(law, tasks, np.broadcast_to(p, (contexts, *p.shape))) for p in (x, x @ R.T))
+    differences = np.sum([_increments(b) - _increments(a) for a, b in zip(here, there, strict=True)], axis=0)
+    bound = np.full(differences.shape[1], sum(extent**2 for extent in law.extents()) * (1 + 64 * EPS))
+    tally = Tally(-bound, bound)
+    tally.add(differences)
+    mean, half_width = tally.interval(1 - alarm / len(bound))
+    return require("increments are the same after a rotation", abs(mean), half_width, difference=mean, law=law)
+
+
+def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: int = 500, seed: int = 0) -> float:
+    """|f(x) - f(x')| <= L |x - x'| on the sphere, where drawn functions are steepest and between distant points.
+
+    Parameters
+    ----------
+    law
+        A law that can be drawn.
+    d
+        Dimension.
+    L
+        The constant that is claimed; `law.L` by default.
+    contexts
+        Functions that are drawn, each at one point of its own.
+    seed
+        Seed of the draws, a number of yours: never let Hypothesis choose it.
+
+    Returns
+    -------
+    float
+        The largest slope / L: near 1 where the constant is the best one, and enough functions were drawn.
+
+    Raises
+    ------
+    AssertionError
+        If a function is steeper.
+
+    >>> from lipverify.laws import ReLU
+    >>> 0.95 < is_lipschitz(ReLU(L=3.0), 5) <= 1
+    True
+    """
+    law = as_functions(law, "is_lipschitz")
+    constant = L if L is not None else getattr(law, "L", None)
+    if constant is None:
+        raise InvalidInput(f"law = {law!r} has no L: give the constant that is claimed.")
+    tasks = law.draw(generator(seed, f"lipschitz/{law.name}", 0), contexts, d)
+    amplitudes = _amplitudes(law, contexts, seed)
+    x = _sphere(seed, "lipschitz", (contexts, 1, d))
+
+    def f(points: Floats) -> Floats:
+        return np.asarray(np.sum([a * h for a, h in zip(amplitudes, _values(law, tasks, points), strict=True)], axis=0))
+
+    steep, far = _uphill(f, x), _sphere(seed, "far", (contexts, 8, d))
+    start, ends = f(x), np.concatenate([steep, far], axis=1)
+    rise, distance = abs(f(ends) - start), np.linalg.norm(ends - x, axis=-1)
+    # values are off by rounding, and so are the points
+    rounding = 16 * (EPS * abs(start) + EPS * constant)
+    allowed = constant * distance * (1 + ROUNDING) + rounding
+    return require("|f(x) - f(x')| <= L |x - x'|", rise, allowed, rise=rise, distance=distance, L=constant, law=law)
+
+
+def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: int = 0) -> float:
+    """No component varies by more than the extent that the law states: intervals for what is sampled rest on it.
+
+    Parameters are those of `is_lipschitz`; so are what is returned and raised.
+
+    >>> from lipverify.laws import Quadratic
+    >>> keeps_its_extents(Quadratic(), 3) <= 1
+    True
+    """
+    law = as_functions(law, "keeps_its_extents")
+    tasks = law.draw(generator(seed, f"extents/{law.name}", 0), contexts, d)
+    x = np.concatenate([_sphere(seed, "extents", (contexts, 200, d)), _poles(tasks, contexts, d)], axis=1)
+    values, extents = _values(law, tasks, x), law.extents()
+    if len(values) != len(extents):
+        raise AssertionError(f"{law!r} has {len(values)} components and states {len(extents)} extents.")
+    ranges = np.stack([np.ptp(h, axis=1) for h in values])
+    stated = np.array(extents)[:, None]
+    return require("max f - min f <= extent", ranges, stated * (1 + ROUNDING), range=ranges, extents=extents, law=law)
+
+
+def _sphere(seed: int, cell: str, shape: tuple[int, ...]) -> Floats:
+    return np.asarray(on_sphere(normals(seed, cell, 0, shape), np))
+
+
+def _poles(tasks: Any, contexts: int, d: int) -> Floats:
+    """Where ridge functions are largest and smallest: q and -q; no point for other tasks."""
+    if not (isinstance(tasks, np.ndarray) and tasks.shape == (contexts, d) and np.all(np.any(tasks, axis=1))):
+        return np.empty((contexts, 0, d))
+    q = np.asarray(on_sphere(tasks, np))[:, None, :]
+    return np.concatenate([q, -q], axis=1)
+
+
+def _values(law: FunctionLaw, tasks: Any, points: Floats) -> list[Floats]:
+    """The components at the points."""
+    return [np.asarray(h, dtype=float) for h in law.values(tasks, points, np)]
+
+
+def _increments(values: Floats) -> Floats:
+    """(f(x) - f(x'))^2 for all pairs of points, (contexts, pairs)."""
+    i, j = np.triu_indices(values.shape[1], 1)
+    return np.asarray((values[:, i] - values[:, j]) ** 2)
+
+
+def _amplitudes(law: FunctionLaw, contexts: int, seed: int) -> list[Any]:
+    """Amplitudes of each component and context, (contexts, 1); 1 for laws whose functions have none."""
+    ridge = law.ridge if isinstance(law, Transformed) else law
+    if not isinstance(ridge, RidgeLaw):
+        return [1.0] * len(law.extents())
+    uniforms = generator(seed, "amplitudes", 0).random((len(law.extents()), contexts, 1))
+    return [ridge.amplitudes(u) for u in uniforms]
+
+
+def _uphill(f: Any, x: Floats) -> Floats:
+    """A point near each x, in the direction along the sphere in which f rises most, (contexts, 1, d)."""
+    d = x.shape[-1]
+    slopes = (f(x + STEP * np.eye(d)) - f(x)) / STEP
+    along = slopes[:, None, :] - (slopes[:, None, :] * x).sum(axis=-1, keepdims=True) * x
+    size = np.linalg.norm(along, axis=-1, keepdims=True)
+    direction = along / np.where(size > 0, size, math.inf)
+    return np.asarray(on_sphere(x + STEP * direction + np.where(size > 0, 0.0, STEP) * np.eye(d)[0], np))

@@ -1,0 +1,114 @@
+"""Several ways to one number, and the errors that they state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.loss import loss_terms
+from lipverify.loss.terms import LossTerms
+from lipverify.problem.problem import Problem
+from lipverify.properties.ratio import require
+
+Method = str | Callable[[Problem, Any], LossTerms]
+
+
+def agree(
+    problem: Problem,
+    w: Any,
+    methods: Sequence[Method] = ("exact", "montecarlo"),
+    alarm: float = 1.0,
+    blunt: float = 0.5,
+) -> float:
+    """Any two methods differ by no more than the errors that both state.
+
+    Parameters
+    ----------
+    problem, w
+        Where they are compared.
+    methods
+        Names as in `loss_terms`, or functions (problem, w) -> LossTerms: your own estimator.
+    alarm
+        How many stated errors may be missed: 1 for bounds, 2 where one is a 95 % half-width.
+    blunt
+        The largest stated error, as a share of the value: beyond it agreement would say nothing, and fails.
+
+    Returns
+    -------
+    float
+        The largest difference / allowed.
+
+    Raises
+    ------
+    AssertionError
+        If two methods disagree, or one is too blunt.
+    InvalidInput
+        If there are fewer than two methods.
+
+    >>> from functools import partial
+    >>> from lipverify.laws import Cosine
+    >>> zonal = partial(loss_terms, route="zonal")
+    >>> agree(Problem(d=3, n=100, law=Cosine(L=2.0)), [0.5, 5.0], methods=("exact", zonal)) <= 1
+    True
+    """
+    if len(methods) < 2:
+        raise InvalidInput(f"methods = {methods!r}: two or more can agree.")
+    found = [(_name(how), _terms(how, problem, w)) for how in methods]
+    for name, terms in found:
+        for term in ("bias", "noise"):
+            value, error = _term(terms, term)
+            rule = f"the error of the {term} by {name} is below {blunt:g} of it, or agreement says nothing"
+            require(rule, error, blunt * abs(value) + np.finfo(float).tiny, value=value, error=error)
+    return max(_apart(one, other, term, alarm) for one, other in combinations(found, 2) for term in ("bias", "noise"))
+
+
+def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, alarm: float = 1.0) -> float:
+    """A stated error is honest: |value - reference| <= error + reference_error.
+
+    Returns
+    -------
+    float
+        The largest difference / allowed.
+
+    Raises
+    ------
+    AssertionError
+        If the reference is farther away than the error says.
+
+    >>> covers(1.5, 1.0, 2.0)
+    0.5
+    """
+    one, other = np.asarray(value, dtype=float), np.asarray(reference, dtype=float)
+    allowed = alarm * np.asarray(error, dtype=float) + np.asarray(reference_error, dtype=float)
+    return require("the stated error covers the reference", abs(one - other), allowed, value=one, reference=other)
+
+
+def terms_cover(terms: LossTerms, reference: LossTerms, alarm: float = 1.0) -> float:
+    """The stated errors of both terms cover a reference, with its own errors; see `covers`."""
+    pairs = [(_term(terms, term), _term(reference, term)) for term in ("bias", "noise")]
+    return max(covers(*mine, *theirs, alarm=alarm) for mine, theirs in pairs)
+
+
+def _name(how: Method) -> str:
+    return how if isinstance(how, str) else getattr(how, "__name__", repr(how))
+
+
+def _terms(how: Method, problem: Problem, w: Any) -> LossTerms:
+    return loss_terms(problem, w, how) if isinstance(how, str) else how(problem, w)
+
+
+def _term(terms: LossTerms, term: str) -> tuple[Any, Any]:
+    value, error = getattr(terms, term), getattr(terms, f"{term}_error")
+    return np.asarray(value, dtype=float), np.asarray(error, dtype=float)
+
+
+def _apart(one: tuple[str, LossTerms], other: tuple[str, LossTerms], term: str, alarm: float) -> float:
+    """How far apart two methods are, over what both allow."""
+    (value, error), (second, second_error) = _term(one[1], term), _term(other[1], term)
+    rule = f"{one[0]} and {other[0]} agree on the {term}"
+    shown = {"first": value, "second": second, "w": np.asarray(one[1].w)}
+    return require(rule, abs(value - second), alarm * (error + second_error), **shown)

@@ -1,0 +1,107 @@
+"""How both terms scale with L and sigma."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.loss import loss_terms
+from lipverify.loss.terms import LossTerms
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Linear, Quadratic, RandomAmplitude
+from lipverify.problem.problem import Problem
+from lipverify.properties.ratio import ROUNDING, require
+
+Loss = Callable[[Problem, Any], LossTerms]
+
+
+def noise_scales(problem: Problem, w: Any, factor: float, loss: Loss = loss_terms, alarm: float = 1.0) -> float:
+    """N goes as sigma^2, and B does not depend on sigma.
+
+    Parameters
+    ----------
+    problem, w
+        Where it is looked at; sigma > 0.
+    factor
+        By how much sigma grows, > 0 and not 1.
+    loss
+        The estimator: loss(problem, w) gives both terms.
+    alarm
+        How many stated errors may be missed, see `noise_is_between`.
+
+    Returns
+    -------
+    float
+        The largest error / allowed.
+
+    Raises
+    ------
+    AssertionError
+        If a term does not scale.
+
+    >>> from lipverify.laws import Affine
+    >>> noise_scales(Problem(d=3, n=100, law=Affine()), [0.5, 5.0], factor=3.0) <= 1
+    True
+    """
+    _require_factor(factor)
+    one, other = loss(problem, w), loss(problem.replace(sigma=factor * problem.sigma), w)
+    return max(_scaled(one, other, "noise", factor, 2, alarm), _scaled(one, other, "bias", factor, 0, alarm))
+
+
+def bias_scales(
+    problem: Problem,
+    w: Any,
+    factor: float,
+    loss: Loss = loss_terms,
+    rougher: Law | None = None,
+    alarm: float = 1.0,
+) -> float:
+    """B goes as L^2, and N does not depend on L.
+
+    Parameters
+    ----------
+    problem, w, loss, alarm
+        See `noise_scales`.
+    factor
+        By how much the functions of the law grow, > 0 and not 1.
+    rougher
+        The law whose functions are `factor` times those of the problem's law; not needed where the law is proportional
+        to its `L` (affine, linear, ReLU, quadratic).
+
+    Raises
+    ------
+    AssertionError
+        If a term does not scale.
+    InvalidInput
+        If `rougher` is needed.
+
+    >>> from lipverify.laws import ReLU
+    >>> bias_scales(Problem(d=3, n=100, law=ReLU()), [0.5, 5.0], factor=3.0) <= 1
+    True
+    """
+    _require_factor(factor)
+    law = problem.law
+    if rougher is None:
+        if not isinstance(law, RandomAmplitude | Linear | Quadratic):
+            raise InvalidInput(f"law = {law!r} is not proportional to an L: give `rougher`, {factor:g} times the law.")
+        rougher = type(law)(L=factor * law.L)
+    one, other = loss(problem, w), loss(problem.replace(law=rougher), w)
+    return max(_scaled(one, other, "bias", factor, 2, alarm), _scaled(one, other, "noise", factor, 0, alarm))
+
+
+def _scaled(one: LossTerms, other: LossTerms, term: str, factor: float, power: int, alarm: float) -> float:
+    """Whether a term is factor^power times what it was."""
+    before, after = (np.asarray(getattr(terms, term), dtype=float) for terms in (one, other))
+    errors = [np.asarray(getattr(terms, f"{term}_error"), dtype=float) for terms in (one, other)]
+    scale = factor**power
+    allowed = alarm * (scale * errors[0] + errors[1]) + ROUNDING * abs(after)
+    rule = f"the {term} goes as the factor to the power {power}"
+    return require(rule, abs(after - scale * before), allowed, before=before, after=after, factor=factor)
+
+
+def _require_factor(factor: float) -> None:
+    if not (0 < factor < np.inf and factor != 1):
+        raise InvalidInput(f"factor = {factor!r}: a change of scale is positive, finite and not 1.")

@@ -1,0 +1,120 @@
+"""What both terms of the loss obey, whatever the estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.loss.terms import LossTerms
+from lipverify.properties.ratio import ROUNDING, require
+from lipverify.properties.variance import variance
+
+
+def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
+    r"""sigma^2 / n <= N(w) <= sigma^2: weights that sum to one have 1/n <= sum a_i^2 <= 1.
+
+    Parameters
+    ----------
+    terms
+        Both terms at one or more windows, by any method; softmax weights.
+    alarm
+        How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths, where each value then raises a false
+        alarm about once in ten thousand.
+
+    Returns
+    -------
+    float
+        The largest error / allowed.
+
+    Raises
+    ------
+    AssertionError
+        If a value is outside by more than its error.
+
+    >>> from lipverify import Problem, loss_terms
+    >>> from lipverify.laws import Affine
+    >>> noise_is_between(loss_terms(Problem(d=3, n=100, law=Affine()), [0.5, 50.0]))
+    0.0
+    """
+    n, square = float(terms.problem.n), terms.problem.sigma**2
+    noise, allowed = _with_room(terms.noise, terms.noise_error, alarm)
+    shown = {"N": noise, "w": _windows(terms), "n": n, "sigma": terms.problem.sigma}
+    low = require("sigma^2 / n <= N", square / n - noise, allowed, **shown)
+    return max(low, require("N <= sigma^2", noise - square, allowed, **shown))
+
+
+def bias_is_not_negative(terms: LossTerms, alarm: float = 1.0) -> float:
+    """B(w) >= 0, for it is the mean of a square; see `noise_is_between` for parameters and what is returned or raised.
+
+    >>> from lipverify import Problem, loss_terms
+    >>> from lipverify.laws import ReLU
+    >>> bias_is_not_negative(loss_terms(Problem(d=3, n=1e9, law=ReLU()), 50.0))
+    0.0
+    """
+    bias = np.asarray(terms.bias, dtype=float)
+    return require("B >= 0", -bias, alarm * np.asarray(terms.bias_error), B=bias, w=_windows(terms))
+
+
+def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
+    """N(w) does not fall where w grows: narrower windows average fewer labels. Windows in any order, two or more.
+
+    See `noise_is_between` for parameters and what is returned or raised.
+
+    >>> from lipverify import Problem, loss_terms
+    >>> from lipverify.laws import Affine
+    >>> noise_grows(loss_terms(Problem(d=3, n=100, law=Affine()), [0.0, 0.5, 50.0]))
+    0.0
+    """
+    w = _windows(terms).ravel()
+    if w.size < 2:
+        raise InvalidInput(f"w = {w.tolist()}: the growth of the noise is seen at two windows or more.")
+    order = np.argsort(w, kind="stable")
+    noise, allowed = _with_room(np.ravel(terms.noise)[order], np.ravel(terms.noise_error)[order], alarm)
+    falls = noise[:-1] - noise[1:]
+    return require("N grows with w", falls, allowed[:-1] + allowed[1:], w=w[order][1:], N=noise[1:], before=noise[:-1])
+
+
+def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
+    r"""At w = 0, and for one token at any w: N = sigma^2 / n and B = (1 + 1/n) Var f.
+
+    Var f, over the sphere and the law, is computed here by a quadrature of its own, so the problem must be isotropic.
+    See `noise_is_between` for parameters and what is returned or raised.
+
+    Raises
+    ------
+    InvalidInput
+        If n > 1 and there is a window that is not 0, or Var f is not known.
+
+    >>> from lipverify import Problem, loss_terms
+    >>> from lipverify.laws import ReLU
+    >>> weights_are_equal(loss_terms(Problem(d=3, n=7, law=ReLU()), 0.0)) <= 1
+    True
+    """
+    problem, w = terms.problem, _windows(terms)
+    if problem.n > 1 and np.any(w != 0):
+        raise InvalidInput(f"w = {w.max():g}: weights are equal at w = 0, or for one token.")
+    n, (value, error) = float(problem.n), variance(problem.law, problem.d)
+    noise, noise_allowed = _with_room(terms.noise, terms.noise_error, alarm)
+    bias, bias_allowed = _with_room(terms.bias, terms.bias_error, alarm)
+    expected = (1 + 1 / n) * value
+    shown = {"w": w, "n": n}
+    of_noise = abs(noise - problem.sigma**2 / n)
+    return max(
+        require("N = sigma^2 / n for equal weights", of_noise, noise_allowed, N=noise, **shown),
+        require(
+            "B = (1 + 1/n) Var f for equal weights",
+            abs(bias - expected), bias_allowed + (1 + 1 / n) * error, B=bias, expected=expected, **shown,
+        ),
+    )  # fmt: skip
+
+
+def _with_room(value: Any, error: Any, alarm: float) -> tuple[Any, Any]:
+    """A term, and what it may miss: its stated error and the rounding of what it is compared with."""
+    term = np.asarray(value, dtype=float)
+    return term, alarm * np.asarray(error, dtype=float) + ROUNDING * abs(term)
+
+
+def _windows(terms: LossTerms) -> Any:
+    return np.asarray(terms.w, dtype=float)

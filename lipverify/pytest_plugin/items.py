@@ -1,0 +1,105 @@
+"""Files of claims as collectors, and claims as items."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lipverify.claims.claim import Claim
+from lipverify.claims.ledger import Record
+from lipverify.claims.own.loading import claims_of
+from lipverify.claims.record import record
+from lipverify.claims.registry import Profile, profile_named
+from lipverify.errors import InvalidInput
+from lipverify.pytest_plugin.measured import Measured
+from lipverify.pytest_plugin.text import differs, reason, told
+
+MEASURED = pytest.StashKey[Measured]()
+
+
+class ClaimFile(pytest.File):
+    """A file of claims."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """One item for each claim."""
+        return _items(self)
+
+
+class ClaimModule(pytest.Module):
+    """A test module that also has claims."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """The claims, and then the tests."""
+        yield from _items(self)
+        yield from super().collect()
+
+
+def _items(file: pytest.File) -> Iterator[ClaimItem]:
+    """The claims of a file as items; what is wrong with it is an error of collection, in a line."""
+    option = file.config.option
+    profile = profile_named(option.lipverify_profile, option.lipverify_seed)
+    try:
+        claims = _claims(file.path, file.config, profile)
+    except InvalidInput as error:
+        raise file.CollectError(str(error)) from None
+    for claim in claims:
+        yield ClaimItem.from_parent(file, name=claim.id, claim=claim)
+
+
+def _claims(path: Path, config: pytest.Config, profile: Profile) -> Sequence[Claim]:
+    """The claims of a file: one of `checks/` is a module, any other one stands by itself."""
+    spec = find_spec("checks")
+    for home in (spec.submodule_search_locations or ()) if spec is not None else ():
+        if path.is_relative_to(home):
+            inside = path.relative_to(home).with_suffix("").parts
+            found: Sequence[Claim] = import_module(".".join(("checks", *inside))).claims(profile)
+            return found
+    return claims_of(os.path.relpath(path, config.invocation_params.dir), profile)
+
+
+class ClaimItem(pytest.Item):
+    """One claim: measured in the set-up, so that what breaks is an error, and judged in the call."""
+
+    def __init__(self, *, claim: Claim, **place: Any) -> None:
+        super().__init__(**place)
+        self.claim = claim
+        self.record: Record | None = None
+        self.add_marker(pytest.mark.claim)
+
+    def setup(self) -> None:
+        """Measure what is not measured yet."""
+        self.record = made = record(self.claim, measured(self.config).of(self.claim))
+        for name in ("verdict", "expected", "measured", "claimed", "margin"):
+            self.user_properties.append((name, str(getattr(made, name))))
+        if made.verdict == "error":
+            pytest.fail(f"a check broke: {made.problem}", pytrace=False)
+
+    def runtest(self) -> None:
+        """Compare the verdict with the record."""
+        made, option = self.record, self.config.option
+        assert made is not None
+        strict = option.lipverify_strict or bool(getattr(option, "strict", False))
+        if differs(made, strict):
+            pytest.fail(told(made), pytrace=False)
+        if made.verdict == "inconclusive":
+            pytest.skip(reason(made))
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the claim comes from."""
+        return self.path, None, self.name
+
+
+def measured(config: pytest.Config) -> Measured:
+    """What this process has measured."""
+    if MEASURED not in config.stash:
+        option = config.option
+        shared = getattr(config, "workerinput", {}).get("lipverify_folder")
+        settings = f"{option.lipverify_profile}, {option.lipverify_seed}, numpy"
+        config.stash[MEASURED] = Measured(Path(shared) if shared else None, settings)
+    return config.stash[MEASURED]

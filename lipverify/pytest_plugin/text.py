@@ -1,0 +1,89 @@
+"""What is said about a claim whose verdict is not what it should be."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+from lipverify.claims.ledger import Cell, CrossCheck, Record
+
+MOST_CELLS = 12
+"""Cells that are listed; a claim over more says how many there are."""
+
+
+def differs(record: Record, strict: bool) -> bool:
+    """Whether a claim fails: its control escaped, or its verdict is not the recorded one, or, if `strict`, is refuted.
+
+    A claim that is not decided neither passes nor fails, unless its control escaped. One that is new, with no verdict
+    recorded, is asked to hold.
+    """
+    if not record.control.caught:
+        return True
+    if record.verdict == "inconclusive":
+        return False
+    must_hold = strict or record.expected is None
+    return record.moved or (must_hold and record.verdict == "refuted")
+
+
+def headline(record: Record) -> str:
+    """The verdict in one line; pytest shows the id before it."""
+    if not record.control.caught:
+        return f"control not caught: {record.control.statement}"
+    recorded = "no verdict is recorded" if record.expected is None else f"recorded as {record.expected}"
+    return f"{record.verdict}, {recorded}: {record.measured}"
+
+
+def reason(record: Record) -> str:
+    """Why a claim is not decided, in one line."""
+    apart = [cross for cross in record.cross_checks if not cross.agrees]
+    if apart:
+        return f"{record.id}: {headline(record)}; {_apart(apart[0])}"
+    return f"{record.id}: {headline(record)}; the evidence does not decide between {record.claimed} and its opposite"
+
+
+def told(record: Record) -> str:
+    """The claim's text, and what was measured."""
+    lines = {
+        "title": record.title,
+        "statement": record.statement,
+        "source": f"{record.source.paper}, {record.source.place}: {record.source.printed}",
+        "assumptions": "; ".join(record.assumptions),
+        "claimed": record.claimed,
+        "measured": record.measured,
+        "margin": "" if record.margin is None else f"{record.margin:.4g}",
+        "control": f"{record.control.statement} ({'caught' if record.control.caught else 'NOT caught'})",
+        "finding": record.finding,
+        "what holds": record.corrected,
+        "again with": record.reproduce,
+    }
+    said = [f"{name + ':':<13}{text}" for name, text in lines.items() if text]
+    evidence = [_cell(cell) for cell in _telling(record)]
+    more = len(record.cells) - len(evidence)
+    rest = [f"and {more} more"] if more > 0 else []
+    return "\n".join([headline(record), "", *said, "evidence:", indent("\n".join([*evidence, *rest]), "  ")])
+
+
+def _telling(record: Record) -> list[Cell]:
+    """The cells that are not supported or whose control escaped, then the others, up to `MOST_CELLS`."""
+    ranked = sorted(record.cells, key=lambda cell: cell.verdict == "supported" and cell.control == "refuted")
+    return ranked[:MOST_CELLS]
+
+
+def _cell(cell: Cell) -> str:
+    """One piece of evidence in a line."""
+    where = ", ".join(f"{name} = {value}" for name, value in cell.where.items())
+    value = "unbounded" if cell.measured is None else f"{cell.measured:.6g} ± {cell.error or 0:.2g}"
+    margin = "" if cell.margin is None else f", margin {cell.margin:.3g}"
+    control = "" if cell.control == "refuted" else ", control NOT caught"
+    return (
+        f"{where}: {cell.quantity} = {value} ({cell.method}), allowed {cell.claimed}: {cell.verdict}{margin}{control}"
+    )
+
+
+def _apart(cross: CrossCheck) -> str:
+    """Two methods that disagree."""
+    (one, other), (error, other_error) = cross.values, cross.errors
+    first, second = cross.methods
+    return (
+        f"the methods disagree on {cross.quantity}: {first} {one:.6g} ± {error:.2g}, "
+        f"{second} {other:.6g} ± {other_error:.2g}"
+    )

@@ -1,0 +1,94 @@
+"""Where tokens live: points, rotations, covariates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.problem.covariates import Covariates, Ellipsoid, ProductOfSpheres, Sphere
+from lipverify.problem.sphere import on_sphere, standard_normals
+from lipverify.strategies.numbers import constants, dimensions
+
+Floats = NDArray[np.float64]
+ADDRESSES = st.integers(0, 2**32 - 1)
+
+
+def rotations(d: int) -> st.SearchStrategy[Floats]:
+    """Orthogonal d x d matrices, reflections among them, uniform (Haar) but for the identity, to which they shrink.
+
+    >>> from hypothesis import find
+    >>> find(rotations(2), lambda R: True).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    dimensions(d, d)
+    return ADDRESSES.map(lambda address: _rotation(d, address))
+
+
+def points(d: int, count: int = 1) -> st.SearchStrategy[Floats]:
+    """As many points on S^{d-1}, (count, d), uniform and independent.
+
+    Raises
+    ------
+    InvalidInput
+        If `d` is not a dimension or `count` is not positive.
+    """
+    dimensions(d, d)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InvalidInput(f"count = {count!r}: the number of points must be an integer >= 1.")
+    return ADDRESSES.map(lambda address: np.asarray(on_sphere(_normals(address, (count, d)), np)))
+
+
+def covariates(d: int, low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[Covariates]:
+    """Laws of the covariates in R^d: the sphere, to which it shrinks, ellipsoids, products of two spheres.
+
+    Parameters
+    ----------
+    d
+        Dimension.
+    low, high
+        Bounds of the semi-axes and the radii.
+
+    Raises
+    ------
+    InvalidInput
+        If a value breaks its rule.
+
+    >>> from hypothesis import find
+    >>> find(covariates(3), lambda law: law.radius == 1)
+    Sphere()
+    """
+    dimensions(d, d)
+    radius = constants(low, high)
+    axes = st.lists(radius, min_size=d, max_size=d)
+    return st.one_of(
+        st.just(Sphere()),
+        st.builds(_ellipsoid, axes, rotations(d)),
+        st.builds(_product, st.integers(1, d - 1), rotations(d), radius, radius),
+    )
+
+
+def _ellipsoid(axes: list[float], R: Floats) -> Ellipsoid:
+    """Semi-axes along the columns of R; the average takes out what rounding adds to the symmetry."""
+    Sigma = R @ np.diag(np.square(axes)) @ R.T
+    return Ellipsoid((Sigma + Sigma.T) / 2)
+
+
+def _product(k: int, R: Floats, c_u: float, c_v: float) -> ProductOfSpheres:
+    """A sphere in the first k columns of R and one in the others."""
+    return ProductOfSpheres(R[:, :k], c_u, c_v)
+
+
+def _normals(address: int, shape: tuple[int, ...]) -> Floats:
+    return standard_normals(np.random.Generator(np.random.Philox(key=address)), shape)
+
+
+def _rotation(d: int, address: int) -> Any:
+    if address == 0:
+        return np.eye(d)
+    Q, R = np.linalg.qr(_normals(address, (d, d)))
+    # the signs make the distribution uniform: LAPACK's own choice of them depends on the matrix
+    return Q * np.sign(np.diag(R))

@@ -1,0 +1,165 @@
+"""Laws of the task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lipverify.errors import InvalidInput
+from lipverify.problem.composed import LowRank, Transformed
+from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
+from lipverify.problem.laws import LAWS, law_named
+from lipverify.problem.own import Ridge, Zonal
+from lipverify.strategies.geometry import rotations
+from lipverify.strategies.links import Kinked, PowerSeries, Wave
+from lipverify.strategies.numbers import constants, dimensions, log_floats
+
+Bounds = tuple[float, float]
+KINDS = ("power", "wave", "kinked")
+MOST_KINKS = 4
+NEAREST_POLE = 0.99
+"""Kinks stay away from the poles by this much: nearer ones need windows that resolve them."""
+
+
+def named_laws(*names: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[RidgeLaw]:
+    """The laws with a name: "affine", "relu", "cosine", "quadratic", or those asked for; shrinks to the first, L = 1.
+
+    Raises
+    ------
+    InvalidInput
+        If a name is not known, or `L` is not a pair of bounds.
+
+    >>> from hypothesis import find
+    >>> find(named_laws(), lambda law: True)
+    Affine(L=1.0)
+    """
+    for name in names:
+        law_named(name)
+    kinds = [LAWS[name] for name in names or LAWS]
+    constant = constants(*pair("L", L))
+    return st.one_of([constant.map(kind) for kind in kinds])
+
+
+def ridge_laws(*kinds: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Ridge]:
+    """Laws f(x) = h(<q, x>) of links of one's own, none steeper than L: "power", "wave", "kinked", or those asked for.
+
+    Powers L z^j / j go up to j = 6, waves to about two periods, kinked links have one to four kinks, declared, within
+    (-0.99, 0.99). Shrinks to h(z) = z.
+
+    Raises
+    ------
+    InvalidInput
+        If a kind is not known, or `L` is not a pair of bounds.
+
+    >>> from hypothesis import find
+    >>> find(ridge_laws(), lambda law: len(law.kinks) == 2).link
+    Kinked(L=1.0, kinks=(0.0, 0.5))
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InvalidInput(f"kind = {kind!r} is not known; choose one of: {', '.join(KINDS)}.")
+    constant = constants(*pair("L", L))
+    makers = {"power": _powers, "wave": _waves, "kinked": _kinked}
+    return st.one_of([makers[kind](constant) for kind in kinds or KINDS])
+
+
+def _powers(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
+    return st.builds(lambda j, c: Ridge(PowerSeries((*(0.0,) * j, c / j))), st.integers(1, 6), L)
+
+
+def _waves(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
+    return st.builds(lambda c, k: Ridge(Wave(c, k)), L, log_floats(0.1, 2 * np.pi))
+
+
+def _kinked(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
+    place = st.floats(-NEAREST_POLE, NEAREST_POLE)
+    places = st.lists(place, min_size=1, max_size=MOST_KINKS, unique=True).map(lambda kinks: tuple(sorted(kinks)))
+    return st.builds(lambda c, kinks: Ridge(Kinked(c, kinks), kinks=kinks), L, places)
+
+
+def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Zonal]:
+    """Isotropic laws given by their covariance, by a spectrum or as a power series, never constant.
+
+    Parameters
+    ----------
+    degree
+        The highest degree of a harmonic or a power, >= 1.
+    scale
+        Bounds of the coefficients that are not zero.
+
+    Shrinks to the spectrum (0, 1): a linear function.
+
+    Raises
+    ------
+    InvalidInput
+        If a value breaks its rule.
+
+    >>> from hypothesis import find
+    >>> find(zonal_laws(), lambda law: True)
+    Zonal(kernel=None, spectrum=(0.0, 1.0))
+    """
+    if isinstance(degree, bool) or not isinstance(degree, int) or degree < 1:
+        raise InvalidInput(f"degree = {degree!r}: the highest degree must be an integer >= 1.")
+    coefficient = st.one_of(st.just(0.0), constants(*pair("scale", scale)))
+    last = constants(*scale)
+    # the coefficient of the highest degree is positive, so the law is not constant
+    lower = st.lists(coefficient, max_size=degree - 1) if degree > 1 else st.just([])
+    coefficients = st.builds(lambda below, top: (0.0, *below, top), lower, last)
+    series = coefficients.map(lambda c: Zonal(PowerSeries(c)))
+    return st.one_of(coefficients.map(lambda c: Zonal(spectrum=c)), series)
+
+
+def directed_laws(d: int, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[FunctionLaw]:
+    """Laws that are not the same in every direction of R^d: low-rank ones and linearly transformed ones.
+
+    Shrinks to the affine law of the first coordinate. For sampling only.
+
+    Raises
+    ------
+    InvalidInput
+        If `d` is not a dimension, or `L` is not a pair of bounds.
+    """
+    dimensions(d, d)
+    ridge = named_laws(L=L)
+
+    def low_rank(k: int, R: Any, law: RidgeLaw) -> LowRank:
+        return LowRank(R[:, :k], law)
+
+    def transformed(axes: list[float], R: Any, law: RidgeLaw) -> Transformed:
+        return Transformed(R @ np.diag(axes), law)
+
+    axes = st.lists(constants(), min_size=d, max_size=d)
+    return st.one_of(
+        st.builds(low_rank, st.integers(1, d - 1), rotations(d), ridge),
+        st.builds(transformed, axes, rotations(d), ridge),
+    )
+
+
+def laws(L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Law]:
+    """Isotropic laws of every kind: named, links of one's own, covariances. Shrinks to `Affine(L=1.0)`.
+
+    Raises
+    ------
+    InvalidInput
+        If `L` is not a pair of bounds.
+
+    >>> from hypothesis import find
+    >>> find(laws(), lambda law: law.name == "zonal")
+    Zonal(kernel=None, spectrum=(0.0, 1.0))
+    """
+    return st.one_of(named_laws(L=L), ridge_laws(L=L), zonal_laws())
+
+
+def pair(name: str, bounds: Any) -> Bounds:
+    """(low, high), or a refusal that names them."""
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} = {bounds!r}: give the bounds as a pair (low, high).") from None
+    try:
+        constants(low, high)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name} = {bounds!r}: {error}") from None
+    return low, high

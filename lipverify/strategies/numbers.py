@@ -1,0 +1,161 @@
+"""Numbers: dimensions, context lengths, windows, constants; bounds are met here."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lipverify.errors import InvalidInput
+from lipverify.problem.problem import LARGEST_N
+
+FEW = 20
+"""Up to here context lengths are drawn one by one: every parity and every small sample is a case of its own."""
+SMALLEST_WINDOW = 1e-6
+"""The smallest positive window drawn by default: the loss is flat to rounding below."""
+
+POSITIVE = 5e-324
+"""The smallest positive double."""
+
+
+def dimensions(low: int = 2, high: int = 20) -> st.SearchStrategy[int]:
+    """Ambient dimensions d, from `low` to `high`; shrinks to `low`.
+
+    Raises
+    ------
+    InvalidInput
+        If a bound is not an integer >= 2, or they are reversed.
+
+    >>> from hypothesis import find
+    >>> find(dimensions(), lambda d: d % 2 == 1)
+    3
+    """
+    ends = [_integer(name, bound, "d", 2) for name, bound in (("low", low), ("high", high))]
+    _in_order("d", *ends)
+    return st.integers(*ends)
+
+
+def lengths(low: float = 2, high: float = LARGEST_N) -> st.SearchStrategy[float]:
+    """Context lengths n, spread over the decades; those up to 20 come up half of the time. Shrinks to `low`.
+
+    Raises
+    ------
+    InvalidInput
+        If a bound is not an integral number from 1 to 1e30, or they are reversed.
+
+    >>> from hypothesis import find
+    >>> find(lengths(), lambda n: n == 1e30)
+    1e+30
+    """
+    ends = [_length(name, bound) for name, bound in (("low", low), ("high", high))]
+    _in_order("n", *ends)
+    first, last = ends
+    decades = _spread(first, last).map(lambda n: min(max(float(round(n)), first), last))
+    if first > FEW:
+        return decades
+    few = st.integers(int(first), int(min(last, FEW)))
+    return few if last <= FEW else st.one_of(few, decades)
+
+
+def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
+    """Windows w, spread over the decades; 0 as a case of its own where `low` is 0. Shrinks to `low`, or to 1.
+
+    Raises
+    ------
+    InvalidInput
+        If a bound is negative or not finite, or they are reversed.
+
+    >>> from hypothesis import find
+    >>> find(windows(), lambda w: w < 0.5)
+    0.0
+    """
+    ends = [_number(name, bound, " of w", 0.0) for name, bound in (("low", low), ("high", high))]
+    _in_order("w", *ends)
+    if ends[0] > 0:
+        return _spread(*ends)
+    zero = st.just(0.0)
+    return st.one_of(zero, _spread(min(SMALLEST_WINDOW, ends[1]), ends[1])) if ends[1] > 0 else zero
+
+
+def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
+    """Positive constants such as L and sigma, spread over the decades; shrinks to 1 where that is between the bounds.
+
+    Raises
+    ------
+    InvalidInput
+        If a bound is not positive and finite, or they are reversed.
+
+    >>> from hypothesis import find
+    >>> find(constants(), lambda L: True)
+    1.0
+    """
+    return log_floats(low, high)
+
+
+def log_floats(low: float, high: float) -> st.SearchStrategy[float]:
+    """Floats spread evenly over their logarithm, both ends included; shrinks to 1 where that is between the bounds.
+
+    Raises
+    ------
+    InvalidInput
+        If a bound is not positive and finite, or they are reversed.
+    """
+    ends = [_number(name, bound, "", POSITIVE) for name, bound in (("low", low), ("high", high))]
+    _in_order("bounds", *ends)
+    return _spread(*ends)
+
+
+def few_tokens_a_window(d: int, n: float, w: float) -> bool:
+    """Whether windows hold few tokens: there exact averages over kinks cost seconds, and `assume(not ...)` helps.
+
+    >>> few_tokens_a_window(5, 1e6, 10.0), few_tokens_a_window(5, 100, 1e3)
+    (False, True)
+    """
+    return bool(w ** ((d - 1) / 2) > 0.05 * n)
+
+
+def _spread(low: float, high: float) -> st.SearchStrategy[float]:
+    """Exponentials of floats; rounding must lead neither past an end nor short of it."""
+    log_low, log_high = math.log(low), math.log(high)
+
+    def number(x: float) -> float:
+        if x in (log_low, log_high):
+            return low if x == log_low else high
+        return min(max(math.exp(x), low), high)
+
+    return st.floats(log_low, log_high).map(number)
+
+
+def _integer(name: str, value: Any, of: str, least: int) -> int:
+    try:
+        bound = operator.index(value) if not isinstance(value, bool) else None
+    except TypeError:
+        bound = None
+    if bound is None or bound < least:
+        raise InvalidInput(f"{name} = {value!r}: a bound of {of} must be an integer >= {least}.")
+    return bound
+
+
+def _length(name: str, value: Any) -> float:
+    bound = _number(name, value, " of n", 1.0)
+    if not (bound.is_integer() and bound <= LARGEST_N):
+        raise InvalidInput(f"{name} = {value!r}: a bound of n must be integral, from 1 to {LARGEST_N:g}.")
+    return bound
+
+
+def _number(name: str, value: Any, of: str, least: float) -> float:
+    try:
+        bound = float(value) if not isinstance(value, bool | str | bytes) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        bound = math.nan
+    if not (math.isfinite(bound) and bound >= least):
+        rule = "> 0" if least == POSITIVE else f">= {least:g}"
+        raise InvalidInput(f"{name} = {value!r}: a bound{of} must be finite and {rule}.")
+    return bound
+
+
+def _in_order(of: str, low: float, high: float) -> None:
+    if low > high:
+        raise InvalidInput(f"low = {low:g}, high = {high:g}: the bounds of {of} are reversed; give the smaller first.")

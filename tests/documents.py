@@ -1,0 +1,150 @@
+"""The documents as data: their blocks, and a run of them that compares what is printed with what is shown.
+
+    python      runs, in the order in which it is read, the names of a document being shared
+    sh          its `lipverify` commands run, in a folder that the document shares
+    output      what the block before it prints; `...` stands for anything
+    text        shown and nothing else
+
+A remark before a block says what is different about it: `<!-- not run: REASON -->`, `<!-- exits with 2 -->`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from lipverify.cli import main
+
+ROOT = Path(__file__).parent.parent
+FENCE = re.compile(
+    r"(?:^<!-- (?P<remark>[^\n]*?) -->\n\s*)?^(?P<ticks>```+)(?P<kind>[^\n`]*)\n(?P<body>.*?)^(?P=ticks)$",
+    re.MULTILINE | re.DOTALL,
+)
+KINDS = frozenset({"python", "sh", "output", "text"})
+NOT_RUN, EXITS = "not run: ", "exits with "
+ERROR = re.compile(r"(?:±|\+/-) ?(\d[\d.]*(?:e-?\d+)?)")
+ROUNDING = 100.0
+"""Errors that are shown may differ by this factor: they are bounds on rounding, and processors round differently."""
+PROGRESS = re.compile(r"measured \d+ of \d+ .*\n")
+
+
+class NotAsShownError(AssertionError):
+    """A block does not do what its document shows."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block: its kind, its lines, the remark before it, and the line at which it begins."""
+
+    kind: str
+    body: str
+    remark: str
+    line: int
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is to be run."""
+        return self.kind in ("python", "sh") and not self.remark.startswith(NOT_RUN)
+
+    @property
+    def code(self) -> int:
+        """The exit code that its commands end with."""
+        return int(self.remark.removeprefix(EXITS)) if self.remark.startswith(EXITS) else 0
+
+
+def documents() -> list[Path]:
+    """The README and every page."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(text: str) -> list[Block]:
+    """The fenced blocks of a page, without those that are directives."""
+    found = (
+        Block(match["kind"].strip(), match["body"], match["remark"] or "", text[: match.start("ticks")].count("\n") + 1)
+        for match in FENCE.finditer(text)
+    )
+    return [block for block in found if not block.kind.startswith("{")]
+
+
+def run(page: Path, folder: Path) -> int:
+    """Run a page's blocks inside a folder; how many ran.
+
+    Raises
+    ------
+    NotAsShownError
+        If a block fails, prints something else than is shown, or is of an unknown kind.
+    """
+    names: dict[str, Any] = {"__name__": "__main__"}
+    ran = 0
+    every = blocks(page.read_text())
+    with contextlib.chdir(folder):
+        for block, after in pairwise([*every, Block("", "", "", 0)]):
+            place = f"{page.name}:{block.line}"
+            if block.kind not in KINDS:
+                raise NotAsShownError(f"{place}: a block of kind {block.kind!r}; known are {', '.join(sorted(KINDS))}")
+            if block.runs:
+                printed = _python(block, place, names) if block.kind == "python" else _commands(block, place)
+                if after.kind == "output":
+                    _compare(after.body, printed, place)
+                ran += 1
+    return ran
+
+
+def _python(block: Block, place: str, names: dict[str, Any]) -> str:
+    """What a block of Python prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            # as many empty lines before it as the page has: a traceback names the page's own line
+            exec(compile("\n" * block.line + block.body, place.partition(":")[0], "exec"), names)
+        except Exception as error:
+            raise NotAsShownError(f"{place}: {type(error).__name__}: {error}") from error
+    return out.getvalue()
+
+
+def _commands(block: Block, place: str) -> str:
+    """What the commands of a block print, without progress."""
+    printed = ""
+    for arguments in _lines(block, place):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = _exit_code(arguments)
+        if code != block.code:
+            raise NotAsShownError(f"{place}: {shlex.join(arguments)} exits with {code}: {err.getvalue()}")
+        printed += out.getvalue() + PROGRESS.sub("", err.getvalue())
+    return printed
+
+
+def _lines(block: Block, place: str) -> Iterator[list[str]]:
+    """The arguments of each command."""
+    for line in block.body.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words and words[0] != "lipverify":
+            raise NotAsShownError(f"{place}: {words[0]!r} is not run here; say why: <!-- {NOT_RUN}REASON -->")
+        if words:
+            yield words[1:]
+
+
+def _exit_code(arguments: list[str]) -> int:
+    try:
+        main(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return 0
+
+
+def _compare(shown: str, printed: str, place: str) -> None:
+    want, got = ("".join(f"{line.rstrip()}\n" for line in text.strip("\n").splitlines()) for text in (shown, printed))
+    stated, found = ([float(error) for error in ERROR.findall(text)] for text in (want, got))
+    alike = len(stated) == len(found) and all(
+        one <= ROUNDING * other and other <= ROUNDING * one for one, other in zip(stated, found, strict=True)
+    )
+    if not (alike and doctest.OutputChecker().check_output(ERROR.sub("±", want), ERROR.sub("±", got), doctest.ELLIPSIS)):
+        raise NotAsShownError(f"{place}: prints\n{got}where this is shown:\n{want}")

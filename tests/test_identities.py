@@ -1,0 +1,244 @@
+"""The printed steps of a diagonal layer, in each of their readings, and what each weight contributes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from checks.linear_transformers import adaptive_step as adaptive_claims
+from checks.linear_transformers import diagonal, implicit_model, momentum, two_step
+from lipverify.claims.linear_transformers.effects import arrival, contributions, descend
+from lipverify.claims.linear_transformers.steps import READINGS, Exact, adaptive_sum, exact_kappa, smallest_momentum
+from lipverify.claims.registry import profile_named
+from lipverify.claims.runner import run
+from lipverify.claims.verdict import decide
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.contribution import WEIGHTS, Weight, ablated, direct, effect, predictors, sensitivity
+from lipverify.linear_transformer.implicit import State, advance, trajectory
+from lipverify.linear_transformer.layer import Diagonal
+from lipverify.linear_transformer.momentum import Fit, Reading, adaptive_step, least_squares, momentum_step
+from lipverify.linear_transformer.noise import UniformNoise
+from lipverify.linear_transformer.rounding import rounding_bound
+from lipverify.linear_transformer.tokens import Tokens, forward
+from lipverify.loss.streams import normals
+from tests.strategies import log_floats
+
+Floats = NDArray[np.float64]
+EPS = float(np.finfo(float).eps)
+QUICK = profile_named("quick")
+NONZERO = st.integers(-9, 9).filter(bool)
+
+
+def a_state(d: int, draw: int) -> tuple[State, Floats, Floats, Fit, Diagonal]:
+    """Any state, moments of labels <w*, x> + r with sum r x = 0, their majorant, the fit, and four weights."""
+    cell = f"test/momentum/{d}/{draw}"
+    state = State(*(normals(2, cell, k, shape) for k, shape in enumerate(((d, d), (d,), (), (d,)))))
+    root, w, rho = normals(2, cell, 4, (d, d + 1)), normals(2, cell, 5, (d,)), float(normals(2, cell, 6, ()) ** 2)
+
+    def moments(Sigma: Floats, w: Floats) -> Floats:
+        alpha = Sigma @ w
+        return np.block([[Sigma, alpha[:, None]], [alpha[None, :], np.asarray([[w @ alpha + rho]])]])
+
+    Sigma = root @ root.T
+    four = Diagonal(*map(float, normals(2, cell, 7, (4,))))
+    return state, moments(Sigma, w), moments(np.abs(Sigma), np.abs(w)), Fit(w, np.asarray(rho)), four
+
+
+def lemma_gap(d: int, draw: int, reading: Reading) -> float:
+    """The largest difference between lemma and recursion over a bound on rounding.
+
+    Both are sums of the same monomials, of which none goes through more than 10 (d + 1) + 20 operations; their absolute
+    values sum to the recursion at (|M|, |u|, |a|, -|w|) with everything else positive.
+    """
+    state, gram, above, fit, four = a_state(d, draw)
+    most = advance(
+        State(np.abs(state.M), np.abs(state.u), np.abs(state.a), -np.abs(state.w)),
+        above,
+        Diagonal(*map(abs, (four.xx, four.xy, four.yx, four.yy))).layer(d),
+    )
+    after, (u, w) = advance(state, gram, four.layer(d)), momentum_step(state, gram, four, fit, reading)
+    gap = np.concatenate([np.abs(after.u - u) / most.u, np.abs(after.w - w) / -most.w])
+    return float(np.max(gap) / ((10 * (d + 1) + 20) * EPS))
+
+
+@given(d=st.integers(1, 6), draw=st.integers(0, 999))
+def test_the_lemma_holds_to_rounding_at_any_state(d: int, draw: int) -> None:
+    gap = lemma_gap(d, draw, Reading())
+    target(gap)
+    assert gap <= 1
+
+
+@pytest.mark.parametrize("name", ["kappa", "moments", "both"])
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_other_readings_are_far_outside_rounding(name: str, d: int) -> None:
+    assert min(lemma_gap(d, draw, READINGS[name]) for draw in range(5)) > 1e6
+
+
+@given(
+    tokens=st.lists(st.tuples(NONZERO, NONZERO, st.integers(-9, 9)), min_size=3, max_size=6),
+    weights=st.lists(NONZERO, min_size=8, max_size=8),
+)
+@settings(max_examples=40, deadline=None)
+def test_the_lemma_is_exact_in_fractions(tokens: list[tuple[int, int, int]], weights: list[int]) -> None:
+    context = np.asarray(tokens, dtype=int).astype(object)
+    if np.linalg.matrix_rank(context[:, :2].astype(float)) < 2:
+        return
+    four: list[Any] = [Fraction(w, 100) for w in weights]
+    exact = Exact(context, Diagonal(*four[:4]), Diagonal(*four[4:]))
+    for stated, moved in zip(exact.lemma(Reading()), exact.by_tokens(), strict=True):
+        assert list(stated) == list(moved)
+
+
+@pytest.mark.parametrize(
+    ("name", "u", "w"), [("derived", 13, -4), ("kappa", 17, -6), ("moments", 10, -4), ("both", 14, -6)]
+)
+def test_the_smallest_case_by_hand(name: str, u: int, w: int) -> None:
+    """After the first layer x = y = 2, alpha = lambda = Sigma^l = 4; so u' = 5 u + 2 * 4 = 13 and w' = -4."""
+    found = smallest_momentum(name)
+    assert found.tokens == (13.0, -4.0)
+    assert found.lemma == (float(u), float(w))
+
+
+def test_readings_agree_in_the_first_layer() -> None:
+    """There u = 0 and a = 1: no first layer can tell kappa, nor the moments."""
+    context = normals(0, "first", 0, (6, 4))
+    gram, four = context.T @ context, Diagonal(0.1, -0.2, 0.3, -0.4)
+    begin, fit = trajectory(gram, [])[0], least_squares(gram)
+    steps = [np.concatenate(momentum_step(begin, gram, four, fit, reading)) for reading in READINGS.values()]
+    for step in steps[1:]:
+        assert np.array_equal(step, steps[0])
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 2), (3, 8)])
+def test_the_kappa_of_tokens_is_one(d: int, n: int) -> None:
+    found = exact_kappa(d, n, seed=1)
+    assert (found.kappa, found.unexplained) == (1.0, 0.0)
+    assert found.a == 1.5
+
+
+def test_least_squares_has_orthogonal_residuals() -> None:
+    context = normals(0, "least squares", 0, (9, 4))
+    X, y = context[:, :-1], context[:, -1]
+    w, (rho,), *_ = np.linalg.lstsq(X, y)
+    fit = least_squares(context.T @ context)
+    room = 100 * EPS * float(np.linalg.cond(X)) ** 2
+    np.testing.assert_allclose(fit.w, w, rtol=0, atol=room * float(np.linalg.norm(w)))
+    assert abs(fit.rho - rho) <= room * float(y @ y)
+
+
+@given(d=st.integers(1, 5), n=st.integers(1, 10), share=log_floats(1e-3, 10.0), draw=st.integers(0, 99))
+def test_the_adaptive_step_has_the_sum_of_squared_labels(d: int, n: int, share: float, draw: int) -> None:
+    context = normals(3, f"adaptive/{draw}", 0, (n, d + 1))
+    query = np.append(normals(3, f"adaptive/{draw}", 1, (d,)), 0.0)
+    gram = context.T @ context
+    xy, yx = -share / gram[-1, -1], -1.0 / n
+    model = [Diagonal(0.0, xy, 0.0, 0.0), Diagonal(0.0, 0.0, yx, 0.0)]
+    w = adaptive_step(gram, xy, yx, gram[-1, -1])
+    gap = abs(float(forward(Tokens(context, query), model)[-1].prediction - w @ query[:-1]))
+    bound = float(rounding_bound(query, context, [one.layer(d) for one in model])[-1])
+    target(gap / bound)
+    assert gap <= bound
+
+
+def test_the_sum_is_neither_that_of_residuals_nor_that_of_noise() -> None:
+    found = adaptive_sum(3, 10, 1.0, seed=5)
+    assert abs(found.exact[0] - found.labels) <= found.exact[1]
+    assert abs(found.exact[0] - found.residuals) > 1e6 * found.exact[1]
+    assert abs(found.exact[0] - found.noise) > 1e6 * found.exact[1]
+
+
+@given(d=st.integers(1, 5), n=st.integers(1, 10), layer=st.integers(0, 6), draw=st.integers(0, 99))
+@settings(max_examples=50, deadline=None)
+def test_xy_arrives_two_layers_later_by_the_three_terms(d: int, n: int, layer: int, draw: int) -> None:
+    found = arrival(d, n, layer, seed=draw)
+    assert found.next == 0.0
+    gap = abs(found.second - found.formula) / found.error
+    target(gap)
+    assert gap <= 1
+    assert (found.query == 0.0) == (layer == 0)
+
+
+def a_model(depth: int) -> tuple[Floats, list[Diagonal]]:
+    context = normals(4, "model", 0, (3, 8, 4))
+    gram = context.swapaxes(1, 2) @ context
+    return gram, [Diagonal(*map(float, four)) for four in 0.02 * normals(4, "model", 1, (depth, 4))]
+
+
+def test_direct_parts_sum_to_the_predictor() -> None:
+    gram, model = a_model(5)
+    parts, w = direct(gram, model), predictors(gram, model)
+    total = np.cumsum(parts.yx + parts.yy, axis=-2)
+    scale = float(np.max(np.cumsum(np.abs(parts.yx) + np.abs(parts.yy), axis=-2)))
+    np.testing.assert_allclose(total, w[..., 1:, :], rtol=0, atol=100 * EPS * scale)
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("layer", [0, 2, 4])
+def test_the_tangent_is_the_complex_step(layer: int, weight: Weight) -> None:
+    gram, model = a_model(5)
+    h = 1e-30
+    value = getattr(model[layer], weight)
+    model[layer] = replace(model[layer], **{weight: value + 1j * h})
+    derivative = predictors(gram, model).imag / h
+    model[layer] = replace(model[layer], **{weight: value})
+    found = sensitivity(gram, model, layer, weight)
+    np.testing.assert_allclose(found, derivative, rtol=0, atol=1000 * EPS * float(np.max(np.abs(derivative))))
+    # xx and xy move covariates, which the next layer reads; and yy multiplies a label of the query that begins as 0
+    first = layer + 1 + (weight in ("xx", "xy") or (weight, layer) == ("yy", 0))
+    assert not np.any(found[..., :first, :])
+    assert all(np.any(found[..., k, :]) for k in range(first, 6))
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_without_a_weight_the_first_change_is_where_it_acts(weight: Weight) -> None:
+    gram, model = a_model(4)
+    change = effect(gram, model, 1, weight)
+    begins = 3 if weight in ("xx", "xy") else 2
+    assert not np.any(change[..., :begins, :])
+    assert np.all(np.any(change[..., begins, :], axis=-1))
+
+
+def test_a_weight_that_is_not_there_is_refused() -> None:
+    _, model = a_model(2)
+    with pytest.raises(InvalidInput, match="layer = 2: the model has layers 0 to 1"):
+        ablated(model, 2, "xy")
+    with pytest.raises(InvalidInput, match="choose one of xx, xy, yx, yy"):
+        ablated(model, 0, "zz")  # type: ignore[arg-type]
+
+
+def test_a_short_descent_beats_its_start_and_contributions_are_of_it() -> None:
+    contexts = draw_contexts(Regression(3, 8, UniformNoise(1.0)), 256, 0, "descent")
+    model = descend(contexts, 2)
+    found = contributions(model, contexts)
+    nothing = float(np.mean(np.sum(contexts.task**2, axis=1))) / 2
+    assert found.loss[0] < 0.5 * nothing
+    assert found.removed[0][WEIGHTS.index("xy")][1] == 0.0 < found.removed[0][WEIGHTS.index("xy")][2]
+    without = predictors(contexts.gram, ablated(model, 1, "yx"))[:, -1]
+    worse = float(np.mean(np.sum((without - contexts.task) ** 2, axis=1))) / 2
+    assert found.loss[0] + found.cost[1][WEIGHTS.index("yx")][0] == pytest.approx(worse, rel=1e-12)
+
+
+@pytest.mark.parametrize("module", [implicit_model, diagonal, momentum, adaptive_claims])
+def test_verdicts_are_as_recorded_and_every_control_is_caught(module: Any) -> None:
+    ledger = run(module.claims(QUICK), jobs=1)
+    for record in ledger.claims:
+        assert (record.id, record.verdict) == (record.id, record.expected)
+        assert record.control.caught, record.id
+        assert all(cross.agrees for cross in record.cross_checks), record.id
+
+
+def test_a_change_that_comes_too_early_refutes_the_claim() -> None:
+    [claim] = [claim for claim in two_step.claims(QUICK) if claim.id == "lt.two-step/next-layer"]
+    cell = claim.cells[-1]
+    found = cell.task.run()
+    for result, verdict in ((found, "supported"), (msgspec.structs.replace(found, next=1e-12), "refuted")):
+        assert decide(cell.read(result, cell.allowed).interval, cell.allowed) == verdict
