@@ -22,7 +22,7 @@ from checks.window import implied
 from lipverify.claims.claim import CrossPlan, Reading, Task, side_by_side
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.registry import Profile
-from lipverify.claims.transfer import Family, transferred_at
+from lipverify.claims.softmax.transfer import Family, transferred_at
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.laws import law_named
 from lipverify.loss.asymptotic import Leading, leading

@@ -17,7 +17,7 @@ from checks._slides import ASSUMED, slides
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.figure import Figure
 from lipverify.claims.registry import Profile
-from lipverify.claims.transfer import Table, Transfers, factor_table, transfers
+from lipverify.claims.softmax.transfer import Table, Transfers, factor_table, transfers
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.laws import Affine, ReLU
 from lipverify.loss.asymptotic import leading

@@ -8,8 +8,8 @@ from typing import Any
 from checks._slides import slides
 from lipverify.claims.claim import CellPlan, CrossPlan, Reading, Task
 from lipverify.claims.ledger import Source
-from lipverify.claims.lowrank import Best, Found, Setting, best_block, best_matrix
 from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.lowrank import Best, Found, Setting, best_block, best_matrix
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.optimum.matrix.estimate import REJECTED
 

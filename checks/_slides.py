@@ -11,15 +11,15 @@ import sympy
 from lipverify.claims.claim import CrossPlan, Task, exponent_at, side_by_side
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Source
-from lipverify.claims.rays import (
+from lipverify.claims.registry import Profile
+from lipverify.claims.scaling import Side
+from lipverify.claims.softmax.rays import (
     SAMPLED_WINDOWS,
     LossCurve,
     exact_window,
     loss_curve,
     sampled_window,
 )
-from lipverify.claims.registry import Profile
-from lipverify.claims.scaling import Side
 from lipverify.laws import law_named
 from lipverify.loss.asymptotic import leading
 from lipverify.scaling import Growth

@@ -11,10 +11,10 @@ import sympy
 from checks._generalization import slide_bounds, transfer_agreement, transferred_power
 from checks._slides import ASSUMED, limits_in_words, slides
 from lipverify.claims.claim import CrossPlan, Task, exponent_at
-from lipverify.claims.rays import window_growth
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import Side
-from lipverify.claims.transfer import Family, transfers
+from lipverify.claims.softmax.rays import window_growth
+from lipverify.claims.softmax.transfer import Family, transfers
 from lipverify.laws import law_named
 from lipverify.scaling import Growth
 

@@ -21,9 +21,9 @@ from checks._slides import (
     slides,
 )
 from lipverify.claims.claim import Claim, Task
-from lipverify.claims.rays import relevant_growth, saturated_growth
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import Side, scaling_cell
+from lipverify.claims.softmax.rays import relevant_growth, saturated_growth
 
 SKETCH = slides(
     "Proof Sketch",

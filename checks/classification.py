@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from checks._running import run_file
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
-from lipverify.claims.classification import ClassLaw, WindowChange, exact_windows, sampled_windows
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Source
 from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.classification import ClassLaw, WindowChange, exact_windows, sampled_windows
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.optimum import optimal_window
 

@@ -15,10 +15,10 @@ from checks._running import run_file
 from checks._slides import ASSUMED, d, slides
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task, exponent_at
 from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.rays import exact_window
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import read_exponent, scaling_cell
-from lipverify.claims.transfer import Family, Transfers, fixed_window, transfers
+from lipverify.claims.softmax.rays import exact_window
+from lipverify.claims.softmax.transfer import Family, Transfers, fixed_window, transfers
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.laws import Affine
 from lipverify.loss.asymptotic import leading

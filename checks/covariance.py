@@ -8,14 +8,14 @@ from typing import Any
 from checks._running import run_file
 from checks._slides import slides
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
-from lipverify.claims.covariance import (
+from lipverify.claims.figure import Figure, Panel, Series
+from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.covariance import (
     Whitened,
     ellipsoid,
     leading_tilt,
     whitened_optimum,
 )
-from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 
 LEMMA_1 = slides(

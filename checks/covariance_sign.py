@@ -5,7 +5,8 @@ from __future__ import annotations
 from checks._running import run_file
 from checks.covariance import LEMMA_1, READ_AS, N
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task, side_by_side
-from lipverify.claims.covariance import (
+from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.covariance import (
     averaged_odd_gap,
     exact_odd_gap,
     harmonic_signs,
@@ -14,7 +15,6 @@ from lipverify.claims.covariance import (
     sampled_odd_gap,
     sign_gap,
 )
-from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 
 SIGNS: dict[str, Verdict] = {"affine": "supported", "relu": "supported", "quadratic": "refuted"}

@@ -10,9 +10,9 @@ import numpy as np
 from checks._running import run_file
 from checks._slides import ASSUMED, LAWS, exponent_figure, slides, window_agreement
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
-from lipverify.claims.rays import problem
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import read_exponent
+from lipverify.claims.softmax.rays import problem
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.optimum import optimal_window
 from lipverify.scaling import Growth, growth_of

@@ -12,7 +12,7 @@ from lipverify.claims.claim import Claim, Task
 from lipverify.claims.figure import Figure
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import scaling_cell
-from lipverify.claims.transfer import along_tested, along_trained, along_units
+from lipverify.claims.softmax.transfer import along_tested, along_trained, along_units
 from lipverify.scaling import Growth
 
 LENGTH = 10_000

@@ -12,7 +12,10 @@ from checks._running import run_file
 from checks._slides import d
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.floor import (
+from lipverify.claims.ledger import Source
+from lipverify.claims.registry import Profile
+from lipverify.claims.scaling import read_exponent, scaling_cell
+from lipverify.claims.softmax.floor import (
     Crossing,
     SampledFloor,
     closed_form,
@@ -21,10 +24,7 @@ from lipverify.claims.floor import (
     linear_growth,
     sampled_floor,
 )
-from lipverify.claims.ledger import Source
-from lipverify.claims.rays import window_growth
-from lipverify.claims.registry import Profile
-from lipverify.claims.scaling import read_exponent, scaling_cell
+from lipverify.claims.softmax.rays import window_growth
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.loss.asymptotic.sphere import L
 

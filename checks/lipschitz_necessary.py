@@ -26,7 +26,7 @@ from checks._slides import ASSUMED
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import read_exponent
-from lipverify.claims.transfer import compared, transfers
+from lipverify.claims.softmax.transfer import compared, transfers
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.laws import law_named
 from lipverify.scaling import Growth

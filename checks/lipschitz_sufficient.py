@@ -13,7 +13,7 @@ from checks._slides import ASSUMED, d
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import read_exponent, scaling_cell
-from lipverify.claims.transfer import rough_waves
+from lipverify.claims.softmax.transfer import rough_waves
 from lipverify.claims.verdict import Allowed, Verdict
 
 

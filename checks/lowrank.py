@@ -23,8 +23,8 @@ from checks._lowrank import (
 from checks._running import run_file
 from lipverify.claims.claim import CellPlan, Claim, Reading
 from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.lowrank import Found, Setting
 from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.lowrank import Found, Setting
 from lipverify.claims.verdict import Interval
 
 ASSUMPTION = {"two-tokens": "$n = 2$, $\\sigma = 0.5$", "noiseless": "$n = 20$, $\\sigma = 0$"}

@@ -19,9 +19,9 @@ from checks._running import run_file
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
 from lipverify.claims.figure import Band, Figure, Panel, Series
 from lipverify.claims.ledger import Table
-from lipverify.claims.lowrank import Setting
-from lipverify.claims.lowrank_boundary import RadiusCurve, counterexamples, limit_radius, radii, radius
 from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.lowrank import Setting
+from lipverify.claims.softmax.lowrank_boundary import RadiusCurve, counterexamples, limit_radius, radii, radius
 from lipverify.claims.verdict import Allowed, Interval
 
 PRODUCT = tuple(

@@ -19,9 +19,9 @@ from checks._running import run_file
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Table
-from lipverify.claims.lowrank import Best, Setting
-from lipverify.claims.lowrank_boundary import first_failure, gain_on_common_draws, losses_along_n
 from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.lowrank import Best, Setting
+from lipverify.claims.softmax.lowrank_boundary import first_failure, gain_on_common_draws, losses_along_n
 from lipverify.claims.verdict import Allowed, Interval
 
 EVERY = tuple(Setting("sphere", 2, 1, n, 0.0, 8.0) for n in (2, 3, 4, 5, 6, 7, 8, 9, 12))

@@ -8,7 +8,11 @@ import numpy as np
 
 from checks._running import run_file
 from checks._slides import slides
-from lipverify.claims.block_training import (
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
+from lipverify.claims.figure import Figure, Panel, Series
+from lipverify.claims.ledger import Scalar
+from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.block_training import (
     OFFSET,
     SPURIOUS,
     BlockTraining,
@@ -16,11 +20,7 @@ from lipverify.claims.block_training import (
     linear_relevant_scale,
     minimised_scales,
 )
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
-from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.ledger import Scalar
-from lipverify.claims.registry import Profile
-from lipverify.claims.training import RELEVANT, SPREAD, Recipe, paired_interval
+from lipverify.claims.softmax.training import RELEVANT, SPREAD, Recipe, paired_interval
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 
 LAST = slides(

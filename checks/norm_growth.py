@@ -10,9 +10,9 @@ from checks._running import run_file
 from checks._slides import slides
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task, side_by_side
 from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.rays import problem
 from lipverify.claims.registry import Profile
-from lipverify.claims.training import (
+from lipverify.claims.softmax.rays import problem
+from lipverify.claims.softmax.training import (
     SPREAD,
     NormGrowth,
     Recipe,

@@ -10,8 +10,8 @@ import sympy
 from checks._running import run_file
 from checks._slides import ASSUMED, LAWS, slides
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
-from lipverify.claims.rays import problem
 from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.rays import problem
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.loss import loss_terms
 from lipverify.loss.streams import normals, uniforms

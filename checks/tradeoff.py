@@ -11,8 +11,8 @@ from checks._running import run_file
 from checks._slides import ASSUMED, LAWS, curve_agreement, slides
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.rays import LossCurve, loss_curve, problem
 from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.rays import LossCurve, loss_curve, problem
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.loss import loss_terms
 from lipverify.optimum import optimal_window

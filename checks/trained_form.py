@@ -7,8 +7,8 @@ from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Scalar, Source
 from lipverify.claims.registry import Profile
-from lipverify.claims.trained_form import ONE_SIDED, FormTraining, form_training, slope_in_row
-from lipverify.claims.training import Recipe, paired_interval
+from lipverify.claims.softmax.trained_form import ONE_SIDED, FormTraining, form_training, slope_in_row
+from lipverify.claims.softmax.training import Recipe, paired_interval
 from lipverify.claims.verdict import Allowed, Interval
 
 REBUTTAL = Source(

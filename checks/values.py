@@ -15,7 +15,7 @@ from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Source
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import scaling_cell
-from lipverify.claims.values import (
+from lipverify.claims.softmax.values import (
     BestScale,
     JointGrowth,
     best_scale,

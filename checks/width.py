@@ -11,8 +11,8 @@ from lipverify.claims.claim import CellPlan, Claim, Reading, Task
 from lipverify.claims.figure import Figure, Panel, Series
 from lipverify.claims.ledger import Source
 from lipverify.claims.registry import Profile
+from lipverify.claims.softmax.width import factored_descent
 from lipverify.claims.verdict import Allowed, Interval
-from lipverify.claims.width import factored_descent
 
 REBUTTAL = Source(
     paper="R",

@@ -25,9 +25,9 @@ from checks._slides import (
     window_agreement,
 )
 from lipverify.claims.claim import Claim, Task
-from lipverify.claims.rays import window_growth
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import Side, scaling_cell
+from lipverify.claims.softmax.rays import window_growth
 from lipverify.claims.verdict import Verdict
 
 THEOREM_2 = slides(

@@ -214,7 +214,7 @@ def test_a_refuted_claim_says_what_is_true_instead() -> None:
 
 
 def test_dimensions_reach_eight_and_ladders_reach_1e24() -> None:
-    from lipverify.claims.rays import LADDER
+    from lipverify.claims.softmax.rays import LADDER
 
     assert {2, 3, 4, 5, 6, 7, 8} <= set(QUICK.dimensions) <= set(profile_named("full").dimensions)
     assert LADDER[1] >= 1e24

@@ -14,7 +14,8 @@ from scipy.special import xlogy
 
 from checks import classification
 from lipverify import loss_terms, optimal_window
-from lipverify.claims.classification import (
+from lipverify.claims.registry import profile_named
+from lipverify.claims.softmax.classification import (
     LINKS,
     WINDOWS,
     ClassLaw,
@@ -25,7 +26,6 @@ from lipverify.claims.classification import (
     loss_of_batches,
     sampled_windows,
 )
-from lipverify.claims.registry import profile_named
 from lipverify.claims.verdict import decide
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.optimum.jackknife import mean_interval

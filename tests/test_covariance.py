@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.covariance import (
+from lipverify.claims.softmax.covariance import (
     averaged_odd_gap,
     exact_odd_gap,
     harmonic,
@@ -16,7 +16,7 @@ from lipverify.claims.covariance import (
     sign_gap,
     whitened_optimum,
 )
-from lipverify.claims.width import factored_descent
+from lipverify.claims.softmax.width import factored_descent
 from lipverify.laws import Affine
 from lipverify.optimum import optimal_window
 

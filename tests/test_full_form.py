@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lipverify import Problem
-from lipverify.claims.trained_form import ONE_SIDED, form_training, mirrored, slope_in_row, task_law
-from lipverify.claims.training import Recipe
+from lipverify.claims.softmax.trained_form import ONE_SIDED, form_training, mirrored, slope_in_row, task_law
+from lipverify.claims.softmax.training import Recipe
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU

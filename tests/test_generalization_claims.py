@@ -25,10 +25,10 @@ from checks._generalization import (
 from checks._lipschitz import SMOOTHNESS
 from checks._slides import LAWS, READINGS, d
 from checks._theorem3 import SIDES, powers
-from lipverify.claims import transfer
 from lipverify.claims.claim import Claim, exponent_at
 from lipverify.claims.registry import profile_named
 from lipverify.claims.runner import run
+from lipverify.claims.softmax import transfer
 from lipverify.laws import Affine, Cosine, ReLU, law_named
 from lipverify.loss.asymptotic import leading
 from lipverify.optimum import Optimum, optimal_window

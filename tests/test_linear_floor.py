@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.floor import WithOffset, crossing, least_loss, sampled_floor
+from lipverify.claims.softmax.floor import WithOffset, crossing, least_loss, sampled_floor
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Transformed, Zonal
 from lipverify.loss.asymptotic.sphere import d, sigma, w

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from checks._lowrank import near, read_ratio, read_scale
 from lipverify import Problem, optimal_window
-from lipverify.claims.lowrank import Best, Found, Setting, best_block, best_matrix
-from lipverify.claims.lowrank_boundary import (
+from lipverify.claims.softmax.lowrank import Best, Found, Setting, best_block, best_matrix
+from lipverify.claims.softmax.lowrank_boundary import (
     counterexamples,
     first_failure,
     gain_on_common_draws,

@@ -14,7 +14,9 @@ from scipy.stats import ttest_1samp
 
 from checks import lowrank_nonlinear, norm_growth, trained_form
 from lipverify import Problem, optimal_window
-from lipverify.claims.block_training import (
+from lipverify.claims.claim import CellPlan, Claim
+from lipverify.claims.registry import profile_named
+from lipverify.claims.softmax.block_training import (
     OFFSET,
     SPURIOUS,
     BlockTraining,
@@ -23,10 +25,8 @@ from lipverify.claims.block_training import (
     low_rank_law,
     minimised_scales,
 )
-from lipverify.claims.claim import CellPlan, Claim
-from lipverify.claims.registry import profile_named
-from lipverify.claims.trained_form import FormTraining
-from lipverify.claims.training import (
+from lipverify.claims.softmax.trained_form import FormTraining
+from lipverify.claims.softmax.training import (
     LEVEL,
     RELEVANT,
     NormGrowth,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import ive
 
 from lipverify import loss_terms, optimal_window
-from lipverify.claims.rays import problem
-from lipverify.claims.transfer import (
+from lipverify.claims.softmax.rays import problem
+from lipverify.claims.softmax.transfer import (
     Family,
     along_tested,
     along_units,

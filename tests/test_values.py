@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ive
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.values import best_scale, best_vector, ignored_rows, joint_optimum, sampled_scale
+from lipverify.claims.softmax.values import best_scale, best_vector, ignored_rows, joint_optimum, sampled_scale
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, LowRank, ReLU
 from lipverify.loss.scaled import scaled_loss

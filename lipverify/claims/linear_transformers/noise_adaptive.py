@@ -7,7 +7,7 @@ import math
 import msgspec
 import numpy as np
 
-from lipverify.claims.training import paired_interval
+from lipverify.claims.softmax.training import paired_interval
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
 from lipverify.linear_transformer.noise import CategoricalNoise

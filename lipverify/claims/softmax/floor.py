@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from lipverify.claims.rays import problem
+from lipverify.claims.softmax.rays import problem
 from lipverify.laws import law_named
 from lipverify.loss import loss_terms
 from lipverify.loss.linear import LinearAttention, linear_attention

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import eval_chebyt, eval_gegenbauer
 
-from lipverify.claims.rays import problem
+from lipverify.claims.softmax.rays import problem
 from lipverify.covariates import Ellipsoid
 from lipverify.laws import Ridge, Transformed, Zonal, law_named
 from lipverify.loss import loss_terms

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.claims.training import Curves, Recipe, floats, norms
+from lipverify.claims.softmax.training import Curves, Recipe, floats, norms
 from lipverify.laws import Law, Sampled, law_named
 from lipverify.loss.streams import normals
 from lipverify.optimum.pretraining.full_form import (

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from lipverify.claims.rays import problem
+from lipverify.claims.softmax.rays import problem
 from lipverify.loss.attention import attention_named
 from lipverify.loss.streams import normals
 from lipverify.optimum import optimal_matrix

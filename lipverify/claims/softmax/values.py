@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.claims.rays import problem
+from lipverify.claims.softmax.rays import problem
 from lipverify.loss.attention import scores, softmax_weights
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
 from lipverify.loss.scaled import ScaledLoss, scaled_loss

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.claims.training import RELEVANT, Curves, Recipe, covariates_named, floats, norms, paired_interval
+from lipverify.claims.softmax.training import RELEVANT, Curves, Recipe, covariates_named, floats, norms, paired_interval
 from lipverify.covariates import axes
 from lipverify.laws import Cosine, LowRank, Quadratic, Ridge, RidgeLaw
 from lipverify.optimum.matrix import optimal_matrix

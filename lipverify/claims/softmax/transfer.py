@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
-from lipverify.claims.rays import LADDER, problem
+from lipverify.claims.softmax.rays import LADDER, problem
 from lipverify.loss import loss_terms
 from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem

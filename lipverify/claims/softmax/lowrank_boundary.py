@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import ive
 
-from lipverify.claims.lowrank import Best, Setting, best_block
+from lipverify.claims.softmax.lowrank import Best, Setting, best_block
 from lipverify.errors import OutOfReach
 from lipverify.loss.attention import attention_named, samples
 from lipverify.loss.montecarlo.contexts import draw_contexts
