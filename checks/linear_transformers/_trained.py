@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from lipverify.claims.claim import Task
-from lipverify.claims.linear_transformers.effects import contributions_of, descended
+from lipverify.claims.linear_transformers.effects import contributions_of
+from lipverify.claims.linear_transformers.training import D, N, trained
 from lipverify.claims.registry import Profile
 from lipverify.linear_transformer.noise import UniformNoise
 
-D, N, LAYERS = 10, 20, 3
+__all__ = ["FAMILY", "LAYERS", "NOISE", "D", "N", "diagonal_model"]
+
+FAMILY, LAYERS = "OMEGA", 4
+"""The four weights of a layer are free, as the formula of the two steps has them."""
 NOISE = UniformNoise(3.0)
 
 
 def diagonal_model(profile: Profile) -> Task:
     """The contributions of its weights, on fresh contexts."""
-    sample, fresh = (256, 4096) if profile.name == "quick" else (1024, 65_536)
-    model = Task(descended, (D, N, NOISE, LAYERS, sample, profile.seed))
-    return Task(contributions_of, (D, N, NOISE, LAYERS, fresh, profile.seed), needs=(model,))
+    fresh = 4096 if profile.name == "quick" else 65_536
+    model = trained(profile, NOISE, FAMILY, LAYERS)
+    return Task(contributions_of, (FAMILY, NOISE, LAYERS, fresh, profile.seed), needs=(model,))

@@ -1,7 +1,7 @@
 r"""What a layer adds to the tokens as a function of their moments, H(G), with its adjoint by hand.
 
-A layer maps e to (I + H(G)) e. Heads with free matrices have H = sum_k P_k G Q_k; diagonal heads multiply G entry by entry,
-H = Omega o G, where Omega holds one number for each of the four blocks, and cost no matrix product.
+A layer maps e to (I + H(G)) e. Heads with free matrices have H = sum_k P_k G Q_k; diagonal heads multiply G entry
+by entry, H = Omega o G, where Omega holds one number for each of the four blocks, and cost no matrix product.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Array = Any
 
 
 class Pulled(NamedTuple):
-    """What a covector on H becomes: one on the weights, summed over contexts, and one on the moments of each context."""
+    """What a covector on H becomes: one on the weights, summed over contexts, and one on the moments of each."""
 
     weights: Array
     gram: Array

@@ -1,7 +1,8 @@
 r"""The forward pass on second moments: its cost does not grow with n.
 
-With G_0 = sum e e^T the layers are linear maps of the tokens, S_l = I + sum_k P_k G_l Q_k and G_{l+1} = S_l G_l S_l^T, and the last row
-of S_{L-1} ... S_0 is (-w^T, a): after L layers y_i = a y_i(0) - <w, x_i(0)>, and the query's prediction is <w, x_t>.
+With G_0 = sum e e^T the layers are linear maps of the tokens, S_l = I + sum_k P_k G_l Q_k and G_{l+1} = S_l G_l
+S_l^T, and the last row of S_{L-1} ... S_0 is (-w^T, a): after L layers y_i = a y_i(0) - <w, x_i(0)>, and the
+query's prediction is <w, x_t>.
 """
 
 from __future__ import annotations
@@ -81,8 +82,9 @@ def forward(gram: Array, layers: Sequence[Attention]) -> Pass:
 def pullback(done: Pass, layers: Sequence[Attention], covector: Array) -> tuple[Array, ...]:
     r"""The gradient in each layer's weights of sum <covector, w>, for a covector of shape (contexts, d), by hand.
 
-    The rows r_l = r_{l+1} S_l give dS_l its first part r_{l+1}^T dr_l, with dr_{l+1} = dr_l S_l^T from the front. Backwards, with
-    Gamma the symmetric covector on G_{l+1} = S G S^T, the rest of dS_l is 2 Gamma S G, and G_l gets S^T Gamma S and what H passes on.
+    The rows r_l = r_{l+1} S_l give dS_l its first part r_{l+1}^T dr_l, with dr_{l+1} = dr_l S_l^T from the front.
+    Backwards, with Gamma the symmetric covector on G_{l+1} = S G S^T, the rest of dS_l is 2 Gamma S G, and G_l gets
+    S^T Gamma S and what H passes on.
 
     Source: own derivation, checked against the complex step.
     """

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from lipverify.claims.linear_transformers.identities import Identity, compared
 from lipverify.linear_transformer import symbolic
 from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
 from lipverify.linear_transformer.contribution import WEIGHTS, ablated, delayed, direct, effect, predictors, sensitivity
-from lipverify.linear_transformer.layer import Diagonal
+from lipverify.linear_transformer.layer import Diagonal, Parametrisation, SingleHead
 from lipverify.linear_transformer.noise import NoiseLaw
 from lipverify.linear_transformer.rounding import rounding_bound
 from lipverify.linear_transformer.tokens import Tokens, forward
+from lipverify.linear_transformer.training.record import Trained
 from lipverify.loss.streams import normals
 
 Floats = NDArray[np.float64]
@@ -136,43 +137,21 @@ def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contribution
 
 
 def contributions_of(
-    d: int, n: int, noise: NoiseLaw, depth: int, contexts: int, seed: int, model: Model
+    family: str, noise: NoiseLaw, layers: int, contexts: int, seed: int, trained: Trained
 ) -> Contributions:
-    """The contributions in a model of that depth, on contexts that it was not made for."""
-    fresh = draw_contexts(Regression(d, n, noise), contexts, seed, f"effects/{d}/{n}/{noise.label}/{depth}/fresh")
-    return contributions([Diagonal(*four) for four in model], fresh)
+    """The contributions in a trained diagonal model, on contexts that it was not made for."""
+    regression = Regression(trained.d, trained.n, trained.noise)
+    fresh = draw_contexts(regression, contexts, seed, f"effects/{family}/{noise.label}/{layers}/fresh")
+    return contributions([_four(layer) for layer in trained.model], fresh)
 
 
-def descended(d: int, n: int, noise: NoiseLaw, depth: int, sample: int, seed: int) -> Model:
-    """The diagonal model that a short descent finds."""
-    regression, address = Regression(d, n, noise), f"effects/{d}/{n}/{noise.label}/{depth}/fit"
-    return tuple(_weights(one) for one in descend(draw_contexts(regression, sample, seed, address), depth))
+def _four(layer: Parametrisation) -> Diagonal:
+    """The four weights of a diagonal layer, of one head or two."""
+    return layer.weights if isinstance(layer, SingleHead) else cast("Diagonal", layer)
 
 
 def _weights(one: Diagonal) -> tuple[float, float, float, float]:
     return one.xx, one.xy, one.yx, one.yy
-
-
-def descend(contexts: Contexts, depth: int) -> tuple[Diagonal, ...]:
-    """L-BFGS on 1/2 mean |w - w*|^2, layer after layer: a new layer begins small, after the best shorter model."""
-    scale = 1.0 / float(np.mean(np.linalg.norm(contexts.gram, axis=(1, 2))))
-    found = np.zeros((0, 4))
-    for _ in range(depth):
-        begin = np.vstack([found, [[-0.1, 0.05, -0.5, -0.01]]])
-
-        def objective(flat: Floats) -> tuple[float, Floats]:
-            model = [Diagonal(*map(float, row)) for row in flat.reshape(-1, 4) * scale]
-            w = predictors(contexts.gram, model)[:, -1]
-            slopes = [sensitivity(contexts.gram, model, k, name)[:, -1] for k in range(len(model)) for name in WEIGHTS]
-            off = w - contexts.task
-            return float(np.mean(np.sum(off**2, axis=1)) / 2), scale * np.asarray(
-                [np.mean(np.sum(off * s, axis=1)) for s in slopes]
-            )
-
-        found = minimize(objective, begin.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 30}).x.reshape(
-            -1, 4
-        )
-    return tuple(Diagonal(*map(float, row)) for row in found * scale)
 
 
 def _losses(w: Floats, contexts: Contexts) -> Floats:

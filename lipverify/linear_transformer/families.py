@@ -1,0 +1,222 @@
+r"""Families of models as vectors of weights, in units in which the tokens of a context have moments of order 1.
+
+With D = diag(1/sqrt(n), ..., 1/sqrt(n (d + E sigma^2))) the rescaled tokens D e have moments G~ = D G D, and P G Q
+moves them as P~ G~ Q~ with P~ = D P D^{-1}, Q~ = D^{-1} Q D^{-1}. In these units all weights are of one order,
+which is what lets a descent on free matrices converge; in the units of the data their curvatures differ by the
+fourth power of the labels' size.
+
+Source of the families: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, section 6 (DIAG and FULL have one head).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
+from lipverify.linear_transformer.contexts import Regression
+from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
+from lipverify.loss.montecarlo.device import to_device
+
+Floats = NDArray[np.float64]
+Array = Any
+"""An array of any library with the array API."""
+
+NAMES = ("DIAG", "OMEGA", "FULL")
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """Models of one form for one problem; a model is an array (layers, *shape) in rescaled units."""
+
+    regression: Regression
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the weights of one layer."""
+
+    @abstractmethod
+    def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
+        """The layers, in the units of the data."""
+
+    @abstractmethod
+    def attentions(self, weights: Floats, like: Array) -> tuple[Attention, ...]:
+        """The layers as functions of moments, in the library and on the device of `like`."""
+
+    @abstractmethod
+    def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
+        """The gradient in the weights from the gradients in what `attentions` is made of."""
+
+    def identity_like(self, noise: Floats) -> Floats:
+        """One layer near the identity from standard normals of shape `shape`."""
+        return START * noise
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Root mean squares: of a coordinate of x, and of y, times sqrt(n)."""
+        d, n = self.regression.d, self.regression.n
+        return math.sqrt(n), math.sqrt(n * (d + self.regression.noise.second_moment))
+
+
+START = 0.2
+"""Standard deviation of the weights of random layers, in rescaled units."""
+
+
+@dataclass(frozen=True)
+class Omega(Family):
+    """The four weights (xx, xy, yx, yy) of a layer, all free: two diagonal heads."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Four."""
+        return (4,)
+
+    @property
+    def units(self) -> Floats:
+        """What the weights are multiplied by: 1/n, or 1/(n (d + E sigma^2)) where the query is y."""
+        x, y = self.scale
+        return np.asarray([x**-2, y**-2, x**-2, y**-2])
+
+    def four(self, weights: Floats) -> Floats:
+        """The weights in the units of the data, (layers, 4)."""
+        return weights * self.units
+
+    def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
+        """Two diagonal heads a layer."""
+        return tuple(Diagonal(*map(float, layer)) for layer in self.four(weights))
+
+    def attentions(self, weights: Floats, like: Array) -> tuple[Attention, ...]:
+        """Entrywise factors, constant on the four blocks."""
+        xp = like.__array_namespace__()
+        return tuple(
+            Entrywise(to_device(_blocks(four, self.regression.d), xp, like.device)) for four in self.four(weights)
+        )
+
+    def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
+        """Sums over the blocks."""
+        return self.pull_four(weights, np.stack([_block_sums(gradient) for gradient in gradients]))
+
+    def pull_four(self, weights: Floats, gradient: Floats) -> Floats:
+        """The gradient in the weights from that in the four numbers of each layer."""
+        return gradient * self.units
+
+    def of_diag(self, weights: Floats) -> Floats:
+        """The same model as one of `Diag`: the four products."""
+        return Diag(self.regression).four(weights) / self.units
+
+
+@dataclass(frozen=True)
+class Diag(Omega):
+    """One diagonal head: (p_x, p_y, q_x, q_y), with xx = p_x q_x, xy = p_x q_y, yx = p_y q_x, yy = p_y q_y."""
+
+    def four(self, weights: Floats) -> Floats:
+        """The four products, in the units of the data."""
+        p, q = weights[:, :2], weights[:, 2:]
+        return (p[:, :, None] * q[:, None, :]).reshape(-1, 4) * self.units
+
+    def pull_four(self, weights: Floats, gradient: Floats) -> Floats:
+        """The product rule."""
+        p, q = weights[:, :2], weights[:, 2:]
+        outer = (gradient * self.units).reshape(-1, 2, 2)
+        return np.concatenate([(outer @ q[:, :, None])[..., 0], (p[:, None, :] @ outer)[:, 0, :]], axis=1)
+
+    def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
+        """One diagonal head a layer."""
+        x, y = self.scale
+        return tuple(SingleHead(*map(float, layer)) for layer in weights * np.asarray([1, 1, x**-2, y**-2]))
+
+    def of_diag(self, weights: Floats) -> Floats:
+        """Itself."""
+        return weights
+
+    def of_four(self, four: Floats) -> Floats:
+        """Weights of one head with |p| = |q|, for four numbers (layers, 4) of rank one in the units of the data."""
+        matrices = (four / self.units).reshape(-1, 2, 2)
+        left, size, right = np.linalg.svd(matrices)
+        root = np.sqrt(size[:, :1])
+        return np.concatenate([left[:, :, 0] * root, right[:, 0, :] * root], axis=1)
+
+    def identity_like(self, noise: Floats) -> Floats:
+        """Larger than for four free weights, of which these are the square roots."""
+        return math.sqrt(START) * noise
+
+
+@dataclass(frozen=True)
+class Full(Family):
+    """One head with free P and Q: (2, d + 1, d + 1) a layer."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """P and Q."""
+        size = self.regression.d + 1
+        return (2, size, size)
+
+    @property
+    def units(self) -> Floats:
+        """P = D^{-1} P~ D and Q = D Q~ D entry by entry, (2, d + 1, d + 1)."""
+        x, y = self.scale
+        D = np.asarray([1 / x] * self.regression.d + [1 / y])
+        return np.stack([D[None, :] / D[:, None], D[:, None] * D[None, :]])
+
+    def matrices(self, weights: Floats) -> Floats:
+        """P and Q in the units of the data, (layers, 2, d + 1, d + 1)."""
+        return weights * self.units
+
+    def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
+        """One head a layer."""
+        return tuple(Layer(P[None], Q[None]) for P, Q in self.matrices(weights))
+
+    def attentions(self, weights: Floats, like: Array) -> tuple[Attention, ...]:
+        """One head a layer."""
+        xp = like.__array_namespace__()
+        heads = [
+            Layer(*(to_device(part[None].copy(), xp, like.device) for part in pair)) for pair in self.matrices(weights)
+        ]
+        return tuple(Heads(layer) for layer in heads)
+
+    def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
+        """The units once more."""
+        return self.pull_matrices(np.stack([gradient[:, 0] for gradient in gradients]))
+
+    def pull_matrices(self, gradient: Floats) -> Floats:
+        """The gradient in the weights from that in P and Q, (layers, 2, d + 1, d + 1)."""
+        return gradient * self.units
+
+    def of_diag(self, weights: Floats) -> Floats:
+        """The same model as one of `Diag`, written out."""
+        d = self.regression.d
+        return np.stack([[np.diag([p_x] * d + [p_y]), np.diag([q_x] * d + [q_y])] for p_x, p_y, q_x, q_y in weights])
+
+
+def family_named(name: str, regression: Regression) -> Omega | Full:
+    """One of `NAMES`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such family.
+    """
+    families: dict[str, type[Omega] | type[Full]] = {"DIAG": Diag, "OMEGA": Omega, "FULL": Full}
+    if name not in families:
+        raise InvalidInput(f"family = {name!r} is not known; choose one of: {', '.join(NAMES)}.")
+    return families[name](regression)
+
+
+def _blocks(four: Floats, d: int) -> Floats:
+    """(xx, xy, yx, yy) on the blocks of a matrix (d + 1, d + 1)."""
+    factors = np.full((d + 1, d + 1), four[0])
+    factors[:-1, -1], factors[-1, :-1], factors[-1, -1] = four[1:]
+    return factors
+
+
+def _block_sums(matrix: Floats) -> Floats:
+    """The adjoint of `_blocks`."""
+    return np.asarray([matrix[:-1, :-1].sum(), matrix[:-1, -1].sum(), matrix[-1, :-1].sum(), matrix[-1, -1]])

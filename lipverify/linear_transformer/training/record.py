@@ -1,0 +1,90 @@
+"""What is kept of a trained model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.linear_transformer.adjusted import SampledMean
+from lipverify.linear_transformer.collapsed import readout
+from lipverify.linear_transformer.contexts import Contexts, Regression
+from lipverify.linear_transformer.families import Full, Omega, family_named
+from lipverify.linear_transformer.layer import Parametrisation, written_out
+from lipverify.linear_transformer.noise import CategoricalNoise, UniformNoise
+
+Floats = NDArray[np.float64]
+
+ROWS = 4096
+"""Contexts that an estimate works on together."""
+
+
+class Trained(msgspec.Struct, frozen=True, kw_only=True):
+    """A trained model.
+
+    It is an estimator: called with contexts it gives w, (contexts, d).
+
+    Attributes
+    ----------
+    family, noise, d, n, layers
+        One of `families.NAMES`; the problem that it was trained on; its depth.
+    weights
+        In the units and the order of the family's arrays (layers, *shape).
+    loss
+        The adjusted loss on fresh contexts.
+    training
+        Capped loss on the last training sample.
+    slope
+        Norm of the gradient of its logarithm in the weights.
+    origin
+        The start that won.
+    gradients
+        Gradients of contexts and layers that were computed for it, in millions.
+    arithmetic
+        "native" or "array".
+    """
+
+    family: str
+    noise: UniformNoise | CategoricalNoise
+    d: int
+    n: int
+    layers: int
+    weights: tuple[float, ...]
+    loss: SampledMean
+    training: float
+    slope: float
+    origin: str
+    gradients: float
+    arithmetic: str
+
+    @property
+    def kind(self) -> Omega | Full:
+        """The family."""
+        return family_named(self.family, Regression(self.d, self.n, self.noise))
+
+    @property
+    def array(self) -> Floats:
+        """The weights, (layers, *shape)."""
+        return np.asarray(self.weights).reshape(self.layers, *self.kind.shape)
+
+    @property
+    def model(self) -> tuple[Parametrisation, ...]:
+        """The layers, in the units of the data."""
+        return self.kind.model(self.array)
+
+    def __call__(self, contexts: Contexts) -> Any:
+        """W after the last layer."""
+        return estimate(self.model, contexts)
+
+
+def estimate(model: tuple[Parametrisation, ...], contexts: Contexts) -> Any:
+    """The w that layers make of contexts, (contexts, d), a few thousand contexts at a time."""
+    gram = contexts.gram
+    xp = gram.__array_namespace__()
+    layers = written_out(model, gram)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return xp.concat(
+            [readout(gram[first : first + ROWS, ...], layers).w for first in range(0, len(contexts), ROWS)]
+        )
