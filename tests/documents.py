@@ -15,11 +15,13 @@ import doctest
 import io
 import re
 import shlex
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from lipverify.cli import main
 
@@ -133,18 +135,30 @@ def _lines(block: Block, place: str) -> Iterator[list[str]]:
 
 
 def _exit_code(arguments: list[str]) -> int:
-    try:
-        main(arguments)
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 1
+    """The code that a command ends with, run in this process: on its own it would import for seconds."""
+    with warnings.catch_warnings(), mock.patch("os.cpu_count", return_value=1):  # one process, unless it says --jobs
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # that of the tests
+        try:
+            main(arguments)
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else 1
     return 0
 
 
 def _compare(shown: str, printed: str, place: str) -> None:
     want, got = ("".join(f"{line.rstrip()}\n" for line in text.strip("\n").splitlines()) for text in (shown, printed))
-    stated, found = ([float(error) for error in ERROR.findall(text)] for text in (want, got))
-    alike = len(stated) == len(found) and all(
+    (words, stated), (printed_words, found) = _parted(want), _parted(got)
+    if not (doctest.OutputChecker().check_output(words, printed_words, doctest.ELLIPSIS) and _alike(stated, found)):
+        raise NotAsShownError(f"{place}: prints\n{got}where this is shown:\n{want}")
+
+
+def _parted(text: str) -> tuple[str, list[float]]:
+    """A text without the sizes of errors, and these."""
+    return ERROR.sub("±", text), [float(error) for error in ERROR.findall(text)]
+
+
+def _alike(stated: list[float], found: list[float]) -> bool:
+    """Whether errors agree up to rounding; what an ellipsis stands for has none to compare."""
+    return len(stated) == len(found) and all(
         one <= ROUNDING * other and other <= ROUNDING * one for one, other in zip(stated, found, strict=True)
     )
-    if not (alike and doctest.OutputChecker().check_output(ERROR.sub("±", want), ERROR.sub("±", got), doctest.ELLIPSIS)):
-        raise NotAsShownError(f"{place}: prints\n{got}where this is shown:\n{want}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -182,3 +183,34 @@ def test_windows_together_are_windows_one_by_one() -> None:
             alone = loss_terms(problem, one)
             assert abs(together.bias[i] - alone.bias) <= together.bias_error[i] + alone.bias_error
             assert abs(together.noise[i] - alone.noise) <= together.noise_error[i] + alone.noise_error
+
+
+class Pair(RidgeLaw, frozen=True):
+    """f(x) = l_1 z^2 + l_2 sin(z), amplitudes independent of unit variance: a law with links of one's own."""
+
+    name: ClassVar[str] = "pair"
+
+    @property
+    def amplitude_variance(self) -> float:
+        return 1.0
+
+    def links(self, z: Any, xp: Any) -> list[Any]:
+        return [z * z, xp.sin(z)]
+
+    def amplitudes(self, uniforms: Any) -> Any:
+        return np.sqrt(12.0) * (uniforms - 0.5)
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        return (radius**2, 2 * radius)
+
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        return (radius**2, radius)
+
+
+@pytest.mark.parametrize(("d", "n", "w"), [(3, 10, 2.0), (5, 100, 8.0), (2, 2, 1.0)])
+def test_every_link_of_a_law_counts(d: int, n: int, w: float) -> None:
+    p = Problem(d=d, n=n, law=Pair(), sigma=1.0)
+    ridge, zonal = (loss_terms(p, w, route=route) for route in ("ridge", "zonal"))
+    assert abs(ridge.bias - zonal.bias) <= ridge.bias_error + zonal.bias_error
+    first = loss_terms(p.replace(law=Quadratic()), w)
+    assert ridge.bias > first.bias + ridge.bias_error + first.bias_error

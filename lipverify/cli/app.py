@@ -47,7 +47,7 @@ def verify(
         Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default. Files with claims
         of your own by their paths (my_claims.py), see `lipverify new claim`; a claims file is code, and is run.
     profile
-        quick (about a minute on two cores) or full.
+        quick (minutes on two cores) or full (hours: it trains the whole of Table 1).
     out
         Folder for the ledger and the report; made if it is not there.
     backend

@@ -33,7 +33,7 @@ class Leading:
     bias_constant: Expr
     """For a law without a constant L, and throughout for one, L = 1 is meant."""
     window: Expr
-    """W* ~ window_constant Lambda^window_exponent, with Lambda = n L^2 / sigma^2."""
+    """The optimal window: w* ~ window_constant Lambda^window_exponent, with Lambda = n L^2 / sigma^2."""
     window_constant: Expr
     window_exponent: Expr
     loss: Expr

@@ -24,8 +24,8 @@ Parts = tuple[tuple[float, TaskAverages], ...]
 def parts_of(law: RidgeLaw, d: int) -> Parts:
     """The parts of a law in dimension d.
 
-    The amplitudes of (z)_+ and (-z)_+ are independent with equal variance, and (z)_+ = (z + |z|) / 2, so the
-    ReLU law is half of the linear and half of the absolute one.
+    Amplitudes are independent with equal variance, so that links add up. As (z)_+ = (z + |z|) / 2, the ReLU law is
+    half of the linear and half of the absolute one.
     """
     if isinstance(law, Affine):
         return ((1.0, linear_averages(d)),)
@@ -33,17 +33,17 @@ def parts_of(law: RidgeLaw, d: int) -> Parts:
         return ((1.0, square_averages(d)),)
     if isinstance(law, ReLU):
         return ((0.5, linear_averages(d)), (0.5, absolute_averages(d)))
-    return ((1.0, link_averages(law, d)),)
+    return tuple((1.0, link_averages(law, d, k)) for k in range(len(law.links(np.zeros(1), np))))
 
 
 @lru_cache(maxsize=32)
-def link_averages(law: RidgeLaw, d: int) -> TaskAverages:
-    """The averages for a law with one link and no random amplitude, tabulated where the link is smooth."""
+def link_averages(law: RidgeLaw, d: int, k: int = 0) -> TaskAverages:
+    """The averages for link number k of a law, tabulated where the link is smooth."""
     if law.kink_points:
-        return kinked_averages(d, lambda z: law.links(z, np)[0], law.kink_points)
+        return kinked_averages(d, lambda z: law.links(z, np)[k], law.kink_points)
     if isinstance(law, Cosine):
         averages = smooth_averages(d, cosine_increment(law.L))
         if averages.relative_error > WORST_TABLE:
             raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
         return averages
-    return smooth_averages(d, difference(lambda z: law.links(z, np)[0]))
+    return smooth_averages(d, difference(lambda z: law.links(z, np)[k]))
