@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lipverify.linear_transformer.contexts import Regression
 from lipverify.linear_transformer.families import NAMES, family_named
-from lipverify.linear_transformer.noise import UniformNoise
+from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.noise import UniformNoise
 from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.linear_transformer.training.objective import Objective, draw_sample
 from lipverify.loss.montecarlo.kernels.compiler import has_compiler

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from lipverify.linear_transformer.attention import Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, pullback, readout
-from lipverify.linear_transformer.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.families import NAMES, family_named
 from lipverify.linear_transformer.layer import Layer
-from lipverify.linear_transformer.noise import UniformNoise
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import UniformNoise
 from lipverify.linear_transformer.tokens import Tokens
 from lipverify.linear_transformer.tokens import forward as by_tokens
 from lipverify.linear_transformer.training.objective import Objective, Sample, draw_sample

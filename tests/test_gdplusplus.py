@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from scipy.integrate import dblquad
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.linear_transformer.adjusted import evaluation
 from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.filters import ConstantRidge, constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus import ExcessLoss, flat_weights, layers_of, residual
-from lipverify.linear_transformer.gdplusplus_optimum import optimal_gdplusplus
+from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge, constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, layers_of, residual
+from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen, spectral_rule
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.noise import CategoricalNoise, UniformNoise
-from lipverify.linear_transformer.ridge import ConstRR
-from lipverify.linear_transformer.spectrum import largest_seen, spectral_rule
+from lipverify.linear_transformer.regression.adjusted import evaluation
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
+from lipverify.linear_transformer.regression.ridge import ConstRR
 from tests.strategies import log_floats
 
 Floats = NDArray[np.float64]

@@ -21,13 +21,21 @@ from lipverify.claims.registry import profile_named
 from lipverify.claims.runner import run
 from lipverify.claims.verdict import decide
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.contribution import WEIGHTS, Weight, ablated, direct, effect, predictors, sensitivity
 from lipverify.linear_transformer.implicit import State, advance, trajectory
 from lipverify.linear_transformer.layer import Diagonal
-from lipverify.linear_transformer.momentum import Fit, Reading, adaptive_step, least_squares, momentum_step
-from lipverify.linear_transformer.noise import UniformNoise
-from lipverify.linear_transformer.rounding import rounding_bound
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import UniformNoise
+from lipverify.linear_transformer.theory.contribution import (
+    WEIGHTS,
+    Weight,
+    ablated,
+    direct,
+    effect,
+    predictors,
+    sensitivity,
+)
+from lipverify.linear_transformer.theory.momentum import Fit, Reading, adaptive_step, least_squares, momentum_step
+from lipverify.linear_transformer.theory.rounding import rounding_bound
 from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.loss.streams import normals
 from tests.strategies import log_floats

@@ -17,9 +17,9 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.implicit import start, trajectory
 from lipverify.linear_transformer.layer import Diagonal, GDPlusPlus, Layer, Parametrisation, SingleHead, written_out
-from lipverify.linear_transformer.polynomials import Symbols, leftover
-from lipverify.linear_transformer.rounding import UNIT, magnitude, rounding_bound
-from lipverify.linear_transformer.symbolic import implicit_step
+from lipverify.linear_transformer.theory.polynomials import Symbols, leftover
+from lipverify.linear_transformer.theory.rounding import UNIT, magnitude, rounding_bound
+from lipverify.linear_transformer.theory.symbolic import implicit_step
 from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.loss.streams import normals
 from tests.strategies import log_floats

@@ -22,8 +22,9 @@ from lipverify.claims.linear_transformers.second_order import matrix_residual, r
 from lipverify.claims.registry import profile_named
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.eigenvalues import follow
-from lipverify.linear_transformer.expressive import (
+from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
+from lipverify.linear_transformer.layer import GDPlusPlus, Layer
+from lipverify.linear_transformer.theory.expressive import (
     expected_alignment,
     largest_sign_averaged_square,
     mean_square_cosine,
@@ -31,8 +32,7 @@ from lipverify.linear_transformer.expressive import (
     sign_averaged_square,
     signed_cosine,
 )
-from lipverify.linear_transformer.layer import GDPlusPlus, Layer
-from lipverify.linear_transformer.layer_counts import (
+from lipverify.linear_transformer.theory.layer_counts import (
     chebyshev_log_condition_reached,
     chebyshev_steps,
     layers_needed,
@@ -40,7 +40,7 @@ from lipverify.linear_transformer.layer_counts import (
     log_condition_reached,
     log_log_accuracy_reached,
 )
-from lipverify.linear_transformer.noise_adaptive import (
+from lipverify.linear_transformer.theory.noise_adaptive import (
     ORDERS,
     Order,
     TwoLevels,
@@ -49,7 +49,7 @@ from lipverify.linear_transformer.noise_adaptive import (
     leading_square,
     worst_at,
 )
-from lipverify.linear_transformer.second_order import (
+from lipverify.linear_transformer.theory.second_order import (
     MINIMAX,
     UNIVERSAL,
     Method,

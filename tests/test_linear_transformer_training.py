@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from lipverify.claims.linear_transformers.training import grown, trained
 from lipverify.claims.registry import profile_named
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.families import Diag, Full, Omega, family_named
-from lipverify.linear_transformer.gdplusplus_optimum import optimal_gdplusplus
-from lipverify.linear_transformer.noise import CategoricalNoise, UniformNoise
+from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 from lipverify.linear_transformer.training.adam import AdamState, Schedule, adam
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Objective, draw_sample

@@ -21,18 +21,25 @@ from scipy.stats import multivariate_normal
 
 from checks.linear_transformers._table import BASELINES, LAYERS, MODELS, NOISES, printed, printed_at
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.adjusted import (
+from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
     evaluation,
     printed_error,
     protocol_losses,
     sampled_mean,
 )
-from lipverify.linear_transformer.bayes import Bayes, bayes_gap
-from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
-from lipverify.linear_transformer.eigenbasis import eigenbasis
-from lipverify.linear_transformer.noise import CategoricalNoise, NoiseLaw, UniformNoise
-from lipverify.linear_transformer.ridge import AdaRR, ConstRR, TunedRR, best_constant, tuned_constant, tuned_ridge
+from lipverify.linear_transformer.regression.bayes import Bayes, bayes_gap
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.ridge import (
+    AdaRR,
+    ConstRR,
+    TunedRR,
+    best_constant,
+    tuned_constant,
+    tuned_ridge,
+)
 from tests.strategies import log_floats
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 from checks.linear_transformers._table import NOISES, D, N
 from lipverify.claims.ledger import Source
 from lipverify.claims.registry import Profile
-from lipverify.linear_transformer.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
 
 NOISY = NOISES[1:]
 QUICK: tuple[NoiseLaw, ...] = (UniformNoise(1.0), UniformNoise(5.0), CategoricalNoise((1.0, 3.0)))

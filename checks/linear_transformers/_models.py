@@ -8,7 +8,7 @@ from lipverify.claims.linear_transformers.comparison import Printed, comparison
 from lipverify.claims.linear_transformers.training import trained
 from lipverify.claims.registry import Profile
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
 
 DEEP = CategoricalNoise((1.0, 3.0))
 """The law under which `quick` trains diagonal models with one layer more."""

@@ -17,8 +17,8 @@ from importlib.resources import files
 
 from lipverify.claims.ledger import Source
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.contexts import Regression
-from lipverify.linear_transformer.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
 
 D, N = 10, 20
 """Dimension of the covariates and tokens in a context, of every entry."""

@@ -6,7 +6,7 @@ from lipverify.claims.claim import Task
 from lipverify.claims.linear_transformers.effects import contributions_of
 from lipverify.claims.linear_transformers.training import D, N, trained
 from lipverify.claims.registry import Profile
-from lipverify.linear_transformer.noise import UniformNoise
+from lipverify.linear_transformer.regression.noise import UniformNoise
 
 __all__ = ["FAMILY", "LAYERS", "NOISE", "D", "N", "diagonal_model"]
 

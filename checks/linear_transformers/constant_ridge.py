@@ -20,9 +20,9 @@ from lipverify.claims.linear_transformers.baselines import (
 )
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval
-from lipverify.linear_transformer.adjusted import SEQUENCES
-from lipverify.linear_transformer.filters import ExactLoss
-from lipverify.linear_transformer.noise import NoiseLaw, UniformNoise
+from lipverify.linear_transformer.gdplusplus.filters import ExactLoss
+from lipverify.linear_transformer.regression.adjusted import SEQUENCES
+from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
 
 DERIVATION = (
     "A GD++ model of any depth is $w = g(\\Sigma) \\alpha$ with a polynomial $g$, $\\alpha = \\sum y x$. At an eigenvalue $t$ of $\\Sigma$ the loss is "

@@ -19,9 +19,9 @@ from lipverify.claims.linear_transformers.baselines import (
 )
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict
-from lipverify.linear_transformer.adjusted import SEQUENCES
-from lipverify.linear_transformer.filters import ExactLoss
-from lipverify.linear_transformer.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from lipverify.linear_transformer.gdplusplus.filters import ExactLoss
+from lipverify.linear_transformer.regression.adjusted import SEQUENCES
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
 
 
 def claims(profile: Profile) -> tuple[Claim, ...]:

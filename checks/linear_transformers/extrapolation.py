@@ -15,7 +15,7 @@ from lipverify.claims.linear_transformers.comparison import Comparison
 from lipverify.claims.linear_transformers.extrapolation import Profiles, profiles
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict
-from lipverify.linear_transformer.noise import NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
 
 SECTION = Source(
     paper="V",

@@ -13,7 +13,7 @@ from lipverify.claims.ledger import Source
 from lipverify.claims.linear_transformers.comparison import BASELINES, Comparison
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict
-from lipverify.linear_transformer.noise import NoiseLaw
+from lipverify.linear_transformer.regression.noise import NoiseLaw
 
 SOURCE = Source(
     paper="V", place="section 6", printed="models with 5 or more layers match or exceed the performance of TunedRR"

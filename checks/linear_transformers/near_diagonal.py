@@ -16,7 +16,7 @@ from lipverify.claims.ledger import Source
 from lipverify.claims.linear_transformers.shares import PART_NAMES, shares
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict
-from lipverify.linear_transformer.noise import NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
 from lipverify.linear_transformer.training.record import Trained
 
 REBUTTAL = Source(

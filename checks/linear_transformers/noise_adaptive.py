@@ -28,7 +28,7 @@ from lipverify.claims.linear_transformers.noise_adaptive import (
 )
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval
-from lipverify.linear_transformer.noise_adaptive import ORDERS, Order, TwoLevels
+from lipverify.linear_transformer.theory.noise_adaptive import ORDERS, Order, TwoLevels
 
 THEOREM = Source(
     paper="V",

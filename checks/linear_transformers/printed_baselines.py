@@ -18,7 +18,7 @@ from lipverify.claims.linear_transformers.baselines import (
 )
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval
-from lipverify.linear_transformer.noise import NoiseLaw
+from lipverify.linear_transformer.regression.noise import NoiseLaw
 
 Z_BOTH = float(-ndtri(LEVEL / 2 / len(NOISY) / len(BASELINES)))
 """The same for each baseline in each column, both sides."""

@@ -30,7 +30,7 @@ from lipverify.claims.linear_transformers.second_order import (
 from lipverify.claims.registry import Profile
 from lipverify.claims.scaling import allowed_exponents, read_exponent
 from lipverify.claims.verdict import Allowed, Interval
-from lipverify.linear_transformer.second_order import MOST_GAIN
+from lipverify.linear_transformer.theory.second_order import MOST_GAIN
 
 THEOREM = Source(
     paper="V",

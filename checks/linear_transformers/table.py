@@ -16,7 +16,7 @@ from lipverify.claims.linear_transformers.comparison import Comparison
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.noise import NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
 
 ERRORS = 2.0
 """Standard errors of a printed number that a reproduction may be above it."""

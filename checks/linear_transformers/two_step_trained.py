@@ -14,7 +14,7 @@ from lipverify.claims.ledger import Table
 from lipverify.claims.linear_transformers.effects import Contributions
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed
-from lipverify.linear_transformer.contribution import WEIGHTS
+from lipverify.linear_transformer.theory.contribution import WEIGHTS
 
 NAMES: dict[str, str] = {name: rf"$\omega_{{{name}}}$" for name in WEIGHTS}
 

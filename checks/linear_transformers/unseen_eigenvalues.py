@@ -16,7 +16,7 @@ from lipverify.claims.linear_transformers.baselines import (
 )
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval
-from lipverify.linear_transformer.adjusted import SEQUENCES
+from lipverify.linear_transformer.regression.adjusted import SEQUENCES
 
 
 def claims(profile: Profile) -> tuple[Claim, ...]:

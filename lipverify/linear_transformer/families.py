@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
-from lipverify.linear_transformer.contexts import Regression
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
+from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.loss.montecarlo.device import to_device
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lipverify.linear_transformer.adjusted import (
+from lipverify.linear_transformer.collapsed import readout
+from lipverify.linear_transformer.gdplusplus.filters import ExactLoss, constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus.loss import flat_weights, residual
+from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum, optimal_gdplusplus
+from lipverify.linear_transformer.gdplusplus.spectrum import spectral_rule
+from lipverify.linear_transformer.layer import GDPlusPlus
+from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
     Estimator,
     Evaluation,
@@ -18,16 +24,10 @@ from lipverify.linear_transformer.adjusted import (
     printed_error,
     sampled_mean,
 )
-from lipverify.linear_transformer.bayes import Bayes, bayes_gap
-from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
-from lipverify.linear_transformer.filters import ExactLoss, constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus import flat_weights, residual
-from lipverify.linear_transformer.gdplusplus_optimum import GDPlusPlusOptimum, optimal_gdplusplus
-from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.noise import NoiseLaw, UniformNoise
-from lipverify.linear_transformer.ridge import AdaRR, best_constant, tuned_ridge
-from lipverify.linear_transformer.spectrum import spectral_rule
+from lipverify.linear_transformer.regression.bayes import Bayes, bayes_gap
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
 
 
 @dataclass(frozen=True)

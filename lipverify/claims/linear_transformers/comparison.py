@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from lipverify.linear_transformer.adjusted import (
+from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.layer import Layer, Parametrisation
+from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
     Estimator,
     Evaluation,
@@ -17,12 +19,10 @@ from lipverify.linear_transformer.adjusted import (
     protocol_losses,
     sampled_mean,
 )
-from lipverify.linear_transformer.bayes import Bayes
-from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
-from lipverify.linear_transformer.gdplusplus_optimum import optimal_gdplusplus
-from lipverify.linear_transformer.layer import Layer, Parametrisation
-from lipverify.linear_transformer.noise import NoiseLaw
-from lipverify.linear_transformer.ridge import AdaRR, best_constant, tuned_ridge
+from lipverify.linear_transformer.regression.bayes import Bayes
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import NoiseLaw
+from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
 from lipverify.linear_transformer.training.record import Trained, estimate
 
 BASELINES = ("ConstRR", "AdaRR", "TunedRR", "Bayes")

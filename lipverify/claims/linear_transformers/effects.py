@@ -11,12 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.claims.linear_transformers.identities import Identity, compared
-from lipverify.linear_transformer import symbolic
-from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
-from lipverify.linear_transformer.contribution import WEIGHTS, ablated, delayed, direct, effect, predictors, sensitivity
 from lipverify.linear_transformer.layer import Diagonal, Parametrisation, SingleHead
-from lipverify.linear_transformer.noise import NoiseLaw
-from lipverify.linear_transformer.rounding import rounding_bound
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import NoiseLaw
+from lipverify.linear_transformer.theory import symbolic
+from lipverify.linear_transformer.theory.contribution import (
+    WEIGHTS,
+    ablated,
+    delayed,
+    direct,
+    effect,
+    predictors,
+    sensitivity,
+)
+from lipverify.linear_transformer.theory.rounding import rounding_bound
 from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.linear_transformer.training.record import Trained
 from lipverify.loss.streams import normals

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.expressive import (
+from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer.theory.expressive import (
     expected_alignment,
     largest_sign_averaged_square,
     mean_square_cosine,
@@ -17,7 +18,6 @@ from lipverify.linear_transformer.expressive import (
     sign_averaged_square,
     signed_cosine,
 )
-from lipverify.linear_transformer.layer import Layer
 from lipverify.loss.streams import normals
 from lipverify.scaling import Growth, growth_of
 

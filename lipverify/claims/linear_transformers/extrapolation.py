@@ -8,10 +8,16 @@ import msgspec
 import numpy as np
 
 from lipverify.claims.linear_transformers.comparison import Model
-from lipverify.linear_transformer.adjusted import Estimator, Evaluation, SampledMean, evaluation, sampled_mean
-from lipverify.linear_transformer.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.noise import CategoricalNoise, NoiseLaw
-from lipverify.linear_transformer.ridge import tuned_ridge
+from lipverify.linear_transformer.regression.adjusted import (
+    Estimator,
+    Evaluation,
+    SampledMean,
+    evaluation,
+    sampled_mean,
+)
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw
+from lipverify.linear_transformer.regression.ridge import tuned_ridge
 from lipverify.linear_transformer.training.record import Trained
 
 

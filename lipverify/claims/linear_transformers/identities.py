@@ -15,12 +15,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.linear_transformer import symbolic
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.implicit import State, advance, blocks, start, trajectory
 from lipverify.linear_transformer.layer import Layer
-from lipverify.linear_transformer.polynomials import Leftover
-from lipverify.linear_transformer.rounding import magnitude, rounding_bound
+from lipverify.linear_transformer.theory import symbolic
+from lipverify.linear_transformer.theory.polynomials import Leftover
+from lipverify.linear_transformer.theory.rounding import magnitude, rounding_bound
 from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.loss.streams import generator, normals
 

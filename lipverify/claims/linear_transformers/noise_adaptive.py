@@ -9,9 +9,9 @@ import numpy as np
 
 from lipverify.claims.softmax.training import paired_interval
 from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
-from lipverify.linear_transformer.noise import CategoricalNoise
-from lipverify.linear_transformer.noise_adaptive import (
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import CategoricalNoise
+from lipverify.linear_transformer.theory.noise_adaptive import (
     Difference,
     Order,
     TwoLevels,

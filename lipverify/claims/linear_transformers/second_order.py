@@ -13,9 +13,9 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.eigenvalues import follow, start
+from lipverify.linear_transformer.gdplusplus.eigenvalues import follow, start
 from lipverify.linear_transformer.layer import GDPlusPlus, Layer
-from lipverify.linear_transformer.layer_counts import (
+from lipverify.linear_transformer.theory.layer_counts import (
     chebyshev_log_condition_reached,
     chebyshev_steps,
     fixed_steps,
@@ -24,7 +24,7 @@ from lipverify.linear_transformer.layer_counts import (
     log_condition_reached,
     log_log_accuracy_reached,
 )
-from lipverify.linear_transformer.second_order import MINIMAX, UNIVERSAL, Method, residual
+from lipverify.linear_transformer.theory.second_order import MINIMAX, UNIVERSAL, Method, residual
 from lipverify.loss.streams import normals
 from lipverify.scaling import Growth, growth_of
 

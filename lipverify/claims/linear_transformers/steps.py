@@ -14,11 +14,11 @@ from sympy import QQ, Matrix
 from sympy.polys.matrices import DomainMatrix
 
 from lipverify.claims.linear_transformers.identities import Identity, compared
-from lipverify.linear_transformer import symbolic
 from lipverify.linear_transformer.implicit import State, trajectory
 from lipverify.linear_transformer.layer import Diagonal
-from lipverify.linear_transformer.momentum import Fit, Reading, least_squares, momentum_step
-from lipverify.linear_transformer.rounding import rounding_bound
+from lipverify.linear_transformer.theory import symbolic
+from lipverify.linear_transformer.theory.momentum import Fit, Reading, least_squares, momentum_step
+from lipverify.linear_transformer.theory.rounding import rounding_bound
 from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.loss.streams import generator, normals
 

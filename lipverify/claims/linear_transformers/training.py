@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lipverify.claims.claim import Task
 from lipverify.claims.registry import Profile
-from lipverify.linear_transformer.adjusted import SEQUENCES
-from lipverify.linear_transformer.contexts import Regression
 from lipverify.linear_transformer.families import Diag, family_named
-from lipverify.linear_transformer.gdplusplus_optimum import optimal_gdplusplus
-from lipverify.linear_transformer.noise import NoiseLaw
+from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.regression.adjusted import SEQUENCES
+from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.noise import NoiseLaw
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan, Stage, fit

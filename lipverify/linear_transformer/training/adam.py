@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.adjusted import evaluation
-from lipverify.linear_transformer.contexts import draw_contexts
 from lipverify.linear_transformer.families import Full, Omega
+from lipverify.linear_transformer.regression.adjusted import evaluation
+from lipverify.linear_transformer.regression.contexts import draw_contexts
 from lipverify.linear_transformer.training.objective import Objective, Sample
 from lipverify.loss.counts import whole
 from lipverify.loss.montecarlo.device import to_device

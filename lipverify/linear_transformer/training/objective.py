@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.adjusted import evaluation
 from lipverify.linear_transformer.collapsed import forward, pullback
-from lipverify.linear_transformer.contexts import Contexts, Regression, draw_contexts
 from lipverify.linear_transformer.families import Full, Omega
+from lipverify.linear_transformer.regression.adjusted import evaluation
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
 from lipverify.linear_transformer.training.native import DEEPEST, Packed
 from lipverify.loss.montecarlo.device import to_device, to_host
 from lipverify.loss.montecarlo.kernels.compiler import has_compiler
@@ -83,7 +83,7 @@ def draw_sample(regression: Regression, count: int, seed: int, cell: str) -> Sam
     InvalidInput
         If `count` is not a positive multiple of `GROUP`.
 
-    >>> from lipverify.linear_transformer.noise import UniformNoise
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> sample = draw_sample(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, cell="a")
     >>> sample.gram.shape, round(float(sample.share.sum()), 12)
     ((1024, 4, 4), 1.0)

@@ -8,12 +8,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.linear_transformer.adjusted import SampledMean
 from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.contexts import Contexts, Regression
 from lipverify.linear_transformer.families import Full, Omega, family_named
 from lipverify.linear_transformer.layer import Parametrisation, written_out
-from lipverify.linear_transformer.noise import CategoricalNoise, UniformNoise
+from lipverify.linear_transformer.regression.adjusted import SampledMean
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.adjusted import Evaluation, SampledMean, evaluation
-from lipverify.linear_transformer.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.families import Full, Omega
+from lipverify.linear_transformer.regression.adjusted import Evaluation, SampledMean, evaluation
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.training.descent import Descent, descend
 from lipverify.linear_transformer.training.growth import Start
 from lipverify.linear_transformer.training.objective import Arithmetic, Objective, Sample, arithmetic_here, draw_sample

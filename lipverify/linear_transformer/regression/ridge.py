@@ -13,9 +13,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.adjusted import Estimator, Evaluation
-from lipverify.linear_transformer.contexts import Regression
-from lipverify.linear_transformer.eigenbasis import Eigenbasis, SpectralEstimator
+from lipverify.linear_transformer.regression.adjusted import Estimator, Evaluation
+from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
 
 Array = Any
 """An array of any library with the array API."""
@@ -109,9 +109,9 @@ def tuned_constant(fitted: Evaluation) -> ConstRR:
 def tuned_ridge(fitted: Evaluation) -> TunedRR:
     """Cap and factor with the least loss on sampled contexts; report it on fresh ones.
 
-    >>> from lipverify.linear_transformer.adjusted import evaluation
-    >>> from lipverify.linear_transformer.contexts import draw_contexts
-    >>> from lipverify.linear_transformer.noise import CategoricalNoise
+    >>> from lipverify.linear_transformer.regression.adjusted import evaluation
+    >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
+    >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
     >>> known = Regression(5, 20, CategoricalNoise((2.0,)))
     >>> tuned = tuned_ridge(evaluation(draw_contexts(known, 2048, seed=0, cell="tune")))
     >>> 3.9 < tuned.cap < 4.1  # sigma^2, as there is nothing to estimate

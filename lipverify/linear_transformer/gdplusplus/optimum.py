@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.contexts import Regression
-from lipverify.linear_transformer.filters import ExactLoss, constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus import ExcessLoss, layers_of
-from lipverify.linear_transformer.gdplusplus_search import KEPT, SAME, Minimum, best_ends, different, starts
+from lipverify.linear_transformer.gdplusplus.filters import ExactLoss, constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, layers_of
+from lipverify.linear_transformer.gdplusplus.search import KEPT, SAME, Minimum, best_ends, different, starts
+from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, largest_seen, spectral_rule
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.spectrum import POINTS, largest_seen, spectral_rule
+from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.loss.counts import whole
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ def optimal_gdplusplus(
     InvalidInput
         If n < d, or for a depth out of range.
 
-    >>> from lipverify.linear_transformer.noise import UniformNoise
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> one, two = optimal_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
     >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)
     (True, 0.267942)

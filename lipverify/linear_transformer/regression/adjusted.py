@@ -23,8 +23,8 @@ from typing import Any, Protocol
 import msgspec
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.contexts import Contexts
-from lipverify.linear_transformer.eigenbasis import Eigenbasis, SpectralEstimator, eigenbasis
+from lipverify.linear_transformer.regression.contexts import Contexts
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator, eigenbasis
 from lipverify.loss.streams import generator
 
 Array = Any
@@ -134,8 +134,8 @@ class Evaluation:
 def evaluation(contexts: Contexts) -> Evaluation:
     """Contexts made ready for comparisons.
 
-    >>> from lipverify.linear_transformer.contexts import Regression, draw_contexts
-    >>> from lipverify.linear_transformer.noise import UniformNoise
+    >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> held_out = evaluation(draw_contexts(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, cell="a"))
     >>> held_out.loss(lambda contexts: held_out.oracle).value
     0.0

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.contexts import Regression
-from lipverify.linear_transformer.noise import NoiseLaw
-from lipverify.linear_transformer.spectrum import POINTS, SpectralRule, spectral_rule
+from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, SpectralRule, spectral_rule
+from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.noise import NoiseLaw
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def constant_ridge_loss(regression: Regression, penalty: float | None = None) ->
     InvalidInput
         If n < d.
 
-    >>> from lipverify.linear_transformer.noise import CategoricalNoise
+    >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
     >>> found = constant_ridge_loss(Regression(10, 20, CategoricalNoise((1.0, 3.0))))
     >>> round(found.value, 6), found.error < 1e-12
     (0.219537, True)

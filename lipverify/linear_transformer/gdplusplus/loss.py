@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.linear_transformer.gdplusplus.spectrum import SpectralRule
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.spectrum import SpectralRule
 
 Floats = NDArray[np.float64]
 

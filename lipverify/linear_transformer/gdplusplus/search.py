@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from lipverify.linear_transformer.gdplusplus import ExcessLoss
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
 Floats = NDArray[np.float64]
 

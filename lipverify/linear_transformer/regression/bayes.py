@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.adjusted import Evaluation, SampledMean, sampled_mean
-from lipverify.linear_transformer.eigenbasis import Eigenbasis, SpectralEstimator
-from lipverify.linear_transformer.noise import NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.adjusted import Evaluation, SampledMean, sampled_mean
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
+from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
 from lipverify.loss.counts import whole
 
 Floats = NDArray[np.float64]
@@ -158,9 +158,9 @@ class BayesGap(NamedTuple):
 def bayes_gap(held_out: Evaluation, estimator: Bayes) -> BayesGap:
     """The floor of the adjusted loss on sampled contexts.
 
-    >>> from lipverify.linear_transformer.adjusted import evaluation
-    >>> from lipverify.linear_transformer.contexts import Regression, draw_contexts
-    >>> from lipverify.linear_transformer.noise import CategoricalNoise
+    >>> from lipverify.linear_transformer.regression.adjusted import evaluation
+    >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+    >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
     >>> two = CategoricalNoise((1.0, 3.0))
     >>> gap = bayes_gap(evaluation(draw_contexts(Regression(10, 20, two), 4096, seed=0, cell="gap")), Bayes(two))
     >>> abs(gap.difference.value) < 4 * gap.difference.standard_error, round(gap.averaged.value, 3)

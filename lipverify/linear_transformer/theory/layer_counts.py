@@ -22,7 +22,7 @@ from flint import arb, ctx
 from scipy.optimize import brentq
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.linear_transformer.second_order import Method, residual
+from lipverify.linear_transformer.theory.second_order import Method, residual
 from lipverify.loss.counts import whole
 
 BITS = 1024
@@ -44,7 +44,7 @@ def layers_needed(method: Method, kappa: float, decades: int) -> int:
     OutOfReach
         If a ball holds epsilon, or there is no such number below 10,000.
 
-    >>> from lipverify.linear_transformer.second_order import MINIMAX
+    >>> from lipverify.linear_transformer.theory.second_order import MINIMAX
     >>> [layers_needed(MINIMAX, 10.0, decades) for decades in (1, 10, 100, 1000, 10_000)]
     [3, 6, 10, 13, 16]
     """
@@ -67,7 +67,7 @@ def log_condition_reached(method: Method, epsilon: float, layers: int) -> float:
 
     Any number of layers is as quick: from kappa = 1e34 on each of them adds log(gain), to rounding.
 
-    >>> from lipverify.linear_transformer.second_order import MINIMAX
+    >>> from lipverify.linear_transformer.theory.second_order import MINIMAX
     >>> [round(math.exp(log_condition_reached(MINIMAX, 0.5, layers)), 3) for layers in (1, 2)]
     [3.0, 13.409]
     """
@@ -81,7 +81,7 @@ def log_condition_reached(method: Method, epsilon: float, layers: int) -> float:
 def log_log_accuracy_reached(method: Method, kappa: float, layers: int) -> float:
     """The double logarithm log log(1 / epsilon) of what that many layers leave at kappa, if it is below 1.
 
-    >>> from lipverify.linear_transformer.second_order import MINIMAX
+    >>> from lipverify.linear_transformer.theory.second_order import MINIMAX
     >>> [round(math.exp(log_log_accuracy_reached(MINIMAX, 2.0, layers)), 3) for layers in (1, 5)]
     [1.099, 31.76]
     """

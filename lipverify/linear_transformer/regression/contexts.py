@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.noise import NoiseLaw
+from lipverify.linear_transformer.regression.noise import NoiseLaw
 from lipverify.loss.counts import whole
 from lipverify.loss.streams import generator
 
@@ -89,7 +89,7 @@ def draw_contexts(regression: Regression, count: int, seed: int, cell: str) -> C
     InvalidInput
         If `count` is not an integer >= 1.
 
-    >>> from lipverify.linear_transformer.noise import UniformNoise
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, cell="a")
     >>> few.gram.shape, few.task.shape, few.sigma.shape
     ((5, 4, 4), (5, 3), (5,))

@@ -43,8 +43,8 @@ from scipy.optimize import linprog
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.linear_transformer.layer import Diagonal
-from lipverify.linear_transformer.noise import require_level
-from lipverify.linear_transformer.small_wishart import eigenvalue_rule
+from lipverify.linear_transformer.regression.noise import require_level
+from lipverify.linear_transformer.theory.small_wishart import eigenvalue_rule
 from lipverify.loss.counts import whole
 
 Floats = NDArray[np.float64]

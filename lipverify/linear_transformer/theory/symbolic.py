@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lipverify.linear_transformer.contribution import delayed
 from lipverify.linear_transformer.implicit import State, advance
 from lipverify.linear_transformer.layer import Diagonal, Layer
-from lipverify.linear_transformer.momentum import Fit, Reading, adaptive_step, momentum_step
-from lipverify.linear_transformer.polynomials import Leftover, Objects, Symbols, array, leftover, total
+from lipverify.linear_transformer.theory.contribution import delayed
+from lipverify.linear_transformer.theory.momentum import Fit, Reading, adaptive_step, momentum_step
+from lipverify.linear_transformer.theory.polynomials import Leftover, Objects, Symbols, array, leftover, total
 
 Step = Callable[[State, Objects, Layer], State]
 Energy = Literal["labels", "residuals", "none"]

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from lipverify.linear_transformer.contexts import Contexts
+from lipverify.linear_transformer.regression.contexts import Contexts
 
 Array = Any
 """An array of any library with the array API."""
@@ -101,8 +101,8 @@ class Eigenbasis:
 def eigenbasis(contexts: Contexts) -> Eigenbasis:
     """Diagonalise Sigma for every context.
 
-    >>> from lipverify.linear_transformer.contexts import Regression, draw_contexts
-    >>> from lipverify.linear_transformer.noise import UniformNoise
+    >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> basis = eigenbasis(draw_contexts(Regression(3, 20, UniformNoise(0.0)), 5, seed=0, cell="a"))
     >>> basis.values.shape, bool((basis.residual < 1e-10).all())
     ((5, 3), True)
