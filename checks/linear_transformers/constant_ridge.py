@@ -134,7 +134,7 @@ def _printed(profile: Profile) -> Claim:
                 task=bounds[entry.noise],
                 quantity="printed loss over that of the best constant",
                 read=partial(_read_printed, entry),
-                claimed=">= 1",
+                claimed="≥ 1",
                 allowed=Allowed(low=1.0),
                 control=Allowed(high=0.5),
             )

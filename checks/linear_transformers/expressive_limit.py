@@ -178,7 +178,7 @@ def _tenth() -> Claim:
                 task=Task(first_length_below, (d, 0.1)),
                 quantity="least n with root mean square cosine <= 0.1, over d + 4",
                 read=partial(_over, d + 4),
-                claimed="<= 100",
+                claimed="≤ 100",
                 allowed=Allowed(high=100.0),
                 control=Allowed(high=90.0),
             )
@@ -209,8 +209,8 @@ def _transformer(profile: Profile) -> Claim:
             "random full $P$ and $Q$, fresh for each context; $w = e_1$ or $w \\sim N(0, \\mathbf{I})$",
             "$n \\gg d \\log^2 n$, where single tokens do not rule the sums",
         ),
-        claimed="n E cos² <= 5.5; mean cosine 0",
-        control="n E cos² <= 1; mean cosine n^(1/2) >= 2",
+        claimed="n E cos² ≤ 5.5; mean cosine 0",
+        control="n E cos² ≤ 1; mean cosine n^(1/2) ≥ 2",
         expected="supported",
         cells=(
             *(_model_cell(model, task) for model, task in models.items()),
@@ -221,7 +221,7 @@ def _transformer(profile: Profile) -> Claim:
                     task=task,
                     quantity="n E cos², largest over all v that are the same for all signs of the tokens",
                     read=lambda found, _: Reading(Interval.around(*found.ceiling)),
-                    claimed="<= 5.5",
+                    claimed="≤ 5.5",
                     allowed=Allowed(high=5.5),
                     control=Allowed(high=1.0),
                     method="montecarlo",
@@ -259,7 +259,7 @@ def _model_cell(model: tuple[Any, ...], task: Task) -> CellPlan:
         task=task,
         quantity="n E cos² after the last layer",
         read=lambda found, _: Reading(Interval.around(*found.averaged)),
-        claimed="<= 5.5",
+        claimed="≤ 5.5",
         allowed=Allowed(high=5.5),
         control=Allowed(high=1.0),
         method="montecarlo",
@@ -325,8 +325,8 @@ def _every_context(profile: Profile) -> Claim:
         statement=r"|\cos(y^l, y^*)| \leq 0.1 \text{ for all } x_1, \ldots, x_n, \quad n \gg d",
         source=READING,
         assumptions=ASSUMED,
-        claimed="cosine <= 0.1",
-        control="cosine <= 0.05",
+        claimed="cosine ≤ 0.1",
+        control="cosine ≤ 0.05",
         expected="refuted",
         cells=tuple(
             CellPlan(
@@ -334,7 +334,7 @@ def _every_context(profile: Profile) -> Claim:
                 task=Task(constant_coordinate, (d, n, profile.seed)),
                 quantity="cosine at tokens with x(1) = 1",
                 read=lambda found, _: Reading(Interval.around(found, 1e-12)),
-                claimed="<= 0.1",
+                claimed="≤ 0.1",
                 allowed=Allowed(high=0.1),
                 control=Allowed(high=0.05),
             )
@@ -355,8 +355,8 @@ def _odd(profile: Profile) -> Claim:
         statement=r"\sqrt{\mathbb{E} \cos^2} = O(\sqrt{d/n}) \text{ for } y^* = x(1)^3",
         source=TWIN,
         assumptions=(ASSUMED[0].replace("x(1)^2", "x(1)^3"), ASSUMED[1], BEST),
-        claimed="E cos² <= 0.01 for n >> d",
-        control="E cos² <= 0.001",
+        claimed="E cos² ≤ 0.01 for n ≫ d",
+        control="E cos² ≤ 0.001",
         expected="refuted",
         cells=tuple(
             CellPlan(
@@ -364,7 +364,7 @@ def _odd(profile: Profile) -> Claim:
                 task=task,
                 quantity="E cos² for the best v",
                 read=lambda found, _: Reading(Interval.around(*found)),
-                claimed="<= 0.01",
+                claimed="≤ 0.01",
                 allowed=Allowed(high=0.01),
                 control=Allowed(high=0.001),
                 method="montecarlo",
@@ -384,8 +384,8 @@ def _network(profile: Profile) -> Claim:
         statement=r"\exists \text{ one network } y \mapsto y^2: \quad \cos(y^l, y^*) = 1 > 0.1",
         source=REBUTTAL,
         assumptions=(ASSUMED[0], "$w = e_1$; one network that squares a label, no attention"),
-        claimed="cosine > 0.1 for n >> d",
-        control="cosine <= 0.1",
+        claimed="cosine > 0.1 for n ≫ d",
+        control="cosine ≤ 0.1",
         expected="supported",
         cells=tuple(
             CellPlan(

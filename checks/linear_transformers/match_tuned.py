@@ -45,7 +45,7 @@ def _matched(profile: Profile, reading: str, families: tuple[str, ...], expected
         statement=rf"\mathcal{{L}}_{{\mathrm{{trained}}, L}} \leq \mathcal{{L}}_{{\mathrm{{TunedRR}}}} \quad \text{{for }} L \geq {FEWEST}",
         source=SOURCE,
         assumptions=(*ASSUMED, "TunedRR: its cap and factor fitted to as many other contexts"),
-        claimed="loss less that of TunedRR <= 0",
+        claimed="loss less that of TunedRR ≤ 0",
         control="it is as far above TunedRR as half of what the wrong sign adds",
         expected=expected,
         cells=tuple(
@@ -54,7 +54,7 @@ def _matched(profile: Profile, reading: str, families: tuple[str, ...], expected
                 task=column(profile, noise),
                 quantity="loss less that of TunedRR on the same contexts, in units of what layers with the wrong sign add",
                 read=partial(_read, family, layers),
-                claimed="<= 0",
+                claimed="≤ 0",
                 allowed=Allowed(high=0.0),
                 control=Allowed(low=0.5),
                 method="montecarlo",
@@ -70,7 +70,7 @@ def _read(family: str, layers: int, found: Comparison, _: Allowed) -> Reading:
     here = found.of(family, layers)
     less, tuned = here.less[TUNED], found.baselines[TUNED].value
     unit = here.wrong_sign - tuned
-    note = f"loss {here.loss.value:.4g}, TunedRR {tuned:.4g}, difference {less.value:+.2g} +- {less.standard_error:.1g} (standard error)"
+    note = f"loss {here.loss.value:.4g}, TunedRR {tuned:.4g}, difference {less.value:+.2g} ± {less.standard_error:.1g} (standard error)"
     return Reading(Interval.around(less.value / unit, HALF_WIDTH * less.standard_error / unit), note)
 
 

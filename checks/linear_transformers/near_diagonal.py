@@ -60,7 +60,7 @@ def _diagonal(profile: Profile, reading: str, layers: tuple[int, ...], expected:
                 task=task,
                 quantity="largest share of squared weights off the diagonal, over layers and P, Q",
                 read=_read,
-                claimed=f"<= {NEAR:g}",
+                claimed=f"≤ {NEAR:g}",
                 allowed=Allowed(high=NEAR),
                 control=Allowed(low=NOTHING),
                 method="training",

@@ -320,8 +320,8 @@ def _swapped() -> Claim:
         statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 \to 0 \text{ with } \omega_{yx} = v/n, \ \omega_{yy} = -c",
         source=TWIN,
         assumptions=(*ASSUMED[:2], f"$\\sigma_1 = {PAIR[0]:g}$, $\\sigma_2 = {PAIR[1]:g}$, $d = 1$, $n = 10^8$"),
-        claimed="root mean square distance <= 0.1 at n = 1e8",
-        control="<= 0.01",
+        claimed="root mean square distance ≤ 0.1 at n = 1e8",
+        control="≤ 0.01",
         expected="refuted",
         cells=(
             CellPlan(
@@ -329,7 +329,7 @@ def _swapped() -> Claim:
                 task=Task(swapped_distance, (*PAIR, 1e8)),
                 quantity="root mean square distance from ridge",
                 read=lambda found, _: Reading(Interval.around(*found)),
-                claimed="<= 0.1",
+                claimed="≤ 0.1",
                 allowed=Allowed(high=0.1),
                 control=Allowed(high=0.01),
             ),

@@ -51,7 +51,7 @@ def _baselines(profile: Profile) -> Claim:
                 task=task,
                 quantity="(printed - reproduced) beyond rounding, in standard errors",
                 read=partial(_read_baseline, printed_at(0, name, noise)),
-                claimed=f"|.| <= {Z_BOTH:.2f}",
+                claimed=f"|.| ≤ {Z_BOTH:.2f}",
                 allowed=Allowed(low=-Z_BOTH, high=Z_BOTH),
                 control=WRONG,
                 method="montecarlo",

@@ -154,7 +154,7 @@ def _together(profile: Profile) -> Claim:
             CHOSEN,
             f"$\\kappa$ from 2 to $10^{{30}}$, $\\epsilon$ from $10^{{-1}}$ to $10^{{-{DECADES[-1]}}}$",
         ),
-        claimed=f"{LOW:g} <= C <= {HIGH:g}",
+        claimed=f"{LOW:g} ≤ C ≤ {HIGH:g}",
         control="two layers fewer",
         expected="supported",
         cells=tuple(
@@ -330,8 +330,8 @@ def _reversed() -> Claim:
             *ASSUMED,
             "$\\omega_{xx}$ of the best size and positive, the best $\\omega_{yx}$ in the last layer",
         ),
-        claimed="residual <= 1/2",
-        control="residual <= 1/4",
+        claimed="residual ≤ 1/2",
+        control="residual ≤ 1/4",
         expected="refuted",
         cells=tuple(
             CellPlan(
@@ -339,7 +339,7 @@ def _reversed() -> Claim:
                 task=Task(reversed_residual, (kappa, layers)),
                 quantity="worst residual",
                 read=lambda found, _: Reading(Interval.around(found, 1e-12)),
-                claimed="<= 0.5",
+                claimed="≤ 0.5",
                 allowed=Allowed(high=0.5),
                 control=Allowed(high=0.25),
             )
@@ -358,8 +358,8 @@ def _truth() -> Claim:
         statement=r"|\hat{y} - x_t^\top w_{\mathrm{OLS}}| \leq \epsilon \|x_t\| \|w\|, \qquad y_i = \langle w, x_i \rangle + \sigma \varepsilon_i",
         source=READING,
         assumptions=(ASSUMED[0], CHOSEN, "$\\epsilon = \\max |r|$, what the layers leave; two tokens, $d = 2$"),
-        claimed="ratio of the two sides <= 1",
-        control="ratio <= 1/2",
+        claimed="ratio of the two sides ≤ 1",
+        control="ratio ≤ 1/2",
         expected="refuted",
         cells=tuple(
             CellPlan(
@@ -367,7 +367,7 @@ def _truth() -> Claim:
                 task=Task(true_weights_ratio, (10.0, sigma, 3)),
                 quantity="worst ratio of the two sides",
                 read=lambda found, _: Reading(Interval.around(found, 1e-9)),
-                claimed="<= 1",
+                claimed="≤ 1",
                 allowed=Allowed(high=1.0),
                 control=Allowed(high=0.5),
             )

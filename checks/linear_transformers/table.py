@@ -2,6 +2,7 @@ r"""Table 1: trained models of 1 to 7 layers beside the printed losses and the r
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from lipverify.claims.linear_transformers.comparison import Comparison
 from lipverify.claims.registry import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.regression.adjusted import SampledMean
 from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
 
 ERRORS = 2.0
@@ -49,7 +51,7 @@ def _reached(profile: Profile, noise: NoiseLaw, model: str) -> Claim:
             task=task,
             quantity="loss above the printed one and two of its standard errors, in units of what layers with the wrong sign add",
             read=partial(_read, printed_at(layers, model, noise)),
-            claimed="<= 0",
+            claimed="≤ 0",
             allowed=Allowed(high=0.0),
             control=Allowed(low=1.0),
             method="montecarlo",
@@ -105,7 +107,7 @@ def _read(entry: Printed, found: Comparison, _: Allowed) -> Reading:
     here = found.of(entry.model, entry.layers)
     bar = entry.value + entry.rounding + ERRORS * here.printed_error
     unit, loss = here.wrong_sign - bar, here.loss
-    note = f"loss {loss.value:.4g} +- {loss.standard_error:.1g}, printed {entry.value:.4g} +- {here.printed_error:.1g} (standard errors)"
+    note = f"loss {loss.value:.4g} ± {loss.standard_error:.1g}, printed {entry.value:.4g} ± {here.printed_error:.1g} (standard errors)"
     return Reading(Interval.around((loss.value - bar) / unit, HALF_WIDTH * loss.standard_error / unit), note)
 
 
@@ -140,59 +142,79 @@ def _finding(noise: NoiseLaw, model: str, address: str, depths: range, results: 
 def _table(noise: NoiseLaw, address: str, results: dict[str, Any]) -> tuple[Table, ...]:
     """Printed and reproduced losses, and paired differences from the baselines."""
     found: Comparison = results[address]
-    names = compared.BASELINES
-    body = []
-    for layers in range(1, 1 + max(each.layers for each in found.models)):
-        for model in ("GD++", *NAMES):
-            if layers not in found.depths(model):
-                continue
-            here = found.of(model, layers)
-            printed = (
-                f"{printed_at(layers, model, noise).value:.4g} ({here.printed_error:.1g})" if model in MODELS else "-"
-            )
-            remark = _remark(found, noise, model, layers)
-            differences = (f"{less.value:+.2g} ({less.standard_error:.0e})" for less in here.less)
-            body.append(
-                (
-                    str(layers),
-                    model,
-                    printed,
-                    f"{here.loss.value:.4g} ({here.loss.standard_error:.0e})",
-                    *differences,
-                    remark,
-                )
-            )
-    for name, loss in zip(names, found.baselines, strict=True):
-        printed = f"{printed_at(0, name, noise).value:.4g}" if name in BASELINES else "-"
-        body.append(("-", name, printed, f"{loss.value:.4g} ({loss.standard_error:.0e})", *("" for _ in names), ""))
+    body = [
+        _row(found, noise, model, layers)
+        for layers in range(1, 1 + max(each.layers for each in found.models))
+        for model in ("GD++", *NAMES)
+        if layers in found.depths(model)
+    ]
+    body += [
+        (
+            "–",
+            name,
+            f"{printed_at(0, name, noise).value:.4g}" if name in BASELINES else "–",
+            concise(loss),
+            *SHOWN_BLANK,
+        )
+        for name, loss in zip(compared.BASELINES, found.baselines, strict=True)
+    ]
+    marks = sorted({mark for mark in REMARKS if any(cell.endswith(mark) for row in body for cell in row)})
     caption = (
         f"{name_of(noise)}: adjusted losses, printed and reproduced, and the paired difference of the reproduced model from each baseline; "
-        "standard errors in brackets. OMEGA is DIAG with four free weights (two diagonal heads); Bayes is the floor of not knowing $\\sigma$."
+        "in brackets the standard error in units of the last digit. OMEGA is DIAG with four free weights (two diagonal heads); Bayes is the floor of not knowing $\\sigma$. "
+        + "; ".join(f"{mark} {REMARKS[mark]}" for mark in marks)
     )
-    return (
-        Table(
-            caption=caption,
-            header=("layers", "model", "printed", "reproduced", *(f"- {name}" for name in names), ""),
-            rows=tuple(body),
-        ),
-    )
+    header = ("layers", "model", "printed", "reproduced", *(f"− {name}" for name in compared.BASELINES))
+    return (Table(caption=caption.strip(), header=header, rows=tuple(body)),)
 
 
-def _remark(found: Comparison, noise: NoiseLaw, model: str, layers: int) -> str:
-    """Why a printed entry cannot be right, or that our mean is not to be believed."""
+def _row(found: Comparison, noise: NoiseLaw, model: str, layers: int) -> tuple[str, ...]:
+    """One model."""
     here = found.of(model, layers)
-    if not here.loss.trusted:
-        return "rare contexts rule the mean"
-    if model not in MODELS:
-        return ""
-    entry = printed_at(layers, model, noise)
+    printed = "–"
+    if model in MODELS:
+        value = printed_at(layers, model, noise).value
+        error = SampledMean(value=value, standard_error=here.printed_error, doubt=0.0)
+        printed = concise(error) + _impossible(found, noise, model, layers)
+    reproduced = concise(here.loss) + ("" if here.loss.trusted else RARE)
+    return (str(layers), model, printed, reproduced, *map(concise, here.less))
+
+
+RARE, BELOW_BAYES, BELOW_RIDGE = "*", "†", "‡"
+REMARKS = {
+    RARE: "rare contexts rule the mean, and its error is not to be believed",
+    BELOW_BAYES: "printed below the floor of Bayes: no model of any kind can be there",
+    BELOW_RIDGE: "printed below the best constant ridge, which bounds every GD++",
+}
+SHOWN_BLANK = ("",) * len(compared.BASELINES)
+
+
+def _impossible(found: Comparison, noise: NoiseLaw, model: str, layers: int) -> str:
+    """The mark of a printed entry that cannot be right by more than two of its standard errors."""
+    entry, here = printed_at(layers, model, noise), found.of(model, layers)
     least = entry.value + entry.rounding + ERRORS * here.printed_error
-    floor = found.baselines[names_index("Bayes")].value
-    if least < floor:
-        return "printed below the floor of Bayes"
+    if least < found.baselines[names_index("Bayes")].value:
+        return BELOW_BAYES
     if model == "GD++" and least < found.baselines[names_index("ConstRR")].value:
-        return "printed below the best constant ridge, which bounds GD++"
+        return BELOW_RIDGE
     return ""
+
+
+def concise(mean: SampledMean) -> str:
+    """A mean with its standard error in units of the last digit.
+
+    >>> concise(SampledMean(value=0.08479, standard_error=3.6e-4, doubt=0.0))
+    '0.0848(4)'
+    >>> concise(SampledMean(value=-1.175, standard_error=0.0, doubt=0.0))
+    '-1.175'
+    """
+    if not 0 < mean.standard_error < math.inf:
+        return f"{mean.value:.4g}"
+    places = -math.floor(math.log10(mean.standard_error))
+    if places > 6:
+        return f"{mean.value:.3g}({mean.standard_error:.0e})"
+    last = round(mean.standard_error * 10**places)
+    return f"{mean.value:.{max(places, 0)}f}({last})"
 
 
 def names_index(name: str) -> int:

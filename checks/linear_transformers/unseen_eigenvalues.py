@@ -46,7 +46,7 @@ def _expectation(profile: Profile) -> Claim:
                 task=task,
                 quantity="printed loss over the least expected loss found",
                 read=partial(_read_expectation, entry),
-                claimed=">= 1",
+                claimed="≥ 1",
                 allowed=Allowed(low=1.0),
                 control=Allowed(low=2.0),
             )

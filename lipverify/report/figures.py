@@ -19,6 +19,8 @@ from lipverify.report.text import printable
 
 _FLAT = 0.05
 """Values that agree to five percent are drawn as a level, not with their last digits as the scale."""
+_SHORT = 30.0
+"""A log axis whose ends are no further apart has labels between its decades."""
 _STYLE: dict[str, Any] = {
     "font.family": "cmr10",
     "mathtext.fontset": "cm",
@@ -189,6 +191,21 @@ def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, 
     _make_room(ax, panel)
     for band in panel.bands:
         _draw_band(ax, panel, band, bands[band.label])
+    _set_ticks(ax, panel)
+
+
+def _set_ticks(ax: Any, panel: Panel) -> None:
+    """Whole numbers where all are whole; on a log axis of a decade or two, 0.2 and not 2 x 10^-1."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    points = [x for series in panel.series for x in series.x if math.isfinite(x)]
+    if panel.xscale == "linear" and points and all(x == round(x) for x in points):
+        ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
+    low, high = ax.get_ylim()
+    if panel.yscale == "log" and high < _SHORT * low:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _draw_labels(ax: Any, panel: Panel) -> None:

@@ -14,6 +14,8 @@ _ROWS, _COLUMNS = 0.34, 0.20
 """Room for the names of rows and of columns, in inches."""
 _TALLEST = 1.9
 """Height of a map at most, in inches."""
+_NARROWEST = 1.2
+"""Width of a map at least, where there is room, in inches."""
 _SIGNED, _POSITIVE = "RdBu_r", "viridis"
 _BLANK = "#d9d9d9"
 
@@ -25,8 +27,11 @@ def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
     names = _ROWS if any(part.rows for part in figure.maps) else 0.0
     below = _COLUMNS if any(part.columns for part in figure.maps) else 0.0
     cell = (width - _LEFT - _RIGHT) / across
-    wide = cell - names - _GAP
-    high = min(_TALLEST, wide * max(len(part.values) / len(part.values[0]) for part in figure.maps))
+    shape = max(len(part.values) / len(part.values[0]) for part in figure.maps)
+    # square cells, unless a map of few rows would be a stripe
+    wide = min(cell - names - _GAP, max(_TALLEST / shape, _NARROWEST))
+    high = min(_TALLEST, wide * shape)
+    cell = wide + names + _GAP
     step = _TOP + high + below + _BOTTOM
     total = down * step
     canvas.set_size_inches(width, total)
@@ -35,7 +40,8 @@ def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
         row, column = divmod(place, across)
         left, bottom = _LEFT + column * cell + names, total - row * step - _TOP - high
         mesh = _draw_map(canvas.add_axes((left / width, bottom / total, wide / width, high / total)), part, scale)
-    bar = canvas.add_axes(((width - _RIGHT + 0.08) / width, (total - _TOP - high) / total, 0.1 / width, high / total))
+    right = _LEFT + across * cell
+    bar = canvas.add_axes((right / width, (total - _TOP - high) / total, 0.1 / width, high / total))
     canvas.colorbar(mesh, cax=bar).outline.set_linewidth(0.4)
 
 
