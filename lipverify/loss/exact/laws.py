@@ -21,6 +21,7 @@ Parts = tuple[tuple[float, TaskAverages], ...]
 """(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
 
 
+@lru_cache(maxsize=32)
 def parts_of(law: RidgeLaw, d: int) -> Parts:
     """The parts of a law in dimension d.
 
@@ -36,7 +37,6 @@ def parts_of(law: RidgeLaw, d: int) -> Parts:
     return tuple((1.0, link_averages(law, d, k)) for k in range(len(law.links(np.zeros(1), np))))
 
 
-@lru_cache(maxsize=32)
 def link_averages(law: RidgeLaw, d: int, k: int = 0) -> TaskAverages:
     """The averages for link number k of a law, tabulated where the link is smooth."""
     if law.kink_points:
