@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from lipverify.claims import runner, workers
+from lipverify.claims.claim import Task
+from lipverify.claims.finished import fingerprint
 from lipverify.claims.ledger import Ledger
+from lipverify.claims.measurement import measure
 from lipverify.claims.registry import profile_named, select_claims
 from lipverify.claims.runner import run
 from lipverify.errors import InvalidInput
@@ -54,3 +60,25 @@ def test_an_address_where_nothing_answers_is_refused_in_one_line(monkeypatch: py
     with pytest.raises(InvalidInput, match="no Dask scheduler answers there") as refusal:
         run(select_claims(PATTERNS[:1], profile_named("quick")), cluster="tcp://127.0.0.1:1")
     assert "\n" not in str(refusal.value)
+
+
+def kills_its_process(folder: str) -> float:
+    """Ends the process that runs it, once."""
+    mark = Path(folder) / "killed"
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 1.0
+
+
+def number(k: int) -> float:
+    return float(k)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_of_a_cluster_that_is_killed_costs_its_task_a_retry(scheduler: str, tmp_path: Path) -> None:
+    tasks = [Task(kills_its_process, (str(tmp_path),)), *(Task(number, (k,)) for k in range(8))]
+    with workers.cluster(scheduler, fingerprint()) as given:
+        found = measure({task.address: task for task in tasks}, given)
+    assert [found[task.address].result for task in tasks] == [1.0, *map(float, range(8))]
+    assert (tmp_path / "killed").exists()
