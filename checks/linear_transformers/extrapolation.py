@@ -3,13 +3,13 @@ r"""Loss against each noise level, inside and outside the levels of training; DI
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from checks._running import run_file
 from checks.linear_transformers._models import ASSUMED, DEEP, column, laws, model, name_of
-from checks.linear_transformers._table import D, N
+from checks.linear_transformers._table import MODELS, NOISES, D, N, printed_at
 from lipverify.claims.claim import CellPlan, Claim, Reading, Task
-from lipverify.claims.figure import Figure, Panel, Series
+from lipverify.claims.figure import Figure, Panel, Series, Style
 from lipverify.claims.ledger import Source
 from lipverify.claims.linear_transformers.comparison import Comparison
 from lipverify.claims.linear_transformers.extrapolation import Profiles, profiles
@@ -33,6 +33,9 @@ RANGE = UniformNoise(5.0)
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 HALF_WIDTH = 3.0
 """Standard errors to either side."""
+NOTHING = 1e-9
+"""Losses that have no place on a logarithmic axis beside the others."""
+SHOWN_LAYERS = (1, 2, 3, 4)
 FACTOR = 4.6
 """The control: log 100."""
 
@@ -86,9 +89,8 @@ def _better(profile: Profile, reading: str, where: str, levels: tuple[float, ...
 
 
 def _extra(profile: Profile) -> tuple[Task, ...]:
-    """What the figures show besides: a continuous range of levels, and in `full` all columns."""
-    columns = tuple(column(profile, noise) for noise in laws(profile)) if profile.name == "full" else ()
-    return (_task(profile, RANGE), *columns)
+    """What the figures show besides: a continuous range of levels, and the columns that are trained."""
+    return (_task(profile, RANGE), *(column(profile, noise) for noise in laws(profile)))
 
 
 CORRECTED = (
@@ -124,23 +126,22 @@ def _figures(profile: Profile, results: dict[str, Any]) -> tuple[Figure, ...]:
             panels += [_panel(results[task.address], noise, family) for family in ("DIAG", "FULL")]
     against = Figure(
         panels=tuple(panels),
-        caption="Adjusted loss at each noise level by layers; dashed: TunedRR, tuned on the law of training.",
+        caption="Adjusted loss at each noise level by layers; dashed: TunedRR, tuned on the law of training, which loses nothing at $\\sigma = 0$.",
         alt="Losses are lowest at or inside the levels of training and rise outside, steeply beyond the largest.",
     )
-    return (against, *_by_law(profile, results))
+    return against, _by_law(profile, results)
 
 
 def _panel(found: Profiles, noise: NoiseLaw, family: str) -> Panel:
-    series = [
-        Series(
-            label=each.model if each.layers == 0 else f"{each.layers} layers",
-            x=found.levels,
-            y=tuple(max(loss.value, 1e-12) for loss in each.losses),
-            style="dashed" if each.layers == 0 else "line",
-        )
-        for each in found.profiles
-        if each.model in (family, "TunedRR")
-    ]
+    series = []
+    for each in found.profiles:
+        if each.model in (family, "TunedRR"):
+            points = [
+                (x, loss.value) for x, loss in zip(found.levels, each.losses, strict=True) if loss.value > NOTHING
+            ]
+            x, y = zip(*points, strict=True)
+            label, style = (each.model, "dashed") if each.layers == 0 else (f"{each.layers} layers", "line")
+            series.append(Series(label=label, x=x, y=y, style=cast("Style", style)))
     return Panel(
         title=f"{family}, {name_of(noise)}",
         xlabel=r"$\sigma$",
@@ -150,34 +151,33 @@ def _panel(found: Profiles, noise: NoiseLaw, family: str) -> Panel:
     )
 
 
-def _by_law(profile: Profile, results: dict[str, Any]) -> tuple[Figure, ...]:
-    """Loss against sigma_max by layers, from the columns that happen to be there."""
-    found: dict[float, Comparison] = {
+def _by_law(profile: Profile, results: dict[str, Any]) -> Figure:
+    """Loss against sigma_max by layers: what is printed, and the columns that were trained."""
+    trained = {
         noise.sigma_max: results[column(profile, noise).address]
         for noise in laws(profile)
-        if isinstance(noise, UniformNoise) and column(profile, noise).address in results
+        if isinstance(noise, UniformNoise)
     }
-    if len(found) < 3:
-        return ()
-    x = tuple(sorted(found))
-    panels = []
-    for family in ("DIAG", "FULL"):
-        layers = range(2, 1 + min(each.depths(family)[-1] for each in found.values()))
-        series = [
-            Series(label=f"{k} layers", x=x, y=tuple(found[s].of(family, k).loss.value for s in x)) for k in layers
-        ]
-        panels.append(
-            Panel(
-                title=family, xlabel=r"$\sigma_{\max}$", ylabel="adjusted loss", xscale="linear", series=tuple(series)
-            )
-        )
-    return (
-        Figure(
-            panels=tuple(panels),
-            caption="Adjusted loss against the range of the noise by layers.",
-            alt="Losses rise with the range and fall with depth.",
-        ),
+    ranges = [noise for noise in NOISES if isinstance(noise, UniformNoise) and noise.sigma_max > 0]
+    return Figure(
+        panels=tuple(_family_panel(model, ranges, trained) for model in MODELS),
+        caption="Adjusted loss against the range of the noise by layers: printed (dashed) and reproduced (points), where a model was trained.",
+        alt="Losses of several layers rise with the range and fall with depth; reproduced points lie on the printed curves or below.",
     )
+
+
+def _family_panel(model: str, ranges: list[UniformNoise], trained: dict[float, Comparison]) -> Panel:
+    """One model."""
+    series = []
+    for layers in SHOWN_LAYERS:
+        label = f"layers = {layers}"
+        x = tuple(noise.sigma_max for noise in ranges)
+        y = tuple(printed_at(layers, model, noise).value for noise in ranges)
+        series.append(Series(label=label, x=x, y=y, style="dashed"))
+        found = [(s, each.of(model, layers).loss.value) for s, each in trained.items()]
+        x, y = zip(*found, strict=True)
+        series.append(Series(label=label, x=x, y=y, style="points"))
+    return Panel(title=model, xlabel=r"$\sigma_{\max}$", ylabel="adjusted loss", xscale="linear", series=tuple(series))
 
 
 if __name__ == "__main__":

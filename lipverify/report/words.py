@@ -26,6 +26,26 @@ METHODS = {
     "symbolic": "computer algebra: the result is an identity or an exact number",
     "identity": "both sides of an identity evaluated on sampled points; the error is a bound on rounding",
     "certified": "ball arithmetic; the interval provably contains the value",
+    "training": "a property of trained weights; which basin a training ends in carries no error",
+    "conditional expectation": "sampling of contexts, the query and the task averaged in closed form",
+    "protocol": "sampling of contexts with one sampled query each, as the paper does",
+    "tokens": "a layer applied to every token, as it is defined",
+    "recursion": "the linear model that every layer keeps, from one layer to the next",
+    "matrices": "the layers on whole second moments, not on their eigenvalues",
+    "rational": "exact arithmetic with fractions",
+    "formula": "the stated formula itself, on the same numbers",
+    "derived": "the value that the stated derivation gives",
+    "limit n → ∞": "the limit in closed form",
+    "derived limit": "the limit in closed form",
+    "closed form": "an integral done on paper",
+    "minimised": "the least value found by minimising",
+    "linear programming": "the least largest deviation by linear programming",
+    "alternation": "the least largest deviation by Chebyshev's alternation",
+    "averaged over signs": "an average over the signs of tokens, done exactly",
+    "symmetry": "a value that symmetry forces",
+    "stochastic gradients": "training on fresh contexts at every step",
+    "descent on the exact loss": "gradient descent on the loss of the exact method",
+    "moments": "the layers on the second moments of the context, whose cost does not grow with $n$",
 }
 
 HOW_VERDICTS_ARE_MADE = (
@@ -65,5 +85,15 @@ NOTATION = (
         "noise term of the loss, $\\sigma^2 \\, \\mathbb{E} \\sum_i a_i^2$, with softmax weights "
         "$a_i$; the loss is $B + N$",
     ),
+    (
+        "$\\Sigma, \\alpha, \\lambda$",
+        "of linear transformers: $\\sum_i x_i x_i^\\top$, $\\sum_i y_i x_i$, $\\sum_i y_i^2$ over the context",
+    ),
+    (
+        "$M, u, a, w$",
+        "of linear transformers: tokens after a layer are $x_i = M x_i(0) + u y_i(0)$ and "
+        "$y_i = a y_i(0) - \\langle w, x_i(0) \\rangle$; there $w$ is a vector",
+    ),
+    ("$\\omega_{xx}, \\omega_{xy}, \\omega_{yx}, \\omega_{yy}$", "the four weights of a diagonal layer"),
 )
 """Symbols and their meanings, in the order of the table."""
