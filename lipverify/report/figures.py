@@ -19,8 +19,10 @@ from lipverify.report.text import printable
 
 _FLAT = 0.05
 """Values that agree to five percent are drawn as a level, not with their last digits as the scale."""
-_SHORT = 30.0
+_SHORT = 100.0
 """A log axis whose ends are no further apart has labels between its decades."""
+_LEVEL = 1.6
+"""How far a log axis goes to either side of a level: 1, 2 or 5 times a power of ten is then in sight."""
 _STYLE: dict[str, Any] = {
     "font.family": "cmr10",
     "mathtext.fontset": "cm",
@@ -202,10 +204,11 @@ def _set_ticks(ax: Any, panel: Panel) -> None:
     if panel.xscale == "linear" and points and all(x == round(x) for x in points):
         ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
     low, high = ax.get_ylim()
-    if panel.yscale == "log" and high < _SHORT * low:
-        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        ax.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+    if panel.yscale == "log":
         ax.yaxis.set_minor_formatter(NullFormatter())
+        if high < _SHORT * low:
+            ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            ax.yaxis.set_major_formatter(FormatStrFormatter("%g"))
 
 
 def _draw_labels(ax: Any, panel: Panel) -> None:
@@ -247,6 +250,9 @@ def _make_room(ax: Any, panel: Panel) -> None:
         middle, least = (low + high) / 2, _FLAT * max(abs(low), abs(high))
         if high - low < least:
             ax.set_ylim(middle - least, middle + least)
+    elif (low := ax.get_ylim()[0]) * (1 + 4 * _FLAT) > (high := ax.get_ylim()[1]):
+        middle = math.sqrt(low * high)
+        ax.set_ylim(middle / _LEVEL, middle * _LEVEL)
     edges = [e for band in panel.bands for e in (band.low, band.high) if e is not None]
     edges = [e for e in edges if _has_place(panel, 1.0, e)]
     if not edges:
