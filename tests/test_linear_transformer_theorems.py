@@ -15,7 +15,17 @@ from flint import arb, ctx
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
-from checks.linear_transformers import expressive_limit, noise_adaptive, second_order
+from checks.linear_transformers import (
+    expressive_limit,
+    expressive_limit_labels,
+    expressive_limit_twins,
+    noise_adaptive,
+    noise_adaptive_rate,
+    noise_adaptive_twins,
+    second_order,
+    second_order_coefficients,
+    second_order_twins,
+)
 from lipverify.claims.linear_transformers.expressive import transformer_alignment
 from lipverify.claims.linear_transformers.noise_adaptive import alternating, sampled_square, worst_of
 from lipverify.claims.linear_transformers.second_order import matrix_residual, recursion_residual
@@ -348,7 +358,21 @@ def test_the_cosines_run_on_another_array_library() -> None:
 # the claims
 
 
-@pytest.mark.parametrize("module", [second_order, noise_adaptive, expressive_limit], ids=lambda m: m.__name__[26:])
+@pytest.mark.parametrize(
+    "module",
+    [
+        second_order,
+        second_order_coefficients,
+        second_order_twins,
+        noise_adaptive,
+        noise_adaptive_rate,
+        noise_adaptive_twins,
+        expressive_limit,
+        expressive_limit_labels,
+        expressive_limit_twins,
+    ],
+    ids=lambda m: m.__name__[26:],
+)
 def test_every_claim_is_as_recorded_and_every_control_is_caught(module: Any) -> None:
     from lipverify.claims.runner import run
 
