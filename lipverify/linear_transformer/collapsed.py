@@ -7,7 +7,7 @@ query's prediction is <w, x_t>.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from lipverify.linear_transformer.attention import Attention
@@ -25,17 +25,7 @@ class Readout(NamedTuple):
 
 def readout(gram: Array, layers: Sequence[Layer]) -> Readout:
     """(w, a) after all layers, for moments of shape (..., d + 1, d + 1)."""
-    xp = gram.__array_namespace__()
-    size = gram.shape[-1]
-    identity = xp.eye(size, dtype=gram.dtype)
-    maps = []
-    for layer in layers:
-        S = identity + layer.attention(gram)
-        gram = S @ gram @ xp.matrix_transpose(S)
-        maps.append(S)
-    row = xp.broadcast_to(identity[-1:, :], (*gram.shape[:-2], 1, size))
-    for S in reversed(maps):
-        row = row @ S
+    row = forward(gram, [layer.attention for layer in layers]).rows[0]
     return Readout(-row[..., 0, :-1], row[..., 0, -1])
 
 
@@ -49,7 +39,7 @@ class Pass(NamedTuple):
     maps
         S_0, ..., S_{L-1}.
     rows
-        The last rows of S_{L-1} ... S_l for l = 0, ..., L, each (contexts, 1, d + 1): the first is (-w^T, a).
+        The last rows of S_{L-1} ... S_l for l = 0, ..., L, each (..., 1, d + 1): the first is (-w^T, a).
     """
 
     moments: tuple[Array, ...]
@@ -62,8 +52,8 @@ class Pass(NamedTuple):
         return -self.rows[0][:, 0, :-1]
 
 
-def forward(gram: Array, layers: Sequence[Attention]) -> Pass:
-    """The forward pass for moments of shape (contexts, d + 1, d + 1)."""
+def forward(gram: Array, layers: Sequence[Callable[[Array], Array]]) -> Pass:
+    """The forward pass for moments of shape (..., d + 1, d + 1), with layers as the functions H of the moments."""
     xp = gram.__array_namespace__()
     size = gram.shape[-1]
     identity = xp.eye(size, dtype=gram.dtype, device=gram.device)
@@ -73,7 +63,7 @@ def forward(gram: Array, layers: Sequence[Attention]) -> Pass:
         maps.append(S)
         if len(maps) < len(layers):
             moments.append(S @ moments[-1] @ xp.matrix_transpose(S))
-    rows = [xp.broadcast_to(identity[-1:, :], (gram.shape[0], 1, size))]
+    rows = [xp.broadcast_to(identity[-1:, :], (*gram.shape[:-2], 1, size))]
     for S in reversed(maps):
         rows.append(rows[-1] @ S)
     return Pass(tuple(moments), tuple(maps), tuple(reversed(rows)))

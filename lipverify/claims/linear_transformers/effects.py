@@ -2,7 +2,6 @@ r"""Measurements of what each weight of a diagonal model changes, and after how 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import cast
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.claims.linear_transformers.identities import Identity, compared
+from lipverify.claims.linear_transformers.means import half_widths, mean_with_half_width
 from lipverify.linear_transformer.layer import Diagonal, Parametrisation, SingleHead
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import NoiseLaw
@@ -32,7 +32,6 @@ from lipverify.loss.streams import normals
 Floats = NDArray[np.float64]
 Model = tuple[tuple[float, float, float, float], ...]
 """(xx, xy, yx, yy) of each layer."""
-NORMAL_95 = 1.96
 
 
 def next_layer_symbols(d: int) -> Identity:
@@ -139,8 +138,8 @@ def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contribution
         removed_error=tuple(tuple(errors for _, errors in row) for row in removed),
         first_order=tuple(tuple(_root_mean_square(slope)[0] for slope in row) for row in slopes),
         direct=tuple(zip(_root_mean_square(added.yx)[0], _root_mean_square(added.yy)[0], strict=True)),
-        loss=_mean(losses),
-        cost=tuple(tuple(_mean(cost) for cost in row) for row in costs),
+        loss=mean_with_half_width(losses),
+        cost=tuple(tuple(mean_with_half_width(cost) for cost in row) for row in costs),
     )
 
 
@@ -166,16 +165,11 @@ def _losses(w: Floats, contexts: Contexts) -> Floats:
     return np.asarray(np.sum((w - contexts.task) ** 2, axis=-1) / 2)
 
 
-def _mean(values: Floats) -> tuple[float, float]:
-    """The mean with its 95 % half-width."""
-    return float(values.mean()), NORMAL_95 * float(values.std(ddof=1)) / math.sqrt(len(values))
-
-
 def _root_mean_square(w: Floats) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """sqrt(E |w|^2) along the layers of w of shape (contexts, layers, d), with 95 % half-widths: E <w, x>^2 = |w|^2."""
     squares = np.sum(w**2, axis=-1)
     means = squares.mean(axis=0)
-    errors = NORMAL_95 * squares.std(axis=0, ddof=1) / math.sqrt(len(squares))
+    errors = half_widths(squares)
     roots = np.sqrt(means)
     halves = np.divide(errors, 2 * roots, out=np.zeros_like(roots), where=roots > 0)
     return tuple(map(float, roots)), tuple(map(float, halves))

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.claims.linear_transformers.means import mean_with_half_width
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer
 from lipverify.linear_transformer.theory.expressive import (
@@ -26,7 +27,6 @@ Floats = NDArray[np.float64]
 BATCH = 2**20
 """Sampled numbers that are held at a time."""
 FIXED_N = 1e30
-NORMAL_QUANTILE = 1.96
 
 
 class Alignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +111,7 @@ def transformer_alignment(
         for chunk, size in enumerate(_batches(contexts, n * d))
     ]
     columns = np.concatenate(rows, axis=1) * np.asarray([n, n, math.sqrt(n), n, n])[:, None]
-    return Alignment(**dict(zip(Alignment.__struct_fields__, map(_interval, columns), strict=True)))
+    return Alignment(**dict(zip(Alignment.__struct_fields__, map(mean_with_half_width, columns), strict=True)))
 
 
 def odd_target(d: int, n: int, contexts: int, seed: int) -> tuple[float, float]:
@@ -120,7 +120,7 @@ def odd_target(d: int, n: int, contexts: int, seed: int) -> tuple[float, float]:
     for chunk, size in enumerate(_batches(contexts, n * d)):
         X = normals(seed, f"expressive/odd/{d}/{n}", chunk, (size, n, d))
         squares.append(projected_square(X, X[..., 0] ** 3))
-    return _interval(np.concatenate(squares))
+    return mean_with_half_width(np.concatenate(squares))
 
 
 def odd_target_limit() -> tuple[float, float]:
@@ -171,8 +171,3 @@ def _batches(contexts: int, numbers: int) -> list[int]:
     """Sizes of batches that hold at most `BATCH` numbers."""
     size = max(1, BATCH // numbers)
     return [min(size, contexts - begun) for begun in range(0, contexts, size)]
-
-
-def _interval(values: Floats) -> tuple[float, float]:
-    """(mean, half-width of its 95 % interval)."""
-    return float(values.mean()), NORMAL_QUANTILE * float(values.std(ddof=1)) / math.sqrt(len(values))

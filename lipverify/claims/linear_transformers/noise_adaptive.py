@@ -7,6 +7,7 @@ import math
 import msgspec
 import numpy as np
 
+from lipverify.claims.linear_transformers.means import mean_with_half_width
 from lipverify.claims.softmax.training import paired_interval
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
@@ -125,7 +126,7 @@ def sampled_square(
     drawn = _contexts(d, n, sigma_2, contexts, seed, f"noise-adaptive/{d}/{n}/{sigma_1}/{sigma_2}")
     layers = [layer.layer(d) for layer in TwoLevels(sigma_1, sigma_2).layers(n, order)]
     missed = n * np.mean((readout(drawn.gram, layers).w - _ridge(drawn, sigma_2)) ** 2, axis=1)
-    return float(missed.mean()), 1.96 * float(missed.std(ddof=1)) / math.sqrt(len(missed))
+    return mean_with_half_width(missed)
 
 
 def stale_growth(sigma_1: float, sigma_2: float, points: int) -> Growth:

@@ -2,7 +2,6 @@ r"""Measurements of the printed steps: gradient descent with momentum, and a ste
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,6 +13,7 @@ from sympy import QQ, Matrix
 from sympy.polys.matrices import DomainMatrix
 
 from lipverify.claims.linear_transformers.identities import Identity, compared
+from lipverify.claims.linear_transformers.means import mean_with_half_width
 from lipverify.linear_transformer.implicit import State, trajectory
 from lipverify.linear_transformer.layer import Diagonal
 from lipverify.linear_transformer.theory import symbolic
@@ -209,7 +209,8 @@ def step_against_noise(d: int, n: int, xy: float, sigmas: tuple[float, ...], con
         random = generator(seed, f"steps/shrinking/{d}/{n}/{xy:g}/{sigma:g}", 0)
         y = random.standard_normal((contexts, n, d)).sum(axis=2) + sigma * random.standard_normal((contexts, n))
         factor = 1 + xy * np.sum(y**2, axis=1)
-        means.append(float(factor.mean()))
-        errors.append(1.96 * float(factor.std(ddof=1)) / math.sqrt(contexts))
+        mean, error = mean_with_half_width(factor)
+        means.append(mean)
+        errors.append(error)
     derived = tuple(1 + xy * n * (d + sigma**2) for sigma in sigmas)
     return Shrinking(sigmas, tuple(means), tuple(errors), derived)
