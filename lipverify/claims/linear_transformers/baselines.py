@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import msgspec
 import numpy as np
 
-from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss, constant_ridge_loss
 from lipverify.linear_transformer.gdplusplus.loss import flat_weights, residual
 from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum, optimal_gdplusplus
 from lipverify.linear_transformer.gdplusplus.spectrum import spectral_rule
-from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
     Estimator,
@@ -25,21 +22,10 @@ from lipverify.linear_transformer.regression.adjusted import (
     sampled_mean,
 )
 from lipverify.linear_transformer.regression.bayes import Bayes, bayes_gap
-from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
 from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
-
-
-@dataclass(frozen=True)
-class Transformer:
-    """A GD++ model as an estimator: the last row of its collapsed forward pass."""
-
-    model: tuple[GDPlusPlus, ...]
-
-    def __call__(self, contexts: Contexts) -> Any:
-        """The weights w after the last layer."""
-        d = contexts.gram.shape[-1] - 1
-        return readout(contexts.gram, [layer.layer(d) for layer in self.model]).w
+from lipverify.linear_transformer.training.record import estimate
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,7 +108,7 @@ def gdplusplus_bound(noise: NoiseLaw, d: int, n: int, depth: int, contexts: int,
         constant=constant_ridge_loss(regression),
         doubled=constant_ridge_loss(regression, 2 * ridge.penalty),
         optima=optima,
-        paired=tuple(held_out.difference(Transformer(optimum.model), ridge) for optimum in optima),
+        paired=tuple(held_out.difference(partial(estimate, optimum.model), ridge) for optimum in optima),
     )
 
 
@@ -171,7 +157,7 @@ def same_sequences_error(noise: NoiseLaw, d: int, n: int, depth: int, contexts: 
     optimum = gdplusplus_optima(noise, d, n, depth, float(SEQUENCES))[-1]
     model, ridge = (
         held_out.weights(estimator) - held_out.contexts.task
-        for estimator in (Transformer(optimum.model), best_constant(Regression(d, n, noise)))
+        for estimator in (partial(estimate, optimum.model), best_constant(Regression(d, n, noise)))
     )
     one, other, mixed = ((a * b).sum(axis=-1) for a, b in ((model, model), (ridge, ridge), (model, ridge)))
     square = (2 * (one**2 + other**2 - 2 * mixed**2) + (one - other) ** 2) / 4
