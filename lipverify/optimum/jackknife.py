@@ -34,15 +34,15 @@ def jackknife(whole: Any, left_out: Any) -> tuple[Floats, Floats]:
     return count * whole - (count - 1) * centre, float(stdtrit(count - 1, (1 + LEVEL) / 2)) * deviation
 
 
-def mean_interval(batches: Floats) -> tuple[float, float]:
-    """The mean of independent values of equal weight and the half-width of its 95 % t interval.
+def mean_interval(batches: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """The mean of independent values of equal weight and the half-width of its t interval, of 95 % by default.
 
     >>> mean, error = mean_interval(np.array([1.0, 2.0, 3.0]))
     >>> mean, round(error, 3)
     (2.0, 2.484)
     """
     count = len(batches)
-    quantile = float(stdtrit(count - 1, (1 + LEVEL) / 2))
+    quantile = float(stdtrit(count - 1, (1 + level) / 2))
     return float(np.mean(batches)), quantile * float(np.std(batches, ddof=1)) / math.sqrt(count)
 
 

@@ -7,14 +7,12 @@ paired difference.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
-from scipy.special import stdtrit
 
 from lipverify.covariates import Covariates, Ellipsoid, ProductOfSpheres, Sphere, axes
 from lipverify.laws import law_named
@@ -97,9 +95,7 @@ def paired_interval(differences: Sequence[float] | Floats) -> tuple[float, float
     >>> mean, round(error, 2)
     (2.0, 5.73)
     """
-    values = np.asarray(differences, dtype=np.float64)
-    quantile = float(stdtrit(len(values) - 1, (1 + LEVEL) / 2))
-    return float(values.mean()), quantile * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return mean_interval(np.asarray(differences, dtype=np.float64), LEVEL)
 
 
 def covariates_named(name: str, d: int) -> Covariates:
