@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify import Problem, loss_terms
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.betting import betting_interval
+from lipverify.foundation.streams import uniforms
 from lipverify.laws import ReLU
-from lipverify.loss.interval import betting_interval
 from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.terms import sampler
-from lipverify.loss.streams import uniforms
 
-Floats = NDArray[np.float64]
 REPETITIONS = 4000
 
 
@@ -30,14 +29,14 @@ class Skewed:
     """Samples made of uniforms, 256 a chunk."""
 
     transform: Callable[[Floats], Floats]
-    cell: str
+    stream: str
     size: int = 256
 
     def bounds(self) -> tuple[Floats, Floats]:
         return np.zeros(1), np.ones(1)
 
     def chunk(self, index: int) -> Floats:
-        return self.transform(uniforms(0, self.cell, index, (self.size, 1)))
+        return self.transform(uniforms(0, self.stream, index, (self.size, 1)))
 
 
 CASES: dict[str, tuple[float, Callable[[Floats], Floats]]] = {

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import os
 
+from lipverify.foundation.arrays import Floats
+
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import itertools
@@ -20,17 +22,15 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify import Problem
+from lipverify.foundation.compiling import has_compiler
+from lipverify.foundation.means.betting import Tally
 from lipverify.laws import Affine, ReLU, RidgeLaw
-from lipverify.loss.interval import Tally
 from lipverify.loss.montecarlo.accuracy import tally_of
 from lipverify.loss.montecarlo.backend import backend_named
-from lipverify.loss.montecarlo.kernels.compiler import has_compiler
 from lipverify.loss.montecarlo.terms import sampler
 
-Floats = NDArray[np.float64]
 REPEATS = 9
 BACKENDS = ("numpy", "native") if has_compiler() else ("numpy",)
 

@@ -2,122 +2,119 @@ r"""Proof sketch: Omega(L^2 / w^2) < B(w) < Theta(L^2 / w + L^2 / n)."""
 
 from __future__ import annotations
 
-from operator import attrgetter
+from typing import Any
 
-import sympy
+import lipverify as lv
+from lipverify.claims import DIMENSIONS, Source, agree, bound, claim, exponent, per_profile
+from lipverify.claims.proved import proved_rates
 
-from checks._running import run_file
-from checks._slides import (
-    ASSUMED,
-    LAWS,
-    RELATION,
-    SYMBOL,
-    curve_agreement,
-    d,
-    exponent_figure,
-    growths_of,
-    limits_in_words,
-    sharp_bias_power,
-    slides,
-)
-from lipverify.claims.claim import Claim, Task
-from lipverify.claims.registry import Profile
-from lipverify.claims.scaling import Side, scaling_cell
-from lipverify.claims.softmax.rays import relevant_growth, saturated_growth
+Value = tuple[float, float]
 
-SKETCH = slides(
+
+def bias(law: str, d: int, w: float) -> Value:
+    """B / L^2 with n = w^(d/2 + 1), so that every window holds many tokens."""
+    return bias_at(law, d, min(round(w ** (d / 2 + 1)), 1e30), w)
+
+
+def bias_beyond(law: str, d: int, n: float) -> Value:
+    """B / L^2 at w = n^(3/(d - 1)), where the nearest token takes all the attention."""
+    return bias_at(law, d, n, n ** (3 / (d - 1)))
+
+
+def bias_at(law: str, d: int, n: float, w: float) -> Value:
+    """B / L^2, exactly."""
+    terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), w)
+    return float(terms.bias), float(terms.bias_error)
+
+
+def sampled_bias(law: str, d: int, n: float, w: float, contexts: int, seed: int, backend: str) -> Value:
+    """B / L^2 on contexts that are drawn in full: the exact method begins with a reduction."""
+    problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
+    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"curve/{law}/{d}/{n}"}
+    terms = lv.loss_terms(problem, w, "montecarlo", sampling="full", **drawn)
+    return float(terms.bias), float(terms.bias_error)
+
+
+SKETCH = Source(
+    "S",
     "Proof Sketch",
     r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$",
 )
-PRINTED: dict[Side, int] = {"lower": -2, "upper": -1}
-TWINS: dict[Side, sympy.Expr] = {
-    "lower": sympy.Integer(-1) + 0 * d,
-    "upper": -sympy.Rational(5, 2) + 0 * d,
+LAWS = {"affine": {"beta": "2"}, "relu": {"beta": "3/2"}}
+"""beta is the power of 1/w at which the bias falls: a smooth law is off by its curvature alone; a kink adds an error of
+the size of the window on the share w^(-1/2) of queries that see it."""
+ASSUMED = (
+    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+    r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
+)
+MANY = (*ASSUMED, r"$w \to \infty$ with $n = w^{d/2+1}$, so that every window holds many tokens")
+SHARP = {
+    "relu/*": r"$B(w) = \Theta(L^2 w^{-3/2})$ for the ReLU law",
+    "*": r"$B(w) = \Theta(L^2 w^{-2})$ for the affine law",
 }
-ROW = {"lower": "softmax.bias-lower", "upper": "softmax.bias-upper"}
-BOUND = {"lower": "L^2 / w^2", "upper": "L^2 / w + L^2 / n"}
+SAMPLED = agree(bias_at, sampled_bias, "B", over={"d": 5, "n": 100, "w": (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)})
+RAY = (30, "min(1e15, 1e30**(2/(d + 2)))")
+PROVED: dict[str, Any] = {
+    "source": SKETCH,
+    "kind": "derived",
+    "expected": "supported",
+    "over": {"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
+    "title": "the envelope of the bias that is proved for every n",
+    "assumes": (
+        *ASSUMED,
+        r"$n \geq K w^{(d-1)/2 + \beta - 1}$, $w \geq w_0$, with the numbers of `lipverify prove`",
+    ),
+}
+IN_RANGE: dict[str, Any] = {
+    "source": SKETCH,
+    "over": {"law": LAWS, "d": DIMENSIONS},
+    "assumes": MANY,
+    "agrees": SAMPLED,
+}
 
-
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """Each side and law in the relevant range; the upper bound for every window; the sharp powers."""
-    relevant = [_relevant(profile, law, side) for side in ("lower", "upper") for law in LAWS]
-    sharp = [_relevant(profile, law, "theta") for law in LAWS]
-    return (*relevant, *sharp, _every_window(profile))
-
-
-def _relevant(profile: Profile, law: str, side: Side) -> Claim:
-    sharp = sharp_bias_power(law)
-    claimed = (sharp if side == "theta" else sympy.Integer(PRINTED[side])) + 0 * d
-    twin = TWINS["upper"] if side == "theta" else TWINS[side]
-    tasks = {k: Task(relevant_growth, (law, k, profile.points)) for k in profile.dimensions}
-    pick = attrgetter("bias")
-    growths = growths_of(tasks, pick)
-    bound = f"L^2 w^{{{sharp}}}" if side == "theta" else BOUND[side]
-    return Claim(
-        id=f"{ROW.get(side, ROW['lower'])}/{law}/{'sharp' if side == 'theta' else 'relevant'}",
-        title=f"The bias term, {law} law: {SYMBOL[side]} bound in the relevant range",
-        statement=rf"B(w) = {RELATION[side]}\left({bound}\right)",
-        source=SKETCH,
-        assumptions=(
-            *ASSUMED,
-            f"{law} law",
-            "$w \\to \\infty$ with $n = w^{d/2+1}$, so that every window holds many tokens",
-        ),
-        claimed=f"B/L² = {SYMBOL[side]}(w^({claimed}))",
-        control=f"B/L² = {SYMBOL[side]}(w^({twin}))",
-        expected="supported",
-        cells=tuple(
-            scaling_cell(task, pick, "limit exponent of B in w", side, claimed, twin, k, law=law)
-            for k, task in tasks.items()
-        ),
-        cross_checks=curve_agreement("bias", law, profile),
-        figures=lambda results: exponent_figure(growths(results), claimed, side, "$w$", "$B$"),
-        finding=lambda results: (
-            f"The sharp power for the {law} law is $B = \\Theta(L^2 w^{{{sharp}}})$: "
-            + (
-                "a kink adds an error of the size of the window on the share $w^{-1/2}$ of queries that see it. "
-                if law == "relu"
-                else "a smooth law is off by its curvature alone. "
-            )
-            + limits_in_words(growths(results), (2, 5, 8))
-        ),
-        corrected=""
-        if side == "theta" or PRINTED[side] == sharp
-        else f"$B(w) = \\Theta(L^2 w^{{{sharp}}})$ for the {law} law",
-    )
-
-
-def _every_window(profile: Profile) -> Claim:
-    claimed = -sympy.Min(1, 3 / (d - 1))
-    twin, pick = -2 / (d - 1) - 1, attrgetter("bias")
-    tasks = {k: Task(saturated_growth, ("affine", k, profile.points)) for k in profile.dimensions}
-    growths = growths_of(tasks, pick)
-    return Claim(
-        id="softmax.bias-upper/affine/every-window",
-        title="The bias term, affine law: O bound for every window, along w = n^(3/(d-1))",
-        statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
-        source=SKETCH,
-        assumptions=(
-            *ASSUMED,
-            "affine law",
-            "$n \\to \\infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$",
-        ),
-        claimed="B/L² = O(n^(-min(1, 3/(d-1)))) there",
-        control="B/L² = O(n^(-2/(d-1)-1)) there",
-        expected="refuted",
-        cells=tuple(
-            scaling_cell(task, pick, "limit exponent of B in n", "upper", claimed, twin, k, law="affine")
-            for k, task in tasks.items()
-        ),
-        figures=lambda results: exponent_figure(growths(results), claimed, "upper", "$n$", "$B$"),
-        finding=(
-            "Printed without a range, the bound fails for $d \\geq 4$: once $w \\gg n^{2/(d-1)}$ attention picks the nearest "
-            "token, whose squared distance is of order $n^{-2/(d-1)}$, and more window does not bring it closer. Corrected: "
-            "$B = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$, or the printed bound for $w = O(n^{2/(d-1)})$."
-        ),
-        corrected="$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$",
-    )
-
-
-if __name__ == "__main__":
-    run_file(__file__)
+claim(
+    "softmax.bias-lower/{law}/relevant",
+    exponent(bias, "B / L^2", along="w", ray=RAY, low="-2", sharp="-beta"),
+    kind={"relu/*": "printed", "*": "stronger"},
+    expected="supported",
+    corrected={"relu/*": SHARP["relu/*"], "*": ""},
+    **IN_RANGE,
+)
+claim(
+    "softmax.bias-upper/{law}/relevant",
+    exponent(bias, "B / L^2", along="w", ray=RAY, high="-1", sharp="-beta"),
+    kind={"relu/*": "printed", "*": "stronger"},
+    expected="supported",
+    corrected=SHARP,
+    **IN_RANGE,
+)
+claim(
+    "softmax.bias-lower/{law}/sharp",
+    exponent(bias, "B / L^2", along="w", ray=RAY, equals="-beta"),
+    kind="sharp",
+    expected="supported",
+    **IN_RANGE,
+)
+claim(
+    "softmax.bias-upper/{law}/every-window",
+    exponent(bias_beyond, "B / L^2", ray=(1e2, 1e8), high="-min(1, 3/(d - 1))", sharp="-2/(d - 1)"),
+    source=SKETCH,
+    kind="stronger",
+    expected="refuted",
+    over={"law": "affine", "d": DIMENSIONS},
+    statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
+    assumes=(*ASSUMED, r"$n \to \infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
+    finding=r"Printed without a range, the bound fails for $d \geq 4$: once $w \gg n^{2/(d-1)}$ attention picks the nearest "
+    r"token, whose squared distance is of order $n^{-2/(d-1)}$, and a narrower window does not bring it closer.",
+    corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$",
+)
+claim(
+    "softmax.bias-lower/{law}/proved",
+    bound(proved_rates, "b", of="bias", low="-2", sharp="-beta", method="certified"),
+    **PROVED,
+)
+claim(
+    "softmax.bias-upper/{law}/proved",
+    bound(proved_rates, "b", of="bias", high="-1", sharp="-beta", method="certified"),
+    **PROVED,
+)

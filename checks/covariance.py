@@ -1,228 +1,292 @@
-r"""Lemma 1: the optimal matrix inverts the data covariance, M* = w Sigma^{-1}: by which reading."""
+r"""Lemma 1: the optimal matrix inverts the data covariance, M* = w Sigma^{-1}: by which reading, and with which sign of w."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from checks._running import run_file
-from checks._slides import slides
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Reading, Task
-from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.registry import Profile
-from lipverify.claims.softmax.covariance import (
-    Whitened,
-    ellipsoid,
-    leading_tilt,
-    whitened_optimum,
-)
-from lipverify.claims.verdict import Allowed, Interval, Verdict
+import numpy as np
 
-LEMMA_1 = slides(
+import lipverify as lv
+from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, per_profile
+
+Value = tuple[float, float]
+AXES = 3
+BATCHES = 16
+
+
+def optimal_matrix(
+    law: str, reading: str, condition: float, n: int, sigma: float, contexts: int, seed: int
+) -> dict[str, Any]:
+    """M* over all 3 x 3 matrices from sampled contexts, without the help of any symmetry.
+
+    Variances along the axes fall from the condition number to 1 in equal ratios. In whitened coordinates, that is of
+    Sigma^{1/2} M* Sigma^{1/2}: the entry of the longest axis over that of the shortest, the mean diagonal entry, and the
+    largest other entry over that. Of M* itself: the same ratio, and the mean diagonal entry over n L^2 / (3 d sigma^2).
+    """
+    from lipverify.problem.law import as_ridge
+
+    variances, ridge = np.geomspace(condition, 1.0, AXES), as_ridge(lv.laws.law_named(law), "whitening")
+    f = lv.laws.Transformed(np.diag(variances**-0.5), ridge) if reading == "whitened" else ridge
+    problem = lv.Problem(d=AXES, n=n, law=f, sigma=sigma, covariates=lv.covariates.Ellipsoid(variances))
+    stream = f"covariance/{law}/{reading}/{condition}/{n}/{sigma}"
+    found = lv.optimal_matrix(problem, contexts=contexts, starts=2, use_symmetry=False, seed=seed, stream=stream)
+    root = np.sqrt(np.outer(variances, variances))
+    M, error = root * found.M_raw, root * found.M_raw_error
+    diagonal, scale = np.diag(M), float(np.mean(np.diag(M)))
+    ratio = float(diagonal[0] / diagonal[-1])
+    ratio_error = abs(ratio) * float(np.sum((np.diag(error) / diagonal)[[0, -1]]))
+    off = max((abs(M[i, j]), i, j) for i in range(AXES) for j in range(AXES) if i != j)[1:]
+    small = n / (3 * AXES * sigma**2)
+    return {
+        "ratio": (ratio, ratio_error),
+        "plain": (ratio / condition, ratio_error / condition),
+        "scale": (scale, float(np.mean(np.diag(error)))),
+        "mixing": (float(M[off]) / scale, float(error[off]) / scale),
+        "size": tuple(float(np.mean(np.diag(each))) / small for each in (found.M_raw, found.M_raw_error)),
+        "matrix": M.tolist(),
+    }
+
+
+def isotropic_window(law: str, n: int, sigma: float, **_: Any) -> Value:
+    """w* of the isotropic problem, exactly."""
+    found = lv.optimal_window(lv.Problem(d=AXES, n=n, law=lv.laws.law_named(law), sigma=sigma))
+    return found.w, found.w_error
+
+
+def excess(law: str, d: int, n: int) -> dict[str, Value]:
+    """L(-w* I) - L(w* I), and L(-w* I) / L(w* I), exactly."""
+    from lipverify.loss.negative import negative_excess
+
+    problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
+    best = lv.optimal_window(problem)
+    value, error = (float(each[0]) for each in negative_excess(problem, [best.w]))
+    return {"excess": (value, error), "ratio": (1 + value / best.loss, (error + best.loss_error) / best.loss)}
+
+
+def sampled_excess(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
+    """The loss at -w* I from sampled contexts, over the exact one at w* I."""
+    problem, stream = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), f"negative/{law}/{d}/{n}"
+    best = lv.optimal_window(problem)
+    M, drawn = -np.eye(d), {"contexts": contexts, "seed": seed, "stream": stream}
+    terms = lv.loss_terms(problem, best.w, "montecarlo", M=M, **drawn)
+    return {"ratio": (float(terms.total) / best.loss, float(terms.total_error) / best.loss)}
+
+
+def harmonics(d: int, n: int, degree: int, kappa: float) -> lv.Problem:
+    """No noise, and the covariance P_2 + kappa P_degree."""
+    spectrum = [0.0] * (degree + 1)
+    spectrum[2], spectrum[degree] = 1.0, kappa
+    return lv.Problem(d=d, n=n, law=lv.laws.Zonal(spectrum=tuple(spectrum)), sigma=0.0)
+
+
+def advantage(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
+    """The least loss over windows from 1/2 to 32, less the loss at -w, exactly."""
+    from lipverify.loss.negative import negative_excess
+
+    problem = harmonics(d, n, degree, kappa)
+    coarse = np.geomspace(0.5, 32.0, 13)
+    best = coarse[np.argmin(lv.loss_terms(problem, coarse).total)]
+    fine = lv.loss_terms(problem, best * np.geomspace(0.7, 1.4, 15))
+    here, (gap, gap_error) = lv.loss_terms(problem, w), negative_excess(problem, [w])
+    # between the points of the fine grid the loss is lower by less than what its curvature makes of half a step
+    between = float(np.max(np.abs(np.diff(fine.total, 2)))) / 8
+    error = float(np.max(fine.total_error) + here.total_error + gap_error[0]) + between
+    return float(np.min(fine.total) - here.total - gap[0]), error
+
+
+def odd_gap(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
+    """L(-w I) - L(w I), exactly."""
+    from lipverify.loss.negative import negative_excess
+
+    value, error = negative_excess(harmonics(d, n, degree, kappa), [w])
+    return float(value[0]), float(error[0])
+
+
+def averaged_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: int, seed: int) -> Value:
+    """The same for d = 3 from sampled tokens, f averaged over in closed form: 4 kappa sum_i a_i P_degree(t_i)."""
+    from scipy.special import eval_legendre
+
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.foundation.streams import normals
+    from lipverify.loss.attention import softmax_weights
+    from lipverify.problem.sphere import on_sphere
+
+    gaps = []
+    for batch in range(BATCHES):
+        t = on_sphere(normals(seed, f"odd/{degree}/{n}", batch, (contexts // BATCHES, n, d)), np)[:, :, 0]
+        gaps.append(4 * kappa * np.mean(np.sum(softmax_weights(w * t, np) * eval_legendre(degree, t), axis=1)))
+    return mean_interval(np.array(gaps))
+
+
+def sampled_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: int, seed: int) -> Value:
+    """The same from contexts drawn in R^3, f = sqrt(5) P_2(<q, x>) + sqrt(kappa (2 degree + 1)) P_degree(<q, x>)."""
+    from scipy.special import eval_legendre
+
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.loss.attention import attention_named, samples
+    from lipverify.loss.montecarlo.contexts import draw_contexts
+
+    def link(z: np.ndarray) -> np.ndarray:  # on S^2, E_q P_l P_l = P_l / (2l + 1)
+        return np.asarray(
+            np.sqrt(5) * eval_legendre(2, z) + np.sqrt(kappa * (2 * degree + 1)) * eval_legendre(degree, z)
+        )
+
+    problem, softmax, gaps = lv.Problem(d=d, n=n, law=lv.Ridge(link), sigma=0.0), attention_named("softmax"), []
+    for batch in range(BATCHES):
+        drawn = draw_contexts(problem, contexts // BATCHES, seed, f"sign/{degree}/{kappa}/{n}", batch)
+        (_, plus), (_, minus) = (samples(softmax, drawn, sign * w * np.eye(d)) for sign in (1, -1))
+        gaps.append(np.mean(minus - plus))
+    return mean_interval(np.array(gaps))
+
+
+def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
+    """The whitened matrix at condition number 10."""
+    caption = (
+        rf"$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {law} law, $\sigma = {sigma}$, condition number 10, the longest axis first: "
+        r"$w \Sigma^{-1}$ would be a multiple of $\mathbf{I}$."
+    )
+    whitened = HeatMap(title=f"{law} law", values=tuple(map(tuple, found["matrix"])))
+    return Figure(caption=caption, alt=f"Heat map of the whitened optimal matrix, {law} law.", maps=(whitened,))
+
+
+LEMMA_1 = Source(
+    "S",
     "Lemma 1: Inverting the data covariance",
-    r"Under natural symmetry conditions: $x_i \sim \Sigma^{1/2} \mathcal{U}^d$ implies $\mathbf{M}^* = w_{KQ} \Sigma^{-1}$ for any "
-    r"$\mathbf{M}^* \in \mathrm{argmin}\, \mathcal{L}(\mathbf{M})$ and some $w_{KQ} \geq 0$",
+    r"Under natural symmetry conditions: $x_i \sim \Sigma^{1/2} \mathcal{U}^d \; \forall i \implies \mathbf{M}^* = w_{KQ} \Sigma^{-1}$ "
+    r"for any $\mathbf{M}^* \in \mathrm{argmin}\, \mathcal{L}(\mathbf{M})$ and some $w_{KQ} \geq 0$, where $\mathcal{U}^d$ is the uniform "
+    "distribution over the $d$-dimensional hypersphere",
 )
-CASES: dict[tuple[str, str], tuple[tuple[float, ...], float, int]] = {
-    ("affine", "whitened"): ((10.0, 100.0), 0.2, 2048),
-    ("affine", "space"): ((10.0, 100.0), 0.2, 3072),
-    ("relu", "whitened"): ((100.0,), 0.5, 1280),
-    ("relu", "space"): ((10.0,), 0.5, 1280),
-}
-"""Condition numbers of Sigma, sigma, and how many contexts the quick profile draws."""
-VERDICTS: dict[str, Verdict] = {"whitened": "supported", "space": "refuted"}
-READ_AS = {
-    "whitened": "$f(x) = g(\\Sigma^{-1/2} x)$ with $g$ isotropic: $q \\sim \\Sigma^{-1/2} \\mathcal{U}^d$",
-    "space": "$f(x) = h(\\langle q, x \\rangle)$ with $q$ uniform in the space of $x$",
-}
-N, LOUD = 20, 100.0
-TOLERANCE = 0.2
-"""How far from its claimed value, relative, an entry may be; the control M* = w I is off by the condition number."""
-MIXED = 0.2
+WHITENED = r"$f(x) = g(\Sigma^{-1/2} x)$ with $g$ isotropic: $q \sim \Sigma^{-1/2} \mathcal{U}^d$"
+SPACE = r"$f(x) = h(\langle q, x \rangle)$ with $q$ uniform in the space of $x$"
+MINIMISED = r"$L = 1$, minimised over all $3 \times 3$ matrices; variances of the axes in equal ratios"
+INVERTS = r"x \sim \Sigma^{1/2} \mathcal{U}^d \quad \implies \quad \mathbf{M}^* = w\, \Sigma^{-1}"
+RATIO = r"(\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2})_{11} / (\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2})_{33}"
+MIXING = r"\max_{i \neq j} (\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2})_{ij} / w"
+CASES = [("affine", 0.2), ("relu", 0.5)]
 
+WHITE = {"condition": (10.0, 100.0), "n": 20, "contexts": per_profile(3072, 24_576)}
+TILTED = {"n": 20, "contexts": per_profile(4096, 32_768)}
 
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """Both readings of Lemma 1, and what holds of the second."""
-    return (
-        *(_inversion(profile, law, reading) for law, reading in CASES),
-        _loud(profile),
-    )
-
-
-def _optima(profile: Profile, law: str, reading: str) -> dict[float, Task]:
-    conditions, sigma, contexts = CASES[law, reading]
-    drawn = contexts * (1 if profile.name == "quick" else 8)
-    return {c: Task(whitened_optimum, (law, reading, c, N, sigma, drawn, profile.seed)) for c in conditions}
-
-
-def _inversion(profile: Profile, law: str, reading: str) -> Claim:
-    tasks, sigma = _optima(profile, law, reading), CASES[law, reading][1]
-    inverse = tuple(
-        CellPlan(
-            where={"d": 3, "n": N, "law": law, "condition": condition},
-            task=task,
-            quantity="(Σ^{1/2} M* Σ^{1/2})_11 / (...)_33",
-            read=lambda found, _: Reading(Interval.around(*found.ratio)),
-            claimed=f"= 1 ± {TOLERANCE}",
-            allowed=Allowed.near(1.0, TOLERANCE),
-            control=Allowed.near(condition, TOLERANCE),
-            method="montecarlo",
-        )
-        for condition, task in tasks.items()
-    )
-    unmixed = tuple(
-        CellPlan(
-            where={"d": 3, "n": N, "law": law, "condition": condition},
-            task=task,
-            quantity="largest off-diagonal entry of Σ^{1/2} M* Σ^{1/2} over the mean diagonal one",
-            read=lambda found, _: Reading(Interval(0.0, found.mixing)),
-            claimed=f"< {MIXED}",
-            allowed=Allowed(high=MIXED),
-            control=Allowed(low=1.0),
-            method="montecarlo",
-        )
-        for condition, task in tasks.items()
-    )
-    return Claim(
-        id=f"softmax.covariance-inversion/{law}/{reading}",
-        title=f"The optimal matrix inverts the covariance, {law} law, {_WORDS[reading]}",
-        statement=r"x \sim \Sigma^{1/2} \mathcal{U}^d \quad \implies \quad \mathbf{M}^* = w\, \Sigma^{-1}",
-        source=LEMMA_1,
-        assumptions=(
-            READ_AS[reading],
-            f"{law} law",
-            f"$L = 1$, $\\sigma = {sigma}$, minimised over all $3 \\times 3$ matrices",
-        ),
-        claimed="M* = w Σ⁻¹",
-        control="M* = w I; off-diagonal entries as large as diagonal ones",
-        expected=VERDICTS[reading],
-        cells=(*inverse, *unmixed),
-        cross_checks=_windows(tasks, law) if reading == "whitened" else (),
-        figures=lambda results: _figure({c: results[task.address] for c, task in tasks.items()}, law, reading),
-        finding=partial(_finding, tasks, reading),
-        corrected=_TILTED if VERDICTS[reading] == "refuted" else "",
-    )
-
-
-_TILTED = (
-    r"$\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$, with $\mathbf{D} = 0$ only where $f$ is isotropic "
-    "after whitening"
+claim(
+    "softmax.covariance-inversion/{law}/{reading}",
+    bound(optimal_matrix, RATIO, of="ratio", equals=1, within=0.25, method="montecarlo"),
+    bound(optimal_matrix, MIXING, of="mixing", equals=0, within=0.15, method="montecarlo"),
+    source=LEMMA_1,
+    kind={"relu/*": "printed", "*": "stronger"},
+    expected="supported",
+    over={("law", "sigma"): CASES, "reading": "whitened", **WHITE},
+    title="the optimal matrix inverts the covariance, f isotropic after whitening",
+    statement=INVERTS,
+    assumes=(WHITENED, MINIMISED),
+    agrees=agree(isotropic_window, optimal_matrix, "w", of=("", "scale"), over=WHITE),
+    figures=draw(heat_map, found=at(optimal_matrix, **{**WHITE, "condition": 10.0})),
+    finding=r"With $u = \Sigma^{-1/2} x$ and $\mathbf{M}' = \Sigma^{1/2} \mathbf{M} \Sigma^{1/2}$ the problem is the isotropic one, "
+    r"whatever $\Sigma$ is, and its minimiser is a multiple of $\mathbf{I}$.",
 )
-_WORDS = {"whitened": "f isotropic after whitening", "space": "q uniform in the space of x"}
-
-
-def _windows(tasks: dict[float, Task], law: str) -> tuple[CrossPlan, ...]:
-    """The scale of the sampled M* against the exact w* of the isotropic problem."""
-
-    def read(found: Whitened) -> tuple[tuple[float, float], tuple[float, float]]:
-        return (found.window, found.scale[0]), (1e-8 * found.window, found.scale[1])
-
-    return tuple(
-        CrossPlan(
-            where={"d": 3, "n": N, "law": law, "condition": condition},
-            quantity="w in M* = w Σ⁻¹",
-            methods=("exact", "montecarlo"),
-            tasks=(task,),
-            read=read,
-        )
-        for condition, task in tasks.items()
-    )
-
-
-def _finding(tasks: dict[float, Task], reading: str, results: dict[str, Any]) -> str:
-    found = {condition: results[task.address] for condition, task in tasks.items()}
-    shown = "; ".join(
-        f"condition {condition:g}: {', '.join(f'{entry:.3g}' for entry in each.diagonal)}"
-        for condition, each in found.items()
-    )
-    measured = f"Diagonal of $\\Sigma^{{1/2}} \\mathbf{{M}}^* \\Sigma^{{1/2}}$, longest axis first: {shown}"
-    if reading == "whitened":
-        window = next(iter(found.values())).window
-        return (
-            f"With $u = \\Sigma^{{-1/2}} x$ and $\\mathbf{{M}}' = \\Sigma^{{1/2}} \\mathbf{{M}} \\Sigma^{{1/2}}$ the problem is the isotropic one, whatever $\\Sigma$ is, and its "
-            f"minimiser is a multiple of $\\mathbf{{I}}$. {measured}; the exact isotropic window is {window:.4g}."
-        )
-    tilts = "; ".join(
-        f"condition {condition:g}: {', '.join(f'{entry:+.3f}' for entry in leading_tilt(ellipsoid(condition)))}"
-        for condition in found
-    )
-    return (
-        f"{measured}. In whitened coordinates $f$ is steeper along the long axes, and there the window is narrower: $\\mathbf{{M}}^*$ lies between $w \\mathbf{{I}}$ "
-        "and $w \\Sigma^{-1}$. Corrected: $\\Sigma^{1/2} \\mathbf{M}^* \\Sigma^{1/2} = w \\mathbf{I} + D + O(1/w)$ as $n \\to \\infty$, where the constant matrix $D$ is zero only for "
-        "$\\Sigma \\propto \\mathbf{I}$: the attention centres on $u + \\frac{1}{w} (P_u D u - \\frac{d-1}{2} u)$, and $D$ minimises the mean of $\\Sigma$ over this displacement. "
-        "So $\\mathbf{M}^* / w \\to \\Sigma^{-1}$ in the limit of narrow windows, and equality holds for no finite $n$; where noise dominates, $\\mathbf{M}^* \\to w \\mathbf{I}$. "
-        f"Diagonal of $D$ (trace 0) for the affine law: {tilts}."
-    )
-
-
-def _loud(profile: Profile) -> Claim:
-    contexts = 8192 if profile.name == "quick" else 65_536
-    tasks = {c: Task(whitened_optimum, ("affine", "space", c, N, LOUD, contexts, profile.seed)) for c in (4.0, 10.0)}
-    return Claim(
-        id="softmax.covariance-inversion/affine/space/noise",
-        title="Where noise dominates nothing is inverted, affine law, q uniform in the space of x",
-        statement=r"\sigma \to \infty: \qquad \mathbf{M}^* \sim \frac{n L^2}{3 d \sigma^2}\, \mathbf{I}",
-        source=LEMMA_1,
-        assumptions=(
-            READ_AS["space"],
-            "affine law",
-            f"$L = 1$, $\\sigma = {LOUD:g}$, minimised over all $3 \\times 3$ matrices",
-        ),
-        claimed="M* = w I",
-        control="M* = w Σ⁻¹",
-        expected="supported",
-        cells=tuple(
-            CellPlan(
-                where={"d": 3, "n": N, "condition": condition},
-                task=task,
-                quantity="M*_11 / M*_33",
-                read=lambda found, _: Reading(Interval.around(*found.plain)),
-                claimed=f"= 1 ± {TOLERANCE}",
-                allowed=Allowed.near(1.0, TOLERANCE),
-                control=Allowed.near(1 / condition, TOLERANCE),
-                method="montecarlo",
-            )
-            for condition, task in tasks.items()
-        ),
-        finding=(
-            "For small scores the prediction is $\\bar y + \\frac{1}{n} \\sum_i y_i (x_i - \\bar x)^\\top \\mathbf{M} x$. The noise costs $\\sigma^2 \\mathrm{tr}(\\mathbf{M} \\Sigma \\mathbf{M}^\\top \\Sigma) / (n d^2)$ and the "
-            "correlation with $f$ gains $2 \\frac{L^2}{3d} \\mathrm{tr}(\\Sigma \\mathbf{M} \\Sigma) / d^2$, both up to the factor $1 - 1/n$; the minimiser solves $\\Sigma \\mathbf{M} \\Sigma \\propto \\Sigma^2$ and is a multiple of "
-            "$\\mathbf{I}$, the control of Lemma 1. With $f$ isotropic after whitening it is a multiple of $\\Sigma^{-1}$."
-        ),
-    )
-
-
-def _figure(found: dict[float, Whitened], law: str, reading: str) -> tuple[Figure, ...]:
-    """The entries along the axes."""
-    series = tuple(
-        Series(
-            label=f"condition {condition:g}",
-            x=tuple(ellipsoid(condition).tolist()),
-            y=tuple(entry / each.window for entry in each.diagonal),
-            style="points",
-        )
-        for condition, each in found.items()
-    )
-    ends = (1.0, max(found))
-    panel = Panel(
-        title=f"optimal matrix, {law} law",
-        xlabel="variance of the axis",
-        ylabel="$(\\Sigma^{1/2} M^* \\Sigma^{1/2})_{jj}$ / isotropic $w^*$",
-        series=(
-            *series,
-            Series(label="$w \\Sigma^{-1}$", x=ends, y=(1.0, 1.0), style="dashed"),
-            Series(label="$w I$", x=ends, y=ends, style="dashed"),
-        ),
-    )
-    caption = f"Diagonal of the sampled optimal matrix in whitened coordinates, {_WORDS[reading]}; flat is $w \\Sigma^{{-1}}$, proportional is $w I$."
-    return (
-        Figure(
-            caption=caption,
-            alt=f"Diagonal of M* in whitened coordinates, {law} law, {_WORDS[reading]}.",
-            panels=(panel,),
-        ),
-    )
-
-
-if __name__ == "__main__":
-    run_file(__file__)
+claim(
+    "softmax.covariance-inversion/{law}/{reading}",
+    bound(
+        optimal_matrix, RATIO, of="ratio", equals=1, within=0.15, method="montecarlo",
+        instead={"low": 1, "high": "condition", "strict": True},
+    ),
+    bound(optimal_matrix, MIXING, of="mixing", equals=0, within=0.15, method="montecarlo"),
+    source=LEMMA_1,
+    kind="convention",
+    expected="refuted",
+    over={("law", "sigma"): CASES, "reading": "space", "condition": per_profile((10.0,), (10.0, 100.0)), **TILTED},
+    title="the optimal matrix inverts the covariance, q uniform in the space of x",
+    statement=INVERTS,
+    assumes=(SPACE, MINIMISED),
+    figures=draw(heat_map, found=at(optimal_matrix, condition=10.0, **TILTED)),
+    finding=r"In whitened coordinates $f$ is steeper along the long axes, and there the window is narrower: $\mathbf{M}^*$ lies between "
+    r"$w \mathbf{I}$ and $w \Sigma^{-1}$. As $n \to \infty$, $\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$ with a "
+    r"constant matrix $\mathbf{D}$ that is zero only for $\Sigma \propto \mathbf{I}$: the attention centres on $u + \frac{1}{w} (P_u "
+    r"\mathbf{D} u - \frac{d-1}{2} u)$, and $\mathbf{D}$ minimises the mean of $\Sigma$ over this displacement. So $\mathbf{M}^* / w \to "
+    r"\Sigma^{-1}$ as windows narrow, and equality holds for no finite $n$; where noise dominates, $\mathbf{M}^* \to w \mathbf{I}$.",
+    corrected=r"$\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$, with $\mathbf{D} = 0$ only where $f$ is "
+    "isotropic after whitening",
+)  # fmt: skip
+claim(
+    "softmax.covariance-inversion/{law}/{reading}/noise",
+    bound(
+        optimal_matrix, r"\mathbf{M}^*_{11} / \mathbf{M}^*_{33}", of="plain", equals=1, within=0.2, method="montecarlo"
+    ),
+    bound(
+        optimal_matrix, r"\frac{\mathrm{tr}\, \mathbf{M}^*}{d} \Bigl/ \frac{n L^2}{3 d \sigma^2}", of="size", equals=1, within=0.2,
+        method="montecarlo",
+    ),
+    source=LEMMA_1,
+    kind="derived",
+    expected="supported",
+    over={"law": "affine", "reading": "space", "condition": (4.0, 10.0), "n": 20, "sigma": 100.0, "contexts": per_profile(16_384, 131_072)},
+    title="where noise dominates nothing is inverted, q uniform in the space of x",
+    statement=r"\mathbf{M}^* \sim \frac{n L^2}{3 d \sigma^2}\, \mathbf{I} \qquad (\sigma \to \infty)",
+    assumes=(SPACE, MINIMISED, r"at $n = 20$, $\sigma = 100$"),
+    finding=r"For small scores the prediction is $\bar y + \frac{1}{n} \sum_i y_i (x_i - \bar x)^\top \mathbf{M} x$. The noise costs "
+    r"$\sigma^2 \mathrm{tr}(\mathbf{M} \Sigma \mathbf{M}^\top \Sigma) / (n d^2)$ and the correlation with $f$ gains $2 \frac{L^2}{3d} "
+    r"\mathrm{tr}(\Sigma \mathbf{M} \Sigma) / d^2$, both up to the factor $1 - 1/n$; the minimiser solves $\Sigma \mathbf{M} \Sigma "
+    r"\propto \Sigma^2$ and is a multiple of $\mathbf{I}$. With $f$ isotropic after whitening it is a multiple of $\Sigma^{-1}$.",
+)  # fmt: skip
+SIGNS = {"affine": {"most": "4/(3*d)"}, "relu": {"most": "2/(3*d)"}, "quadratic": {"most": "12/(d*(d + 2))"}}
+"""4 K_odd(1), the excess if all attention were on the query itself; for the even law with K in place of K_odd."""
+claim(
+    "softmax.covariance-inversion/{law}/sign",
+    bound(
+        excess, r"\mathcal{L}(-w^* \mathbf{I}) - \mathcal{L}(w^* \mathbf{I})", of="excess", low=0, strict=True, twin="most",
+        instead={"equals": 0},
+    ),
+    source=LEMMA_1,
+    kind={"quadratic/*": "convention", "*": "derived"},
+    expected={"quadratic/*": "refuted", "*": "supported"},
+    over={"law": SIGNS, ("d", "n"): [(3, 100), (5, 1000), (8, 10**6)]},
+    title="the optimal w cannot be negative",
+    assumes=(WHITENED, r"$L = \sigma = 1$", r"$\mathbf{M}$ in whitened coordinates"),
+    agrees=agree(excess, sampled_excess, r"\mathcal{L}(-w^*) / \mathcal{L}(w^*)", of="ratio", over={"d": 3, "n": 50}),
+    finding={
+        "quadratic/*": r"If all tokens change their sign, the scores do, and so does the odd part of $f$. An even law has none: its loss is "
+        r"even in $w$, and $-\mathbf{M}^*$ is as good as $\mathbf{M}^*$, for attending to $-x$ is as good as attending to $x$.",
+        "*": r"If all tokens change their sign, the scores do, and so does the odd part of $f$. Hence $\mathcal{L}(-w) - \mathcal{L}(w) = 4 "
+        r"\mathbb{E} \sum_i a_i K_{odd}(t_i)$, where $K_{odd}$ is the odd part of $K(t) = \mathbb{E} f(x) f(x')$. Here $K_{odd}(t) = k_1 t$, "
+        r"and $\mathbb{E} \sum_i a_i t_i$, the derivative of the mean of the convex function $\log \sum_i e^{w t_i}$, is zero at $w = 0$ and "
+        r"grows: so $w^* \geq 0$ for every $n$, $\sigma$ and $d$. The twin says that the average $\sum_i a_i t_i$ is 1.",
+    },
+    corrected={
+        "quadratic/*": r"for an even law $\mathcal{L}(-w) = \mathcal{L}(w)$: $\mathbf{M}^* = \pm w \Sigma^{-1}$, and $w \geq 0$ is a choice",
+        "*": "",
+    },
+)  # fmt: skip
+SEEN = {"d": 3, "n": 8, "degree": 5, "kappa": 0.3, "w": 3.97}
+claim(
+    "softmax.covariance-inversion/harmonics/sign",
+    bound(
+        advantage, r"\min_{1/2 \leq v \leq 32} \mathcal{L}(v \mathbf{I}) - \mathcal{L}(-w \mathbf{I})", high=0,
+        twin=-0.01, instead={"low": 0, "strict": True},
+        over={("d", "n", "degree", "kappa", "w"): [(2, 5, 7, 0.1, 5.08), (3, 8, 5, 0.3, 3.85)]},
+    ),
+    bound(
+        averaged_gap, r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo", twin=0.01,
+        instead={"high": 0, "strict": True}, over=SEEN, given={"contexts": per_profile(400_000, 4_000_000)},
+    ),
+    source=LEMMA_1,
+    kind="convention",
+    expected="refuted",
+    title="the optimal w cannot be negative, for any law that rotations leave as it is",
+    statement=r"\min_{w > 0} \mathcal{L}(w \Sigma^{-1}) \leq \min_{w < 0} \mathcal{L}(w \Sigma^{-1})",
+    assumes=(
+        WHITENED,
+        "the only symmetry that is assumed is that of rotations",
+        r"$\mathbb{E} f(x) f(x') = P_2(t) + \kappa P_\ell(t)$, $\ell$ odd, $\sigma = 0$",
+    ),
+    agrees=agree(
+        odd_gap, sampled_gap, r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", over=SEEN,
+        given={"contexts": per_profile(400_000, 4_000_000)},
+    ),
+    finding=r"As $\mathcal{L}(-w) - \mathcal{L}(w) = 4 \mathbb{E} \sum_i a_i K_{odd}(t_i)$, a negative $w$ is better wherever the softmax "
+    r"weights of few tokens are anticorrelated with an odd harmonic, which happens: at $n = 8$ on $S^2$, $\mathbb{E} \sum_i a_i P_5(t_i) < "
+    r"0$ at $w \approx 4$, because the best of eight tokens is typically where $P_5$ is negative. Let the even part of $f$ ask for a large "
+    r"$|w|$ and the odd part choose the sign: $f(x) = \sqrt{5} P_2(\langle q, x \rangle) + \sqrt{3.3} P_5(\langle q, x \rangle)$, $d = 3$, "
+    r"$n = 8$, $\sigma = 0$ has its minimum at $w < 0$. The smallest case found is $d = 2$, $n = 5$ with $\ell = 7$. The sign $w \geq 0$ "
+    "holds where the odd part of $f$ is linear (affine, ReLU), and for every law once windows hold many tokens, for then "
+    r"$\mathbb{E} \sum_i a_i P_\ell(t_i) > 0$.",
+    corrected=r"$\mathbf{M}^* = w \Sigma^{-1}$ with the sign of $-\mathbb{E} \sum_i a_i K_{odd}(t_i)$, which rotations alone do not fix",
+)  # fmt: skip

@@ -5,159 +5,127 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
+import lipverify as lv
+from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
 
-from checks._running import run_file
-from checks._slides import ASSUMED, LAWS, exponent_figure, slides, window_agreement
-from lipverify.claims.claim import CellPlan, Claim, Reading, Task
-from lipverify.claims.registry import Profile
-from lipverify.claims.scaling import read_exponent
-from lipverify.claims.softmax.rays import problem
-from lipverify.claims.verdict import Allowed, Interval, Verdict
-from lipverify.optimum import optimal_window
-from lipverify.scaling import Growth, growth_of
+Value = tuple[float, float]
 
-EXAMPLES = slides(
+
+def window(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> Value:
+    """w*, exactly."""
+    found = lv.optimal_window(lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=sigma))
+    return found.w, found.w_error
+
+
+def sampled_window(law: str, d: int, n: float, contexts: int, seed: int) -> Value:
+    """w* on sampled contexts alone."""
+    from lipverify.optimum.window.empirical import empirical_window
+
+    problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
+    found = empirical_window(problem, contexts=contexts, seed=seed, stream=f"window/{law}/{d}/{n}")
+    return found.w, found.w_error
+
+
+def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
+    """d log w* / d log of L, n and sigma, over a factor of two in each from sigma = 1."""
+    low, error = window(law, d, n, L)
+    doubled = {"L": window(law, d, n, 2 * L), "n": window(law, d, 2 * n, L), "sigma": window(law, d, n, L, 2.0)}
+    return {
+        name: (math.log(w / low) / math.log(2), (w_error / w + error / low) / math.log(2))
+        for name, (w, w_error) in doubled.items()
+    }
+
+
+EXAMPLES = Source(
+    "S",
     "Some extreme examples",
-    r"$\sigma \to \infty$: $w_{KQ} \to 0$; $L \gg \sigma$: $w_{KQ} \to \infty$; $n \to \infty$: $w_{KQ} \to \infty$",
+    r"$\sigma \to \infty$: no signal, average the noise, $w_{KQ} \to 0$. $L \gg \sigma$: no point aggregating noise, pick the nearest "
+    r"neighbour, $w_{KQ} \to \infty$. $n \to \infty$: the query token is in the context! Choose the nearest neighbour, $w_{KQ} \to \infty$",
 )
-RISING, FALLING = Allowed(low=0.0, open=True), Allowed(high=0.0, open=True)
-STEP = math.log(2.0)
-N = 1000
-PARAMETERS: dict[str, tuple[str, Allowed, Allowed]] = {
-    "L": ("grows with L", RISING, FALLING),
-    "n": ("grows with n", RISING, FALLING),
-    "sigma": ("falls with σ", FALLING, RISING),
+SUMMARY = Source(
+    "S",
+    "Intuition Summary",
+    r"Function change: rapid; desired (attention window, $w_{KQ}$): (small, large). Slow: (large, small)",
+)
+INSIGHTS = Source(
+    "A",
+    "In-depth insights, ICL Mechanism",
+    "This window's size dynamically adjusts—shrinking with increased Lipschitzness (less noisy functions) and expanding with higher "
+    "noise levels.",
+)
+MODEL = (
+    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+    r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
+)
+GRID = (
+    *MODEL,
+    r"$d = 2, 3, 5, 8$; $n = 10^3$ with $L/\sigma = 0.3$ and $1$, $n = 10^5$ with $L/\sigma = 1$; over a factor of two",
+)
+POINTS = [(1000, 0.3), (1000, 1.0), (10**5, 1.0)]
+LOCAL: dict[str, Any] = {
+    "kind": {"relu/n": "convention", "relu/*": "printed", "*": "stronger"},
+    "expected": "supported",
+    "over": {
+        "law": ("affine", "relu"),
+        "d": (2, 3, 5, 8),
+        ("n", "L"): per_profile(POINTS, [*POINTS, (100, 1.0), (1000, 3.0), (10**5, 10.0)]),
+    },
+    "assumes": GRID,
+    "agrees": agree(window, sampled_window, "w^*", over={"d": (3, 5), "n": 100}),
 }
-LIMITS: dict[str, tuple[str, Allowed, Allowed, Verdict]] = {
-    "sigma-to-infinity": ("w* → 0 as σ → ∞", FALLING, RISING, "supported"),
-    "L-to-infinity": ("w* → ∞ as L/σ → ∞ at fixed n", RISING, Allowed(high=-0.05), "refuted"),
-}
-LIMIT_STATEMENT = {
-    "sigma-to-infinity": r"\sigma \to \infty: \quad w^* \to 0",
-    "L-to-infinity": r"L / \sigma \to \infty: \quad w^* \to \infty",
-}
+NOISE_ALONE = r"The twin lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n L^2 / \sigma^2$."
 
-
-def elasticity(law: str, d: int, parameter: str) -> tuple[float, float]:
-    """(d log w* / d log parameter over a factor of two, its error)."""
-    values = {"L": 1.0, "n": float(N), "sigma": 1.0}
-    low = optimal_window(problem(law, d, values["n"], values["L"], values["sigma"]))
-    values[parameter] *= 2
-    high = optimal_window(problem(law, d, values["n"], values["L"], values["sigma"]))
-    error = high.w_error / high.w + low.w_error / low.w
-    return math.log(high.w / low.w) / STEP, error / STEP
-
-
-def ratio_growth(d: int, direction: str) -> Growth:
-    """Growth of w* of the affine law along sigma (to infinity) or along L / sigma (to infinity), n = 50."""
-    ladder = np.geomspace(0.3, 30.0, 9) if direction == "sigma-to-infinity" else np.geomspace(1.0, 1e4, 9)
-    to_infinity = direction == "sigma-to-infinity"
-    optima = [
-        optimal_window(
-            problem("affine", d, 50, sigma=float(s)) if to_infinity else problem("affine", d, 50, sigma=1 / float(s))
-        )
-        for s in ladder
-    ]
-    return growth_of(list(ladder), [o.w for o in optima], [o.w_error / o.w for o in optima])
-
-
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """Three directions for each law, and the limits that the local directions do not settle."""
-    local = [_direction(profile, law, parameter) for law in LAWS for parameter in PARAMETERS]
-    return (*local, *(_limit(profile, direction) for direction in LIMITS))
-
-
-def _direction(profile: Profile, law: str, parameter: str) -> Claim:
-    words, allowed, twin = PARAMETERS[parameter]
-    symbol = {"L": "L", "n": "n", "sigma": r"\sigma"}[parameter]
-    relation = ">" if allowed is RISING else "<"
-    return Claim(
-        id=f"softmax.window-directions/{law}/{parameter.lower()}",
-        title=f"The optimal window {words}, {law} law",
-        statement=rf"\frac{{\mathrm{{d}} \log w^*}}{{\mathrm{{d}} \log {symbol}}} {relation} 0",
-        source=EXAMPLES,
-        assumptions=(
-            *ASSUMED,
-            f"{law} law",
-            f"$n = {N}$, $L = \\sigma = 1$, and twice the {parameter}",
-        ),
-        claimed=f"w* {words}",
-        control="the opposite sign",
-        expected="supported",
-        cells=tuple(
-            CellPlan(
-                where={"d": k, "n": N, "law": law},
-                task=Task(elasticity, (law, k, parameter)),
-                quantity=f"d log w* / d log {parameter}",
-                read=lambda result, _: Reading(Interval.around(*result)),
-                claimed=f"{relation} 0",
-                allowed=allowed,
-                control=twin,
-            )
-            for k in profile.dimensions
-            if k in (2, 3, 5, 8, 12)
-        ),
-        cross_checks=window_agreement(law, profile),
-        finding=(
-            "A rougher function (larger $L$) wants a narrower window. The summary A calls high Lipschitzness smooth; the direction "
-            "it gives, a smaller window, is the one measured here."
-            if parameter == "L"
-            else ""
-        ),
-    )
-
-
-def _limit(profile: Profile, direction: str) -> Claim:
-    words, allowed, twin, expected = LIMITS[direction]
-    dimensions = tuple(k for k in profile.dimensions if k in (3, 5))
-    tasks = {k: Task(ratio_growth, (k, direction)) for k in dimensions}
-    ray = r"$\sigma$" if direction == "sigma-to-infinity" else r"$L/\sigma$"
-
-    def read(growth: Growth, range_: Allowed) -> Reading:
-        reading = read_exponent(growth, Allowed(low=0.0, high=0.0))
-        return Reading(reading.interval, reading.note, reading.shown)
-
-    def figures(results: dict[str, Any]) -> Any:
-        growths = {k: results[task.address] for k, task in tasks.items()}
-        import sympy
-
-        return exponent_figure(growths, sympy.Integer(0), "lower" if allowed is RISING else "upper", ray, "$w^*$")
-
-    return Claim(
-        id=f"softmax.window-directions/affine/{direction.lower()}",
-        title=f"Extreme example, affine law: {words}",
-        statement=LIMIT_STATEMENT[direction],
-        source=EXAMPLES,
-        assumptions=(*ASSUMED, "affine law", "$n = 50$ fixed along the ray"),
-        claimed=words,
-        control="the opposite direction",
-        expected=expected,
-        cells=tuple(
-            CellPlan(
-                where={"d": k, "n": 50, "law": "affine"},
-                task=task,
-                quantity=f"limit exponent of w* in {'σ' if direction == 'sigma-to-infinity' else 'L/σ'}",
-                read=read,
-                claimed="< 0" if allowed is FALLING else "> 0",
-                allowed=allowed,
-                control=twin,
-            )
-            for k, task in tasks.items()
-        ),
-        figures=figures,
-        finding=(
-            "At fixed $n$ the optimal window does not grow without bound as $L/\\sigma \\to \\infty$: without noise the bias itself has a "
-            "minimum at a finite $w$, because averaging a few neighbours around the query cancels their first-order errors, which "
-            "the nearest neighbour alone cannot. The slide's limit holds along $n \\to \\infty$. Corrected: $w^* \\to w_0(n, d) < \\infty$."
-            if direction == "L-to-infinity"
-            else "The limit exponent is $-2$: a window of zero is left at first order in $L^2/\\sigma^2$."
-        ),
-        corrected="$w^* \\to w_0(n, d) < \\infty$ as $L/\\sigma \\to \\infty$ at fixed $n$"
-        if direction == "L-to-infinity"
-        else "",
-    )
-
-
-if __name__ == "__main__":
-    run_file(__file__)
+claim(
+    "softmax.window-directions/{law}/l",
+    bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True, twin=1.2),
+    source=SUMMARY,
+    title="w* grows with L, the window narrows",
+    finding="A rougher function (larger $L$) wants a narrower window. The summary A calls high Lipschitzness smooth; the direction it "
+    f"gives, a smaller window, is the one measured here. {NOISE_ALONE}",
+    **LOCAL,
+)
+claim(
+    "softmax.window-directions/{law}/n",
+    bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True, twin=0.7),
+    source=EXAMPLES,
+    title="w* grows with n, the window narrows",
+    finding=NOISE_ALONE,
+    **LOCAL,
+)
+claim(
+    "softmax.window-directions/{law}/sigma",
+    bound(
+        elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True, twin=-2
+    ),
+    source=INSIGHTS,
+    title="w* falls with the noise, the window widens",
+    finding=NOISE_ALONE,
+    **LOCAL,
+)
+claim(
+    "softmax.window-directions/{law}/sigma-to-infinity",
+    exponent(
+        window, "w^*", along="sigma", scale=r"\sigma", ray=(10.0, 1e4, per_profile(9, 18)), high=0, strict=True, sharp=-2
+    ),
+    source=EXAMPLES,
+    kind={"relu/*": "printed", "*": "stronger"},
+    expected="supported",
+    over={"law": ("affine", "relu"), "d": (3, 5), "n": 50},
+    title="w* tends to 0 as the noise grows",
+    assumes=(*MODEL, r"$\sigma \to \infty$ at $L = 1$, $n = 50$; $d = 3, 5$"),
+    finding=r"The sharp exponent is $-2$: $w = 0$ is left at first order in $L^2/\sigma^2$.",
+)  # fmt: skip
+claim(
+    "softmax.window-directions/{law}/l-to-infinity",
+    exponent(window, "w^*", along="L", ray=(1.0, 1e4, per_profile(9, 18)), low=0, strict=True, twin="0.04", instead={"equals": 0}),
+    source=EXAMPLES,
+    kind="stronger",
+    expected="refuted",
+    over={"law": "affine", "d": (3, 5), "n": 50},
+    title="w* tends to infinity as L grows, at a fixed number of tokens",
+    assumes=(*MODEL, r"$L \to \infty$ at $\sigma = 1$, $n = 50$; $d = 3, 5$"),
+    finding=r"The slide's limit holds along $n \to \infty$. At fixed $n$ the optimal window does not narrow without bound as $L/\sigma \to "
+    r"\infty$: without noise the bias itself has a minimum at a finite $w$, because averaging a few neighbours around the query cancels "
+    "their first-order errors, which the nearest neighbour alone cannot.",
+    corrected=r"$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$",
+)  # fmt: skip

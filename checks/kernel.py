@@ -4,80 +4,62 @@ from __future__ import annotations
 
 import numpy as np
 
-from checks._running import run_file
-from checks._slides import ASSUMED, slides
-from lipverify.claims.claim import CellPlan, Claim, Reading, Task
-from lipverify.claims.registry import Profile
-from lipverify.claims.verdict import Allowed, Interval, Verdict
-from lipverify.loss.streams import normals
+from lipverify.claims import DIMENSIONS, Source, bound, claim
 
-N, W = 50, 7.0
-SOURCES = {
-    "intuition": slides("ICL Estimator Intuition", r"attention $\propto e^{-\frac{w_{KQ}}{2} \|x_i - x_{n+1}\|^2}$"),
-    "proof": slides("Proof Sketch", r"attention $\propto e^{-w_{KQ} \|x_i - x_{n+1}\|^2}$"),
-}
-PRINTED = {"intuition": 0.5, "proof": 1.0}
-VERDICTS: dict[str, Verdict] = {"intuition": "supported", "proof": "refuted"}
+Value = tuple[float, float]
+APART = 1e-2
+"""The least difference of squared distances of a pair that is compared: nearer ones lose too many digits."""
 
 
-def kernel_factor(d: int, seed: int) -> tuple[float, float]:
-    """C in a_i proportional to exp(-c w |x_i - x|^2): the range over all pairs of tokens, with rounding.
+def rate(d: int, n: int, w: float, seed: int) -> Value:
+    """The c of a_i proportional to exp(-c w |x_i - x|^2), from every pair of tokens; the error is its range, rounding included.
 
     Each pair gives c = (log a_i - log a_j) / (w (|x_j - x|^2 - |x_i - x|^2)).
     """
-    points = normals(seed, f"kernel/{d}", 0, (N + 1, d))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    from lipverify.foundation.streams import normals
+    from lipverify.problem.sphere import on_sphere
+
+    points = on_sphere(normals(seed, f"kernel/{d}", 0, (n + 1, d)), np)
     query, tokens = points[0], points[1:]
-    score = W * tokens @ query
-    log_a = score - score.max() - np.log(np.sum(np.exp(score - score.max())))
+    scores = w * tokens @ query
+    log_a = scores - np.log(np.sum(np.exp(scores)))
     distance = np.sum((tokens - query) ** 2, axis=1)
-    i, j = np.triu_indices(N, 1)
-    apart = np.abs(distance[i] - distance[j]) > 1e-2
-    c = (log_a[i] - log_a[j])[apart] / (W * (distance[j] - distance[i])[apart])
+    i, j = np.triu_indices(n, 1)
+    apart = np.abs(distance[i] - distance[j]) > APART
+    c = (log_a[i] - log_a[j])[apart] / (w * (distance[j] - distance[i])[apart])
     # the numerator is a difference of numbers below 2w + log n, rounded to eps each
-    rounding = 16 * float(np.finfo(float).eps) * (2 * W + np.log(N)) / (W * 1e-2)
+    rounding = 16 * float(np.finfo(float).eps) * (2 * w + np.log(n)) / (w * APART)
     return float((c.max() + c.min()) / 2), float(np.ptp(c) / 2 + rounding)
 
 
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """The two widths that the slides print."""
-    return tuple(_claim(profile, reading) for reading in PRINTED)
+SLIDES = {"intuition": {"c_printed": "1/2"}, "proof": {"c_printed": "1"}}
+"""What stands before w |x_i - x|^2 in the exponent, by slide."""
 
-
-def _claim(profile: Profile, reading: str) -> Claim:
-    factor, twin = PRINTED[reading], 2 * PRINTED[reading]
-    width = 1e-9
-    shown = r"\tfrac{w}{2}" if reading == "intuition" else "w"
-    return Claim(
-        id=f"softmax.gaussian-window/{reading}",
-        title=f"Softmax attention is a Gaussian kernel, as printed on the {reading} slides",
-        statement=rf"a_i \propto e^{{-{shown} \|x_i - x\|^2}} \quad \text{{when}} \quad a_i \propto e^{{w \langle x_i, x \rangle}}",
-        source=SOURCES[reading],
-        assumptions=ASSUMED,
-        claimed=f"exponent {factor:g} w |x_i - x|²",
-        control=f"exponent {twin:g} w |x_i - x|²",
-        expected=VERDICTS[reading],
-        cells=tuple(
-            CellPlan(
-                where={"d": k, "n": N},
-                task=Task(kernel_factor, (k, profile.seed)),
-                quantity="c in exp(-c w |x_i - x|²)",
-                read=lambda result, allowed: Reading(Interval.around(*result)),
-                claimed=f"= {factor:g}",
-                allowed=Allowed(low=factor - width, high=factor + width),
-                control=Allowed(low=twin - width, high=twin + width),
-                method="identity",
-            )
-            for k in profile.dimensions
+claim(
+    "softmax.gaussian-window/{slides}",
+    bound(rate, "c", equals="c_printed", within=1e-11, sharp="1/2"),
+    source={
+        "intuition": Source(
+            "S",
+            "ICL Estimator Intuition",
+            r"Attention $x_{n+1} \to x_i$: $\frac{e^{-\frac{w_{KQ}}{2} \|x_i - x_{n+1}\|^2}}"
+            r"{\sum_{j=1}^n e^{-\frac{w_{KQ}}{2} \|x_j - x_{n+1}\|^2}}$",
         ),
-        finding=(
-            "On the unit sphere $\\|x_i - x\\|^2 = 2 - 2 \\langle x_i, x \\rangle$, so $e^{w \\langle x_i, x \\rangle}$ is "
-            "$e^{-\\frac{w}{2} \\|x_i - x\\|^2}$ up to a factor that softmax cancels. The proof slides write $w$ for what is $w/2$ "
-            "here: harmless for rates, a factor of two in every constant."
+        "proof": Source(
+            "S",
+            "Proof Sketch",
+            r"Recall $\mathcal{L}_{noise}(w_{KQ}) = \sigma^2 \sum_i \frac{e^{-2 w_{KQ} \|x_i - x_{n+1}\|^2}}"
+            r"{(\sum_j e^{-w_{KQ} \|x_j - x_{n+1}\|^2})^2}$",
         ),
-        corrected=r"$a_i \propto e^{-\frac{w}{2} \|x_i - x\|^2}$" if reading == "proof" else "",
-    )
-
-
-if __name__ == "__main__":
-    run_file(__file__)
+    },
+    kind={"intuition": "printed", "proof": "convention"},
+    expected={"intuition": "supported", "proof": "refuted"},
+    over={"slides": SLIDES, "d": DIMENSIONS, "n": 50, "w": 7.0},
+    title="attention is a Gaussian kernel in the distance",
+    statement=r"a_i \propto e^{w \langle x_i, x \rangle} \propto e^{-c\, w \|x_i - x\|^2}",
+    assumes=r"tokens and query on $S^{d-1}$, $\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
+    finding=r"On the unit sphere $\|x_i - x\|^2 = 2 - 2 \langle x_i, x \rangle$, so $e^{w \langle x_i, x \rangle}$ is "
+    r"$e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. The proof slides write $w$ for what is $w/2$ of "
+    r"$\mathbf{M} = w \mathbf{I}$: harmless for rates, a factor of two in constants.",
+    corrected={"proof": r"$a_i \propto e^{-\frac{w}{2} \|x_i - x\|^2}$", "*": ""},
+)

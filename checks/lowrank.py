@@ -4,180 +4,207 @@ from __future__ import annotations
 
 from typing import Any
 
-from checks._lowrank import (
-    CASES,
-    COVARIATES,
-    NOT_POSITIVE,
-    POSITIVE,
-    TASKS,
-    THEOREM_4,
-    WORDS,
-    agreement,
-    determined,
-    exactly,
-    ratio_cell,
-    sampled,
-    scale_cell,
-    settings,
-)
-from checks._running import run_file
-from lipverify.claims.claim import CellPlan, Claim, Reading
-from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.registry import Profile
-from lipverify.claims.softmax.lowrank import Found, Setting
-from lipverify.claims.verdict import Interval
+import numpy as np
 
-ASSUMPTION = {"two-tokens": "$n = 2$, $\\sigma = 0.5$", "noiseless": "$n = 20$, $\\sigma = 0$"}
-SET = r"all symmetric $\mathbf{M}$ with $\|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C = d$"
-DIRECTIONS = {
-    "relevant": (
-        "positive on the relevant directions",
-        r"\mathbf{s} \in \mathrm{col}(\mathbf{B}) \implies \mathbf{s}^\top \mathbf{M}^* \mathbf{s} > 0",
-    ),
-    "spurious": (
-        "zero on the spurious directions",
-        r"\mathbf{s} \in \mathrm{col}(\mathbf{B})^\perp \implies \mathbf{s}^\top \mathbf{M}^* \mathbf{s} = 0",
-    ),
+from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, per_profile
+
+Value = tuple[float, float]
+
+
+def exact(covariates: str, case: str, d: int, k: int) -> dict[str, Value]:
+    """The best M = c BB^T + c' (I - BB^T) in the ball of radius d, by the exact reduction."""
+    from lipverify.optimum.block import optimal_block
+
+    found = optimal_block(problem(covariates, case, d, k), float(d))
+    return {"c": (found.c, found.c_error), "ratio": found.ratio, "loss": (found.loss, found.loss_error)}
+
+
+def searched(covariates: str, case: str, d: int, k: int, contexts: int, seed: int) -> dict[str, Any]:
+    """The best symmetric M in the same ball on sampled contexts, nothing assumed about its form."""
+    from lipverify.optimum.block import sampled_block
+
+    here = problem(covariates, case, d, k)
+    stream = f"lowrank/{covariates}, d={d}, k={k}, n={here.n:g}, sigma={here.sigma:g}, C={d}"
+    found = sampled_block(here, k, float(d), contexts=contexts, seed=seed, stream=stream)
+    return {
+        "c": (found.c, found.c_error),
+        "relevant": (found.relevant, found.relevant_error),
+        "ratio": found.ratio,
+        "loss": (found.loss, found.loss_error),
+        "M": found.M,
+    }
+
+
+def problem(covariates: str, case: str, d: int, k: int) -> Any:
+    """Each of the two assumptions of the theorem, without the other."""
+    from lipverify.problem.named import low_rank_problem
+
+    return low_rank_problem(covariates, d, k, **CASES[case])  # type: ignore[arg-type]
+
+
+def maps(best: dict[str, Any], found: dict[str, Any]) -> Figure:
+    """M* over all symmetric matrices beside the best c BB^T, at d = 4 and k = 2."""
+    aligned = np.diag([best["c"][0]] * 2 + [0.0] * 2).tolist()
+    named = {r"$\mathbf{M}^*$": found["M"], r"$c \mathbf{B} \mathbf{B}^\top$": aligned}
+    return Figure(
+        caption=r"The minimiser over all symmetric matrices on sampled contexts, as it was found, beside the best $c \mathbf{B} "
+        r"\mathbf{B}^\top$ by the exact reduction; $d = 4$, $k = 2$, and $\mathbf{B}$ the first two axes.",
+        alt="The sampled minimiser beside c BB^T, entry by entry, at d = 4 and k = 2.",
+        maps=tuple(HeatMap(title=title, values=tuple(map(tuple, values))) for title, values in named.items()),
+        layer="front",
+    )
+
+
+THEOREM_4 = Source(
+    "S",
+    "Theorem 4 (Informal)",
+    r"Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution $\mathbf{M}^*$ of the ICL pretraining "
+    r"loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set $\mathcal{M} := "
+    r"\{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$, "
+    r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$. If $\mathbf{s} \in \mathrm{col}(\mathbf{B})$ then $\mathbf{s}^\top \mathbf{M}^* "
+    r"\mathbf{s} > 0$; if $\mathbf{s} \in \mathrm{col}(\mathbf{B})^\perp$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} = 0$",
+)
+CASES: dict[str, dict[str, float]] = {"two-tokens": {"n": 2, "sigma": 0.5}, "noiseless": {"n": 20, "sigma": 0.0}}
+MEANT = {case: {name: str(value) for name, value in meant.items()} for case, meant in CASES.items()}
+COVARIATES = {
+    "sphere": r"tokens and query uniform on $S^{d-1}$",
+    "product": r"$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii are other units)",
+}
+SET = (
+    r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$",
+    r"all symmetric $\mathbf{M}$ with $\|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C = d$",
+    r"$\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ by the exact reduction, all symmetric "
+    r"$\mathbf{M}$ by sampling, at the $(d, k)$ of the cells",
+)
+ASSUMED = {f"{name}*": (words, *SET) for name, words in COVARIATES.items()}
+BOTH = (*SET, r"$n = 2$ with $\sigma = 0.5$ (two-tokens), or $n = 20$ with $\sigma = 0$ (noiseless)")
+EITHER = {f"{name}*": (words, *BOTH) for name, words in COVARIATES.items()}
+PAIRS = per_profile(((2, 1), (3, 2), (4, 2)), ((2, 1), (3, 1), (3, 2), (4, 2), (5, 3), (6, 2), (8, 3)))
+WIDE = per_profile(((3, 2), (4, 2)), ((3, 2), (4, 2), (5, 3), (6, 2), (8, 3)))
+"""Where samples can settle it: with k = 1 on the product and no noise the loss is flat wherever c is large."""
+CONTEXTS = {"contexts": per_profile(8192, 65536)}
+BY_SAMPLES: dict[str, Any] = {"method": "montecarlo", "given": CONTEXTS}
+EXACT, SAMPLED = "3e-5", "0.1"
+"""Three times the largest errors of a ratio, by each method."""
+
+
+def aligned(quantity: str, where: Any) -> tuple[Any, ...]:
+    """M* has no spurious part: exactly within the invariant family, and over all symmetric matrices."""
+    return (
+        bound(exact, quantity, of="ratio", equals=0, within=EXACT, over={("d", "k"): PAIRS}),
+        bound(searched, quantity, of="ratio", equals=0, within=SAMPLED, over={("d", "k"): where}, **BY_SAMPLES),
+    )
+
+
+def agreed(where: Any, **further: Any) -> tuple[Any, ...]:
+    """The scale c* and the least loss by the exact reduction and over all symmetric M."""
+    over: dict[Any, Any] = {**further, ("d", "k"): where}
+    return tuple(
+        agree(exact, searched, name, of=of, over=over, given=CONTEXTS)
+        for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
+    )
+
+
+def beside(covariates: str, **case: str) -> Any:
+    """The heat maps."""
+    where = {"covariates": covariates, "d": 4, "k": 2, **case}
+    return draw(maps, best=at(exact, **where), found=at(searched, **where, **CONTEXTS))
+
+
+SCALE = bound(exact, "c^*", of="c", low="0", twin="1.1*d", strict=True, over={("d", "k"): PAIRS})
+RATIO = "c'^* / c^*"
+QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
+RECOVERY: dict[str, Any] = {
+    "source": THEOREM_4,
+    "kind": "convention",
+    "expected": "supported",
+    "assumes": ASSUMED,
+    "statement": r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \quad C = d",
+    "title": "M* = c BB^T",
+    "finding": r"Exactly, the best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ has $c' = 0$; "
+    "and the minimiser over all symmetric matrices, found on sampled contexts with nothing assumed about its form, does not differ "
+    r"from it. The theorem asks for some $C = \Omega(1)$; $C = d$ is such a constant at these $(d, k)$.",
+}
+RELEVANT: dict[str, Any] = {
+    "source": THEOREM_4,
+    "kind": "convention",
+    "expected": "supported",
+    "assumes": EITHER,
+    "statement": rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}}) \implies {QUADRATIC} > 0",
+    "title": "Attention is positive on the relevant directions",
+    "finding": r"Least over the unit vectors of $\mathrm{col}(\mathbf{B})$, from the sampled minimiser before any averaging.",
+}
+SPURIOUS: dict[str, Any] = RELEVANT | {
+    "statement": rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}})^\perp \implies {QUADRATIC} = 0",
+    "title": "Attention is zero on the spurious directions",
+    "finding": r"On average over the unit vectors off $\mathrm{col}(\mathbf{B})$, in units of that on it; no single entry of the sampled "
+    "minimiser stands out.",
 }
 
+claim(
+    "lowrank.recovery/sphere/{case}",
+    SCALE,
+    *aligned(RATIO, PAIRS),
+    over={"covariates": "sphere", "case": MEANT},
+    agrees=agreed(PAIRS, covariates="sphere"),
+    figures=beside("sphere"),
+    **RECOVERY,
+)
+claim(
+    "lowrank.directions/sphere/relevant",
+    SCALE,
+    bound(
+        searched,
+        rf"\min {QUADRATIC}",
+        of="relevant",
+        low="0",
+        strict=True,
+        twin="1.1*d",
+        over={("d", "k"): PAIRS},
+        **BY_SAMPLES,
+    ),
+    over={"covariates": "sphere", "case": tuple(CASES)},
+    agrees=agreed(PAIRS, covariates="sphere", case=tuple(CASES)),
+    **RELEVANT,
+)
+claim(
+    "lowrank.directions/sphere/spurious",
+    *aligned(rf"{QUADRATIC} / c^*", PAIRS),
+    over={"covariates": "sphere", "case": tuple(CASES)},
+    agrees=agreed(PAIRS, covariates="sphere", case=tuple(CASES)),
+    **SPURIOUS,
+)
 
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """M* = c BB^T in either case on either law of the covariates, and what it says of directions."""
-    recovery = [_recovery(profile, covariates, case) for covariates in WORDS for case in CASES]
-    return (*recovery, *(_directions(profile, covariates, side) for covariates in WORDS for side in DIRECTIONS))
-
-
-def _recovery(profile: Profile, covariates: str, case: str) -> Claim:
-    chosen = settings(profile, covariates, case)
-    searched = [setting for setting in chosen if determined(setting)]
-    return Claim(
-        id=f"lowrank.recovery/{covariates}/{case}",
-        title=f"M* = c BB^T, {WORDS[covariates]}, {'two tokens' if case == 'two-tokens' else 'no noise'}",
-        statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C",
-        source=THEOREM_4,
-        assumptions=(COVARIATES[covariates], TASKS, ASSUMPTION[case], SET),
-        claimed="M* = c BB^T, 0 < c ≤ C",
-        control="M* = c I, or c ≤ 0",
-        expected="supported",
-        summary=lambda results: _spurious(results, profile, chosen, searched),
-        cells=(
-            *(scale_cell(setting, exactly(setting), "exact") for setting in chosen),
-            *(ratio_cell(setting, exactly(setting), "exact") for setting in chosen),
-            *(ratio_cell(setting, sampled(setting, profile), "montecarlo") for setting in searched),
-        ),
-        cross_checks=tuple(cross for setting in searched for cross in agreement(setting, profile)),
-        figures=lambda results: _figure(results, profile, searched, covariates),
-        finding=(
-            "Exactly, the best $\\mathbf{M} = c \\mathbf{B} \\mathbf{B}^\\top + c' (\\mathbf{I} - \\mathbf{B} \\mathbf{B}^\\top)$ has $c' = 0$; and the "
-            "minimiser over all symmetric matrices, found on sampled contexts with nothing assumed about its form, does not differ from it. "
-            "The theorem asks for some $C = \\Omega(1)$; $C = d$ is such a constant here."
-        ),
-    )
-
-
-def _spurious(results: dict[str, Any], profile: Profile, chosen: tuple[Setting, ...], searched: list[Setting]) -> str:
-    """How large c'*/c* can be, by both methods."""
-    exact = max(sum(results[exactly(setting).address].ratio) for setting in chosen)
-    over_all = [results[sampled(setting, profile).address] for setting in searched]
-    largest = max((abs(found.c_perp) + found.c_perp_error) / found.c for found in over_all)
-    return f"c'*/c* at most {exact:.0e}; over all M {largest:.2g}"
-
-
-def _directions(profile: Profile, covariates: str, side: str) -> Claim:
-    words, statement = DIRECTIONS[side]
-    chosen = [setting for case in CASES for setting in settings(profile, covariates, case)]
-    searched = [setting for setting in chosen if determined(setting)]
-    relevant = side == "relevant"
-    cell = scale_cell if relevant else ratio_cell
-    quantity = "s'M*s" if relevant else "s'M*s over that on col(B)"
-    full = (
-        [_least_relevant(setting, profile) for setting in searched]
-        if relevant
-        else [ratio_cell(setting, sampled(setting, profile), "montecarlo", quantity) for setting in searched]
-    )
-    return Claim(
-        id=f"lowrank.directions/{covariates}/{side}",
-        title=f"Attention is {words}, {WORDS[covariates]}",
-        statement=statement,
-        source=THEOREM_4,
-        assumptions=(COVARIATES[covariates], TASKS, "$n = 2$ with noise, or $\\sigma = 0$", SET),
-        claimed="s'M*s > 0 on col(B)" if relevant else "s'M*s = 0 off col(B)",
-        control="s'M*s ≤ 0 on col(B)" if relevant else "s'M*s off col(B) as large as on it",
-        expected="supported",
-        cells=(*(cell(setting, exactly(setting), "exact", quantity) for setting in chosen), *full),
-        cross_checks=tuple(cross for setting in searched for cross in agreement(setting, profile)),
-        finding=(
-            "Least over the unit vectors of $\\mathrm{col}(\\mathbf{B})$, from the sampled minimiser before any averaging."
-            if relevant
-            else "On average over the unit vectors off $\\mathrm{col}(\\mathbf{B})$; no single entry of the sampled minimiser stands out."
-        ),
-    )
-
-
-def _least_relevant(setting: Setting, profile: Profile) -> CellPlan:
-    """The least s^T M* s over unit vectors of col(B), with nothing assumed about M*."""
-
-    def read(found: Found, _: Any) -> Reading:
-        return Reading(Interval.around(found.relevant, found.relevant_error))
-
-    return CellPlan(
-        where=setting.where,
-        task=sampled(setting, profile),
-        quantity="least s'M*s on col(B)",
-        read=read,
-        claimed="> 0",
-        allowed=POSITIVE,
-        control=NOT_POSITIVE,
-        method="montecarlo",
-    )
-
-
-def _figure(results: dict[str, Any], profile: Profile, searched: list[Setting], covariates: str) -> tuple[Figure, ...]:
-    """C and c' of the sampled minimiser, in units of C, with the exact ones."""
-    at = tuple(float(setting.d) for setting in searched)
-    found = [results[sampled(setting, profile).address] for setting in searched]
-    exact = [results[exactly(setting).address] for setting in searched]
-    radii = [setting.C for setting in searched]
-
-    def series(label: str, name: str) -> Series:
-        return Series(
-            label=label,
-            x=at,
-            y=tuple(getattr(one, name) / C for one, C in zip(found, radii, strict=True)),
-            error=tuple(getattr(one, f"{name}_error") / C for one, C in zip(found, radii, strict=True)),
-            style="errorbars",
-        )
-
-    pairs = ", ".join(f"({setting.d}, {setting.k})" for setting in searched)
-    panel = Panel(
-        title=f"$\\mathbf{{M}}^*$, {WORDS[covariates]}",
-        xlabel=f"$d$, for $(d, k)$ = {pairs}",
-        ylabel="eigenvalues of $\\mathbf{M}^*$ over $C$",
-        xscale="linear",
-        yscale="linear",
-        series=(
-            series("$c / C$, all symmetric $\\mathbf{M}$", "c"),
-            series("$c' / C$, all symmetric $\\mathbf{M}$", "c_perp"),
-            Series(
-                label="$c / C$, exact",
-                x=at,
-                y=tuple(b.c / C for b, C in zip(exact, radii, strict=True)),
-                style="points",
-            ),
-            Series(
-                label="$c' / C$, exact",
-                x=at,
-                y=tuple(b.c_perp / C for b, C in zip(exact, radii, strict=True)),
-                style="points",
-            ),
-        ),
-    )
-    caption = (
-        "The scale of the minimiser along the columns of $\\mathbf{B}$ and across them, over all symmetric matrices on sampled contexts "
-        "(95 % intervals) and exactly within the invariant family."
-    )
-    return (Figure(caption=caption, alt=f"c and c' of the optimal matrix for {pairs}.", panels=(panel,)),)
-
-
-if __name__ == "__main__":
-    run_file(__file__)
+claim(
+    "lowrank.recovery/product/{case}",
+    SCALE,
+    *aligned(RATIO, WIDE),
+    over={"covariates": "product", "case": MEANT},
+    agrees=agreed(WIDE, covariates="product"),
+    figures=beside("product"),
+    **RECOVERY,
+)
+claim(
+    "lowrank.directions/product/relevant",
+    SCALE,
+    bound(
+        searched,
+        rf"\min {QUADRATIC}",
+        of="relevant",
+        low="0",
+        strict=True,
+        twin="1.1*d",
+        over={("d", "k"): WIDE},
+        **BY_SAMPLES,
+    ),
+    over={"covariates": "product", "case": tuple(CASES)},
+    agrees=agreed(WIDE, covariates="product", case=tuple(CASES)),
+    **RELEVANT,
+)
+claim(
+    "lowrank.directions/product/spurious",
+    *aligned(rf"{QUADRATIC} / c^*", WIDE),
+    over={"covariates": "product", "case": tuple(CASES)},
+    agrees=agreed(WIDE, covariates="product", case=tuple(CASES)),
+    **SPURIOUS,
+)

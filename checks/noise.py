@@ -2,118 +2,93 @@ r"""Proof sketch: N(w) = Theta(sigma^2 (w^{d/2} + 1) / n), for the relevant rang
 
 from __future__ import annotations
 
-from operator import attrgetter
+import lipverify as lv
+from lipverify.claims import DIMENSIONS, Source, agree, bound, claim, exponent, per_profile
+from lipverify.claims.proved import proved_rates
 
-import sympy
+Value = tuple[float, float]
 
-from checks._running import run_file
-from checks._slides import (
-    ASSUMED,
-    READINGS,
-    RELATION,
-    SYMBOL,
-    curve_agreement,
-    d,
-    exponent_figure,
-    growths_of,
-    limits_in_words,
-    slides,
-)
-from lipverify.claims.claim import Claim, Task
-from lipverify.claims.registry import Profile
-from lipverify.claims.scaling import Side, scaling_cell
-from lipverify.claims.softmax.rays import relevant_growth, saturated_growth
-from lipverify.claims.verdict import Verdict
 
-SKETCH = slides(
+def noise(d: int, w: float) -> Value:
+    """n N / sigma^2 with n = w^(d/2 + 1), so that every window holds many tokens."""
+    n = min(round(w ** (d / 2 + 1)), 1e30)
+    value, error = noise_at(d, n, w)
+    return n * value, n * error
+
+
+def noise_beyond(d: int, n: float) -> Value:
+    """N / sigma^2 at w = n^(3/(d - 1)), where the nearest token takes all the attention."""
+    return noise_at(d, n, n ** (3 / (d - 1)))
+
+
+def noise_at(d: int, n: float, w: float) -> Value:
+    """N / sigma^2, exactly; it is the same for every law."""
+    terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.Affine(L=1.0), sigma=1.0), w)
+    return float(terms.noise), float(terms.noise_error)
+
+
+def proved_rate(d: int) -> Value:
+    """The exponent a of c_low w^a / n <= N / sigma^2 <= c_high w^a / n, proved for every n and w in a range."""
+    return proved_rates("affine", d)["noise"]
+
+
+def sampled_noise(d: int, n: float, w: float, contexts: int, seed: int, backend: str) -> Value:
+    """N / sigma^2 on contexts that are drawn in full: the exact method begins with a reduction."""
+    problem = lv.Problem(d=d, n=n, law=lv.laws.Affine(L=1.0), sigma=1.0)
+    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"curve/affine/{d}/{n}"}
+    terms = lv.loss_terms(problem, w, "montecarlo", sampling="full", **drawn)
+    return float(terms.noise), float(terms.noise_error)
+
+
+SKETCH = Source(
+    "S",
     "Proof Sketch",
     r"for the relevant range of $w_{KQ}$, $\mathcal{L}_{noise}(w_{KQ}) = \Theta(\sigma^2 (w_{KQ}^{d/2} + 1)/n)$",
 )
-TWINS: dict[Side, sympy.Expr] = {"lower": (d + 1) / 2, "upper": (d - 2) / 2}
-"""Half a power of w beyond the sharp (d-1)/2 on the wrong side."""
+READINGS = {"ambient": {"D": "d"}, "intrinsic": {"D": "d - 1"}}
+ASSUMED = (
+    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+    r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
+)
+CORRECTED = r"$N(w) = \Theta(\sigma^2 (w^{(d-1)/2} + 1)/n)$ for $w = o(n^{2/(d-1)})$"
 
-CORRECTED = "$N(w) = \\Theta(\\sigma^2 (w^{(d-1)/2} + 1)/n)$ for $w = o(n^{2/(d-1)})$"
-
-RELEVANT_VERDICTS: dict[tuple[str, str], Verdict] = {
-    ("lower", "ambient"): "refuted",
-    ("upper", "ambient"): "supported",
-    ("lower", "intrinsic"): "supported",
-    ("upper", "intrinsic"): "supported",
-}
-
-HIGHEST = 10
-"""The highest dimension in which the limit beyond the relevant range is known well enough."""
-
-
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """Both readings of d, both sides, in the relevant range; and what happens beyond it."""
-    relevant = [_relevant(profile, side, reading) for reading in READINGS for side in ("lower", "upper")]
-    return (*relevant, _every_window(profile))
-
-
-def _relevant(profile: Profile, side: Side, reading: str) -> Claim:
-    claimed, pick = READINGS[reading] / 2, attrgetter("noise")
-    tasks = {k: Task(relevant_growth, ("affine", k, profile.points)) for k in profile.dimensions}
-    growths = growths_of(tasks, pick)
-    power = sympy.latex(claimed, fold_short_frac=True)
-    return Claim(
-        id=f"softmax.noise-rate/{side}/{reading}",
-        title=f"The noise term: {SYMBOL[side]} bound, {reading} dimension",
-        statement=rf"N(w) = {RELATION[side]}\left(\sigma^2\, \frac{{w^{{{power}}} + 1}}{{n}}\right)",
-        source=SKETCH,
-        assumptions=(
-            *ASSUMED,
-            "$w \\to \\infty$ with $n = w^{d/2+1}$, so that every window holds many tokens",
-        ),
-        claimed=f"n N/σ² = {SYMBOL[side]}(w^({claimed}))",
-        control=f"n N/σ² = {SYMBOL[side]}(w^({TWINS[side]}))",
-        expected=RELEVANT_VERDICTS[side, reading],
-        cells=tuple(
-            scaling_cell(task, pick, "limit exponent of n N/σ² in w", side, claimed, TWINS[side], k)
-            for k, task in tasks.items()
-        ),
-        cross_checks=curve_agreement("noise", "affine", profile),
-        figures=lambda results: exponent_figure(growths(results), claimed, side, "$w$", "$nN/\\sigma^2$"),
-        finding=lambda results: (
-            "The sharp exponent is $(d-1)/2$, half the dimension of the sphere: a window of angle $w^{-1/2}$ holds "
-            "$n w^{-(d-1)/2}$ tokens. With $d$ read as the ambient dimension the rate is an upper bound and no more. "
-            + limits_in_words(growths(results), (2, 5, 8))
-        ),
-        corrected=CORRECTED if reading == "ambient" else "",
-    )
-
-
-def _every_window(profile: Profile) -> Claim:
-    claimed, twin, pick = (
-        sympy.Rational(1, 2) + 0 * d,
-        sympy.Integer(1) + 0 * d,
-        attrgetter("noise"),
-    )
-    # in higher dimensions the limit is approached too slowly (in powers of n^{1/(d-1)}) for 26 decades to decide it
-    dimensions = [k for k in profile.dimensions if k <= HIGHEST]
-    tasks = {k: Task(saturated_growth, ("affine", k, profile.points)) for k in dimensions}
-    growths = growths_of(tasks, pick)
-    return Claim(
-        id="softmax.noise-rate/lower/every-window",
-        title="The noise term beyond the relevant range: Ω bound along w = n^(3/(d-1))",
-        statement=r"N(w) = \Omega\left(\sigma^2\, \frac{w^{(d-1)/2} + 1}{n}\right) \quad \text{for every } w",
-        source=SKETCH,
-        assumptions=(*ASSUMED, "$n \\to \\infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
-        claimed="N/σ² = Ω(n^(1/2)) there",
-        control="N/σ² = Ω(n) there",
-        expected="refuted",
-        cells=tuple(
-            scaling_cell(task, pick, "limit exponent of N/σ² in n", "lower", claimed, twin, k)
-            for k, task in tasks.items()
-        ),
-        figures=lambda results: exponent_figure(growths(results), claimed, "lower", "$n$", "$N/\\sigma^2$"),
-        finding=(
-            "The relevant range is $1 \\ll w \\ll n^{2/(d-1)}$. Beyond it the nearest token takes all the attention and "
-            "$N \\to \\sigma^2$, which no power of $w$ can follow: $N \\leq \\sigma^2$ always."
-        ),
-        corrected=CORRECTED,
-    )
-
-
-if __name__ == "__main__":
-    run_file(__file__)
+claim(
+    "softmax.noise-rate/{side}/{reading}",
+    exponent(
+        noise, r"n N / \sigma^2", along="w", ray=(30, "min(1e15, 1e30**(2/(d + 2)))"),
+        low="D/2", high="D/2", sharp="(d - 1)/2",
+    ),
+    source=SKETCH,
+    kind={"*/ambient": "printed", "*": "convention"},
+    expected={"lower/ambient": "refuted", "*": "supported"},
+    over={"reading": READINGS, "d": DIMENSIONS},
+    assumes=(*ASSUMED, r"$w \to \infty$ with $n = w^{d/2+1}$, so that every window holds many tokens"),
+    agrees=agree(noise_at, sampled_noise, "N", over={"d": 5, "n": 100, "w": (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)}),
+    finding="The sharp exponent is $(d-1)/2$, half the dimension of the sphere: a window of angle $w^{-1/2}$ holds "
+    "$n w^{-(d-1)/2}$ tokens. With $d$ read as the ambient dimension the rate is an upper bound and no more.",
+    corrected={"*/ambient": CORRECTED, "*": ""},
+)  # fmt: skip
+claim(
+    "softmax.noise-rate/lower/every-window",
+    exponent(noise_beyond, r"N / \sigma^2", ray=(1e2, 1e8), low="1/2", sharp="0"),
+    source=SKETCH,
+    kind="stronger",
+    expected="refuted",
+    over={"d": (2, 3, 4, 5, 6, 7)},  # beyond, the limit is approached too slowly for six decades of n to decide it
+    statement=r"N(w) = \Omega\left(\sigma^2\, \frac{w^{(d-1)/2} + 1}{n}\right) \quad \text{for every } w",
+    assumes=(*ASSUMED, r"$n \to \infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
+    finding=r"The relevant range is $1 \ll w \ll n^{2/(d-1)}$. Beyond it the nearest token takes all the attention and "
+    r"$N \to \sigma^2$, which no power of $w$ can follow: $N \leq \sigma^2$ always.",
+    corrected=CORRECTED,
+)
+claim(
+    "softmax.noise-rate/{side}/{reading}/proved",
+    bound(proved_rate, "a", low="D/2", high="D/2", sharp="(d - 1)/2", method="certified"),
+    source=SKETCH,
+    kind="derived",
+    expected={"lower/ambient/*": "refuted", "*": "supported"},
+    over={"reading": READINGS, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
+    title="the envelope of the noise that is proved for every n",
+    corrected=CORRECTED,
+    assumes=(*ASSUMED, r"$n \geq K w^{(d-1)/2}$, $w \geq w_0$, with the numbers of `lipverify prove`"),
+)

@@ -4,156 +4,218 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from checks._running import run_file
-from checks._slides import ASSUMED, LAWS, curve_agreement, slides
-from lipverify.claims.claim import CellPlan, Claim, Reading, Task
-from lipverify.claims.figure import Figure, Panel, Series
-from lipverify.claims.registry import Profile
-from lipverify.claims.softmax.rays import LossCurve, loss_curve, problem
-from lipverify.claims.verdict import Allowed, Interval
-from lipverify.loss import loss_terms
-from lipverify.optimum import optimal_window
-
-TABLE = slides(
-    "Tradeoff table",
-    r"$\mathbf{M}$ large: attention decays quickly, estimator bias low, noise variance high; $\mathbf{M}$ small: the reverse",
-)
-N = 1000
-RISING, FALLING = Allowed(low=0.0, open=True), Allowed(high=0.0, open=True)
-
-
-class Slopes(msgspec.Struct, frozen=True, kw_only=True):
-    """The smallest and largest d log(term) / d log w over a range of windows, and their errors."""
-
-    noise: tuple[float, float]
-    bias: tuple[float, float]
-    noise_error: float
-    bias_error: float
-
-
-def slopes(law: str, d: int, beyond: bool) -> Slopes:
-    """Slopes between neighbours of a grid: from w = 0.1 to w*, or about 4 n^{2/(d-1)}, far beyond it."""
-    p = problem(law, d, N)
-    far = 4 * N ** (2 / (d - 1)) * np.array([1.0, 2.0])
-    w = far if beyond else np.geomspace(0.1, optimal_window(p).w, 7)
-    terms, step = loss_terms(p, w), np.diff(np.log(w))
-
-    def range_of(values: Any) -> tuple[float, float]:
-        found = np.diff(np.log(values)) / step
-        return float(found.min()), float(found.max())
-
-    return Slopes(
-        noise=range_of(terms.noise),
-        bias=range_of(terms.bias),
-        noise_error=float(2 * np.max(terms.noise_error / terms.noise) / step.min()),
-        bias_error=float(2 * np.max(terms.bias_error / terms.bias) / step.min()),
-    )
-
-
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """Noise rises and bias falls up to the optimal window; whether bias goes on falling."""
-    relevant = [_claim(profile, term, law, beyond=False) for law in LAWS for term in ("noise", "bias")]
-    return (*relevant, _claim(profile, "bias", "affine", beyond=True))
-
-
-def _claim(profile: Profile, term: str, law: str, beyond: bool) -> Claim:
-    allowed, twin = (RISING, FALLING) if term == "noise" else (FALLING, RISING)
-    verb, opposite = ("rises", "falls") if term == "noise" else ("falls", "rises")
-    where = "beyond n^(2/(d-1))" if beyond else "up to w*"
-    reading = "every-window" if beyond else "relevant"
-    relation = ">" if term == "noise" else "<"
-    letter = "N" if term == "noise" else "B"
-
-    def read(result: Slopes, _: Allowed) -> Reading:
-        low, high = getattr(result, term)
-        error = getattr(result, f"{term}_error")
-        return Reading(Interval(low - error, high + error))
-
-    dimensions = profile.dimensions if law == "affine" else tuple(k for k in profile.dimensions if k in (2, 3, 5, 8))
-    curve = Task(loss_curve, (law, 5, 100, profile.contexts, profile.seed, profile.backend))
-    return Claim(
-        id=f"softmax.tradeoff/{law}/{term}/{reading}",
-        title=f"Tradeoff, {law} law: the {term} {verb} with M, {where}",
-        statement=rf"\frac{{\mathrm{{d}} \log {letter}}}{{\mathrm{{d}} \log w}} {relation} 0"
-        + (r" \quad \text{for every } w" if beyond else r" \quad \text{for } w \leq w^*"),
-        source=TABLE,
-        assumptions=(*ASSUMED, f"{law} law", f"$n = {N}$, $L = \\sigma = 1$"),
-        claimed=f"{term} {verb} with w {where}",
-        control=f"{term} {opposite} with w {where}",
-        expected="refuted" if beyond else "supported",
-        cells=tuple(
-            CellPlan(
-                where={"d": k, "n": N, "law": law},
-                task=Task(slopes, (law, k, beyond)),
-                quantity=f"d log {letter} / d log w, {where}",
-                read=read,
-                claimed=f"{relation} 0",
-                allowed=allowed,
-                control=_twin(twin, beyond, k),
-            )
-            for k in dimensions
-        ),
-        cross_checks=curve_agreement(term, law, profile),
-        extra_tasks=(curve,),
-        figures=lambda results: _figure(results[curve.address], law),
-        finding=_BEYOND if beyond else "",
-        corrected="the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again"
-        if beyond
-        else "",
-    )
-
-
-def _twin(twin: Allowed, beyond: bool, d: int) -> Allowed:
-    """Beyond the relevant range the sign depends on d, so there the twin is a rate that no law has."""
-    return Allowed(high=-5.0) if beyond else twin
-
-
-_BEYOND = (
-    "The direction of the table holds up to the optimal window and past it, but not for every $w$: in every dimension measured the "
-    "bias of the loss has a minimum and rises again towards that of the nearest neighbour, because a window that holds "
-    "one token averages nothing. (This is $\\mathcal{L}_{bias}$ of the decomposition, which contains the variance over contexts.)"
+import lipverify as lv
+from lipverify.claims import (
+    DIMENSIONS,
+    Figure,
+    Panel,
+    Region,
+    Series,
+    Source,
+    agree,
+    at,
+    bound,
+    claim,
+    draw,
+    per_profile,
 )
 
+Value = tuple[float, float]
+SMALL, STEP, POINTS = 0.01, 1e-3, 7
+"""The smallest w, and the step in log w of the differences that give a slope at each of so many points."""
+SAMPLED = (0.3, 1.0, 3.0, 10.0, 30.0)
 
-def _figure(curve: LossCurve, law: str) -> tuple[Figure, ...]:
-    """Loss terms against w, exactly and sampled, with the bounds of the proof sketch."""
-    total = tuple(n + b for n, b in zip(curve.noise, curve.bias, strict=True))
-    large = tuple(w for w in curve.w if w >= 1)
+
+def slopes(law: str, d: int, n: float, L: float) -> dict[str, Value]:
+    """The least d log N / d log w and the least -d log B / d log w, at seven windows from w = 0.01 to w*; sigma = 1."""
+    problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=1.0)
+    w = np.geomspace(SMALL, lv.optimal_window(problem).w, POINTS)
+    terms = lv.loss_terms(problem, np.concatenate([w, w * np.exp(STEP)]))
+    return {"noise": least(terms.noise, terms.noise_error, +1), "bias": least(terms.bias, terms.bias_error, -1)}
+
+
+def least(values: np.ndarray, errors: np.ndarray, sign: int) -> Value:
+    """The least slope times the sign, and its error."""
+    found = sign * np.log(values[POINTS:] / values[:POINTS]) / STEP
+    return float(found.min()), float(2 * np.max(errors / values) / STEP)
+
+
+def beyond(law: str, d: int, n: float) -> Value:
+    """d log B / d log w from 4 n^(2/(d-1)) to twice that, where the nearest token has most of the attention."""
+    w = 4 * n ** (2 / (d - 1)) * np.array([1.0, 2.0])
+    terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), w)
+    error = float(np.sum(terms.bias_error / terms.bias))
+    return float(np.log(terms.bias[1] / terms.bias[0]) / np.log(2)), error / float(np.log(2))
+
+
+def exact_terms(law: str, d: int, n: int) -> dict[str, Any]:
+    """Both terms at the windows of the cross-check, by name, as curves, and the optimum."""
+    problem, w = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), np.geomspace(0.1, 60.0, 25)
+    curve, best = lv.loss_terms(problem, w), lv.optimal_window(problem)
+    shown = {"d": d, "n": n, "w": w, "B": curve.bias, "N": curve.noise, "w*": best.w, "loss*": best.loss}
+    return shown | named(lv.loss_terms(problem, np.array(SAMPLED)))
+
+
+def sampled_terms(law: str, d: int, n: int, contexts: int, seed: int, backend: str) -> dict[str, Value]:
+    """The same on contexts that are drawn in full: the exact method begins with a reduction."""
+    problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
+    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"curve/{law}/{d}/{n}"}
+    return named(lv.loss_terms(problem, np.array(SAMPLED), "montecarlo", sampling="full", **drawn))
+
+
+def named(terms: lv.LossTerms) -> dict[str, Value]:
+    """Bias and noise with their errors, by window."""
+    columns = {"B": (terms.bias, terms.bias_error), "N": (terms.noise, terms.noise_error)}
+    return {
+        f"{letter}({w:g})": (float(values[k]), float(errors[k]))
+        for letter, (values, errors) in columns.items()
+        for k, w in enumerate(SAMPLED)
+    }
+
+
+RATES = {"affine": 2.0, "relu": 1.5}
+"""The power of 1/w at which the bias falls."""
+SHARPLY = {"affine": "w^{-2}", "relu": "w^{-3/2}"}
+
+
+def curves(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figure:
+    """Bias, noise and loss against w: exactly, sampled, between what is printed, and beside their sharp rates."""
+    d, n, w, B, N = exact["d"], exact["n"], *(np.asarray(exact[name]) for name in ("w", "B", "N"))
     panel = Panel(
-        title=f"loss terms, {law} law, $d = 5$, $n = 100$, $L = \\sigma = 1$",
-        xlabel="$w$",
+        title=f"{law} law, $d = {d}$, $n = {n}$, $L = \\sigma = 1$",
+        xlabel="$w_{KQ}$",
         ylabel="loss",
         series=(
-            Series(label="bias $B$", x=curve.w, y=curve.bias),
-            Series(label="noise $N$", x=curve.w, y=curve.noise),
-            Series(label="loss", x=curve.w, y=total),
-            Series(
-                label="$B$, Monte Carlo",
-                x=curve.sampled_w,
-                y=curve.sampled_bias,
-                error=curve.bias_error,
-                style="errorbars",
-            ),
-            Series(
-                label="$N$, Monte Carlo",
-                x=curve.sampled_w,
-                y=curve.sampled_noise,
-                error=curve.noise_error,
-                style="errorbars",
-            ),
-            Series(label="$w^{-1}/5$", x=large, y=tuple(0.2 / w for w in large), style="dashed"),
-            Series(label="$w^{-2}/5$", x=large, y=tuple(0.2 / w**2 for w in large), style="dashed"),
+            line("bias $B$", w, B),
+            line("noise $N$", w, N),
+            line("loss $B + N$", w, B + N),
+            *(points(letter, sampled) for letter in "BN"),
+            Series(label="minimum, at $w^*$", x=(exact["w*"],), y=(exact["loss*"],), style="points"),
+            *rates(law, d, w, B, N),
         ),
+        regions=(printed_bias(n, w, B),),
     )
     caption = (
-        "Bias, noise and their sum against the window, by the exact method (lines) and by Monte Carlo (points with 95 % intervals); "
-        "the dashed lines have the slopes of the printed bounds on the bias."
+        f"Bias $B$, noise $N$ and their sum, {law} law: by the exact method (lines) and on sampled contexts (points with 95 % intervals). Shaded: "
+        r"the printed $\Omega(L^2/w^2) < B < \Theta(L^2/w + L^2/n)$ with the closest constants that hold for $w \geq 1$. Dashed: the printed "
+        rf"$\sigma^2 (w^{{d/2}} + 1)/n$ of the noise, and the rates that hold, ${SHARPLY[law]}$ of $B$ and $w^{{(d-1)/2}}/n$ of $N$."
     )
-    return (Figure(caption=caption, alt=f"Loss terms against w for the {law} law.", panels=(panel,)),)
+    alt = (
+        f"For the {law} law the bias falls and the noise rises with w; their sum is least at w* = {exact['w*']:.2g}. The bias lies inside the printed "
+        "range; the noise rises more slowly than is printed."
+    )
+    return Figure(caption=caption, alt=alt, panels=(panel,), layer="front" if law == "relu" else "evidence")  # fmt: skip
 
 
-if __name__ == "__main__":
-    run_file(__file__)
+def line(label: str, x: np.ndarray, y: np.ndarray, **style: Any) -> Series:
+    """A curve."""
+    return Series(label=label, x=tuple(map(float, x)), y=tuple(map(float, y)), **style)
+
+
+def points(letter: str, sampled: dict[str, Value]) -> Series:
+    """What is sampled of one term, where its interval leaves out zero."""
+    found = [(w, *sampled[f"{letter}({w:g})"]) for w in SAMPLED]
+    x, y, error = zip(*((w, value, error) for w, value, error in found if error < value), strict=True)
+    return Series(label=f"${letter}$, sampled", x=x, y=y, error=error, style="errorbars")
+
+
+def printed_bias(n: int, w: np.ndarray, B: np.ndarray) -> Region:
+    """c / w^2 < B < C (1/w + 1/n), with the closest constants that hold for w >= 1."""
+    x, bias = w[w >= 1], B[w >= 1]
+    low, high = np.min(bias * x**2) / x**2, np.max(bias / (1 / x + 1 / n)) * (1 / x + 1 / n)
+    return Region(
+        label="printed range of $B$",
+        **{name: tuple(map(float, v)) for name, v in zip(("x", "low", "high"), (x, low, high), strict=True)},
+    )
+
+
+def rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tuple[Series, ...]:
+    """The printed shape of the noise, right at w = 0, and the sharp rates through the largest w."""
+    x = w[w >= 1]
+    return (
+        line("printed shape of $N$", w, N[0] * (w ** (d / 2) + 1) / (w[0] ** (d / 2) + 1), style="dashed"),
+        line(f"${SHARPLY[law]}$", x, B[-1] * (x / w[-1]) ** -RATES[law], style="dashed"),
+        line("$w^{(d-1)/2}$", x, N[-1] * (x / w[-1]) ** ((d - 1) / 2), style="dashed"),
+    )
+
+
+TABLE = Source(
+    "S",
+    "Tradeoff table",
+    r"$\mathbf{M}$ large: attention decays quickly with distance, fewer points that are attended to, estimator bias low, noise variance "
+    r"high; $\mathbf{M}$ small: slowly, more, high, low",
+)
+LAWS = {"affine": {"linear": "1"}, "relu": {"linear": "1/(2 - d*(gamma(d/2)/gamma((d + 1)/2))**2/pi)"}}
+"""The share of the linear part in the variance of f: it alone makes the bias fall at first, by the share 2 w / d."""
+MODEL = (
+    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+    r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
+)
+RANGE = (
+    *MODEL,
+    r"at seven $w$ from $0.01$ to $w^*$ at $L = 10 \sigma$, and so up to $w^*$ at every smaller $L / \sigma$",
+)
+GRID = {"d": (2, 3, 5, 8), "n": per_profile((1000,), (100, 1000, 10**5)), "L": 10.0}
+SEEN = {"d": 3, "n": 1000}
+CURVES = draw(curves, exact=at(exact_terms, **SEEN), sampled=at(sampled_terms, **SEEN))
+
+
+def agreed(letter: str) -> list[Any]:
+    """One term at n = 1000, exactly and sampled."""
+    return [agree(exact_terms, sampled_terms, f"{letter}({w:g})", of=f"{letter}({w:g})", over=SEEN) for w in SAMPLED]
+
+
+claim(
+    "softmax.tradeoff/{law}/noise/relevant",
+    bound(
+        slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, sharp="0.0002/d", over=GRID
+    ),
+    source=TABLE,
+    kind={"relu/*": "printed", "*": "stronger"},
+    expected="supported",
+    over={"law": LAWS},
+    title="the noise rises with w, up to w*",
+    assumes=RANGE,
+    agrees=agreed("N"),
+    figures=CURVES,
+    finding=r"The rise is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the twin claims more than its "
+    r"slope $2 w^2 / d$ there.",
+)  # fmt: skip
+claim(
+    "softmax.tradeoff/{law}/bias/relevant",
+    bound(
+        slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True, sharp="0.02*linear/d", over=GRID
+    ),
+    source=TABLE,
+    kind={"relu/*": "printed", "*": "stronger"},
+    expected="supported",
+    over={"law": LAWS},
+    title="the bias falls with w, up to w*",
+    assumes=RANGE,
+    agrees=agreed("B"),
+    figures=CURVES,
+    finding="The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2 w / d$: the twin "
+    "claims more than that.",
+)  # fmt: skip
+claim(
+    "softmax.tradeoff/{law}/bias/every-window",
+    bound(
+        beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", high=0, strict=True, twin=-0.01, instead={"low": 0, "strict": True},
+        over={"d": DIMENSIONS, "n": 1000},
+    ),
+    source=TABLE,
+    kind="stronger",
+    expected="refuted",
+    over={"law": "affine"},
+    title="the bias falls with w, whatever w",
+    statement=r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w} < 0 \quad \text{for every } w",
+    assumes=(*MODEL, r"from $w = 4 n^{2/(d-1)}$ to twice that, $n = 1000$"),
+    agrees=agreed("B"),
+    figures=CURVES,
+    finding="The direction of the table holds up to the optimal window and past it, but not for every $w$: in every dimension measured "
+    "the bias of the loss has a minimum and rises again towards that of the nearest neighbour, because a window that holds one token "
+    r"averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which contains the variance over contexts.)",
+    corrected="the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again",
+)  # fmt: skip

@@ -1,180 +1,181 @@
-r"""Theorem 2 and the proof sketch: how the optimal window w* grows with Lambda = n L^2 / sigma^2."""
+r"""Theorem 2 and the proof sketch: how the optimal w* grows with Lambda = n L^2 / sigma^2."""
 
 from __future__ import annotations
 
-from functools import cache, partial
-from operator import attrgetter
 from typing import Any
 
-import sympy
-
-from checks._rates import sharp_rates
-from checks._running import run_file
-from checks._slides import (
-    ASSUMED,
-    LAWS,
-    READINGS,
-    RELATION,
-    SYMBOL,
-    d,
-    exponent_figure,
-    growths_of,
-    limits_in_words,
-    sharp_bias_power,
-    slides,
-    window_agreement,
+import lipverify as lv
+from lipverify.claims import (
+    DIMENSIONS,
+    Figure,
+    Panel,
+    Region,
+    Series,
+    Source,
+    agree,
+    at,
+    bound,
+    claim,
+    draw,
+    exponent,
+    identity,
+    per_profile,
 )
-from lipverify.claims.claim import Claim, Task
-from lipverify.claims.registry import Profile
-from lipverify.claims.scaling import Side, scaling_cell
-from lipverify.claims.softmax.rays import window_growth
-from lipverify.claims.verdict import Verdict
+from lipverify.claims.proved import proved_rates
 
-THEOREM_2 = slides(
-    "Theorem 2",
-    r"for sufficiently large $n$, $\Omega((nL^2/\sigma^2)^{1/d}) < w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$",
-)
-SKETCH = slides(
-    "Proof Sketch",
-    r"$\mathcal{L}_{noise} = \Theta(\sigma^2 (w^{d/2}+1)/n)$ and "
-    r"$\Omega(L^2/w^2) < \mathcal{L}_{bias} < \Theta(L^2/w + L^2/n)$; use these to get a range for $w_{KQ}$",
-)
+Value = tuple[float, float]
 
 
-@cache
-def implied(noise: sympy.Expr, bias_upper: sympy.Expr, bias_lower: sympy.Expr) -> dict[str, sympy.Expr]:
-    """What bounds N ~ w^noise / Lambda and w^bias_lower < B < w^bias_upper imply for log w* / log Lambda.
+def optimum(law: str, d: int, n: float) -> dict[str, Value]:
+    """w* and the loss there, at L = sigma = 1: w* depends on L / sigma only, and Lambda is n."""
+    found = lv.optimal_window(lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0))
+    return {"w": (found.w, found.w_error), "loss": (found.loss, found.loss_error)}
 
-    The best loss is no larger than where noise and upper bias balance; at w* neither the noise nor the
-    lower bias can exceed it.
+
+def sampled_optimum(law: str, d: int, n: float, contexts: int, seed: int) -> dict[str, Value]:
+    """w* on sampled contexts alone."""
+    problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
+    from lipverify.optimum.window.empirical import empirical_window
+
+    found = empirical_window(problem, contexts=contexts, seed=seed, stream=f"window/{law}/{d}/{n}")
+    return {"w": (found.w, found.w_error)}
+
+
+def derivation(reading: str, d: int, below: float = 2) -> Value:
+    """How far 1/(D + 2) and 2/(D + 2) are from what N ~ w^(D/2) / Lambda and w^-below < B < 1/w imply, by SymPy.
+
+    The best loss is no larger than where noise and upper bias balance; at w* neither the noise nor the lower bias can
+    exceed it. In powers of Lambda, with w = Lambda^x.
     """
-    x = sympy.Symbol("x", positive=True)
-    balance = sympy.solve(sympy.Eq(noise * x - 1, bias_upper * x), x)[0]
-    loss = bias_upper * balance
-    return {
-        "upper": sympy.simplify(sympy.solve(sympy.Eq(noise * x - 1, loss), x)[0]),
-        "lower": sympy.simplify(sympy.solve(sympy.Eq(bias_lower * x, loss), x)[0]),
-    }
+    import sympy
+
+    D, x = sympy.Integer(d if reading == "ambient" else d - 1), sympy.Symbol("x")
+    balance = sympy.solve(sympy.Eq(D / 2 * x - 1, -x), x)[0]
+    upper = sympy.solve(sympy.Eq(D / 2 * x - 1, -balance), x)[0]
+    lower = sympy.solve(sympy.Eq(-sympy.nsimplify(below) * x, -balance), x)[0]
+    return float(abs(lower - 1 / (D + 2)) + abs(upper - 2 / (D + 2))), 0.0
 
 
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """Printed, derived and sharp, for each law, side and reading of d."""
-    printed = [
-        _claim(
-            profile,
-            "printed",
-            law,
-            side,
-            reading,
-            expr,
-            THEOREM_2,
-            PRINTED_VERDICTS[law, side, reading],
-        )
-        for law in LAWS
-        for reading, dimension in READINGS.items()
-        for side, expr in _printed(dimension).items()
-    ]
-    derived = [
-        _claim(
-            profile,
-            "derived",
-            law,
-            side,
-            reading,
-            implied(dimension / 2, -1, -2)[side],
-            SKETCH,
-            "supported",
-        )
-        for law in LAWS
-        for reading, dimension in READINGS.items()
-        for side in _printed(dimension)
-    ]
-    sharp = [_claim(profile, "derived", law, "theta", "sharp", _sharp(law), SKETCH, "supported") for law in LAWS]
-    return (*printed, *derived, *sharp)
+def windows(law: str, d: int) -> list[tuple[float, float]]:
+    """(Lambda, w*) over sixteen decades."""
+    return [(s, optimum(law, d, s)["w"][0]) for s in (1e2, 1e4, 1e6, 1e9, 1e12, 1e15, 1e18)]
 
 
-def _printed(dimension: sympy.Expr) -> dict[Side, sympy.Expr]:
-    """The exponents of Theorem 2, with its d read as `dimension`."""
-    return {"lower": 1 / dimension, "upper": 2 / dimension}
+def against_lambda(law: str, **found: list[tuple[float, float]]) -> Figure:
+    """w* against Lambda for several d, between the printed powers, on the sharp one."""
+    caption = (
+        rf"The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {law} law. Shaded: what the printed $\Omega(\Lambda^{{1/d}})$ and "
+        r"$\mathcal{O}(\Lambda^{2/d})$ leave from the first point on. Dashed: the sharp power "
+        rf"$\Lambda^{{{SHARP[law]}}}$ through the last point."
+    )
+    alt = f"For d = {', '.join(name[2:] for name in found)}, w* rises along a straight line on log axes inside the printed range, on the sharp power."
+    panels = tuple(_panel(law, int(name[2:]), tuple(points)) for name, points in found.items())
+    return Figure(caption=caption, alt=alt, panels=panels, layer="front")
 
 
-def _sharp(law: str) -> sympy.Expr:
-    power = sharp_bias_power(law)
-    return implied((d - 1) / 2, power, power)["upper"]
-
-
-PRINTED_VERDICTS: dict[tuple[str, str, str], Verdict] = {
-    ("affine", "lower", "ambient"): "refuted",
-    ("affine", "upper", "ambient"): "supported",
-    ("affine", "lower", "intrinsic"): "refuted",
-    ("affine", "upper", "intrinsic"): "supported",
-    ("relu", "lower", "ambient"): "supported",
-    ("relu", "upper", "ambient"): "supported",
-    ("relu", "lower", "intrinsic"): "refuted",
-    ("relu", "upper", "intrinsic"): "supported",
-}
-
-TWINS: dict[Side, dict[str, sympy.Expr]] = {
-    "lower": {"ambient": 2 / (d + 1), "intrinsic": 2 / d},
-    "upper": {"ambient": 1 / (d + 4), "intrinsic": 1 / (d + 4)},
-    "theta": {"sharp": 2 / (d + 1)},
-}
-"""Falsified exponents: beyond the sharp one on the wrong side, by less than the printed factor of two."""
-
-
-def _claim(
-    profile: Profile,
-    form: str,
-    law: str,
-    side: Side,
-    reading: str,
-    claimed: sympy.Expr,
-    source: Any,
-    expected: Verdict,
-) -> Claim:
-    twin = TWINS[side][reading]
-    tasks = {k: Task(window_growth, (law, k, profile.points)) for k in profile.dimensions}
-    pick = attrgetter("window")
-    growths = growths_of(tasks, pick)
-    latex = sympy.latex(claimed, fold_short_frac=True)
-    tail = f"{law}/{reading}" if reading == "sharp" else f"{law}/{side}/{reading}"
-    return Claim(
-        id=f"softmax.window-{form}/{tail}",
-        title=f"The optimal window, {law} law: {SYMBOL[side]} bound, {form}, {reading}",
-        statement=rf"w^* = {RELATION[side]}\left(\Lambda^{{{latex}}}\right), \quad \Lambda = nL^2/\sigma^2 \to \infty",
-        source=source,
-        assumptions=(*ASSUMED, f"{law} law", "limit along $n \\to \\infty$ at fixed $L/\\sigma$"),
-        claimed=f"w* = {SYMBOL[side]}(Λ^({claimed}))",
-        control=f"w* = {SYMBOL[side]}(Λ^({twin}))",
-        expected=expected,
-        cells=tuple(
-            scaling_cell(tasks[k], pick, "limit exponent of w* in n", side, claimed, twin, k, law=law) for k in tasks
+def _panel(law: str, d: int, points: tuple[tuple[float, float], ...]) -> Panel:
+    """One dimension: the printed range opens from the first point, the sharp power runs through the last."""
+    x, y = zip(*points, strict=True)
+    powers = {"low": 1 / d, "high": 2 / d}
+    edges = {side: tuple(y[0] * (s / x[0]) ** power for s in x) for side, power in powers.items()}
+    rate = 2 / (d + (2 if law == "relu" else 3))
+    return Panel(
+        title=f"$d = {d}$",
+        xlabel=r"$\Lambda$",
+        ylabel="$w^*$",
+        series=(
+            Series(label="$w^*$", x=x, y=y, style="points"),
+            Series(label="the sharp power", x=x, y=tuple(y[-1] * (s / x[-1]) ** rate for s in x), style="dashed"),
         ),
-        cross_checks=window_agreement(law, profile),
-        figures=lambda results: exponent_figure(growths(results), claimed, side, "$n$", "$w^*$"),
-        finding=partial(_finding, tasks, law, side, claimed),
-        corrected=_corrected(law) if form == "printed" else "",
-        tables=(lambda _: sharp_rates()) if form == "printed" else None,
+        regions=(Region(label="printed range", x=x, **edges),),
     )
 
 
-def _corrected(law: str) -> str:
-    sharp = sympy.latex(_sharp(law), fold_short_frac=True)
-    return f"$w^* = \\Theta(\\Lambda^{{{sharp}}})$ for the {law} law, with the constants of the table"
+THEOREM_2 = Source(
+    "S",
+    "Theorem 2",
+    r"For sufficiently large $n$, the minimizer of the pretraining population loss induced by $D(\mathcal{F}_L^+)$ is "
+    r"$\mathbf{M}^* = w_{KQ} \mathbf{I}_d$ where $\Omega((nL^2/\sigma^2)^{1/d}) < w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$",
+)
+SKETCH = Source(
+    "S",
+    "Proof Sketch",
+    r"$\mathcal{L}_{noise} = \Theta(\sigma^2 (w^{d/2}+1)/n)$ and $\Omega(L^2/w^2) < \mathcal{L}_{bias} < \Theta(L^2/w + L^2/n)$; "
+    r"use these to get a range for $w_{KQ}$",
+)
+LAWS = {"relu": {"rate": "2/(d + 2)"}, "affine": {"rate": "2/(d + 3)"}}
+"""The rate at which the noise w^((d-1)/2) / n balances the bias, w^(-3/2) for ReLU and w^-2 for the affine law."""
+SHARP = {"relu": "2/(d+2)", "affine": "2/(d+3)"}
+"""The same, as it is drawn."""
+READINGS = {"ambient": {"D": "d", "E": "d + 2"}, "intrinsic": {"D": "d - 1", "E": "d + 1"}}
+ASSUMED = (
+    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+    r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
+    r"$\Lambda = n L^2 / \sigma^2 \to \infty$ along $n \to \infty$ at fixed $L / \sigma$",
+)
+FAMILY = {"law": LAWS, "reading": READINGS, "d": DIMENSIONS}
+PROVED: dict[str, Any] = {
+    "source": THEOREM_2,
+    "kind": "derived",
+    "over": {**FAMILY, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
+    "title": "the window theorem that is proved for every n",
+    "corrected": {
+        "relu/*": r"$w^* = \Theta(\Lambda^{2/(d+2)})$ for the ReLU law",
+        "*": r"$w^* = \Theta(\Lambda^{2/(d+3)})$ for the affine law",
+    },
+    "assumes": (
+        *ASSUMED[:2],
+        r"$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$, with the numbers of `lipverify prove`",
+    ),
+}
+"""$low W < w^* < high W$, $W = \\Lambda^e$, for every n, L and sigma in that range: the exponent is e, without a limit."""
+SAMPLED = agree(optimum, sampled_optimum, "w^*", of="w", over={"d": (3, 5), "n": 100})
 
-
-def _finding(tasks: dict[int, Task], law: str, side: Side, claimed: sympy.Expr, results: dict[str, Any]) -> str:
-    windows = {k: results[task.address].window for k, task in tasks.items()}
-    losses = {k: results[task.address].loss for k, task in tasks.items()}
-    sharp = sympy.latex(_sharp(law), fold_short_frac=True)
-    some = [k for k in (2, 5, 8) if k in tasks]
-    loss = "; ".join(f"$d={k}$: {losses[k].exponent:.5f}" for k in some)
-    return (
-        f"The sharp rate that the noise $w^{{(d-1)/2}}$ and the bias $w^{{{sympy.latex(sharp_bias_power(law))}}}$ of the "
-        f"{law} law imply is $w^* = \\Theta(\\Lambda^{{{sharp}}})$. {limits_in_words(windows, some)} "
-        f"Exponents of the loss at $w^*$: {loss}."
-    )
-
-
-if __name__ == "__main__":
-    run_file(__file__)
+claim(
+    "softmax.window-printed/{law}/{side}/{reading}",
+    exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/D", high="2/D", sharp="rate"),
+    source=THEOREM_2,
+    kind={"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"},
+    expected={"affine/lower/*": "refuted", "relu/lower/intrinsic": "refuted", "*": "supported"},
+    over=FAMILY,
+    assumes=ASSUMED,
+    agrees=SAMPLED,
+    figures={"relu/*/ambient": draw(against_lambda, **{f"d_{d}": at(windows, d=d) for d in (2, 3, 5)}), "*": ()},
+    corrected={
+        "relu/*": r"$w^* = \Theta(\Lambda^{2/(d+2)})$ for the ReLU law",
+        "*": r"$w^* = \Theta(\Lambda^{2/(d+3)})$ for the affine law",
+    },
+)
+claim(
+    "softmax.window-derived/{law}/{side}/{reading}",
+    exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", sharp="rate"),
+    identity(derivation, r"\text{implied} - \text{stated}", twin={"below": 1.5}),
+    source=SKETCH,
+    kind="derived",
+    expected="supported",
+    over=FAMILY,
+    assumes=ASSUMED,
+    agrees=SAMPLED,
+)
+claim(
+    "softmax.window-derived/{law}/sharp",
+    exponent(optimum, "w^*", of="w", scale=r"\Lambda", equals="rate"),
+    source=SKETCH,
+    kind="sharp",
+    expected="supported",
+    over={"law": LAWS, "d": DIMENSIONS},
+    assumes=ASSUMED,
+    agrees=SAMPLED,
+)
+claim(
+    "softmax.window-printed/{law}/{side}/{reading}/proved",
+    bound(proved_rates, "e", of="window", low="1/D", high="2/D", sharp="rate", method="certified"),
+    expected={"affine/lower/*": "refuted", "relu/lower/intrinsic/*": "refuted", "*": "supported"},
+    **PROVED,
+)
+claim(
+    "softmax.window-derived/{law}/{side}/{reading}/proved",
+    bound(proved_rates, "e", of="window", low="1/E", high="2/E", sharp="rate", method="certified"),
+    expected="supported",
+    **PROVED,
+)

@@ -24,6 +24,7 @@ extensions = [
     "mathml",
     "findings",
     "commands",
+    "web_page",
 ]
 exclude_patterns = ["_ext"]
 myst_enable_extensions = ["dollarmath"]

@@ -11,12 +11,12 @@ line answers `--help` and bad input without loading a numerical library.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify import laws
-    from lipverify.claims.own import bound_claim, scaling_claim
+    from lipverify import claims, covariates, laws, linear_transformer, loss, optimum, problem, scaling
     from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
     from lipverify.loss import LossTerms, loss_terms
     from lipverify.loss.asymptotic import Leading, leading
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lipverify.problem import Problem
     from lipverify.scaling import Growth, growth
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Affine",
@@ -51,55 +51,47 @@ __all__ = [
     "Trajectory",
     "Zonal",
     "__version__",
-    "bound_claim",
+    "claims",
+    "covariates",
     "growth",
     "laws",
     "leading",
+    "linear_transformer",
+    "loss",
     "loss_terms",
     "optimal_matrix",
     "optimal_window",
+    "optimum",
     "pretrain",
-    "scaling_claim",
+    "problem",
+    "scaling",
     "sensitivity",
 ]
 
-_HOME = {
-    "Affine": "lipverify.laws",
-    "Cosine": "lipverify.laws",
-    "Growth": "lipverify.scaling",
-    "Leading": "lipverify.loss.asymptotic",
-    "LossTerms": "lipverify.loss",
-    "MatrixOptimum": "lipverify.optimum",
-    "Optimum": "lipverify.optimum",
-    "Problem": "lipverify.problem",
-    "Quadratic": "lipverify.laws",
-    "ReLU": "lipverify.laws",
-    "Ridge": "lipverify.laws",
-    "Sensitivity": "lipverify.optimum",
-    "Trajectory": "lipverify.optimum",
-    "Zonal": "lipverify.laws",
-    "bound_claim": "lipverify.claims.own",
-    "growth": "lipverify.scaling",
-    "leading": "lipverify.loss.asymptotic",
-    "loss_terms": "lipverify.loss",
-    "optimal_matrix": "lipverify.optimum",
-    "optimal_window": "lipverify.optimum",
-    "pretrain": "lipverify.optimum",
-    "scaling_claim": "lipverify.claims.own",
-    "sensitivity": "lipverify.optimum",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on its first use."""
-    if name == "laws":
-        return import_module("lipverify.laws")
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "Affine": "laws",
+        "Cosine": "laws",
+        "Growth": "scaling",
+        "Leading": "loss.asymptotic",
+        "LossTerms": "loss",
+        "MatrixOptimum": "optimum",
+        "Optimum": "optimum",
+        "Problem": "problem",
+        "Quadratic": "laws",
+        "ReLU": "laws",
+        "Ridge": "laws",
+        "Sensitivity": "optimum",
+        "Trajectory": "optimum",
+        "Zonal": "laws",
+        "growth": "scaling",
+        "leading": "loss.asymptotic",
+        "loss_terms": "loss",
+        "optimal_matrix": "optimum",
+        "optimal_window": "optimum",
+        "pretrain": "optimum",
+        "sensitivity": "optimum",
+    },
+    modules=["claims", "covariates", "laws", "linear_transformer", "loss", "optimum", "problem", "scaling"],
+)

@@ -3,6 +3,7 @@
 from lipverify.problem.composed import LowRank, Sampled, Transformed
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
 from lipverify.problem.laws import LAWS, Affine, Cosine, Linear, Quadratic, ReLU, law_named
+from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "RidgeLaw",
     "Sampled",
     "Transformed",
+    "WithOffset",
     "Zonal",
     "law_named",
 ]

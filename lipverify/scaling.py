@@ -5,42 +5,36 @@ For Q ~ K s^a (1 + corrections that are powers of s), the local slopes on a geom
     a_k = log(Q_{k+1} / Q_k) / log(s_{k+1} / s_k) = a + sum_j c_j s_k^{-delta_j},
 
 tend to the limit exponent a. One global log-log fit mixes a with the corrections and its standard
-error does not see them; here the limit is extrapolated by three families that assume different
-things of the corrections, and the error covers what they disagree about:
+error does not see them; here the limit is extrapolated (`lipverify.limits`), with an error.
 
-    powers    a polynomial in s^{-delta}; every delta, degree and start that fits the data to its
-              noise is a possible law, and the spread of their limits is the error
-    epsilon   Wynn's epsilon algorithm: any sum of powers of s, without fitting
-    rho       Wynn's rho algorithm in log s: corrections that are powers of 1 / log s
+For Q ~ K s^a (log s)^b they tend to a as well, like a + b / log s, and the error covers it: a few hundredths
+over 26 decades. Once a is known, b is the limit of d log(Q / s^a) / d log log s.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.ladder import ladder, require_long
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.showing import Shown, axes, latex_number
+from lipverify.foundation.validation import LARGEST, function, numbers
+from lipverify.limits import extrapolate, limit_beside_logarithms
 
-Floats = NDArray[np.float64]
-
-FEWEST_POINTS = 8
-FEWEST_DECADES = 2.0
 DEFAULT_ERROR = 1e-12
 """Relative error of values that come without one: a few thousand roundings."""
-DELTAS = np.geomspace(0.02, 4.0, 107)
-DEGREES = (0, 1, 2, 3, 4, 5, 6)
-STARTS = (0.0, 0.2, 0.4, 0.6)
-SAFETY = 4.0
-WITNESSES = 6
+COARSEST_POWER = 1.0
+"""A power of log s that is known no better tells nothing."""
 
 
-class Growth(msgspec.Struct, frozen=True, kw_only=True):
+class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """The limit exponent of Q along a ladder, with its evidence.
 
     `error` bounds |exponent - limit| as far as the data can tell; it is infinite when the slopes do
@@ -59,12 +53,82 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     constant: float
     constant_error: float
 
-    def limit_of_ratio(self, exponent: float) -> tuple[float, float]:
-        """The limit of Q / s^exponent and its error: for a claim whose exponent is met exactly."""
-        s, values = np.array(self.s), np.array(self.values)
-        log_ratio = np.log(values) - exponent * np.log(s)
-        limit = extrapolate(s, log_ratio, np.array(self.value_errors))
-        return math.exp(limit.value), math.exp(limit.value) * math.expm1(min(limit.error, 700.0))
+    def _title(self) -> str:
+        return f"s^({self.exponent:.6g} ± {self.error:.1g}), {len(self.s)} points from {self.s[0]:g} to {self.s[-1]:g}"
+
+    def _columns(self) -> dict[str, Any]:
+        return {"slope_at": np.array(self.slope_at), "local_slopes": np.array(self.local_slopes)}
+
+    def _coordinates(self) -> tuple[str, ...]:
+        return ("slope_at",)
+
+    def __repr__(self) -> str:
+        constant = f"constant={self.constant:.6g} ± {self.constant_error:.1g}"
+        return f"Growth(exponent={self.exponent:.10g} ± {self.error:.1g}, {constant}, {len(self.s)} points)"
+
+    def _repr_latex_(self) -> str:
+        exponent, constant = (
+            latex_number(self.exponent, self.error),
+            latex_number(self.constant, self.constant_error),
+        )
+        return rf"$Q(s) \sim {constant}\, s^{{{exponent}}}$"
+
+    def plot(self, ax: Any = None) -> Any:
+        """The local exponents along the ladder, and their limit with its error; the axes."""
+        ax = axes(ax)
+        ax.plot(self.slope_at, self.local_slopes, "o-", label="local exponents")
+        ax.axhline(self.exponent, color="black", linewidth=1, label="limit")
+        if math.isfinite(self.error):
+            ax.axhspan(self.exponent - self.error, self.exponent + self.error, alpha=0.2)
+        ax.set(xscale="log", xlabel="s", ylabel="exponent", title=self._title())
+        ax.legend()
+        return ax
+
+    def limit_of_ratio(self, exponent: float, log_power: float = 0.0) -> tuple[float, float]:
+        """The limit of Q / (s^exponent (log s)^log_power) and its error: for a claim whose exponent is met exactly.
+
+        Where Q has another power of s or of log s there is no limit, and the error is no small share of the value.
+        With a `log_power` corrections may be powers of log s, and a power of it that is off by 0.1 is noticed.
+        """
+        if log_power:
+            log_s, log_values, noise = self._beyond_e()
+            limit = limit_beside_logarithms(log_s, log_values - exponent * log_s - log_power * np.log(log_s), noise)
+        else:
+            s, values = np.array(self.s), np.array(self.values)
+            limit = extrapolate(s, np.log(values) - exponent * np.log(s), np.array(self.value_errors))
+        value = math.exp(min(limit.value, 700.0))
+        return value, value * math.expm1(min(limit.error, 700.0))
+
+    def log_power(self, exponent: float) -> tuple[float, float]:
+        r"""The power b for which Q is of order s^exponent (log s)^b, and its error.
+
+        It is the limit of
+
+            d log(Q / s^exponent) / d log log s = b + corrections that are powers of log s,
+
+        and known to about ± 0.01 over the 26 decades from 1e4 to 1e30, and ± 0.05 over 12, if values are accurate to
+        1e-12; to ± 0.2 and ± 0.3 if they are to 1e-6. The error is infinite where it would be more than 1: if the
+        exponent is another one (the local powers go on with log s), if Q oscillates, if too few points have s > e.
+        An iterated logarithm beside it cannot be told from more of b; the error covers it.
+
+        >>> law = growth(lambda s: 3 * s**0.5 * math.log(s) ** 2 * (1 + 1 / math.log(s)), start=1e4, stop=1e30)
+        >>> b, error = law.log_power(0.5)
+        >>> abs(b - 2) <= error < 0.05
+        True
+        >>> law.log_power(0.51)[1]
+        inf
+        """
+        log_s, log_values, noise = self._beyond_e()
+        powers, uncertainty = _slopes(log_values - exponent * log_s, np.log(log_s), noise)
+        limit = limit_beside_logarithms(np.sqrt(log_s[1:] * log_s[:-1]), powers, uncertainty)
+        return limit.value, limit.error if limit.error <= COARSEST_POWER else math.inf
+
+    def _beyond_e(self) -> tuple[Floats, Floats, Floats]:
+        """Logarithms of s and of the values, and the noise of the latter with rounding, where log s > 1."""
+        log_s, log_values = np.log(self.s), np.log(self.values)
+        noise = np.array(self.value_errors) + 4 * np.finfo(float).eps * (1 + np.abs(log_values))
+        beyond = log_s > 1
+        return log_s[beyond], log_values[beyond], noise[beyond]
 
 
 def growth(
@@ -84,45 +148,43 @@ def growth(
     start, stop
         Ends of the ladder, 0 < start < stop, at least two decades apart; integers are kept integers.
     points
-        Length of the ladder, at least 8; one point a decade, and at least 14, by default.
+        Length of the ladder, from 8 to 10,000; one point a decade, and at least 14, by default.
     progress
         Called with (done, points) after each value.
 
     Raises
     ------
     InvalidInput
-        If the ladder is too short or a value is not positive and finite.
+        If the ladder is too short or a value is not positive and finite. What `quantity` raises passes through.
 
     >>> law = growth(lambda s: 3 * s ** (1 / 6) * (1 + 0.5 / s**0.5), start=1e4, stop=1e30)
     >>> abs(law.exponent - 1 / 6) <= law.error < 1e-8
     True
     """
+    function("quantity", quantity, "a point s of the ladder")
+    if progress is not None:
+        function("progress", progress, "(done, points)")
     rungs = ladder(start, stop, points)
     values = []
     for done, s in enumerate(rungs, 1):
-        values.append(float(quantity(s)))
+        values.append(_value(quantity, s))
         if progress is not None:
             progress(done, len(rungs))
     return growth_of(rungs, values)
 
 
-def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:
-    """A geometric ladder: one point a decade, and at least 14, by default; whole numbers from 1000 on.
-
-    Raises
-    ------
-    InvalidInput
-        If it has fewer than 8 points or spans less than two decades.
-
-    >>> ladder(1.0, 1e7, 8)
-    (1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0, 1000000.0, 10000000.0)
-    """
-    if not (math.isfinite(start) and math.isfinite(stop) and 0 < start < stop):
-        raise InvalidInput(f"start = {start!r}, stop = {stop!r}: a ladder needs 0 < start < stop, both finite.")
-    count = points if points is not None else max(14, round(math.log10(stop / start)) + 1)
-    rungs = np.geomspace(start, stop, max(count, 0))
-    _require_long(rungs)
-    return tuple(float(round(s)) if s >= 1e3 else float(s) for s in rungs)
+def _value(quantity: Callable[[float], float], s: float) -> float:
+    """The quantity at a point; an error of its own keeps its traceback, and says at which."""
+    try:
+        value = quantity(s)
+    except Exception as error:
+        error.add_note(f"growth: the quantity raised this at s = {s:g}")
+        raise
+    if isinstance(value, np.ndarray | np.generic) and np.ndim(value) == 0:
+        value = value.item()
+    if not (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LARGEST):
+        raise InvalidInput(f"value = {shown(value)} at s = {s:g}: growth needs values that are positive and finite.")
+    return float(value)
 
 
 def growth_of(
@@ -135,12 +197,11 @@ def growth_of(
     InvalidInput
         If there are fewer than 8 points or two decades, or a value is not positive and finite.
     """
-    ladder, q = np.asarray(s, dtype=float), np.asarray(values, dtype=float)
-    noise = np.full(q.shape, DEFAULT_ERROR) if errors is None else np.asarray(errors, dtype=float)
+    ladder, q = numbers("s", s, finite=False), numbers("values", values, finite=False)
+    noise = np.full(q.shape, DEFAULT_ERROR) if errors is None else numbers("errors", errors, finite=False)
     _validate(ladder, q, noise)
-    step = np.diff(np.log(ladder))
-    slopes = np.diff(np.log(q)) / step
-    limit = extrapolate(np.sqrt(ladder[1:] * ladder[:-1]), slopes, (noise[1:] + noise[:-1]) / step)
+    slopes, uncertainty = _slopes(np.log(q), np.log(ladder), noise)
+    limit = extrapolate(np.sqrt(ladder[1:] * ladder[:-1]), slopes, uncertainty)
     bare = Growth(
         s=tuple(ladder.tolist()),
         values=tuple(q.tolist()),
@@ -158,6 +219,12 @@ def growth_of(
     return msgspec.structs.replace(bare, constant=constant, constant_error=constant_error + constant * tilt)
 
 
+def _slopes(y: Floats, x: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """Those of y between neighbours in x, and their noise."""
+    step = np.diff(x)
+    return np.diff(y) / step, (noise[1:] + noise[:-1]) / step
+
+
 def _validate(s: Floats, q: Floats, noise: Floats) -> None:
     if not s.shape == q.shape == noise.shape or s.ndim != 1:
         raise InvalidInput(
@@ -165,104 +232,7 @@ def _validate(s: Floats, q: Floats, noise: Floats) -> None:
         )
     if not (np.all(s > 0) and np.all(np.diff(s) > 0) and np.all(np.isfinite(s))):
         raise InvalidInput("s: the ladder must be positive, finite and increasing.")
-    _require_long(s)
+    require_long(s.size, s[-1] / s[0])
     bad = q[~(np.isfinite(q) & (q > 0))]
     if bad.size:
         raise InvalidInput(f"value = {bad[0]}: growth needs values that are positive and finite.")
-
-
-def _require_long(s: Floats) -> None:
-    """Refuse a ladder that could decide nothing."""
-    if s.size < FEWEST_POINTS:
-        raise InvalidInput(f"points = {s.size}: growth needs at least {FEWEST_POINTS} points on the ladder.")
-    if np.log10(s[-1] / s[0]) < FEWEST_DECADES:
-        raise InvalidInput(f"stop/start = {s[-1] / s[0]:.3g}: the ladder must span {FEWEST_DECADES:g} decades or more.")
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A limit and a bound on its error."""
-
-    value: float
-    error: float
-
-
-def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
-    """The limit of the sequence a(s) as s -> infinity, corrections being powers of s or of log s.
-
-    One candidate may be sharp by coincidence, so the sharpest `WITNESSES` are heard: their median is
-    the value, and the error covers them all and the noise of the last values.
-    """
-    candidates = [*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)]
-    witnesses = sorted(candidates, key=lambda limit: limit.error)[:WITNESSES]
-    if len(witnesses) < WITNESSES:
-        return Limit(float(a[-1]), math.inf)
-    value = float(np.median([witness.value for witness in witnesses]))
-    spread = max(abs(witness.value - value) for witness in witnesses)
-    floor = 2 * float(noise[-1]) + 8 * np.finfo(float).eps * max(1.0, abs(value))
-    return Limit(value, float(SAFETY * max(witnesses[0].error, spread) + floor))
-
-
-def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
-    """For each start and degree: the centre and spread of the limits of all delta that fit the noise."""
-    for start in STARTS:
-        first = int(start * a.size)
-        part = slice(first, None)
-        for degree in DEGREES:
-            if a.size - first >= degree + 3 + (degree > 0):
-                yield from _consistent(s[part] / s[first], a[part], noise[part], degree)
-
-
-def _consistent(s: Floats, a: Floats, noise: Floats, degree: int) -> Iterator[Limit]:
-    """The limits a of a + sum_{j<=degree} c_j s^{-j delta}, over every delta within the noise."""
-    deltas = np.asarray(DELTAS if degree else DELTAS[:1])
-    design = s[:, None] ** (-deltas[:, None, None] * np.arange(degree + 1))
-    limits, misfits = _least_squares(design / noise[:, None], a / noise)
-    if limits.size:
-        level = max(1.0, float(misfits.min()))
-        possible = limits[misfits <= 3 * level]
-        centre = limits[np.argmin(misfits)]
-        # a misfit beyond the noise is a correction that was left out: it enters the limit as it is
-        unexplained = (level - 1) * float(noise.max())
-        yield Limit(float(centre), float(np.max(np.abs(possible - centre)) + unexplained))
-
-
-def _least_squares(designs: Floats, target: Floats) -> tuple[Floats, Floats]:
-    """The first coefficient and the root mean square misfit for every design of full rank."""
-    u, singular, v = np.linalg.svd(designs, full_matrices=False)
-    full = singular[:, -1] > 1e-14 * singular[:, 0]
-    u, singular, v, designs = u[full], singular[full], v[full], designs[full]
-    solution = np.einsum("dji,dj->di", v, np.einsum("dpj,p->dj", u, target) / singular)
-    misfit = np.einsum("dpj,dj->dp", designs, solution) - target
-    return solution[:, 0], np.sqrt(np.mean(misfit**2, axis=1))
-
-
-def _epsilon(a: Floats, noise: Floats) -> Iterator[Limit]:
-    """Even columns of Wynn's epsilon table: e_{k+1} = e_{k-1}' + 1 / (e_k' - e_k)."""
-    yield from _settled(_table(a, lambda k, n: np.ones(n)), noise)
-
-
-def _rho(x: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
-    """Even columns of Wynn's rho table: as epsilon, with x_{n+k+1} - x_n in place of 1."""
-    yield from _settled(_table(a, lambda k, n: x[k + 1 :][:n] - x[:n]), noise)
-
-
-def _table(a: Floats, numerator: Callable[[int, int], Floats]) -> list[Floats]:
-    """The even columns of the lozenge table of a sequence."""
-    previous, column, columns = np.zeros(a.size + 1), a, [a]
-    for k in range(min(a.size - 1, 12)):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            new = previous[1:-1] + numerator(k, column.size - 1) / np.diff(column)
-        previous, column = column, new
-        if k % 2:
-            columns.append(column)
-    return columns
-
-
-def _settled(columns: list[Floats], noise: Floats) -> Iterator[Limit]:
-    """The last entry of each column, its error from its neighbours above and to the left."""
-    for left, column in pairwise(columns):
-        recent = column[-3:]
-        if recent.size == 3 and np.all(np.isfinite(recent)):
-            spread = np.ptp(recent) + abs(left[-1] - recent[-1]) / 10
-            yield Limit(float(recent[-1]), float(spread) + float(noise[-1]))

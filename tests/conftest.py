@@ -1,9 +1,15 @@
 """Hypothesis profiles: `dev` while working, `ci` repeatable, `nightly` for a long search."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.commands import Commands
 
 # as the command line does: threads that a BLAS starts inside of a test would only spin
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -18,3 +24,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 @pytest.fixture(autouse=True)
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def lipverify(capfd: pytest.CaptureFixture[str]) -> Commands:
+    """A command of lipverify: its exit code and what it prints."""
+    from tests.commands import Commands
+
+    return Commands(capfd)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import tomllib
-from pathlib import Path
+from importlib import import_module
 
 import lipverify
+from tests import ROOT
 
-ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 README = (ROOT / "README.md").read_text()
 
@@ -43,11 +45,17 @@ def test_the_readme_gives_two_commands_and_a_picture_that_is_there() -> None:
     blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
     assert any("lipverify verify" in block for block in blocks)
     assert any("pytest" in block for block in blocks)
-    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README)
+    assert pictures
+    for picture in pictures:
         assert (ROOT / picture).exists(), picture
 
 
-def test_the_public_names_are_there() -> None:
-    for public in lipverify.__all__:
-        assert getattr(lipverify, public) is not None
-    assert set(lipverify.__all__) <= set(dir(lipverify))
+def test_a_public_name_is_what_a_type_checker_is_told_that_it_is() -> None:
+    """The imports that only type checkers read name the same objects as those on first use, and all of them."""
+    [told] = [node for node in ast.parse(inspect.getsource(lipverify)).body if isinstance(node, ast.If)]
+    imports = [node for node in told.body if isinstance(node, ast.ImportFrom)]
+    homes = {alias.name: str(node.module) for node in imports for alias in node.names}
+    assert sorted([*homes, "__version__"]) == sorted(lipverify.__all__) == dir(lipverify)
+    for public, home in homes.items():
+        assert getattr(lipverify, public) is getattr(import_module(home), public), public

@@ -107,9 +107,9 @@ def test_a_ratio_to_the_wrong_exponent_has_no_limit() -> None:
     [
         (lambda: growth(lambda s: s, 10, 1), "0 < start < stop"),
         (lambda: growth(lambda s: s, 0, 1), "0 < start < stop"),
-        (lambda: growth(lambda s: s, 1, math.inf), "0 < start < stop"),
+        (lambda: growth(lambda s: s, 1, math.inf), "finite"),
         (lambda: growth(lambda s: s, 1, 50), "decades"),
-        (lambda: growth(lambda s: s, 1, 1e9, points=5), "at least 8"),
+        (lambda: growth(lambda s: s, 1, 1e9, points=5), "from 8 to"),
         (lambda: growth(lambda s: -s, 1, 1e9), "positive and finite"),
         (lambda: growth(lambda s: math.nan, 1, 1e9), "positive and finite"),
         (lambda: growth_of([1.0, 10.0], [1.0]), "as many"),

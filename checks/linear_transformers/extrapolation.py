@@ -1,184 +1,246 @@
-r"""Loss against each noise level, inside and outside the levels of training; DIAG and FULL on categorical noise."""
+r"""Section 6: the loss at each noise level, inside and outside the levels of training; DIAG and FULL on categorical noise."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, cast
+import math
+from typing import Any
 
-from checks._running import run_file
-from checks.linear_transformers._models import ASSUMED, DEEP, column, laws, model, name_of
-from checks.linear_transformers._table import MODELS, NOISES, D, N, printed_at
-from lipverify.claims.claim import CellPlan, Claim, Reading, Task
-from lipverify.claims.figure import Figure, Panel, Series, Style
-from lipverify.claims.ledger import Source
-from lipverify.claims.linear_transformers.comparison import Comparison
-from lipverify.claims.linear_transformers.extrapolation import Profiles, profiles
-from lipverify.claims.registry import Profile
-from lipverify.claims.verdict import Allowed, Interval, Verdict
-from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
+from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, per_profile
 
-SECTION = Source(
-    paper="V",
-    place="section 6, figures of the loss against the noise level",
-    printed="the diagonal parametrisation extrapolates better than the full one to noise levels that are not among the categorical ones of training",
-)
-READINGS: dict[str, tuple[str, tuple[float, ...], Verdict]] = {
-    "midpoint": ("halfway between the levels of training", (2.0,), "supported"),
-    "between-levels": ("between the levels of training", (1.5, 2.5), "refuted"),
-    "above-levels": ("above the levels of training", (4.0, 5.0), "supported"),
-    "below-levels": ("below the levels of training", (0.0, 0.5), "refuted"),
-    "trained-levels": ("at the levels of training", (1.0, 3.0), "refuted"),
-}
-RANGE = UniformNoise(5.0)
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
-HALF_WIDTH = 3.0
-"""Standard errors to either side."""
-NOTHING = 1e-9
-"""Losses that have no place on a logarithmic axis beside the others."""
-SHOWN_LAYERS = (1, 2, 3, 4)
-FACTOR = 4.6
-"""The control: log 100."""
+HALF_WIDTH = 2.0
+"""Standard errors of the contexts to either side, beside the 95 % interval of the mean over trainings."""
+FEWEST, LAYERS = 2, 4
+"""Models are drawn from this depth to that one; the deepest are compared."""
+TRAININGS = 3
+"""Trainings, with a seed each, that a claim about a model needs at least."""
 
 
-def claims(profile: Profile) -> tuple[Claim, ...]:
-    """DIAG against FULL halfway, between, above, below and at the two levels of training."""
-    return tuple(_better(profile, reading, *rest) for reading, rest in READINGS.items())
+def trained(noise: str, family: str, layers: int) -> list[Any]:
+    """All trainings of a model that come with lipverify."""
+    from lipverify.linear_transformer.training.witness import seeds_of, witness
+
+    return [witness(noise, family, layers, seed).trained for seed in seeds_of(noise, family, layers)]
 
 
-def _task(profile: Profile, noise: NoiseLaw) -> Task:
-    contexts = 40_000 if profile.name == "quick" else 200_000
-    needs = tuple(model(profile, noise, family, layers) for layers in range(2, 5) for family in ("DIAG", "FULL"))
-    return Task(profiles, (noise, D, N, LEVELS, contexts, profile.seed), needs=needs)
+def fresh_at(noise: str, level: float, contexts: int, seed: int) -> Any:
+    """Fresh contexts of one noise level."""
+    from dataclasses import replace
+
+    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer.regression.adjusted import evaluation
+    from lipverify.linear_transformer.regression.contexts import draw_contexts
+    from lipverify.linear_transformer.regression.noise import CategoricalNoise
+
+    own = problem(noise)
+    stream = f"profiles/{own.noise.label}/{level}"
+    return evaluation(draw_contexts(replace(own, noise=CategoricalNoise((level,))), contexts, seed, stream))
 
 
-def _better(profile: Profile, reading: str, where: str, levels: tuple[float, ...], expected: Verdict) -> Claim:
-    task, layers = _task(profile, DEEP), 4
-    return Claim(
-        id=f"lt.extrapolation/{reading}",
-        title=f"DIAG against FULL on categorical noise, {where}",
-        statement=r"\mathcal{L}_{\mathrm{DIAG}}(\sigma) < \mathcal{L}_{\mathrm{FULL}}(\sigma) \quad \text{for } \sigma \in \{"
-        + ", ".join(f"{level:g}" for level in levels)
-        + r"\}, \text{ trained on } \sigma \in \{1, 3\}",
-        source=SECTION,
-        assumptions=(
-            *ASSUMED,
-            f"{layers} layers, trained on {name_of(DEEP)}",
-            "the loss of a context counts as at most $d/2$",
-        ),
-        claimed="log of the loss of FULL over that of DIAG > 0",
-        control="FULL loses a hundred times as much",
-        expected=expected,
-        cells=tuple(
-            CellPlan(
-                where={"sigma": level, "layers": layers},
-                task=task,
-                quantity="log of the loss of FULL over the loss of DIAG",
-                read=partial(_ratio, layers, level),
-                claimed="> 0",
-                allowed=Allowed(low=0.0, open=True),
-                control=Allowed(low=FACTOR),
-                method="montecarlo",
-            )
-            for level in levels
-        ),
-        extra_tasks=_extra(profile),
-        figures=partial(_figures, profile) if reading == "between-levels" else None,
-        finding=partial(_finding, task.address, layers, levels),
-        corrected=CORRECTED if expected == "refuted" else "",
-    )
+def tuned_on(noise: str, contexts: int, seed: int) -> Any:
+    """TunedRR, tuned on the law of training."""
+    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer.regression.adjusted import evaluation
+    from lipverify.linear_transformer.regression.contexts import draw_contexts
+    from lipverify.linear_transformer.regression.ridge import tuned_ridge
+
+    stream = f"profiles/{problem(noise).noise.label}/tuning"
+    return tuned_ridge(evaluation(draw_contexts(problem(noise), contexts, seed, stream)))
 
 
-def _extra(profile: Profile) -> tuple[Task, ...]:
-    """What the figures show besides: a continuous range of levels, and the columns that are trained."""
-    return (_task(profile, RANGE), *(column(profile, noise) for noise in laws(profile)))
+def limited(held_out: Any, estimator: Any) -> Any:
+    """Losses, where a context counts as at most d/2, what predicting 0 loses without noise.
+
+    Beyond the levels of training a few contexts would rule the mean.
+    """
+    import numpy as np
+
+    return np.minimum(np.nan_to_num(held_out.losses(estimator), nan=np.inf), held_out.contexts.task.shape[1] / 2)
 
 
-CORRECTED = (
-    "the full parametrisation pays with the levels between and above those of training for what it gains at the larger one; "
-    "at single other levels either may be the better one"
-)
+def over_trainings(pairs: list[tuple[Any, Any]]) -> Any:
+    """The mean over trainings of the logarithm of a quotient of means, (value, error, why that is infinite).
+
+    The interval covers the spread of the trainings (Student's t) and that of the contexts (the delta method).
+    """
+    import numpy as np
+
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.foundation.means.samples import sampled_mean
+
+    if len(pairs) < TRAININGS:
+        return 0.0, math.inf, f"{len(pairs)} of {TRAININGS} trainings are there"
+    logs = np.asarray([math.log(one.mean() / other.mean()) for one, other in pairs])
+    relative = sum(one / one.mean() - other / other.mean() for one, other in pairs) / len(pairs)
+    if not all(sampled_mean(losses).trusted for pair in pairs for losses in pair):
+        return float(logs.mean()), math.inf, "rare contexts rule the mean, and its error is not to be believed"
+    value, spread = mean_interval(logs)
+    return value, spread + HALF_WIDTH * sampled_mean(relative).standard_error, ""
 
 
-def _ratio(layers: int, level: float, found: Profiles, _: Allowed) -> Reading:
-    value, error = found.log_ratio(("FULL", layers), ("DIAG", layers), level)
-    if error == float("inf"):
-        return Reading(Interval(None, None), "a few contexts rule the mean: more are needed")
-    return Reading(Interval.around(value, HALF_WIDTH * error))
+def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
+    """At each level the logarithm of the loss of FULL over that of DIAG, and of each over that of TunedRR.
+
+    And every loss of the first trainings, with TunedRR's, to be drawn.
+    """
+    families = {family: trained(noise, family, LAYERS) for family in ("DIAG", "FULL")}
+    shorter = [trained(noise, family, k)[0] for k in range(FEWEST, LAYERS) for family in families]
+    tuned = tuned_on(noise, contexts, seed)
+    names = [
+        *(f"{each.family} {each.layers}" for each in shorter),
+        *(f"{family} {LAYERS}" for family in families),
+        "TunedRR",
+    ]
+    found: dict[str, Any] = {name: [] for name in names}
+    for level in LEVELS:
+        held_out = fresh_at(noise, level, contexts, seed)
+        ridge = limited(held_out, tuned)
+        losses = {family: [limited(held_out, each) for each in trainings] for family, trainings in families.items()}
+        found[f"{level:g}"] = over_trainings(list(zip(losses["FULL"], losses["DIAG"], strict=False)))
+        for family, each in losses.items():
+            if level > 0:
+                found[f"{family} over TunedRR at {level:g}"] = over_trainings([(one, ridge) for one in each])
+        drawn = [*(limited(held_out, each) for each in shorter), *(each[0] for each in losses.values()), ridge]
+        for name, each in zip(names, drawn, strict=True):
+            found[name].append(float(each.mean()))
+    return found
 
 
-def _finding(address: str, layers: int, levels: tuple[float, ...], results: dict[str, Any]) -> str:
-    found: Profiles = results[address]
-    order = {(each.model, each.layers): each for each in found.profiles}
-    said = []
-    for level in levels:
-        k = found.levels.index(level)
-        diag, full, tuned = (order[key].losses[k].value for key in (("DIAG", layers), ("FULL", layers), ("TunedRR", 0)))
-        said.append(f"$\\sigma = {level:g}$: DIAG {diag:.3g}, FULL {full:.3g}, TunedRR {tuned:.3g}")
-    return "; ".join(said) + "."
+def curves(**laws: dict[str, Any]) -> Figure:
+    """The loss at each level by layers, for each law of training."""
+    from lipverify.linear_transformer.regression.noise import noise_named
 
-
-def _figures(profile: Profile, results: dict[str, Any]) -> tuple[Figure, ...]:
-    """Loss against sigma by layers, for each law of training; loss against the law by layers."""
     panels = []
-    for noise in (DEEP, RANGE):
-        task = _task(profile, noise)
-        if task.address in results:
-            panels += [_panel(results[task.address], noise, family) for family in ("DIAG", "FULL")]
-    against = Figure(
+    for noise, found in laws.items():
+        for family in ("DIAG", "FULL"):
+            names = {f"{family} {layers}": f"{layers} layers" for layers in range(FEWEST, LAYERS + 1)} | {
+                "TunedRR": "TunedRR"
+            }
+            series = []
+            for name, label in names.items():
+                points = [
+                    (x, loss) for x, loss in zip(LEVELS, found[name], strict=True) if loss > 1e-9
+                ]  # none at 0 on a logarithmic axis
+                x, y = zip(*points, strict=True)
+                series.append(Series(label=label, x=x, y=y, style="dashed" if name == "TunedRR" else "line"))
+            title = f"{family}, ${noise_named(noise).latex}$"
+            panels.append(
+                Panel(title=title, xlabel=r"$\sigma$", ylabel="adjusted loss", xscale="linear", series=tuple(series))
+            )
+    return Figure(
         panels=tuple(panels),
         caption="Adjusted loss at each noise level by layers; dashed: TunedRR, tuned on the law of training, which loses nothing at $\\sigma = 0$.",
         alt="Losses are lowest at or inside the levels of training and rise outside, steeply beyond the largest.",
-    )
-    return against, _by_law(profile, results)
+    )  # fmt: skip
 
 
-def _panel(found: Profiles, noise: NoiseLaw, family: str) -> Panel:
-    series = []
-    for each in found.profiles:
-        if each.model in (family, "TunedRR"):
-            points = [
-                (x, loss.value) for x, loss in zip(found.levels, each.losses, strict=True) if loss.value > NOTHING
-            ]
-            x, y = zip(*points, strict=True)
-            label, style = (each.model, "dashed") if each.layers == 0 else (f"{each.layers} layers", "line")
-            series.append(Series(label=label, x=x, y=y, style=cast("Style", style)))
-    return Panel(
-        title=f"{family}, {name_of(noise)}",
-        xlabel=r"$\sigma$",
-        ylabel="adjusted loss",
-        xscale="linear",
-        series=tuple(series),
+def said(found: dict[str, Any]) -> str:
+    """The losses level by level."""
+    rows = zip(LEVELS, found[f"DIAG {LAYERS}"], found[f"FULL {LAYERS}"], found["TunedRR"], strict=True)
+    return (
+        "; ".join(
+            f"$\\sigma = {level:g}$: DIAG {diag:.3g}, FULL {full:.3g}, TunedRR {tuned:.3g}"
+            for level, diag, full, tuned in rows
+        )
+        + "."
     )
 
 
-def _by_law(profile: Profile, results: dict[str, Any]) -> Figure:
-    """Loss against sigma_max by layers: what is printed, and the columns that were trained."""
-    trained = {
-        noise.sigma_max: results[column(profile, noise).address]
-        for noise in laws(profile)
-        if isinstance(noise, UniformNoise)
-    }
-    ranges = [noise for noise in NOISES if isinstance(noise, UniformNoise) and noise.sigma_max > 0]
-    return Figure(
-        panels=tuple(_family_panel(model, ranges, trained) for model in MODELS),
-        caption="Adjusted loss against the range of the noise by layers: printed (dashed) and reproduced (points), where a model was trained.",
-        alt="Losses of several layers rise with the range and fall with depth; reproduced points lie on the printed curves or below.",
+NOISE = "levels-1-3"
+GIVEN: dict[str, Any] = {"contexts": per_profile(2048, 65_536)}
+READING: dict[str, Any] = {
+    "source": Source(
+        "V",
+        "section 6, figures of the loss against the noise level",
+        "the diagonal parametrisation extrapolates better than the full one to noise levels that are not among the categorical ones of training",
+    ),
+    "kind": {"trained-levels": "stronger", "*": "convention"},
+    "statement": r"\mathcal{L}_{\mathrm{DIAG}}(\sigma) < \mathcal{L}_{\mathrm{FULL}}(\sigma) \quad \text{at these levels, trained on } \sigma \in \{1, 3\}",
+    "assumes": (
+        r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses",
+        rf"{LAYERS} layers, three trainings of each on $\sigma \in \{{1, 3\}}$; the source leaves open at which levels and depths",
+        "the logarithm is averaged over trainings, and its interval covers their spread; FULL grew from a start with a planted column $P_{xy}$, from DIAG or "
+        "from a random one: which it was is told with `lt.near-diagonal`",
+        "the loss of a context counts as at most $d/2$",
+    ),
+    "finding": {"between-levels": draw(said, found=at(at_levels, noise=NOISE, **GIVEN)), "*": ""},
+    "corrected": {
+        "midpoint": "", "above-levels": "",
+        "*": "the full parametrisation pays with the levels between and above those of training for what it gains at the larger one; at single other levels "
+        "either may be the better one",
+    },
+}  # fmt: skip
+
+
+def better(**twins: Any) -> Any:
+    """The logarithm of the quotient of the losses is positive."""
+    quantity = r"\log \frac{\mathcal{L}_{\mathrm{FULL}}}{\mathcal{L}_{\mathrm{DIAG}}}"
+    return bound(
+        at_levels,
+        quantity,
+        of="{sigma}",
+        low=0,
+        strict=True,
+        method="montecarlo",
+        grade="observed",
+        given=GIVEN,
+        **twins,
     )
 
 
-def _family_panel(model: str, ranges: list[UniformNoise], trained: dict[float, Comparison]) -> Panel:
-    """One model."""
-    series = []
-    for layers in SHOWN_LAYERS:
-        label = f"layers = {layers}"
-        x = tuple(noise.sigma_max for noise in ranges)
-        y = tuple(printed_at(layers, model, noise).value for noise in ranges)
-        series.append(Series(label=label, x=x, y=y, style="dashed"))
-        found = [(s, each.of(model, layers).loss.value) for s, each in trained.items()]
-        x, y = zip(*found, strict=True)
-        series.append(Series(label=label, x=x, y=y, style="points"))
-    return Panel(title=model, xlabel=r"$\sigma_{\max}$", ylabel="adjusted loss", xscale="linear", series=tuple(series))
+claim(
+    "lt.extrapolation/midpoint", better(twin=0.55), expected="supported", over={"noise": NOISE, "sigma": 2.0},
+    title="DIAG beats FULL halfway between the levels of training, at σ = 2", **READING,
+)  # fmt: skip
+claim(
+    "lt.extrapolation/between-levels", better(twin=0.7, instead=-0.4), expected="refuted", over={"noise": NOISE, "sigma": (1.5, 2.5)},
+    title="DIAG beats FULL between the levels of training, at σ = 1.5 and 2.5",
+    figures=draw(curves, **{noise: at(at_levels, noise=noise, **GIVEN) for noise in (NOISE, "uniform-5")}), **READING,
+)  # fmt: skip
+claim(
+    "lt.extrapolation/above-levels", better(twin=1.0), expected="inconclusive", over={"noise": NOISE, "sigma": (4.0, 5.0)},
+    title="DIAG beats FULL above the levels of training, at σ = 4 and 5", **READING,
+)  # fmt: skip
+claim(
+    "lt.extrapolation/below-levels", better(twin=0.1, instead=-0.15), expected="inconclusive", over={"noise": NOISE, "sigma": (0.0, 0.5)},
+    title="DIAG beats FULL below the levels of training, at σ = 0 and 0.5", **READING,
+)  # fmt: skip
+claim(
+    "lt.extrapolation/trained-levels", better(twin=0.3, instead=-1.2), expected="refuted", over={"noise": NOISE, "sigma": (1.0, 3.0)},
+    title="DIAG beats FULL at the levels of training", **READING,
+)  # fmt: skip
+PROFILES: dict[str, Any] = {
+    "source": Source(
+        "V",
+        "section 6, figures of the loss against the noise level",
+        "the loss at each noise level for $\\sigma_{\\max} = 5$ and for $\\sigma \\in \\{1, 3\\}$, inside and outside the levels of training",
+    ),
+    "kind": "convention",
+    "assumes": (
+        r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses",
+        f"{LAYERS} layers, three trainings of each; TunedRR is tuned on the law of training as well",
+        "the loss of a context counts as at most $d/2$",
+    ),
+}
+OUTSIDE = {"uniform-5": 6.0, "levels-1-3": 5.0}
+"""A level beyond those of training."""
 
 
-if __name__ == "__main__":
-    run_file(__file__)
+def beside_ridge(noise: str, family: str, sigma: float, contexts: int, seed: int) -> Any:
+    """The logarithm of the loss over that of TunedRR at a level."""
+    held_out = fresh_at(noise, sigma, contexts, seed)
+    ridge = limited(held_out, tuned_on(noise, contexts, seed))
+    return over_trainings([(limited(held_out, each), ridge) for each in trained(noise, family, LAYERS)])
+
+
+claim(
+    "lt.extrapolation/beyond-tuned",
+    bound(
+        beside_ridge, r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, twin=3.0, instead=-3.0,
+        method="montecarlo", grade="observed", given=GIVEN, over={("noise", "sigma"): tuple(OUTSIDE.items()), "family": ("DIAG", "FULL")},
+    ),
+    title="beyond the levels of training both lose more than TunedRR", statement=r"\mathcal{L}_{\mathrm{TunedRR}}(\sigma) < \mathcal{L}_{\mathrm{trained}}(\sigma)",
+    corrected="at these levels trained models may lose less than TunedRR, whose cap was tuned on the levels of training",
+    expected="refuted",
+    **PROFILES,
+)  # fmt: skip

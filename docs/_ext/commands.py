@@ -29,8 +29,8 @@ class Commands(SphinxDirective):
     """A section for each command."""
 
     def run(self) -> list[nodes.Node]:
-        """The sections, in the order in which the commands are declared."""
-        return [_section(name) for name in commands if not name.startswith("-")]
+        """The sections, in the order in which the commands are declared; what only shells call is left out."""
+        return [_section(name) for name in commands if not name.startswith("-") and commands[name].show]
 
 
 def _section(name: str) -> nodes.section:

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from lipverify.claims.claim import Claim
+from lipverify.claims.outcomes import counts, recorded
 from lipverify.claims.registry import all_claims
 from lipverify.report.sources import quotation
 
 FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
-OTHERS = "Other claims"
+PARTS = {
+    "Printed statements that do not hold as they stand": ("printed",),
+    "Readings that a source leaves open": ("convention", "derived", "sharp"),
+    "Stronger statements, which nobody printed": ("stronger",),
+}
+"""The parts of the page, and the kinds of claims in each: only the first counts against a paper."""
 
 
 def findings() -> list[tuple[str, list[Claim]]]:
-    """The claims that are recorded as refuted, by section, in the order of the report."""
+    """The claims that are recorded as refuted, by what they are beside their source, in the order of the report."""
     refuted = [claim for claim in all_claims() if claim.expected == "refuted"]
-    sections = groupby(refuted, lambda claim: claim.heading.section if claim.heading else OTHERS)
-    return [(section, list(claims)) for section, claims in sections]
+    return [(title, [claim for claim in refuted if claim.kind in kinds]) for title, kinds in PARTS.items()]
 
 
 class Findings(SphinxDirective):
-    """A section for each section of the report that has a refuted claim, and an entry for each such claim."""
+    """The counts, then a section for each part, and an entry for each refuted claim."""
 
     def run(self) -> list[nodes.Node]:
         """The sections."""
-        return [_section(title, claims) for title, claims in findings()]
+        first = nodes.paragraph("", f"{counts(recorded(all_claims()))}.")
+        return [first, *(_section(title, claims) for title, claims in findings() if claims)]
 
 
 def _section(title: str, claims: list[Claim]) -> nodes.section:
@@ -48,11 +53,9 @@ def _section(title: str, claims: list[Claim]) -> nodes.section:
 def _entries(claim: Claim) -> Iterator[tuple[str, list[nodes.Node]]]:
     """What is said of one claim, as (name, content)."""
     yield "Statement", [nodes.math_block(claim.statement, claim.statement, nowrap=True, number=None)]
-    yield "Printed", [nodes.paragraph("", "", *_text(quotation(claim.source)))]
-    if isinstance(claim.corrected, str) and claim.corrected:
+    yield "Source", [nodes.paragraph("", "", *_text(quotation(claim.source)))]
+    if claim.corrected:
         yield "What holds", [nodes.paragraph("", "", *_text(claim.corrected))]
-    elif claim.corrected:
-        yield "What holds", [nodes.paragraph("", "it is worked out from what is measured: run the command.")]
     command = f"lipverify verify {claim.id}"
     yield "Repeat", [nodes.paragraph("", "", nodes.literal(command, command))]
 

@@ -1,1 +1,33 @@
-"""Claims: statements about scaling, the evidence for or against them, and the verdict."""
+"""Claims: statements about scaling, the evidence for or against them, and the verdict.
+
+A claims file imports from here what it declares with:
+
+    from lipverify.claims import Source, agree, at, bound, claim, draw, exponent, identity, needs, per_profile
+"""
+
+from lipverify.claims.declare import agree, at, bound, claim, draw, exponent, identity
+from lipverify.claims.figure import Band, Figure, HeatMap, Panel, Region, Series
+from lipverify.claims.ledger import Source, Table
+from lipverify.claims.profile import DIMENSIONS, per_profile
+from lipverify.foundation.calls import needs
+
+__all__ = [
+    "DIMENSIONS",
+    "Band",
+    "Figure",
+    "HeatMap",
+    "Panel",
+    "Region",
+    "Series",
+    "Source",
+    "Table",
+    "agree",
+    "at",
+    "bound",
+    "claim",
+    "draw",
+    "exponent",
+    "identity",
+    "needs",
+    "per_profile",
+]

@@ -1,64 +1,55 @@
-"""A claim is data: what is stated, where, what would be measured, what is allowed, and its falsified twin."""
+"""A claim with its evidence as planned: what is stated, what is to be measured, what is allowed, and its twins.
+
+Claims are declared (`lipverify.claims.declare`); the plan is what a run works through.
+"""
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
-import sympy
-
-from lipverify.claims.expression import expression
 from lipverify.claims.figure import Figure
-from lipverify.claims.ledger import Heading, Scalar, Source, Table
-from lipverify.claims.place import HOME
+from lipverify.claims.ledger import Grade, Heading, Kind, Scalar, Source, Table
 from lipverify.claims.verdict import Allowed, Interval, Verdict
-from lipverify.errors import InvalidInput
 
-ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*")
+Side = Literal["lower", "upper"]
 
 
 @dataclass(frozen=True)
-class Task:
-    """One measurement: a module-level function and its arguments, shared by all cells that name it.
+class Measurement:
+    """A function and its arguments, measured once in a run for all cells that name it.
 
-    The results of the tasks that it `needs` follow the arguments; function and arguments alone tell tasks apart.
+    What it `needs` is measured before, and follows the arguments; function and arguments alone tell measurements apart.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
-    needs: tuple[Task, ...] = ()
+    needs: tuple[Measurement, ...] = ()
 
-    def __post_init__(self) -> None:
-        """A function of a claims file, which no other process can import, goes there with its file."""
-        home = getattr(sys.modules.get(getattr(self.function, "__module__", "")), HOME, None)
-        if home is not None:
-            object.__setattr__(self, "function", home.function(self.function))
-
-    @property
+    @cached_property
     def address(self) -> str:
-        """The name of the measurement, which also addresses its random numbers."""
+        """The name of the measurement."""
         return f"{self.function.__name__}({', '.join(map(str, self.arguments))})"
 
     def run(self, *needed: Any) -> Any:
         """Measure, given the results of what is needed."""
         return self.function(*self.arguments, *needed)
 
-    def with_needs(self) -> Iterator[Task]:
+    def with_needs(self) -> Iterator[Measurement]:
         """All that must be measured for this one, each after what it needs, and this one last."""
-        for task in self.needs:
-            yield from task.with_needs()
+        for need in self.needs:
+            yield from need.with_needs()
         yield self
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a cell reads off a measurement.
+class Estimate:
+    """What a measurement says of a quantity.
 
-    `interval` is what the verdict is made from; `shown` is what was measured, where a further argument
-    (the note says which) has narrowed it.
+    `interval` is what the verdict is made from; `shown` is what was measured, where a further argument (the note says
+    which) has narrowed it.
     """
 
     interval: Interval
@@ -66,45 +57,102 @@ class Reading:
     shown: Interval | None = None
 
 
+Read = Callable[[Any, Allowed], Estimate]
+"""An estimate from a result; it is given the allowed range, because at equality of exponents the ratio decides."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The claim with one thing changed, which must come out the other way.
+
+    Attributes
+    ----------
+    says
+        The twin's statement about the quantity, such as "≥ 0.54".
+    allowed
+        What it allows: a range, or how to make one from the estimate (the nearest statement that it bears out).
+    measurement
+        What is measured in its place, where the twin falsifies the object and not the range.
+    """
+
+    says: str
+    allowed: Allowed | Callable[[Interval], Allowed]
+    measurement: Measurement | None = None
+
+
 @dataclass(frozen=True)
 class CellPlan:
     """One piece of evidence to gather.
 
-    `read(result, allowed)` turns the task's result into an interval; it is given the allowed range
-    because at equality of exponents the ratio to that very exponent decides.
+    `false` is the twin of a cell that supports the claim, `true` that of one that refutes it.
     """
 
     where: dict[str, Scalar]
-    task: Task
+    measurement: Measurement
     quantity: str
-    read: Callable[[Any, Allowed], Reading]
+    read: Read
     claimed: str
     allowed: Allowed
-    control: Allowed
-    method: str = "exact"
+    false: Twin
+    true: Twin
+    method: str
+    grade: Grade
+    quantity_latex: str = ""
+    claimed_latex: str = ""
+
+    def measurements(self) -> Iterator[Measurement]:
+        """All that is measured for the cell and its twins."""
+        yield self.measurement
+        for twin in (self.false, self.true):
+            if twin.measurement is not None:
+                yield twin.measurement
+
+
+Side_by_side = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class CrossPlan:
-    """The same quantity by two methods; `read` gives (values, errors) from the results of the tasks."""
+    """The same quantity by two methods; `read` gives (values, errors) from the results of both measurements."""
 
     where: dict[str, Scalar]
     quantity: str
     methods: tuple[str, str]
-    tasks: tuple[Task, ...]
-    read: Callable[..., tuple[tuple[float, float], tuple[float, float]]]
-
-
-def side_by_side(
-    one: tuple[float, float], other: tuple[float, float]
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """(values, errors) of two (value, error): what a `CrossPlan` reads off tasks that return these."""
-    return (one[0], other[0]), (one[1], other[1])
+    measurements: tuple[Measurement, Measurement]
+    read: Callable[[Any, Any], Side_by_side]
+    quantity_latex: str = ""
 
 
 @dataclass(frozen=True)
+class Shown:
+    """Something that a function makes from measurements by name: a figure, a table, a sentence."""
+
+    function: Callable[..., Any]
+    measurements: dict[str, Measurement]
+    given: dict[str, Any]
+
+    def made(self, results: dict[str, Any]) -> Any:
+        """What the function makes of the results, by address."""
+        found = {name: results[each.address] for name, each in self.measurements.items()}
+        return self.function(**found, **self.given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that a claim asks to be measured, and what is shown of it."""
+
+    cells: tuple[CellPlan, ...]
+    cross_checks: tuple[CrossPlan, ...] = ()
+    figure: Callable[[dict[str, Any]], tuple[Figure, ...]] | None = None
+    """The figure that the form of the claim draws of itself."""
+    figures: tuple[Shown, ...] = ()
+    tables: tuple[Shown, ...] = ()
+    finding: Shown | str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
-    r"""A statement to be verified.
+    """A statement to be verified; the evidence that it asks for is planned when it is looked at.
 
     Attributes
     ----------
@@ -114,82 +162,87 @@ class Claim:
         What is claimed, in words and in LaTeX.
     source
         Paper, place, and what is printed there.
-    claimed
-        The claim in a few words, for the table.
-    control
-        The falsified twin in words; each cell carries its range.
+    kind
+        What the claim is beside its source: printed there, a convention it leaves open, stronger, derived, or sharp.
+    claimed, false_twin, true_twin
+        The claim and its twins in a few words, derived from what the cells allow.
     expected
         The recorded verdict: compared with what is computed, never used in its place. None for a claim that is new.
-    cells, cross_checks
-        The evidence.
-    summary
-        One line from the cells' readings, for the table.
-    figures, finding
-        Made from {address: result} of the claim's tasks.
+    plan
+        Plans the evidence.
     corrected
-        What holds in place of what is printed: the corrected statement of a claim that is refuted, the sharp one
-        of a claim that is true but not tight; text that may hold `$LaTeX$`. Empty where nothing is to be said.
-    tables
-        Small tables for the report, made like figures.
+        What holds in place of what is printed; text that may hold `$LaTeX$`.
     heading
-        Where the claim stands in the report; claims of `checks/` get theirs from the table of contents.
+        Where the claim stands in the report.
     file
         The claims file that it is from, as the command line calls it; empty for claims of `checks/`.
+    false_latex, true_latex
+        The twins as text that may hold `$LaTeX$`.
     """
 
     id: str
     title: str
     statement: str
     source: Source
+    kind: Kind
     claimed: str
-    control: str
+    false_twin: str
+    true_twin: str
     expected: Verdict | None
-    cells: tuple[CellPlan, ...]
+    plan: Callable[[], Evidence] = field(compare=False)
     assumptions: tuple[str, ...] = ()
-    cross_checks: tuple[CrossPlan, ...] = ()
-    summary: Callable[[dict[str, Any]], str] | None = None
-    figures: Callable[[dict[str, Any]], tuple[Figure, ...]] | None = None
-    finding: Callable[[dict[str, Any]], str] | str = ""
-    extra_tasks: tuple[Task, ...] = field(default=())
-    corrected: Callable[[dict[str, Any]], str] | str = ""
-    tables: Callable[[dict[str, Any]], tuple[Table, ...]] | None = None
+    corrected: str = ""
     heading: Heading | None = None
     file: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse a claim that could not be believed whatever it found."""
-        if not ID.fullmatch(self.id):
-            raise InvalidInput(f"id = {self.id!r}: an id is `family.name` and then parts joined by '/', in lower case.")
-        for name in ("title", "statement", "claimed", "control"):
-            if not getattr(self, name).strip():
-                raise InvalidInput(f"claim {self.id}: {name} is empty; every claim states it.")
-        if not self.source.place.strip() or not self.source.printed.strip():
-            raise InvalidInput(f"claim {self.id}: the source needs its place and what is printed there.")
-        if not self.cells:
-            raise InvalidInput(f"claim {self.id}: there is no cell, so nothing could refute it.")
+    false_latex: str = ""
+    true_latex: str = ""
 
     @property
-    def tasks(self) -> dict[str, Task]:
+    def control(self) -> str:
+        """The twin that is expected to come out the other way."""
+        return self.true_twin if self.expected == "refuted" else self.false_twin
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What is to be measured and shown."""
+        return self.plan()
+
+    @property
+    def cells(self) -> tuple[CellPlan, ...]:
+        """The pieces of evidence, one by one."""
+        return self.evidence.cells
+
+    @cached_property
+    def measurements(self) -> dict[str, Measurement]:
         """All measurements of the claim by address, each after those that it needs."""
-        crossed = [task for cross in self.cross_checks for task in cross.tasks]
-        every = [*(cell.task for cell in self.cells), *crossed, *self.extra_tasks]
-        return {task.address: task for wanted in every for task in wanted.with_needs()}
+        gathered = self.evidence
+        finding = [gathered.finding] if isinstance(gathered.finding, Shown) else []
+        shown = [*gathered.figures, *gathered.tables, *finding]
+        every = [
+            *(each for cell in gathered.cells for each in cell.measurements()),
+            *(each for cross in gathered.cross_checks for each in cross.measurements),
+            *(each for made in shown for each in made.measurements.values()),
+        ]
+        return {each.address: each for wanted in every for each in wanted.with_needs()}
+
+    def made_tables(self, results: dict[str, Any]) -> tuple[Table, ...]:
+        """The tables, from the results by address."""
+        return tuple(table for each in self.evidence.tables for table in several(each.made(results)))
+
+    def made_figures(self, results: dict[str, Any]) -> tuple[Figure, ...]:
+        """The figures that are asked for; beside those of the first page alone, what the form draws of itself."""
+        gathered = self.evidence
+        asked = tuple(figure for each in gathered.figures for figure in several(each.made(results)))
+        if gathered.figure is None or any(figure.layer != "front" for figure in asked):
+            return asked
+        return asked + gathered.figure(results)
+
+    def made_finding(self, results: dict[str, Any]) -> str:
+        """What the evidence shows, in sentences."""
+        finding = self.evidence.finding
+        return str(finding.made(results)) if isinstance(finding, Shown) else finding
 
 
-def exponent(text: str, symbols: Sequence[str] = ("d",)) -> sympy.Expr:
-    """A claimed exponent as an expression in the declared symbols, which are positive.
-
-    Raises
-    ------
-    InvalidInput
-        If it is not an expression, or holds another symbol.
-
-    >>> exponent_at(exponent("1/d"), 4)
-    0.25
-    """
-    return expression(text, symbols, "exponent", positive=True)
-
-
-def exponent_at(expression: sympy.Expr, d: int) -> float:
-    """The exponent at one dimension."""
-    return float(expression.subs(sympy.Symbol("d", positive=True), d))
+def several(made: Any) -> tuple[Any, ...]:
+    """One thing, or several."""
+    return tuple(made) if isinstance(made, list | tuple) else (made,)

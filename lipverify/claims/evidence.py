@@ -57,7 +57,7 @@ def _changes(before: Cell | None, after: Cell | None) -> tuple[Change, ...]:
         return ("new",) if before is None else ("gone",)
     changes: dict[Change, bool] = {
         "verdict": before.verdict != after.verdict,
-        "control": before.control != after.control,
+        "control": before.caught != after.caught,
         "measured": _moved(before, after),
         "allowed": before.allowed != after.allowed,
     }

@@ -1,7 +1,7 @@
 """Figures as data: what a claim wants drawn, independent of how it is drawn.
 
-A figure is one or more panels side by side, or a sheet of heat maps; a panel is axes, series and shaded bands. Nothing
-here imports a plotting library: the report draws from the ledger alone. Text may hold `$LaTeX$`.
+A figure is one or more panels side by side, or a sheet of heat maps; a panel is axes, series, shaded bands and regions.
+Nothing here imports a plotting library: the report draws from the ledger alone. Text may hold `$LaTeX$`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from lipverify.claims.number import Number, read_back
 
 Scale = Literal["linear", "log"]
 Style = Literal["line", "dashed", "points", "errorbars"]
+Layer = Literal["front", "theorem", "evidence"]
+"""Where a figure stands in a report: on its first page, on the page of its theorem, or with the evidence."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +43,18 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None = None
 
 
+class Region(msgspec.Struct, frozen=True, kw_only=True):
+    """A shaded region between two curves over the same x, such as what two power laws leave between them."""
+
+    label: str
+    x: tuple[Number, ...]
+    low: tuple[Number, ...]
+    high: tuple[Number, ...]
+
+    def __post_init__(self) -> None:
+        read_back(self, "x", "low", "high")
+
+
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
     """One pair of axes."""
 
@@ -51,6 +65,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     yscale: Scale = "log"
     series: tuple[Series, ...] = ()
     bands: tuple[Band, ...] = ()
+    regions: tuple[Region, ...] = ()
 
 
 class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,3 +93,5 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     maps: tuple[HeatMap, ...] = ()
     across: int = 4
     """How many maps stand side by side."""
+    layer: Layer = "theorem"
+    """The first layer of a report that shows it; a theorem's page has room for one figure."""

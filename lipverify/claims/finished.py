@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from hashlib import blake2b
-from importlib.util import find_spec
 from inspect import unwrap
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -13,17 +11,18 @@ from typing import Any, get_type_hints
 import msgspec
 import numpy as np
 
-from lipverify.claims.claim import Task
+from lipverify.claims.claim import Measurement
+from lipverify.claims.origin import fingerprint
 from lipverify.errors import InvalidInput
+from lipverify.scaling import Growth
 
 NAME = "finished.sqlite"
-SOURCES = (".py", ".c", ".h", ".cu", ".cuh")
 
 
 class Finished:
-    """Results and seconds of tasks by address, one row each, written as soon as the task is done.
+    """Results and seconds of measurements by address, one row each, written as soon as the measurement is done.
 
-    A row holds data and no code: a result is encoded by the type that the task's function declares, and
+    A row holds data and no code: a result is encoded by the type that the measurement's function declares, and
     decoded as that. Results of another type are not kept; they are measured again.
 
     Parameters
@@ -57,25 +56,33 @@ class Finished:
                 f"{str(path)!r} does not hold finished measurements ({error}); remove it, or choose another --out."
             ) from None
 
-    def get(self, task: Task) -> tuple[Any, float] | None:
-        """(result, seconds) of a task that is finished."""
+    def get(self, measurement: Measurement) -> tuple[Any, float] | None:
+        """(result, seconds) of a measurement that is finished."""
         query = "SELECT result, seconds FROM finished WHERE address = ? AND made_by = ?"
         try:
-            row = self._rows.execute(query, (task.address, self.made_by)).fetchone()
-            return row and (msgspec.msgpack.decode(row[0], type=_type_of(task)), float(row[1]))
+            row = self._rows.execute(query, (measurement.address, self.made_by)).fetchone()
+            return row and (msgspec.msgpack.decode(row[0], type=_type_of(measurement)), float(row[1]))
         except (sqlite3.Error, msgspec.DecodeError, TypeError):
-            return None  # a row that cannot be read is a task that is not finished
+            return None  # a row that cannot be read is a measurement that is not finished
 
-    def put(self, task: Task, result: Any, seconds: float) -> None:
-        """Keep the result of a task."""
+    def put(self, measurement: Measurement, result: Any, seconds: float) -> None:
+        """Keep the result of a measurement."""
         try:
             encoded = msgspec.msgpack.encode(result, enc_hook=_plain)
-            msgspec.msgpack.decode(encoded, type=_type_of(task))
+            msgspec.msgpack.decode(encoded, type=_type_of(measurement))
         except (TypeError, NotImplementedError, msgspec.DecodeError):
             return
         with self._or_give_up():
-            row = (task.address, self.made_by, seconds, encoded)
+            row = (measurement.address, self.made_by, seconds, encoded)
             self._rows.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?)", row)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is kept."""
+        try:
+            return self._rows.execute("SELECT 1 FROM finished LIMIT 1").fetchone() is None
+        except sqlite3.Error:
+            return False
 
     def clear(self) -> None:
         """Forget everything."""
@@ -96,24 +103,11 @@ class Finished:
             self.problem = str(error)
 
 
-def fingerprint() -> str:
-    """A short name for the code and the numerical libraries that make results."""
-    import scipy
-
-    digest = blake2b(f"{np.__version__} {scipy.__version__}".encode(), digest_size=8)
-    for package in ("lipverify", "checks"):
-        spec = find_spec(package)
-        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-            for path in sorted(p for p in Path(folder).rglob("*") if p.suffix in SOURCES):
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _type_of(task: Task) -> Any:
-    """The type that a task's function declares to return; a TypeError if it declares none."""
-    hints = get_type_hints(unwrap(task.function))
+def _type_of(measurement: Measurement) -> Any:
+    """The type that a measurement's function declares to return; a TypeError if it declares none."""
+    hints = get_type_hints(unwrap(measurement.function), localns={"Growth": Growth})
     if "return" not in hints:
-        raise TypeError(f"{task.function.__name__} does not declare what it returns")
+        raise TypeError(f"{measurement.function.__name__} does not declare what it returns")
     return hints["return"]
 
 

@@ -5,22 +5,46 @@ from __future__ import annotations
 import os
 import tempfile
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 
 from lipverify.claims.figure import Figure
 from lipverify.claims.number import Number, read_back
-from lipverify.claims.verdict import Allowed, Verdict
+from lipverify.claims.older import FIRST_FORMAT, upgraded
+from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.errors import InvalidInput
+from lipverify.foundation.files import content
+from lipverify.foundation.quoting import shown as quoted
+from lipverify.foundation.showing import Shown
 
-FORMAT = "lipverify-ledger-1"
+FORMAT = "lipverify-ledger-2"
 Scalar = str | int | float
+Kind = Literal["printed", "convention", "stronger", "derived", "sharp"]
+KINDS: dict[Kind, str] = {
+    "printed": "the statement for the very law, range and convention of its source",
+    "convention": "a reading that the source leaves open",
+    "stronger": "nobody printed it: another law, every window, every n, ...",
+    "derived": "what follows from what the source prints",
+    "sharp": "the exact rate or value",
+}
+"""What a claim is beside its source; only what is printed counts for or against a paper."""
+Grade = Literal["proved", "bounded", "extrapolated", "sampled", "observed"]
+GRADES: dict[Grade, str] = {
+    "proved": "exact algebra, or balls with a written chain of lemmas",
+    "bounded": "quadrature with an error bound",
+    "extrapolated": "a limit, from local slopes over many decades",
+    "sampled": "an interval at 95 %",
+    "observed": "training, or a value whose error is an estimate",
+}
+"""What stands behind a number, the strongest first; a claim has the weakest grade of its cells."""
 _MESSAGE = 200
 """Letters that an error may quote of a file."""
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class Source(msgspec.Struct, frozen=True):
     """Where a claim comes from, and what is printed there (text that may hold `$LaTeX$`)."""
 
     paper: str
@@ -44,10 +68,38 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
-    """The falsified twin of a claim on the same evidence; caught if it is refuted in every cell."""
+    """The false twin of a claim; caught if the twin of every cell comes out the other way."""
 
     statement: str
     caught: bool
+    latex: str = ""
+    """The statement as text that may hold `$LaTeX$`; empty in older ledgers."""
+
+
+class CellControl(msgspec.Struct, frozen=True, kw_only=True):
+    """The twin of a cell: the claim with one thing changed, which must come out the other way.
+
+    Beside a cell that supports the claim it is false and must be refuted; beside one that refutes it, it is true and
+    must be supported.
+    """
+
+    says: str
+    low: float | None = None
+    high: float | None = None
+    open: bool = False
+    interval: Interval
+    """What was measured for the twin: the cell's own interval, unless the twin falsifies the object."""
+    verdict: Verdict
+    expects: Verdict = "refuted"
+    """What it must be: "refuted" for a false twin, "supported" for a true one."""
+    margin: float | None
+    unnoticed: float | None = None
+    """How far the truth could lie from the claim's edge, and the twin would still not tell: the two edges' distance."""
+
+    @property
+    def allowed(self) -> Allowed:
+        """The range that the twin allows."""
+        return Allowed(low=self.low, high=self.high, open=self.open)
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,14 +109,26 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """What tells this cell apart: `d`, `law`, ..."""
     quantity: str
     method: str
+    grade: Grade
     measured: float | None
     error: float | None
+    interval: Interval
+    """What the verdict is made from: measured ± error, unless the note says how it was narrowed."""
     claimed: str
     allowed: Allowed
     verdict: Verdict
     margin: float | None
-    control: Verdict
+    control: CellControl
     note: str = ""
+    quantity_latex: str = ""
+    """The quantity as text that may hold `$LaTeX$`; empty in older ledgers."""
+    claimed_latex: str = ""
+    """What is claimed of it, likewise."""
+
+    @property
+    def caught(self) -> bool:
+        """Whether the twin came out as it must."""
+        return self.control.verdict == self.control.expects
 
 
 class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,25 +140,31 @@ class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[Number, Number]
     errors: tuple[Number, Number]
     agrees: bool
+    quantity_latex: str = ""
+    """The quantity as text that may hold `$LaTeX$`; empty in older ledgers."""
 
     def __post_init__(self) -> None:
         read_back(self, "values", "errors")
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim and what became of it."""
+class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
+    """One claim and what became of it: the verdict with all that led to it."""
 
     id: str
     title: str
     statement: str
     """LaTeX, without dollar signs."""
     source: Source
+    kind: Kind | None
+    """What the claim is beside its source; None where a ledger of an older format does not say."""
+    grade: Grade | None
+    """The weakest grade of the cells; None where there are none."""
     assumptions: tuple[str, ...]
     verdict: Verdict
     expected: Verdict | None
     """The recorded verdict; None where the claim is new and nothing is recorded yet."""
     measured: str
-    """The finding in one line, for the table."""
+    """What was found, in a few words: a range, or the telling case."""
     claimed: str
     margin: float | None
     control: Control
@@ -106,16 +176,46 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[Figure, ...] = ()
     reproduce: str = ""
     problem: str = ""
-    """Why the verdict is `error`, where it is."""
+    """Why the verdict is `error`, or what left it open."""
     heading: Heading | None = None
     corrected: str = ""
     """What holds in place of what is printed, where the two differ; text that may hold `$LaTeX$`."""
     tables: tuple[Table, ...] = ()
 
+    def _title(self) -> str:
+        return f"{self.id} {self.verdict}"
+
+    def _columns(self) -> dict[str, Any]:
+        names = list(dict.fromkeys(name for cell in self.cells for name in cell.where))
+        places = {name: [str(cell.where.get(name, "")) for cell in self.cells] for name in names}
+        numbers = {name: [getattr(cell, name) for cell in self.cells] for name in ("quantity", "measured", "error")}
+        return {
+            **places,
+            **numbers,
+            "claimed": [c.claimed for c in self.cells],
+            "cell": [c.verdict for c in self.cells],
+        }
+
+    def __repr__(self) -> str:
+        return f"Record({self.id}: {self.verdict}, {self.grade or 'no evidence'}, {self.measured})"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.statement}$"
+
     @property
     def moved(self) -> bool:
         """Whether the verdict differs from the recorded one; that of a new claim cannot."""
         return self.expected is not None and self.verdict != self.expected
+
+
+def weakest(grades: Iterable[Grade]) -> Grade | None:
+    """The grade of a claim from those of its cells.
+
+    >>> weakest(["proved", "sampled", "bounded"])
+    'sampled'
+    """
+    order = list(GRADES)
+    return max(grades, key=order.index, default=None)
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,15 +247,19 @@ class _Head(msgspec.Struct, frozen=True):
 
 def write_ledger(ledger: Ledger, path: Path) -> None:
     """Write the ledger as JSON; the file appears whole or not at all."""
-    text = msgspec.json.format(msgspec.json.encode(ledger), indent=1)
-    write_whole(path, text)
+    write_whole(path, ledger_bytes(ledger))
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def ledger_bytes(ledger: Ledger) -> bytes:
+    """The ledger as its file holds it: whose SHA-256 is that of the file."""
+    return msgspec.json.format(msgspec.json.encode(ledger), indent=1)
+
+
+def write_whole(path: Path, made: bytes) -> None:
     """Write a file through a temporary neighbour, so that an interruption leaves no half of it."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
-            file.write(content)
+            file.write(made)
             file.flush()
             os.fsync(file.fileno())
             os.chmod(file.name, 0o644)
@@ -167,16 +271,16 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def read_ledger(path: Path) -> Ledger:
     """Read a ledger back; a file that is not one is refused with the reason."""
+    text = content("ledger", path)
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"ledger = {str(path)!r}: cannot be read ({error.strerror}).") from None
-    try:
-        form = msgspec.json.decode(content, type=_Head).format
+        form = msgspec.json.decode(text, type=_Head).format
         if form == FORMAT:
-            return msgspec.json.decode(content, type=Ledger)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return msgspec.json.decode(text, type=Ledger)
+        if form == FIRST_FORMAT:
+            return msgspec.convert(upgraded(msgspec.json.decode(text, type=dict[str, Any])), Ledger)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError) as error:
         what = textwrap.shorten(str(error), _MESSAGE)
-        raise InvalidInput(f"ledger = {str(path)!r}: not a lipverify ledger ({what}).") from None
+        raise InvalidInput(f"ledger = {quoted(str(path))}: not a lipverify ledger ({what}).") from None
     shown = textwrap.shorten(repr(form), _MESSAGE)
-    raise InvalidInput(f"ledger = {str(path)!r}: its format is {shown}; this version reads {FORMAT!r}.")
+    known = f"{FORMAT!r} and {FIRST_FORMAT!r}"
+    raise InvalidInput(f"ledger = {quoted(str(path))}: its format is {shown}; this version reads {known}.")

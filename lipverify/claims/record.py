@@ -2,92 +2,146 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan
-from lipverify.claims.ledger import Cell, Control, CrossCheck, Record
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate
+from lipverify.claims.ledger import Cell, CellControl, Control, CrossCheck, Record, weakest
 from lipverify.claims.measurement import Outcome
 from lipverify.claims.place import place
-from lipverify.claims.verdict import Interval, conclude, decide, margin
+from lipverify.claims.verdict import Allowed, Interval, Verdict, conclude, decide, margin
+from lipverify.foundation.interruption import Interrupted
 
 ALARM_FACTOR = 2.0
+SUPPORTED: Verdict = "supported"
+REFUTED: Verdict = "refuted"
+OPEN_OR_REFUTED: dict[Verdict, str] = {"refuted": "refuted", "inconclusive": "open"}
 
 
 def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     """The verdict on one claim, with everything that led to it."""
-    gathered = {address: outcomes[address] for address in claim.tasks}
+    gathered = {address: outcomes[address] for address in claim.measurements}
     cost = sum(outcome.seconds for outcome in gathered.values())
     problem = next((outcome.problem for outcome in gathered.values() if outcome.problem), "")
-    mine = {address: outcome.result for address, outcome in gathered.items()}
+    results = {address: outcome.result for address, outcome in gathered.items()}
     if problem:
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
     try:
-        cells = tuple(_cell(plan, mine[plan.task.address]) for plan in claim.cells)
-        crossed = tuple(_cross_check(plan, mine) for plan in claim.cross_checks)
-        caught = all(cell.control == "refuted" for cell in cells)
-        verdict = conclude((c.verdict for c in cells), (c.control for c in cells), (c.agrees for c in crossed))
+        cells = tuple(_cell(plan, results) for plan in claim.cells)
+        crossed = tuple(_cross_check(plan, results) for plan in claim.evidence.cross_checks)
+        verdict = conclude(((c.verdict, c.control.verdict) for c in cells), (c.agrees for c in crossed))
         return _describe(
             claim,
             cost,
             verdict=verdict,
-            caught=caught,
-            measured=claim.summary(mine) if claim.summary else _summary(cells),
+            problem=_open_because(cells, crossed) if verdict == "inconclusive" else "",
+            caught=told_apart(verdict, cells),
+            grade=weakest(cell.grade for cell in cells),
+            measured=summary(cells),
             margin=min((c.margin for c in cells if c.margin is not None), default=None),
             cells=cells,
             cross_checks=crossed,
-            figures=claim.figures(mine) if claim.figures else (),
-            tables=claim.tables(mine) if claim.tables else (),
-            finding=_said(claim.finding, mine),
-            corrected=_said(claim.corrected, mine),
+            figures=claim.made_figures(results),
+            tables=claim.made_tables(results),
+            finding=claim.made_finding(results),
         )
-    except Exception as error:  # as above: one broken claim is one broken record
+    except Interrupted:
+        raise
+    except BaseException as error:  # one broken claim is one broken record
         problem = f"{type(error).__name__}: {error}{place(error)}"
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
 
 
-def _said(text: Callable[[dict[str, Any]], str] | str, results: dict[str, Any]) -> str:
-    """A text of a claim, which may be made from its results."""
-    return text if isinstance(text, str) else text(results)
-
-
 def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Record:
     """A record: the claim's own words and the outcome."""
-    fields: dict[str, Any] = {"measured": "", "margin": None, "cells": (), "finding": "", **outcome}
+    fields: dict[str, Any] = {"measured": "", "margin": None, "grade": None, "cells": (), "finding": "", **outcome}
     return Record(
         id=claim.id,
         title=claim.title,
         statement=claim.statement,
         source=claim.source,
+        kind=claim.kind,
         assumptions=claim.assumptions,
         expected=claim.expected,
         claimed=claim.claimed,
-        control=Control(statement=claim.control, caught=caught),
+        control=_twin_of(claim, fields["verdict"], caught),
         seconds=round(cost, 2),
         reproduce=shlex.join(["lipverify", "verify", *filter(None, [claim.file]), claim.id]),
         heading=claim.heading,
+        corrected=claim.corrected,
         **fields,
     )
 
 
-def _cell(plan: CellPlan, result: Any) -> Cell:
-    """One cell's verdict and its control's."""
-    reading, twin = plan.read(result, plan.allowed), plan.read(result, plan.control)
-    measured, error = _middle(reading.shown or reading.interval)
+def _twin_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
+    """The twin that had to come out the other way."""
+    said = (claim.true_twin, claim.true_latex) if verdict == "refuted" else (claim.false_twin, claim.false_latex)
+    return Control(statement=said[0], caught=caught, latex=said[1])
+
+
+def told_apart(verdict: Verdict, cells: Sequence[Cell]) -> bool:
+    """Whether the evidence has shown its power: every twin of a cell that decides came out the other way.
+
+    A refutation stands on any one cell that refutes, and needs no more than the twin of that one.
+    """
+    if verdict == "refuted":
+        return any(cell.caught for cell in cells if cell.verdict == "refuted")
+    return all(cell.caught for cell in cells if cell.verdict in ("supported", "refuted"))
+
+
+def _cell(plan: CellPlan, results: Mapping[str, Any]) -> Cell:
+    """One cell's verdict, and that of the twin which must come out the other way."""
+    result = results[plan.measurement.address]
+    estimate = plan.read(result, plan.allowed)
+    verdict = decide(estimate.interval, plan.allowed)
+    measured, error = _middle(estimate.shown or estimate.interval)
     return Cell(
         where=plan.where,
         quantity=plan.quantity,
         method=plan.method,
+        grade=plan.grade,
         measured=measured,
         error=error,
+        interval=estimate.interval,
         claimed=plan.claimed,
         allowed=plan.allowed,
-        verdict=decide(reading.interval, plan.allowed),
-        margin=margin(reading.interval, plan.allowed),
-        control=decide(twin.interval, plan.control),
-        note=reading.note,
+        verdict=verdict,
+        margin=margin(estimate.interval, plan.allowed),
+        control=_control(plan, verdict, estimate, results),
+        note=estimate.note,
+        quantity_latex=plan.quantity_latex,
+        claimed_latex=plan.claimed_latex,
     )
+
+
+def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapping[str, Any]) -> CellControl:
+    """The verdict on the twin: the true one of a cell that refutes, else the false one."""
+    twin, expects = (plan.true, SUPPORTED) if verdict == "refuted" else (plan.false, REFUTED)
+    if isinstance(twin.allowed, Allowed):
+        allowed = twin.allowed
+        interval = plan.read(results[(twin.measurement or plan.measurement).address], allowed).interval
+    else:  # the nearest statement that this interval bears out
+        allowed, interval = twin.allowed(estimate.interval), estimate.interval
+    return CellControl(
+        says=twin.says,
+        low=allowed.low,
+        high=allowed.high,
+        open=allowed.open,
+        interval=interval,
+        verdict=decide(interval, allowed),
+        expects=expects,
+        margin=margin(interval, allowed),
+        unnoticed=_unnoticed(plan.allowed, allowed) if twin.measurement is None else None,
+    )
+
+
+def _unnoticed(claimed: Allowed, twin: Allowed) -> float | None:
+    """How far the twin's edges are from the claim's."""
+    pairs = zip((claimed.low, claimed.high), (twin.low, twin.high), strict=True)
+    moved = [abs(a - b) for a, b in pairs if a is not None and b is not None]
+    return max(moved, default=None)
 
 
 def _middle(interval: Interval) -> tuple[float | None, float | None]:
@@ -95,31 +149,104 @@ def _middle(interval: Interval) -> tuple[float | None, float | None]:
     return (None, None) if low is None or high is None else (float(low + high) / 2, float(high - low) / 2)
 
 
-def _cross_check(plan: CrossPlan, results: dict[str, Any]) -> CrossCheck:
+def _cross_check(plan: CrossPlan, results: Mapping[str, Any]) -> CrossCheck:
     """Two methods agree if their values differ by no more than twice their errors together.
 
-    A 95 % half-width is about two standard errors; a run has a dozen such checks, and at four standard
-    errors the chance of a false alarm in any of them is below one in a thousand.
+    A 95 % half-width is about two standard errors; a run has some hundred such checks, and at four standard errors
+    the chance of a false alarm in any of them is below one in a hundred.
     """
-    values, errors = plan.read(*(results[task.address] for task in plan.tasks))
+    values, errors = plan.read(*(results[each.address] for each in plan.measurements))
     return CrossCheck(
         where=plan.where,
         quantity=plan.quantity,
         methods=plan.methods,
         values=values,
         errors=errors,
-        agrees=abs(values[0] - values[1]) <= ALARM_FACTOR * sum(errors),
+        agrees=agree(values, errors),
+        quantity_latex=plan.quantity_latex,
     )
 
 
-def _summary(cells: Sequence[Cell]) -> str:
-    """What the cells found, in a few words: the range of what was measured, and where that refutes."""
-    values = [cell.measured for cell in cells if cell.measured is not None]
-    ends = [f"{value:.3g}" for value in (values[0], values[-1])] if values else []
-    found = " to ".join(dict.fromkeys(ends))
-    refuted = [cell for cell in cells if cell.verdict == "refuted"]
-    if refuted:
-        dimensions = dict.fromkeys(str(cell.where["d"]) for cell in refuted if "d" in cell.where)
-        return f"{found}: refuted at {'d=' + ', '.join(dimensions) if dimensions else 'what was measured'}"
-    supported = sum(cell.verdict == "supported" for cell in cells)
-    return f"{found}: consistent in {supported} of {len(cells)}"
+def agree(values: tuple[float, float], errors: tuple[float, float]) -> bool:
+    """Whether two values differ by no more than twice their errors together; an infinite error agrees with nothing.
+
+    >>> agree((1.0, 1.1), (0.03, 0.03)), agree((1.0, 1.1), (0.02, float("inf")))
+    (True, False)
+    """
+    return math.isfinite(sum(errors)) and abs(values[0] - values[1]) <= ALARM_FACTOR * sum(errors)
+
+
+def _open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
+    """What left a claim open: the first of a disagreement, a twin that was not told apart, an interval too wide."""
+    for check in crossed:
+        if not check.agrees:
+            one, other = check.methods
+            values = ", ".join(f"{value:.6g}" for value in check.values)
+            return f"{one} and {other} disagree on {check.quantity}{_at(check.where)}: {values}"
+    for cell in cells:
+        if cell.verdict != "inconclusive" and not cell.caught:
+            return f"the twin, {cell.quantity} {cell.control.says}, is not told apart{_at(cell.where)}"
+    wide = next((cell for cell in cells if cell.verdict == "inconclusive"), None)
+    if wide is None:
+        return ""
+    if wide.measured is None:
+        return f"{wide.quantity}{_at(wide.where)}: {wide.note or 'its error is infinite'}"
+    return (
+        f"{wide.quantity}{_at(wide.where)} is {wide.measured:.6g} ± {wide.error:.2g}, across the edge of {wide.claimed}"
+    )
+
+
+def _at(where: Mapping[str, Any]) -> str:
+    return " at " + ", ".join(f"{name} = {value}" for name, value in where.items()) if where else ""
+
+
+def summary(cells: Sequence[Cell]) -> str:
+    """What the cells found, in a few words.
+
+    That is the telling case where a cell refutes or is open (the one farthest outside, or the widest); else the range
+    of what was measured; and where cells measure different things, the one that is nearest to the edge.
+    """
+    found = telling(cells)
+    if not found:
+        return "unknown" * bool(cells)
+    if found[0].verdict in OPEN_OR_REFUTED:
+        alike = sum(cell.verdict == found[0].verdict for cell in cells)
+        beyond = f" ({OPEN_OR_REFUTED[found[0].verdict]} in {alike} of {len(cells)})" if alike < len(cells) else ""
+        return f"{_case(found[0], cells)}{beyond}"
+    if len({cell.quantity for cell in cells}) > 1:
+        return _case(found[0], cells)
+    ends = list(dict.fromkeys(_value(cell) for cell in found))
+    return f"between {ends[0]} and {ends[1]}" if len(ends) == 2 else ends[0]
+
+
+def telling(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """The cells that tell it: the worst one that refutes or is open; else the one nearest the edge, or both ends."""
+    for verdict in OPEN_OR_REFUTED:
+        found = [cell for cell in cells if cell.verdict == verdict]
+        if found:
+            return (min(found, key=_nearness),)
+    known = sorted((cell for cell in cells if cell.measured is not None), key=lambda cell: cell.measured or 0.0)
+    if len({cell.quantity for cell in cells}) > 1 and known:
+        return (min(known, key=_nearness),)
+    return (*known[:1], *known[1:][-1:])
+
+
+def _nearness(cell: Cell) -> float:
+    """How far inside what is allowed, in units of the number itself; of open cells the widest comes first."""
+    if cell.margin is None:
+        return math.inf
+    if cell.verdict == "inconclusive":
+        return -(cell.error if cell.error is not None else math.inf)
+    return cell.margin / (abs(cell.measured) if cell.verdict == "supported" and cell.measured else 1.0)
+
+
+def _case(cell: Cell, cells: Sequence[Cell]) -> str:
+    """The value of one cell, what it is where others measure other things, and where it stands among them."""
+    what = f"{cell.quantity} = " if len({each.quantity for each in cells}) > 1 else ""
+    error = f" ± {cell.error:.1g}" if cell.verdict == "inconclusive" and cell.error is not None else ""
+    varying = {name: value for name, value in cell.where.items() if len({c.where.get(name) for c in cells}) > 1}
+    return f"{what}{_value(cell)}{error}{_at(varying)}"
+
+
+def _value(cell: Cell) -> str:
+    return "unknown" if cell.measured is None else f"{cell.measured:.3g}"

@@ -1,6 +1,6 @@
-"""Which claims there are, and in which order: the files of `checks/`, each with a function `claims(profile)`.
+"""Which claims there are: those that come with lipverify, file by file, and those of files that are given by paths.
 
-Claims of one's own come from files that are given by their paths.
+A claim is built when it is asked for: only the files that can hold it are read.
 """
 
 from __future__ import annotations
@@ -8,116 +8,64 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import Heading
+from lipverify.claims.library import contents
+from lipverify.claims.loading import claims_of, library_claims
+from lipverify.claims.profile import Profile, profile_named
 from lipverify.errors import InvalidInput
 
-PROFILES = ("quick", "full")
 
-
-@dataclass(frozen=True)
-class Profile:
-    """How much evidence to gather: dimensions, points on a ladder, sampled contexts."""
-
-    name: Literal["quick", "full"]
-    dimensions: tuple[int, ...]
-    points: int
-    contexts: int
-    seed: int = 0
-    backend: str = "numpy"
-
-
-def profile_named(name: str, seed: int = 0, backend: str = "numpy") -> Profile:
-    """The profile called `name`."""
-    if name == "quick":
-        return Profile("quick", (2, 3, 4, 5, 6, 7, 8), 12, 40_000, seed, backend)
-    if name == "full":
-        return Profile("full", (2, 3, 4, 5, 6, 7, 8, 9, 10, 12), 27, 400_000, seed, backend)
-    raise InvalidInput(f"profile = {name!r} is not known; choose one of: {', '.join(PROFILES)}.")
-
-
-@lru_cache(maxsize=8)
 def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
-    """Every claim of every file in `checks/`, in the order of the table of contents.
-
-    Readings of one statement stay in the order of their file; a claim that the contents do not know comes last.
-
-    Raises
-    ------
-    InvalidInput
-        If two claims have the same id.
-    """
-    import checks
-
-    chosen = profile or profile_named("quick")
-    found = [claim for module in _modules(checks.__path__) for claim in import_module(module).claims(chosen)]
-    ids = [claim.id for claim in found]
-    twice = sorted({id for id in ids if ids.count(id) > 1})
-    if twice:
-        raise InvalidInput(f"id = {twice[0]!r}: two claims have it; an id is permanent and belongs to one claim.")
-    return _ordered(found, headings())
-
-
-def _modules(path: Iterable[str]) -> list[str]:
-    """The modules with claims: those whose name does not begin with an underscore, in folders too."""
-    found = (info.name for info in walk_packages(path, "checks.") if not info.ispkg)
-    return sorted(name for name in found if not any(part.startswith("_") for part in name.split(".")))
-
-
-def headings() -> dict[str, Heading]:
-    """The heading of each stem, in the order of the table of contents.
-
-    >>> next(iter(headings()))
-    'softmax.split'
-    """
-    from checks._contents import CONTENTS
-
-    return {
-        stem: Heading(section=section, title=title)
-        for section, titles in CONTENTS.items()
-        for stem, title in titles.items()
-    }
-
-
-def _ordered(claims: Sequence[Claim], headings: dict[str, Heading]) -> tuple[Claim, ...]:
-    """The claims under their headings, in the order of the headings."""
-    places = {stem: place for place, stem in enumerate(headings)}
-    stems = {claim.id: claim.id.split("/")[0] for claim in claims}
-    ordered = sorted(claims, key=lambda claim: places.get(stems[claim.id], len(places)))
-    return tuple(replace(claim, heading=headings.get(stems[claim.id], claim.heading)) for claim in ordered)
+    """Every claim that comes with lipverify, in the order of the table of contents."""
+    return _built_in(tuple(contents().files), profile or profile_named("quick"))
 
 
 def select_claims(patterns: Sequence[str] = (), profile: Profile | None = None) -> tuple[Claim, ...]:
     """The claims whose id is a pattern, begins with one (up to a "/" or "."), or matches one with wildcards.
 
     A pattern may also be the path of a claims file (it ends in .py, or begins with /, . or ~): its claims stand before
-    the others. Patterns choose among them, and a pattern that matches none of them among the claims of `checks/`; a
-    file of which no pattern chooses gives all its claims. Without patterns, these are all claims of `checks/`.
+    the others. Patterns choose among them, and a pattern that matches none of them among lipverify's own claims; a
+    file of which no pattern chooses gives all its claims. Without patterns, these are all of lipverify's own.
 
     Raises
     ------
     InvalidInput
         If a pattern matches nothing, a claims file is refused, or two files have a claim of the same id.
     """
+    chosen_profile = profile or profile_named("quick")
     paths = list(dict.fromkeys(pattern for pattern in patterns if is_path(pattern)))
     wanted = [pattern for pattern in patterns if not is_path(pattern)]
-    files = _claims_of_files(paths, profile or profile_named("quick"))
+    files = _claims_of_files(paths, chosen_profile)
     own = [claim for claims in files.values() for claim in claims]
     elsewhere = [pattern for pattern in wanted if not any(_matches(claim.id, pattern) for claim in own)]
     chosen = [claim for claims in files.values() for claim in _chosen(claims, wanted) or claims]
-    built_in = all_claims(profile) if elsewhere or not paths else ()
+    if not elsewhere:
+        return (*chosen, *(() if paths else all_claims(chosen_profile)))
+    built_in = _built_in(tuple(_stems(elsewhere)), chosen_profile)
     for pattern in elsewhere:
         if not any(_matches(claim.id, pattern) for claim in built_in):
             _refuse(pattern, (*own, *built_in))
-    return (*chosen, *(_chosen(built_in, elsewhere) if elsewhere else built_in))
+    return (*chosen, *_chosen(built_in, elsewhere))
+
+
+@lru_cache(maxsize=8)
+def _built_in(stems: tuple[str, ...], profile: Profile) -> tuple[Claim, ...]:
+    """The claims of these stems, in the order of the table of contents; their files are read once."""
+    files, headings = contents().files, contents().headings
+    found = [claim for path in dict.fromkeys(files[stem] for stem in stems) for claim in library_claims(path, profile)]
+    places = {stem: place for place, stem in enumerate(headings)}
+    return tuple(sorted(found, key=lambda claim: places[claim.id.partition("/")[0]]))
+
+
+def _stems(patterns: Iterable[str]) -> list[str]:
+    """The stems that claims which match a pattern can have."""
+    stems, wanted = list(contents().files), [pattern.partition("/")[0] for pattern in patterns]
+    return [stem for stem in stems if any(_matches(stem, first) or "*" in first for first in wanted)]
 
 
 def is_path(pattern: str) -> bool:
@@ -132,10 +80,6 @@ def is_path(pattern: str) -> bool:
 
 def _claims_of_files(paths: Sequence[str], profile: Profile) -> dict[str, tuple[Claim, ...]]:
     """The claims of each file, refused if two files have a claim of the same id."""
-    if not paths:
-        return {}
-    from lipverify.claims.own.loading import claims_of
-
     files = {path: claims_of(path, profile) for path in paths}
     homes: dict[str, str] = {}
     for path, claims in files.items():
@@ -146,13 +90,16 @@ def _claims_of_files(paths: Sequence[str], profile: Profile) -> dict[str, tuple[
 
 
 def _chosen(claims: Sequence[Claim], patterns: Sequence[str]) -> tuple[Claim, ...]:
-    return tuple(claim for claim in claims if any(_matches(claim.id, pattern) for pattern in patterns))
+    """Those that a pattern means; one that is an id means that claim alone, not what its id begins."""
+    exact = {claim.id for claim in claims} & set(patterns)
+    wide = [pattern for pattern in patterns if pattern not in exact]
+    return tuple(c for c in claims if c.id in exact or any(_matches(c.id, pattern) for pattern in wide))
 
 
 def _refuse(pattern: str, claims: Sequence[Claim]) -> NoReturn:
     """The message for a pattern that matches nothing."""
-    stems = {part for claim in claims for part in (claim.id, claim.id.split("/")[0])}
-    near = difflib.get_close_matches(pattern, sorted(stems), n=1, cutoff=0.4)
+    known = {part for claim in claims for part in (claim.id, claim.id.split("/")[0])} | set(contents().headings)
+    near = difflib.get_close_matches(pattern, sorted(known), n=1, cutoff=0.4)
     hint = f" did you mean {near[0]!r}?" if near else ""
     raise InvalidInput(f"claim = {pattern!r} is not known;{hint} `lipverify list` shows them all.")
 

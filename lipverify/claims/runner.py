@@ -6,23 +6,24 @@ import datetime
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
-from importlib.metadata import PackageNotFoundError, version
 
-from lipverify import __version__
-from lipverify.claims.claim import Claim, Task
-from lipverify.claims.finished import Finished, fingerprint
-from lipverify.claims.ledger import Ledger, Provenance
-from lipverify.claims.measurement import Progress, measure
+from lipverify.claims.claim import Claim, Measurement
+from lipverify.claims.finished import Finished
+from lipverify.claims.ledger import Ledger, Provenance, Record
+from lipverify.claims.measurement import Outcome, measure
+from lipverify.claims.origin import fingerprint, provenance
 from lipverify.claims.record import record
+from lipverify.claims.watch import Running, Watch
 from lipverify.claims.workers import Given, ThisProcess, Workers, processes
 from lipverify.claims.workers import cluster as cluster_at
 from lipverify.errors import InvalidInput
 from lipverify.loss.montecarlo.backend import backend_named
 
-PACKAGES = ("numpy", "scipy", "sympy", "matplotlib", "typst")
+PLANNED_FIRST = 3
+"""Statements that are planned before anything is measured."""
 
 
 def run(
@@ -36,7 +37,7 @@ def run(
     cluster: str | None = None,
     limit: float | None = None,
     finished: Finished | None = None,
-    progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> Ledger:
     """Verify claims and return the ledger.
 
@@ -44,7 +45,7 @@ def run(
     workers of the Dask scheduler at the address `cluster`; random numbers are addressed by measurement, so the
     ledger's findings do not depend on which. A measurement that raises, takes longer than `limit` seconds or kills its
     process twice spoils the claims that need it, and no other. What `finished` holds is not measured again, and what
-    is measured is put there at once.
+    is measured is put there at once. `watch` is told of every verdict as soon as it is made.
 
     Raises
     ------
@@ -53,31 +54,102 @@ def run(
     """
     backend_named(backend)
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
-    tasks = _tasks(claims)
+    deciding = _Deciding(watch or Watch())
     with _workers(jobs, executor, cluster) as workers:
-        outcomes = measure(tasks, workers, limit=limit, finished=finished, progress=progress)
+        measure(
+            deciding.plan(claims),
+            workers,
+            limit=limit,
+            finished=finished,
+            progress=deciding.measured,
+            beat=deciding.running,
+            outcomes=deciding.outcomes,
+            needed_by=deciding.needed_by,
+        )
     return Ledger(
         profile=profile,
         seed=seed,
         backend=backend,
         provenance=Provenance(
-            versions=_versions(),
+            versions=provenance(),
             machine=_machine(),
             started=started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - clock, 1),
         ),
-        claims=tuple(record(claim, outcomes) for claim in claims),
+        claims=tuple(deciding.records[place] for place in range(len(claims))),
     )
 
 
-def _tasks(claims: Sequence[Claim]) -> dict[str, Task]:
-    """Every measurement once, by address."""
-    tasks: dict[str, Task] = {}
-    for claim in claims:
-        for address, task in claim.tasks.items():
-            if tasks.setdefault(address, task) != task:
-                raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; rename its function.")
-    return tasks
+class _Deciding:
+    """The claims of a run and what each still waits for: it has its verdict when the last of that is measured."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.outcomes: dict[str, Outcome] = {}
+        self.records: dict[int, Record] = {}
+        """By the place of the claim."""
+        self._claims: Sequence[Claim] = ()
+        self._planned: dict[str, Measurement] = {}
+        self._asked: dict[str, list[int]] = {}
+        """Who asked for a measurement."""
+        self._waits: dict[int, set[str]] = {}
+        """What a claim waits for."""
+
+    def plan(self, claims: Sequence[Claim]) -> Iterator[dict[str, Measurement]]:
+        """The measurements of one claim after the other; each is measured once, and one address is one measurement."""
+        self._claims = claims
+        for place in _in_order(claims):
+            claim = claims[place]
+            for address, measurement in claim.measurements.items():
+                if self._planned.setdefault(address, measurement) != measurement:
+                    way_out = "rename its function"
+                    raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; {way_out}.")
+                self._asked.setdefault(address, []).append(place)
+            self._waits[place] = {address for address in claim.measurements if address not in self.outcomes}
+            yield claim.measurements
+            self._decide(place)
+
+    def needed_by(self, address: str) -> list[str]:
+        """The ids of the claims that need a measurement, of those planned so far."""
+        return [self._claims[place].id for place in self._asked.get(address, ())]
+
+    def measured(self, done: int, total: int, address: str) -> None:
+        """A measurement is done, and with it perhaps some claims."""
+        self.watch.measured(done, total)
+        for place in self._asked.get(address, ()):
+            if place in self._waits:
+                self._waits[place].discard(address)
+                self._decide(place)
+
+    def running(self, now: Sequence[tuple[str, float]]) -> None:
+        """What is being measured."""
+        first = {address: self._claims[self._asked[address][0]].id for address, _ in now}
+        self.watch.running([Running(address, first[address], seconds) for address, seconds in now])
+
+    def _decide(self, place: int) -> None:
+        """The verdict on a claim that waits for nothing any more."""
+        if not self._waits[place] and place not in self.records:
+            self.records[place] = record(self._claims[place], self.outcomes)
+            self.watch.decided(self.records[place])
+
+
+def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
+    """The places of claims, statement by statement; the first few statements by what they seem to cost.
+
+    So the first verdict is there soon: the others are planned while it is measured.
+    """
+    statements: dict[str, list[int]] = {}
+    for place, claim in enumerate(claims):
+        statements.setdefault(claim.id.partition("/")[0], []).append(place)
+    first, rest = list(statements.values())[:PLANNED_FIRST], list(statements.values())[PLANNED_FIRST:]
+    for places in [*sorted(first, key=lambda places: max(_seems(claims[place]) for place in places)), *rest]:
+        yield from places
+
+
+def _seems(claim: Claim) -> tuple[bool, int]:
+    """What a claim seems to cost: sampling and training are slow, and much is slower than little."""
+    slow = any(cell.grade in ("sampled", "observed") for cell in claim.cells)
+    return slow, len(claim.measurements)
 
 
 def _workers(jobs: int | None, executor: Executor | None, address: str | None) -> AbstractContextManager[Workers]:
@@ -93,13 +165,3 @@ def _machine() -> str:
     """System, processor and Python in one line."""
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
     return f"{system}, Python {platform.python_version()}"
-
-
-def _versions() -> dict[str, str]:
-    found = {"lipverify": __version__}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found

@@ -64,6 +64,19 @@ class Allowed(msgspec.Struct, frozen=True):
         return low, high
 
 
+def contains(wide: Allowed, narrow: Allowed) -> bool:
+    """Whether one range allows all that the other allows.
+
+    >>> contains(Allowed(low=0.0), Allowed(low=1.0)), contains(Allowed(low=0.0, open=True), Allowed(low=0.0))
+    (True, False)
+    """
+    (low, high), (least, most) = wide.ends, narrow.ends
+    closed = wide.open and not narrow.open
+    return (low < least or (low == least and not (closed and math.isfinite(low)))) and (
+        most < high or (most == high and not (closed and math.isfinite(high)))
+    )
+
+
 def decide(measured: Interval, allowed: Allowed) -> Verdict:
     """The verdict on one measurement.
 
@@ -131,18 +144,33 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
     return "inconclusive"
 
 
-def conclude(cells: Iterable[Verdict], controls: Iterable[Verdict], agreed: Iterable[bool]) -> Verdict:
-    """The verdict on a claim: its cells, unless its controls or its methods betray them.
+OTHER_WAY: dict[Verdict, Verdict] = {"supported": "refuted", "refuted": "supported"}
 
-    Every control must come out refuted and every pair of methods must agree; otherwise the
-    evidence has shown no power to tell true from false and the claim is `inconclusive`.
 
-    >>> conclude(["supported"], ["refuted"], [True])
-    'supported'
-    >>> conclude(["supported"], ["supported"], [True])
-    'inconclusive'
+def caught(cell: Verdict, control: Verdict) -> bool:
+    """Whether the twin of a cell came out the other way; beside a cell that decides nothing, a false one refuted.
+
+    >>> caught("supported", "refuted"), caught("refuted", "supported"), caught("refuted", "refuted")
+    (True, True, False)
     """
-    verdict = combine(cells)
-    caught = list(controls)
-    trusted = bool(caught) and all(c == "refuted" for c in caught) and all(agreed)
-    return verdict if verdict == "error" or trusted else "inconclusive"
+    return control == OTHER_WAY.get(cell, "refuted")
+
+
+def conclude(cells: Iterable[tuple[Verdict, Verdict]], agreed: Iterable[bool]) -> Verdict:
+    """The verdict on a claim from (verdict, verdict of its twin) cell by cell, and from whether its methods agree.
+
+    A cell whose twin does not come out the other way has shown no power to tell true from false and decides nothing;
+    where two methods disagree, nothing is decided at all.
+
+    >>> conclude([("supported", "refuted")], [True])
+    'supported'
+    >>> conclude([("supported", "supported")], [True])
+    'inconclusive'
+    >>> conclude([("supported", "refuted"), ("refuted", "supported")], [])
+    'refuted'
+    """
+    heard: list[Verdict] = [
+        cell if cell == "error" or caught(cell, control) else "inconclusive" for cell, control in cells
+    ]
+    verdict = combine(heard)
+    return verdict if verdict == "error" or all(agreed) else "inconclusive"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from lipverify.claims.finished import fingerprint
+from lipverify.claims.origin import fingerprint
+from lipverify.claims.orphans import begin_worker
 from lipverify.errors import InvalidInput
 
 ANSWER = "10s"
@@ -54,8 +54,7 @@ class Processes:
         self._pool = self._begin()
 
     def _begin(self) -> ProcessPoolExecutor:
-        # Ctrl-C reaches every process of a terminal; this one decides what becomes of the others
-        return ProcessPoolExecutor(self.count, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+        return ProcessPoolExecutor(self.count, initializer=begin_worker)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run a call in a process."""
@@ -139,6 +138,6 @@ def _require_same_code(client: Any, code: str) -> None:
     for worker, theirs in client.run(fingerprint, on_error="return").items():
         if theirs != code:
             raise InvalidInput(
-                f"cluster: the worker at {worker} has another version of lipverify, NumPy or SciPy ({theirs}); "
-                f"install the same there as here."
+                f"cluster: the worker at {worker} has another version of lipverify or of a library that makes numbers, "
+                f"another processor or another compiler ({theirs}, here {code}); have the same there as here."
             )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.interruption import interruptible
 
 BAD_INPUT, INTERRUPTED = 2, 130
+LONGEST = 1000
+"""Letters of a message: what it quotes may have any number of them."""
+OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -21,12 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from lipverify.cli.app import app
 
     try:
-        code = app(
-            list(sys.argv[1:] if arguments is None else arguments),
-            exit_on_error=False,
-            print_error=False,
-            result_action="return_value",
-        )
+        with interruptible():
+            code = app(
+                list(sys.argv[1:] if arguments is None else arguments),
+                exit_on_error=False,
+                print_error=False,
+                result_action="return_value",
+            )
+            sys.stdout.flush()
     except CycloptsError as error:
         _refuse(_one_line(error), BAD_INPUT)
     except (InvalidInput, OutOfReach) as error:
@@ -34,9 +41,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         _refuse("interrupted; nothing was written.", INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in OUTPUT_FAILS or error.filename is not None:
+            raise
+        _close_output()
+        _refuse(f"standard output cannot be written ({error.strerror}).", 1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _close_output() -> None:
+    """Nothing more can be written, nor should Python try at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _one_line(error: Exception) -> str:
@@ -47,5 +64,7 @@ def _one_line(error: Exception) -> str:
 def _refuse(message: str, code: int) -> None:
     from lipverify.report.visible import visible
 
+    if len(message) > LONGEST:
+        message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
     print(f"lipverify: {visible(message)}", file=sys.stderr)
     sys.exit(code)

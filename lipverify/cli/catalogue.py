@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import msgspec
 from rich.console import Console
-from rich.markup import escape
 
 from lipverify.claims.claim import Claim
+from lipverify.claims.ledger import KINDS, weakest
+from lipverify.claims.outcomes import counts, recorded
 from lipverify.claims.registry import select_claims
 from lipverify.cli.tables import grouped
 
@@ -22,10 +23,10 @@ def list_claims(ids: Sequence[str], json: bool) -> int:
     claims = select_claims(ids)
     if json:
         return _print_json([_described(claim) for claim in claims])
-    rows = [(claim.id, (escape(claim.claimed), claim.expected or NEW)) for claim in claims]
+    rows = [(claim.id, (claim.claimed, claim.expected or NEW)) for claim in claims]
     console = Console(highlight=False)
     console.print(grouped(("states", "recorded"), rows))
-    console.print(f"{len(claims)} claims")
+    console.print(f"{len(claims)} claims. {counts(recorded(claims))}", soft_wrap=True)
     return 0
 
 
@@ -39,12 +40,15 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
         console.print(f"[bold]{claim.id}[/bold]", soft_wrap=True)
         for name, text in (
             ("title", claim.title),
+            ("kind", f"{claim.kind}: {KINDS[claim.kind]}"),
             ("statement", claim.statement),
             ("claimed", claim.claimed),
             ("source", f"{claim.source.paper}, {claim.source.place}: {claim.source.printed}"),
             *(("assumes", assumption) for assumption in claim.assumptions),
-            ("control", f"{claim.control} must come out refuted"),
-            ("cells", f"{len(claim.cells)}: {claim.cells[0].quantity}, ..."),
+            ("control", f"where it holds, {claim.false_twin} must come out refuted"),
+            ("", f"where it fails, {claim.true_twin} must come out supported"),
+            ("cells", f"{len(claim.cells)}: {'; '.join(dict.fromkeys(cell.quantity for cell in claim.cells))}"),
+            ("grade", str(weakest(cell.grade for cell in claim.cells))),
             ("recorded", claim.expected or NEW),
         ):
             console.print(f"  {name:<10}{text}", markup=False, soft_wrap=True)
@@ -57,6 +61,8 @@ def _described(claim: Claim) -> dict[str, object]:
         "title": claim.title,
         "statement": claim.statement,
         "claimed": claim.claimed,
+        "kind": claim.kind,
+        "grade": weakest(cell.grade for cell in claim.cells),
         "source": msgspec.to_builtins(claim.source),
         "assumptions": list(claim.assumptions),
         "control": claim.control,

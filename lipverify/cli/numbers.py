@@ -75,7 +75,7 @@ def print_window(d: int, n: float, law: str, L: float, sigma: float, json: bool)
         _print_json({"problem": described(problem), **values, "where": optimum.where})
         return 0
     table = Table(title=_title(problem), title_justify="left", show_header=False)
-    table.add_row("optimal window w*", with_error(optimum.w, optimum.w_error), f"({optimum.where})")
+    table.add_row("optimal w*", with_error(optimum.w, optimum.w_error), f"({optimum.where})")
     table.add_row("loss", with_error(optimum.loss, optimum.loss_error), "")
     table.add_row("  bias", f"{optimum.bias:.10g}", "")
     table.add_row("  noise", f"{optimum.noise:.10g}", "")
@@ -109,7 +109,16 @@ def with_error(value: float, error: float) -> str:
 
 def _title(problem: Problem) -> str:
     L = getattr(problem.law, "L", math.nan)
-    return f"{problem.law.name} law, d = {problem.d}, n = {problem.n:g}, L = {L:g}, σ = {problem.sigma:g}"
+    return f"{problem.law.name} law, d = {problem.d}, n = {context_length(problem.n)}, L = {L:g}, σ = {problem.sigma:g}"
+
+
+def context_length(n: float) -> str:
+    """An integer with all its digits, a double with those it has.
+
+    >>> context_length(2**53 + 1), context_length(1e30)
+    ('9007199254740993', '1e+30')
+    """
+    return str(n) if isinstance(n, int) else f"{n:g}"
 
 
 def _finite(value: float) -> float | None:

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from lipverify.cli.wrapping import Whole
 from lipverify.report.visible import visible
 
 WIDEST = 27
@@ -26,7 +27,7 @@ Row = tuple[str, tuple[str, ...]]
 
 
 def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
-    """Rows of (id, cells) as one table for each stem, all with columns of the same widths; cells are markup."""
+    """Rows of (id, cells) as one table for each stem, all with columns of the same widths; the last cell is markup."""
     widest = min(WIDEST, max((len(_rest(id)) + 2 for id, _ in rows), default=0))
     widest = max(widest, len("claim"))
     parts: list[RenderableType] = []
@@ -37,7 +38,8 @@ def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
         parts.append(Text(visible(stem), "bold"))
         table = _table(columns, widest)
         for id, cells in group:
-            table.add_row(Text(f"  {visible(_rest(id))}"), *map(_marked, cells))
+            *said, verdict = cells
+            table.add_row(Text(f"  {visible(_rest(id))}"), *(Whole(visible(each)) for each in said), _marked(verdict))
         parts.append(table)
     return Group(*parts)
 

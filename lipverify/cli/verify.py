@@ -1,29 +1,34 @@
-"""`verify` and `report`: from claims to a table, a ledger and a PDF."""
+"""`verify`: from claims to a table, a ledger and its reports."""
 
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.console import Console, Group
-from rich.markup import escape
+from rich.text import Text
 
-from lipverify.claims.finished import NAME, Finished
-from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
-from lipverify.claims.registry import profile_named, select_claims
-from lipverify.claims.runner import run
-from lipverify.cli.progress import progress_of
+from lipverify.claims.ledger import Ledger, Record, write_ledger
+from lipverify.claims.profile import profile_named
+from lipverify.claims.registry import select_claims
+from lipverify.cli.ending import BROKE, ending, exit_code
+from lipverify.cli.folders import require_writable
+from lipverify.cli.reports import WRITERS, show, write_reports
+from lipverify.cli.screen import screen
 from lipverify.cli.tables import LOOKS, grouped
 from lipverify.errors import InvalidInput
-from lipverify.loss.montecarlo.backend import backend_named
+from lipverify.foundation.files import alone_in
 
-AS_RECORDED, DIFFERS, BROKE, INTERRUPTED = 0, 1, 3, 130
+if TYPE_CHECKING:
+    from lipverify.claims.claim import Claim
+    from lipverify.claims.finished import Finished
+
+INTERRUPTED = 130
 LIMITS = {"quick": 1800.0, "full": 21600.0}
 """Seconds that one measurement may take, many times what any of ours does."""
 
@@ -39,6 +44,8 @@ class How:
     cluster: str | None = None
     limit: float | None = None
     resume: bool = False
+    evidence: bool = False
+    """Whether the report has the evidence as an appendix."""
 
     def __post_init__(self) -> None:
         if self.jobs is not None and self.jobs < 1:
@@ -47,7 +54,6 @@ class How:
             raise InvalidInput(f"jobs = {self.jobs} and cluster = {self.cluster!r}: give one of them.")
         if self.limit is not None and not 0 < self.limit < math.inf:
             raise InvalidInput(f"limit = {self.limit:g}: the seconds for one measurement must be positive and finite.")
-        backend_named(self.backend)
 
     @property
     def seconds(self) -> float:
@@ -55,11 +61,37 @@ class How:
         return self.limit if self.limit is not None else LIMITS[self.profile]
 
 
-def verify_claims(ids: Sequence[str], how: How, out: Path, json: bool, strict: bool) -> int:
-    """Verify, write the ledger and then the report, print the table; the exit code."""
+@dataclass(frozen=True)
+class Shown:
+    """What is shown beside the verdicts as they come, and whether a refuted claim is a failure."""
+
+    json: bool = False
+    table: bool = False
+    strict: bool = False
+    open: bool = False
+
+    def __post_init__(self) -> None:
+        if self.json and self.table:
+            raise InvalidInput("--json and --table: both would go to standard output; give one of them.")
+
+
+def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
+    """Verify, showing verdicts as they come; write the ledger and then the reports; say how it ended: the exit code."""
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
-    _require_writable(out)
-    messages = Console(stderr=True, highlight=False)
+    # what measures is imported once it is known what is asked for: a refusal comes at once
+    from lipverify.loss.montecarlo.backend import backend_named
+
+    backend_named(how.backend)
+    require_writable(out)
+    with alone_in(out):
+        return _verified(claims, how, out, shown)
+
+
+def _verified(claims: Sequence[Claim], how: How, out: Path, shown: Shown) -> int:
+    """The same, with the folder held."""
+    from lipverify.claims.finished import NAME, Finished
+    from lipverify.claims.runner import run
+
     finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}")
     if not how.resume:
         finished.clear()
@@ -73,15 +105,16 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, json: bool, strict: b
         "finished": finished,
     }
     try:
-        with progress_of("measured") as progress:
-            ledger = run(claims, **settings, progress=progress)
+        with screen(claims, to_stderr=shown.json) as watch:
+            ledger = run(claims, **settings, watch=watch)
+    except InvalidInput:  # a cluster that is not there: nothing was begun
+        if finished.empty:
+            finished.remove()
+        raise
     except KeyboardInterrupt:
         print(f"lipverify: interrupted; {_kept(finished)}.", file=sys.stderr)
         return INTERRUPTED
-    if json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(ledger), indent=1).decode() + "\n")
-    else:
-        Console(highlight=False).print(verdict_table(ledger))
+    _print_ledger(ledger, shown)
     # the ledger first: a report can be made again from it
     try:
         write_ledger(ledger, out / "ledger.json")
@@ -92,15 +125,29 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, json: bool, strict: b
         print(f"lipverify: not everything could be measured; {_kept(finished)}.", file=sys.stderr)
     else:
         finished.remove()
-    try:
-        _write_report(ledger, out / "report.pdf")
-    except Exception as error:  # hours of evidence are safe in the ledger, and the user must know where
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"lipverify: the report failed ({what}); {out / 'ledger.json'} is complete.", file=sys.stderr)
+    failures = write_reports(ledger, out, how.evidence)
+    for name, why in failures.items():
+        print(f"lipverify: {out / name} failed ({why}); {out / 'ledger.json'} is complete.", file=sys.stderr)
+    if shown.open and "report.html" not in failures:
+        show(out / "report.html")
+    if failures:
         return BROKE
-    took = f"{len(ledger.claims)} claims in {ledger.provenance.seconds:.0f} s"
-    messages.print(f"{took}: {out / 'ledger.json'}, {out / 'report.pdf'}", soft_wrap=True)
-    return exit_code(ledger, strict)
+    _print_ending(ledger, tuple(out / name for name in (*WRITERS, "ledger.json")), shown)
+    return exit_code(ledger, shown.strict)
+
+
+def _print_ledger(ledger: Ledger, shown: Shown) -> None:
+    """The ledger as data, or the long table, where they are asked for."""
+    if shown.json:
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(ledger), indent=1).decode() + "\n")
+    elif shown.table:
+        Console(highlight=False).print(verdict_table(ledger))
+
+
+def _print_ending(ledger: Ledger, files: Sequence[Path], shown: Shown) -> None:
+    """The ten lines, beside the data and not in it."""
+    console = Console(stderr=shown.json, highlight=False)
+    console.print(Text("\n".join(["", *ending(ledger, files, shown.strict, console.width)])), soft_wrap=True)
 
 
 def _kept(finished: Finished) -> str:
@@ -110,35 +157,13 @@ def _kept(finished: Finished) -> str:
     return f"what is finished is in {finished.path}: go on by the same command with --resume"
 
 
-def typeset(ledger: Path, out: Path | None) -> int:
-    """The report of a ledger that exists."""
-    content = read_ledger(ledger)
-    target = out if out is not None else ledger.with_name("report.pdf")
-    _require_writable(target.parent)
-    _write_report(content, target)
-    Console(stderr=True, highlight=False).print(str(target), soft_wrap=True)
-    return 0
-
-
-def exit_code(ledger: Ledger, strict: bool) -> int:
-    """3 if a check broke, 1 if a verdict differs from the record or a control escaped, else 0.
-
-    The verdict of a new claim, for which none is recorded, is compared with nothing.
-    """
-    if any(record.verdict == "error" for record in ledger.claims):
-        return BROKE
-    differs = any(record.moved or not record.control.caught for record in ledger.claims)
-    refuted = strict and any(record.verdict == "refuted" for record in ledger.claims)
-    return DIFFERS if differs or refuted else AS_RECORDED
-
-
 def verdict_table(ledger: Ledger) -> Group:
     """One line a claim; readable without colour."""
 
     def cells(record: Record) -> tuple[str, ...]:
         symbol, style = LOOKS[record.verdict]
         verdict = f"[{style}]{symbol} {record.verdict}[/{style}]"
-        return escape(record.claimed), escape(_measured(record)), verdict
+        return record.claimed, _measured(record), verdict
 
     rows = [(record.id, cells(record)) for record in ledger.claims]
     return grouped(("claimed", "measured", "verdict"), rows)
@@ -154,20 +179,3 @@ def _measured(record: Record) -> str:
     if not record.control.caught and not record.problem:
         remarks.append("CONTROL NOT CAUGHT")
     return "; ".join(remark for remark in remarks if remark)
-
-
-def _write_report(ledger: Ledger, path: Path) -> None:
-    from lipverify.report import write_report
-
-    write_report(ledger, path)
-
-
-def _require_writable(folder: Path) -> None:
-    """Refuse a folder that cannot be written before any work is done for it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".lipverify-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise InvalidInput(f"out = {str(folder)!r}: the folder cannot be written ({error.strerror}).") from None

@@ -1,7 +1,7 @@
 """Data out: a ledger as tables, labelled arrays, figures and LaTeX, for use elsewhere.
 
 `rows` lays the ledger out as tables, and every format writes what it finds there: `comma_separated` as CSV,
-`arrays` as NetCDF, `figures` as SVG and PDF, `verdicts` as LaTeX.
+`arrays` as NetCDF, `figures` as SVG and PDF, `package` and `verdicts` as LaTeX.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
         Where; it must be there.
     formats
         ``"csv"``: cells.csv, claims.csv, cross_checks.csv, curves.csv, heat_maps.csv. ``"netcdf"``: cells.nc, a group a
-        statement. ``"svg"``, ``"pdf"``: figures/, and figures.csv says what each file shows. ``"tex"``: verdicts.tex.
+        statement. ``"svg"``, ``"pdf"``: figures/, and figures.csv says what each file shows. ``"tex"``: lipverify.sty,
+        theorems.tex, verdicts.tex.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
     >>> empty = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
     >>> with TemporaryDirectory() as name:
     ...     [path.name for path in export_ledger(empty, Path(name), ["tex"])]
-    ['verdicts.tex']
+    ['lipverify.sty', 'theorems.tex', 'verdicts.tex']
     """
     from lipverify.claims.ledger import write_whole
     from lipverify.errors import InvalidInput

@@ -28,7 +28,9 @@ NUMBERS = {
 }
 WORDS = {
     "verdict": "verdict on this cell; empty where there is no cell",
-    "control": "verdict on the falsified twin, which must be refuted",
+    "grade": "what stands behind the number",
+    "twin": "what the near twin says that must come out the other way",
+    "twin_verdict": "verdict on the twin: refuted beside a cell that supports, supported beside one that refutes",
     "claimed": "what the claim says here",
     "note": "what else decided",
 }
@@ -135,8 +137,13 @@ def _variables(cells: Sequence[tuple[str, Cell]]) -> dict[str, tuple[list[Any], 
         values = [math.nan if value is None else value for value in held]
         found[name] = values, {"long_name": meaning, "units": "those of the coordinate quantity"}
     for name, meaning in WORDS.items():
-        found[name] = [visible(getattr(cell, name)) for _, cell in cells], {"long_name": meaning}
+        found[name] = [visible(_words(cell)[name]) for _, cell in cells], {"long_name": meaning}
     return found
+
+
+def _words(cell: Cell) -> dict[str, str]:
+    twin = {"twin": cell.control.says, "twin_verdict": cell.control.verdict}
+    return {"verdict": cell.verdict, "grade": cell.grade, "claimed": cell.claimed, "note": cell.note, **twin}
 
 
 def _of_claims(records: Sequence[Record], ids: Sequence[str] | None) -> dict[str, Any]:

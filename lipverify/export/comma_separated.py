@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 from lipverify.export.rows import Table, Value
 from lipverify.report.visible import visible
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """What a spreadsheet takes for the beginning of a formula."""
+_NUMBER = re.compile(r"[-+]\d+(?:\.\d*)?(?:e[-+]?\d+)?(?![^\s,;:±°%])(?!\s*[-+*/^&=<>|!(])|[-+]+\s*$|[-+]\s+[^\W\d]")
+"""A signed number that no operator follows, a sign alone, a dash before words: nothing there is calculated."""
 
 
 def comma_separated(table: Table) -> bytes:
@@ -17,7 +20,7 @@ def comma_separated(table: Table) -> bytes:
 
     A number is its shortest decimal that reads back as the same double; what is not there is empty; true and false are
     words. Text is on one line, characters that would not show are named, and an apostrophe stands before what a
-    spreadsheet would take for a formula.
+    spreadsheet would calculate; not before a signed number with words after it.
 
     >>> comma_separated(Table(header=("id", "x"), rows=(("a, b", 0.1), ("=1+1", None))))
     b'id,x\r\n"a, b",0.1\r\n\'=1+1,\r\n'
@@ -40,4 +43,5 @@ def _written(value: Value) -> str:
         case int():
             return str(value)
     text = visible(value)
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    bare = text.lstrip()
+    return f"'{text}" if bare.startswith(_FORMULA) and not _NUMBER.match(bare) else text

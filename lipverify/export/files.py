@@ -23,8 +23,11 @@ def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]
 
         yield "cells.nc", netcdf(ledger)
     if "tex" in formats:
+        from lipverify.export.package import package, theorems
         from lipverify.export.verdicts import verdicts
 
+        yield "lipverify.sty", package(ledger)
+        yield "theorems.tex", theorems(ledger)
         yield "verdicts.tex", verdicts(ledger)
     kinds = [kind for kind in KINDS if kind in formats]
     if kinds:

@@ -25,9 +25,12 @@ _TYPOGRAPHY = {
     "–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "…": r"\ldots{}", "−": r"\ensuremath{-}",
     "·": r"\ensuremath{\cdot}", "²": r"\ensuremath{^{2}}", "³": r"\ensuremath{^{3}}", "¹": r"\ensuremath{^{1}}",
     "⁻": r"\ensuremath{^{-}}", "√": r"\ensuremath{\surd}", "°": r"\ensuremath{^{\circ}}", "§": r"\S{}",
-    "†": r"\dag{}", "µ": r"\ensuremath{\mu}", "⟨": r"\ensuremath{\langle}",
+    "†": r"\dag{}", "‡": r"\ddag{}", "′": r"\ensuremath{'}", "µ": r"\ensuremath{\mu}", "⟨": r"\ensuremath{\langle}",
     "⟩": r"\ensuremath{\rangle}", "✓": r"\ensuremath{\checkmark}",
 }  # fmt: skip
+_HATTED = {"\u0302": "\ue000", "\u0303": "\ue001", "": "\ue002"}
+_PRIVATE = {"\ue000": r"\ensuremath{\hat{", "\ue001": r"\ensuremath{\tilde{", "\ue002": "}}"}
+"""A letter with a hat is two characters; `visible` leaves none of these three of its own in any text."""
 _STANDARD = frozenset(CHARACTERS) - FENCES.keys() - ESCAPED.keys() - {
     "lt", "gt", "coloneqq", "omicron", "iint", "hbar", "sqrtsign", "degree", "S", "checkmark",
     "implies", "iff", "varnothing", "lesssim", "gtrsim",
@@ -40,6 +43,8 @@ _REFUSED = re.compile(
     r"|sqrtsign|mbox|text\w*|enspace|varnothing|middle|operatorname)(?![A-Za-z])|\\[\\-]|[&%#~]|\^[^']*'"
 )
 """Rows, what needs a package beyond amsmath and amssymb, what only some places take, a prime after a power."""
+_PLAIN_WORDS = re.compile(r"\\(?:text|operatorname)\{[A-Za-z0-9 ,.;:()/-]*\}")
+"""Words within a formula, of letters that mean nothing to LaTeX."""
 _TAKEN = dict.fromkeys(DECORATIONS, 1) | {"mathbf": 1}
 _TAKEN |= dict.fromkeys(("frac", "tfrac", "dfrac", "binom", "overset", "stackrel", "underset"), 2)
 """How many arguments a command takes."""
@@ -65,7 +70,7 @@ def formula(source: str) -> str:
     except UnreadableError:
         return words(f"${source}$")
     plain = source.isascii() and source.isprintable()
-    if not plain or _REFUSED.search(source) or not _grouped(source):
+    if not plain or _REFUSED.search(_PLAIN_WORDS.sub("", source)) or not _grouped(_PLAIN_WORDS.sub("x", source)):
         return words(f"${source}$")
     for name, upright in (NAMED | BELOW).items():
         operator = rf"\\operatorname{{{upright}}}".replace(" ", r"\\,")
@@ -101,7 +106,14 @@ def words(text: str) -> str:
     >>> print(words("50 % of a_1 & \\end{table}, σ ≤ 1"))
     50 \% of a\_1 \& \textbackslash{}end\{table\}, \ensuremath{\sigma} \ensuremath{\le} 1
     """
-    return "".join(map(_character, visible(text)))
+    text = re.sub(
+        r"([^\W\d_])([\u0302\u0303])", lambda match: _HATTED[match[2]] + match[1] + _HATTED[""], visible(text)
+    )
+    return "".join(map(_character, text))
+
+
+def _hatted(found: re.Match[str]) -> str:
+    return _HATTED[found[2]] + found[1] + _HATTED[""]
 
 
 def breakable(text: str) -> str:
@@ -114,11 +126,23 @@ def breakable(text: str) -> str:
 
 
 def _character(character: str) -> str:
-    for known in (_SPECIAL, _TYPOGRAPHY):
+    for known in (_SPECIAL, _TYPOGRAPHY, _PRIVATE):
         if character in known:
             return known[character]
     if character.isascii() or (ord(character) < 0x180 and unicodedata.category(character).startswith("L")):
         return character
     if character in _BY_CHARACTER:
         return rf"\ensuremath{{\{_BY_CHARACTER[character]}}}"
-    return rf"\texttt{{U+{ord(character):04X}}}"
+    return _composed(character) or rf"\texttt{{U+{ord(character):04X}}}"
+
+
+def _composed(character: str) -> str:
+    """A raised or lowered sign, or a fraction, by what Unicode says that it is made of; empty for any other."""
+    kind, _, parts = unicodedata.decomposition(character).partition(" ")
+    signs = "".join(chr(int(part, 16)) for part in parts.split()) if kind.startswith("<") else ""
+    signs = signs.replace("\u2212", "-").replace("\u2044", "/")
+    if not re.fullmatch(r"[0-9A-Za-z+\-=()/]+", signs):
+        return ""
+    if kind == "<fraction>":
+        return r"\ensuremath{\tfrac{" + signs.replace("/", "}{") + "}}"
+    return {"<super>": rf"\ensuremath{{^{{{signs}}}}}", "<sub>": rf"\ensuremath{{_{{{signs}}}}}"}.get(kind, "")

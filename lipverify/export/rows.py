@@ -11,9 +11,10 @@ from lipverify.report.readings import stem
 
 Value = str | int | float | bool | None
 
-CELL_FIRST = ("id", "claim_verdict", "expected", "verdict")
+CELL_FIRST = ("id", "kind", "claim_verdict", "expected", "verdict")
 CELL_LAST = (
-    "quantity", "method", "measured", "error", "claimed", "low", "high", "open", "margin", "control", "note",
+    "quantity", "method", "grade", "measured", "error", "claimed", "low", "high", "open", "margin",
+    "twin", "twin_low", "twin_high", "twin_verdict", "twin_expects", "note",
 )  # fmt: skip
 CROSS_LAST = ("quantity", "method_a", "method_b", "value_a", "value_b", "error_a", "error_b", "agrees")
 USUAL = ("d", "n", "law", "w", "L", "sigma")
@@ -46,25 +47,39 @@ def cells(records: Iterable[Record]) -> Table:
     return Table(
         header=(*CELL_FIRST, *names, *CELL_LAST),
         rows=tuple(
-            (record.id, record.verdict, record.expected, cell.verdict, *map(cell.where.get, keys), *_evidence(cell))
+            (
+                record.id,
+                record.kind,
+                record.verdict,
+                record.expected,
+                cell.verdict,
+                *map(cell.where.get, keys),
+                *_evidence(cell),
+            )
             for record, cell in found
         ),
     )
 
 
 def _evidence(cell: Cell) -> tuple[Value, ...]:
-    allowed = cell.allowed
+    allowed, twin = cell.allowed, cell.control
     return (
-        cell.quantity, cell.method, cell.measured, cell.error, cell.claimed, allowed.low, allowed.high, allowed.open,
-        cell.margin, cell.control, cell.note,
+        cell.quantity, cell.method, cell.grade, cell.measured, cell.error, _value(cell.claimed), allowed.low,
+        allowed.high, allowed.open, cell.margin, _value(twin.says), twin.low, twin.high, twin.verdict, twin.expects,
+        cell.note,
     )  # fmt: skip
+
+
+def _value(said: str) -> str:
+    """What a quantity is said to be: a value without its sign of equality, which a spreadsheet would calculate."""
+    return said.removeprefix("=").lstrip()
 
 
 def claims(records: Iterable[Record]) -> Table:
     """One row a claim: what is claimed, where, and what became of it."""
     header = (
-        "id", "title", "section", "statement", "paper", "place", "printed", "claimed", "measured", "verdict",
-        "expected", "margin", "control", "control_caught", "problem", "corrected", "seconds",
+        "id", "title", "section", "statement", "paper", "place", "printed", "kind", "grade", "claimed", "measured",
+        "verdict", "expected", "margin", "control", "control_caught", "problem", "corrected", "seconds",
     )  # fmt: skip
     return Table(header=header, rows=tuple(map(_claim, records)))
 
@@ -73,9 +88,9 @@ def _claim(record: Record) -> tuple[Value, ...]:
     source, control = record.source, record.control
     section = record.heading.section if record.heading is not None else ""
     return (
-        record.id, record.title, section, record.statement, source.paper, source.place, source.printed, record.claimed,
-        record.measured, record.verdict, record.expected, record.margin, control.statement, control.caught,
-        record.problem, record.corrected, record.seconds,
+        record.id, record.title, section, record.statement, source.paper, source.place, source.printed, record.kind,
+        record.grade, record.claimed, record.measured, record.verdict, record.expected, record.margin,
+        control.statement, control.caught, record.problem, record.corrected, record.seconds,
     )  # fmt: skip
 
 

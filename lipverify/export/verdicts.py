@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections import Counter
 
 from lipverify.claims.ledger import Ledger, Record
-from lipverify.export.latex import breakable, rich, words
+from lipverify.export.latex import breakable, formula, rich, words
 from lipverify.export.rows import statements
 from lipverify.report import readings
 from lipverify.report.words import VERDICTS
 
 _HEAD = r"""% The verdicts of a lipverify run; \input this file. The preamble needs
-%   \usepackage{amsmath, amssymb, booktabs, longtable, textcomp}
+%   \usepackage{lipverify}, the package that was written beside it
 \begingroup
 \small
 \setlength{\LTpre}{0pt}
-\begin{longtable}{@{}p{0.27\linewidth}p{0.26\linewidth}p{0.29\linewidth}l@{}}
+\newcolumntype{F}[1]{>{\raggedright\arraybackslash}p{\dimexpr#1\linewidth-1.5\tabcolsep}}
+\begin{longtable}{@{}F{0.25}F{0.31}F{0.26}F{0.18}@{}}
 """
 _FOOT = r"""\end{longtable}
 \endgroup
 """
 _COLUMNS = r"""\toprule
-claim & claimed & measured & verdict \\
+claim & states & measured & verdict \\
 \midrule
 """
 
@@ -46,7 +47,8 @@ def _caption(ledger: Ledger) -> str:
 
 
 def _row(record: Record) -> str:
-    cells = (breakable(readings.label(record)) or "--", rich(record.claimed), rich(record.measured), _verdict(record))
+    stated = rf"\lipfit{{{formula(record.statement)}}}"
+    cells = (breakable(readings.label(record)) or "--", stated, rich(record.measured), _verdict(record))
     return " & ".join(cells) + " \\\\\n"
 
 

@@ -4,12 +4,12 @@ layer, tokens       what a layer does, token by token; its parametrisations
 implicit            the linear model that every layer keeps, and its recursion
 attention, collapsed  the same on second moments, with its adjoint: the cost does not grow with n
 regression/         contexts, laws of the noise, ridge baselines, the Bayes floor, the adjusted loss
-gdplusplus/         two weights a layer: exact loss and optimum on the eigenvalues
+gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues
 theory/             what the theorems speak of: printed formulas, corrections, exact recursions
 families, training/ weights as arrays, and how they are found
 
 >>> from lipverify.linear_transformer import GDPlusPlus, Regression, UniformNoise, draw_contexts, evaluation
->>> held_out = evaluation(draw_contexts(Regression(d=10, n=20, noise=UniformNoise(0.0)), 4096, seed=0, cell="doc"))
+>>> held_out = evaluation(draw_contexts(Regression(d=10, n=20, noise=UniformNoise(0.0)), 4096, seed=0, stream="doc"))
 >>> from lipverify.linear_transformer.training.record import estimate
 >>> one = held_out.loss(lambda contexts: estimate((GDPlusPlus(xx=0.0, yx=-1 / 31),), contexts))
 >>> abs(one.value - 55 / 31) < 4 * one.standard_error  # the exact loss of the best single layer without noise
@@ -20,8 +20,9 @@ Source: Vladymyrov, von Oswald, Sandler, Ge, "Linear Transformers are Versatile 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.linear_transformer.collapsed import readout
@@ -34,27 +35,6 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
     from lipverify.linear_transformer.regression.ridge import AdaRR, ConstRR, TunedRR
     from lipverify.linear_transformer.tokens import Tokens, forward
-
-_HOME = {
-    "AdaRR": "regression.ridge",
-    "Bayes": "regression.bayes",
-    "CategoricalNoise": "regression.noise",
-    "ConstRR": "regression.ridge",
-    "Diagonal": "layer",
-    "GDPlusPlus": "layer",
-    "Layer": "layer",
-    "Regression": "regression.contexts",
-    "SingleHead": "layer",
-    "Tokens": "tokens",
-    "TunedRR": "regression.ridge",
-    "UniformNoise": "regression.noise",
-    "draw_contexts": "regression.contexts",
-    "evaluation": "regression.adjusted",
-    "forward": "tokens",
-    "optimal_gdplusplus": "gdplusplus.optimum",
-    "readout": "collapsed",
-    "trajectory": "implicit",
-}
 
 __all__ = [
     "AdaRR",
@@ -77,11 +57,26 @@ __all__ = [
     "trajectory",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on its first use."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "AdaRR": "regression.ridge",
+        "Bayes": "regression.bayes",
+        "CategoricalNoise": "regression.noise",
+        "ConstRR": "regression.ridge",
+        "Diagonal": "layer",
+        "GDPlusPlus": "layer",
+        "Layer": "layer",
+        "Regression": "regression.contexts",
+        "SingleHead": "layer",
+        "Tokens": "tokens",
+        "TunedRR": "regression.ridge",
+        "UniformNoise": "regression.noise",
+        "draw_contexts": "regression.contexts",
+        "evaluation": "regression.adjusted",
+        "forward": "tokens",
+        "optimal_gdplusplus": "gdplusplus.optimum",
+        "readout": "collapsed",
+        "trajectory": "implicit",
+    },
+)

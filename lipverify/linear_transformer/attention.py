@@ -7,12 +7,10 @@ by entry, H = Omega o G, where Omega holds one number for each of the four block
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.layer import Layer
-
-Array = Any
-"""An array of any library with the array API."""
 
 
 class Pulled(NamedTuple):
@@ -41,8 +39,11 @@ class Heads:
     layer: Layer
 
     def __call__(self, gram: Array) -> Array:
-        """H."""
-        return self.layer.attention(gram)
+        """H; the right factors are shared, so that each is one product with all contexts below one another."""
+        xp, size = gram.__array_namespace__(), gram.shape[-1]
+        stacked = xp.reshape(gram, (-1, size))
+        right = [xp.reshape(stacked @ self.layer.Q[k, :, :], gram.shape) for k in range(self.layer.heads)]
+        return sum(self.layer.P[k, :, :] @ queried for k, queried in enumerate(right))
 
     def pull(self, gram: Array, covector: Array) -> Pulled:
         r"""With K the covector: dP_k = sum K (G Q_k)^T, dQ_k = sum (P_k G)^T K and dG = sum_k P_k^T K Q_k^T.

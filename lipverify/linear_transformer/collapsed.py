@@ -8,12 +8,11 @@ query's prediction is <w, x_t>.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.attention import Attention
 from lipverify.linear_transformer.layer import Layer
-
-Array = Any
 
 
 class Readout(NamedTuple):

@@ -14,20 +14,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array, Floats, to_device
+from lipverify.foundation.validation import chosen
 from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
 from lipverify.linear_transformer.regression.contexts import Regression
-from lipverify.loss.montecarlo.device import to_device
-
-Floats = NDArray[np.float64]
-Array = Any
-"""An array of any library with the array API."""
 
 NAMES = ("DIAG", "OMEGA", "FULL")
 
@@ -76,7 +70,7 @@ class Omega(Family):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Four."""
+        """(4,)."""
         return (4,)
 
     @property
@@ -145,7 +139,7 @@ class Diag(Omega):
         return np.concatenate([left[:, :, 0] * root, right[:, 0, :] * root], axis=1)
 
     def identity_like(self, noise: Floats) -> Floats:
-        """Larger than for four free weights, of which these are the square roots."""
+        """Larger than the four weights by a square root, since each of these is a product of two."""
         return math.sqrt(START) * noise
 
 
@@ -155,7 +149,7 @@ class Full(Family):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """P and Q."""
+        """(2, d + 1, d + 1): P and Q."""
         size = self.regression.d + 1
         return (2, size, size)
 
@@ -183,7 +177,7 @@ class Full(Family):
         return tuple(Heads(layer) for layer in heads)
 
     def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
-        """The units once more."""
+        """The gradients in P and Q, times the units."""
         return self.pull_matrices(np.stack([gradient[:, 0] for gradient in gradients]))
 
     def pull_matrices(self, gradient: Floats) -> Floats:
@@ -205,9 +199,7 @@ def family_named(name: str, regression: Regression) -> Omega | Full:
         If there is no such family.
     """
     families: dict[str, type[Omega] | type[Full]] = {"DIAG": Diag, "OMEGA": Omega, "FULL": Full}
-    if name not in families:
-        raise InvalidInput(f"family = {name!r} is not known; choose one of: {', '.join(NAMES)}.")
-    return families[name](regression)
+    return families[chosen("family", name, NAMES)](regression)
 
 
 def _blocks(four: Floats, d: int) -> Floats:

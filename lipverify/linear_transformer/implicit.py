@@ -15,12 +15,11 @@ Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, Theorem 4.1 and Lemma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.layer import Layer, Parametrisation, written_out
-
-Array = Any
 
 
 class State(NamedTuple):

@@ -15,11 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.loss.counts import whole
-from lipverify.loss.montecarlo.device import to_device
-
-Array = Any
-"""An array of any library with the array API."""
+from lipverify.foundation.arrays import Array, to_device
+from lipverify.foundation.validation import whole
 
 
 class Parametrisation(Protocol):

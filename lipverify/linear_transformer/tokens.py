@@ -3,12 +3,11 @@ r"""The forward pass as it is defined, token by token: the reference for everyth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.layer import Layer, Parametrisation, written_out
-
-Array = Any
 
 
 class Tokens(NamedTuple):

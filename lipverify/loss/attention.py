@@ -28,12 +28,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array
+from lipverify.foundation.validation import chosen
 
 if TYPE_CHECKING:  # sampling imports this module
     from lipverify.loss.montecarlo.contexts import Contexts
-
-Array = Any
 
 
 @dataclass(frozen=True)
@@ -92,10 +91,7 @@ def attention_named(name: str) -> Attention:
     InvalidInput
         If there is none of that name.
     """
-    try:
-        return ATTENTIONS[name]
-    except (KeyError, TypeError):
-        raise InvalidInput(f"attention = {name!r} is not known; choose one of: {', '.join(ATTENTIONS)}.") from None
+    return ATTENTIONS[chosen("attention", name, ATTENTIONS)]
 
 
 def scores(contexts: Contexts, M: Array, xp: Any) -> Array:
@@ -110,7 +106,7 @@ def samples(attention: Attention, contexts: Contexts, M: Array, xp: Any = np) ->
     >>> from lipverify import Problem
     >>> from lipverify.laws import Affine
     >>> from lipverify.loss.montecarlo.contexts import draw_contexts
-    >>> c = draw_contexts(Problem(d=3, n=10, law=Affine()), contexts=4, seed=0, cell="example")
+    >>> c = draw_contexts(Problem(d=3, n=10, law=Affine()), contexts=4, seed=0, stream="example")
     >>> noise, bias = samples(attention_named("softmax"), c, np.zeros((3, 3)))
     >>> noise.round(12).tolist(), bias.shape
     ([0.1, 0.1, 0.1, 0.1], (4,))
@@ -146,7 +142,7 @@ def mean_loss_and_gradient(
     >>> from lipverify import Problem
     >>> from lipverify.laws import Affine
     >>> from lipverify.loss.montecarlo.contexts import draw_contexts
-    >>> c = draw_contexts(Problem(d=2, n=10, law=Affine()), contexts=1000, seed=0, cell="example")
+    >>> c = draw_contexts(Problem(d=2, n=10, law=Affine()), contexts=1000, seed=0, stream="example")
     >>> loss, gradient = mean_loss_and_gradient(attention_named("softmax"), c, np.eye(2), 1.0, 1 / 3)
     >>> step = 1e-30j * np.ones((2, 2))
     >>> along, _ = mean_loss_and_gradient(attention_named("softmax"), c, np.eye(2) + step, 1.0, 1 / 3)

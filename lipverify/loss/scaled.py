@@ -21,22 +21,21 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import number
 from lipverify.loss import loss_terms
-from lipverify.loss.exact.laws import parts_of
+from lipverify.loss.exact.ridge.laws import parts_of
 from lipverify.loss.linear import linear_attention
 from lipverify.loss.weighted import ROUNDING, weighted_mean
 from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
 from lipverify.problem.problem import require_isotropic
 
-Floats = NDArray[np.float64]
-
 
 class ScaledLoss(msgspec.Struct, frozen=True, kw_only=True):
-    """L(w, c) at one or more windows; arrays shaped like `w`, in units of y squared but for `c` and `excess`.
+    """L(w, c) at one or more w; arrays shaped like `w`, in units of y squared but for `c` and `excess`.
 
     `c` is c*, and `excess` c* - 1, which keeps its digits where c* is near 1; `unscaled` is the loss at c = 1, `least`
     that at c*; `gap` is G and `power` E P^2. Errors are bounds.
@@ -62,7 +61,7 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
     problem
         Isotropic, with a ridge law of mean zero (`Affine`, `ReLU`): a mean would be one more offset.
     w
-        Windows > 0.
+        Values of w > 0.
     offset_variance
         The variance of the offset b of f, >= 0: L^2 / 3 in the class of the slides.
 
@@ -87,9 +86,8 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
     require_isotropic(problem, "scaled_loss")
     law, windows = as_ridge(problem.law, "scaled_loss"), np.atleast_1d(np.asarray(w, dtype=np.float64))
     if not np.all(np.isfinite(windows) & (windows > 0)) or problem.n < 2:
-        raise InvalidInput(f"w = {w!r}, n = {problem.n}: the scaled loss needs windows > 0 and n >= 2.")
-    if not 0 <= offset_variance < np.inf:
-        raise InvalidInput(f"offset_variance = {offset_variance!r}: a variance must be finite and >= 0.")
+        raise InvalidInput(f"w = {w!r}, n = {problem.n}: the scaled loss needs w > 0 and n >= 2.")
+    number("offset_variance", offset_variance, "a variance", least=0)
     terms = loss_terms(problem, windows)
     gap, gap_error = _gap(problem, windows)
     variance = _power(law, problem.d)

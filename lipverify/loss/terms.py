@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from lipverify.foundation.showing import Shown, axes
 from lipverify.problem import Problem
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class Terms(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """Both terms of the loss of a problem, each with its error; arrays of one shape, units of y squared."""
 
     problem: Problem
@@ -29,9 +30,16 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         """Error of the loss: the two errors add, because nothing says that they cancel."""
         return np.asarray(self.bias_error) + np.asarray(self.noise_error)
 
+    def _title(self) -> str:
+        return self.problem.in_words
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("total", "bias", "noise", "bias_error", "noise_error")
+        return {name: np.asarray(getattr(self, name)) for name in names}
+
 
 class LossTerms(Terms, frozen=True, kw_only=True):
-    r"""L(w) = B(w) + N(w) at one or more windows w; arrays shaped like `w`, units of y squared.
+    r"""L(w) = B(w) + N(w) at one or more w; arrays shaped like `w`, units of y squared.
 
     `bias_error` and `noise_error` are in the same units: for the exact method and certified balls a bound
     on the error, rounding included; for Monte Carlo the half-width of the 95 % interval; for asymptotic
@@ -40,3 +48,37 @@ class LossTerms(Terms, frozen=True, kw_only=True):
 
     method: str
     w: Any
+
+    def __post_init__(self) -> None:
+        # the caller's array may change later, and what was computed at its values must not
+        msgspec.structs.force_setattr(self, "w", np.array(self.w))
+
+    def _title(self) -> str:
+        return f"{self.problem.in_words}, {self.method}"
+
+    def _columns(self) -> dict[str, Any]:
+        return {"w": np.asarray(self.w), **super()._columns()}
+
+    def _coordinates(self) -> tuple[str, ...]:
+        return ("w",)
+
+    def _repr_latex_(self) -> str:
+        bias, noise = r"\mathbb{E} \bigl(\sum_i a_i f(x_i) - f(x)\bigr)^2", r"\sigma^2 \mathbb{E} \sum_i a_i^2"
+        return rf"$L(w) = B(w) + N(w) = {bias} + {noise}$"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Loss, bias and noise against w on logarithmic axes, with their errors as bands; the axes, to go on with."""
+        ax = axes(ax)
+        order = np.argsort(np.ravel(self.w))
+        w = np.ravel(self.w)[order]
+        for label, value, error in (
+            ("loss", self.total, self.total_error),
+            ("bias", self.bias, self.bias_error),
+            ("noise", self.noise, self.noise_error),
+        ):
+            middle, spread = np.ravel(value)[order], np.ravel(error)[order]
+            (line,) = ax.plot(w, middle, label=label, linestyle="-" if label == "loss" else "--")
+            ax.fill_between(w, middle - spread, middle + spread, color=line.get_color(), alpha=0.2, linewidth=0)
+        ax.set(xscale="log", yscale="log", xlabel="w", ylabel="loss and its parts", title=self._title())
+        ax.legend()
+        return ax

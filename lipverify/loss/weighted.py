@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.loss.exact.averages import Averages, Points
-from lipverify.loss.exact.context import Contexts
-from lipverify.loss.exact.terms import powers
-from lipverify.loss.exact.tokens import TokenNodes
-
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.averages import Averages, Points
+from lipverify.loss.exact.ridge.context import Contexts
+from lipverify.loss.exact.ridge.terms import powers
+from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, token_nodes
 
 ORDERS = (28, 40)
 """Two rules that share no node; the finer is the answer, their difference its error."""
@@ -29,14 +27,14 @@ ROUNDING = 2.0**-44
 def weighted_mean(
     d: int, n: float, w: Floats, h: Callable[[TokenNodes], Floats], meetings: tuple[float, ...] = (), size: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """The mean and a bound on its error at each window w > 0, n >= 2.
+    """The mean and a bound on its error at each window w >= 0, n >= 2.
 
     Parameters
     ----------
     d, n
         Ambient dimension and context length.
     w
-        Windows, shape (w,).
+        Windows, shape (w,); at 0 it is the mean of h over the sphere.
     h
         A function of a token's nodes (`near` is 1 - t, `far` is 1 + t); smooth but at the `meetings`.
     meetings
@@ -56,12 +54,24 @@ def _by_rule(
     d: int, n: float, w: Floats, h: Callable[[TokenNodes], Floats], meetings: tuple[float, ...], order: int
 ) -> Floats:
     """The mean by a rule of one order."""
-    result, every = np.empty_like(w), Contexts.scan(d, float(n), w)
+    result, narrowed = np.full_like(w, _over_the_sphere(d, h, meetings, order)), np.flatnonzero(w > 0)
+    if narrowed.size == 0:
+        return result
+    every = Contexts.scan(d, float(n), w[narrowed])
     for group in every.alike():
         contexts = every[group]
         u, weight = contexts.nodes(order)
         of = Averages(Points.grid(d, contexts.w, u), order, meetings)
         single, double = (weight * factor for factor in powers(contexts.n, np.reshape(of.log_phi(), u.shape)))
         total = single.ravel() * of.mean(2, h) + double.ravel() * of.mean(1) * of.mean(1, h)
-        result[group] = np.reshape(total, u.shape).sum(axis=1)
+        result[narrowed[group]] = np.reshape(total, u.shape).sum(axis=1)
     return result
+
+
+def _over_the_sphere(d: int, h: Callable[[TokenNodes], Floats], meetings: tuple[float, ...], order: int) -> float:
+    """The mean of h over a token: all weights are equal."""
+    # where d is large, 1 - t is within 9 / sqrt(d) of 1 but for e^-40
+    likely = 1 + np.array([-9.0, -3.5, 0.0, 3.5, 9.0]) / np.sqrt(d)
+    breaks = np.sort(np.clip([0.0, 2.0, *likely, *(2 * np.sin(np.array(meetings) / 2) ** 2)], 0.0, 2.0))
+    nodes = token_nodes(Places(d, np.ones(1), np.zeros(1)), breaks[None], order)
+    return float(np.sum(nodes.weight * h(nodes)) / np.sum(nodes.weight))

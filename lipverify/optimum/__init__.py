@@ -1,19 +1,68 @@
-"""Minimisers of the loss."""
+"""Minimisers of the loss.
 
-from lipverify.optimum.matrix import MatrixOptimum, SpectralBall, Symmetric, Unconstrained, optimal_matrix
-from lipverify.optimum.pretraining import Trajectory, pretrain
-from lipverify.optimum.window import Optimum, Sensitivity, optimal_window, sensitivity
+window/        the window w of M = w I: exactly, from samples, and how it moves with the problem
+matrix/        any matrix, from common draws, over a set of matrices
+block/         the matrices c BB^T + c' (I - BB^T), exactly
+transfer       the loss of a window that was tuned to another problem
+pretraining/   training on fresh tasks
+"""
+
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.optimum.block import BlockOptimum, Radius, critical_radius, optimal_block
+    from lipverify.optimum.matrix import MatrixOptimum, SpectralBall, Symmetric, Unconstrained, optimal_matrix
+    from lipverify.optimum.pretraining import Trajectory, pretrain
+    from lipverify.optimum.window import (
+        Optimum,
+        ScaledOptimum,
+        Sensitivity,
+        optimal_scale,
+        optimal_window,
+        sensitivity,
+    )
 
 __all__ = [
+    "BlockOptimum",
     "MatrixOptimum",
     "Optimum",
+    "Radius",
+    "ScaledOptimum",
     "Sensitivity",
     "SpectralBall",
     "Symmetric",
     "Trajectory",
     "Unconstrained",
+    "critical_radius",
+    "optimal_block",
     "optimal_matrix",
+    "optimal_scale",
     "optimal_window",
     "pretrain",
     "sensitivity",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "BlockOptimum": "block",
+        "MatrixOptimum": "matrix",
+        "Optimum": "window",
+        "Radius": "block",
+        "ScaledOptimum": "window",
+        "Sensitivity": "window",
+        "SpectralBall": "matrix",
+        "Symmetric": "matrix",
+        "Trajectory": "pretraining",
+        "Unconstrained": "matrix",
+        "critical_radius": "block",
+        "optimal_block": "block",
+        "optimal_matrix": "matrix",
+        "optimal_scale": "window",
+        "optimal_window": "window",
+        "pretrain": "pretraining",
+        "sensitivity": "window",
+    },
+)

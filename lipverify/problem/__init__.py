@@ -1,7 +1,14 @@
 """The question: tokens on a sphere, a law of the task, a context length and a noise level."""
 
-from lipverify.problem.law import Law
-from lipverify.problem.laws import Affine, ReLU
-from lipverify.problem.problem import Problem
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.problem.law import Law
+    from lipverify.problem.laws import Affine, ReLU
+    from lipverify.problem.problem import Problem
 
 __all__ = ["Affine", "Law", "Problem", "ReLU"]
+
+__getattr__, __dir__ = lazy(__name__, {"Affine": "laws", "Law": "law", "Problem": "problem", "ReLU": "laws"})

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.problem.law import Array, FunctionLaw, RidgeLaw
+from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.validation import number
+from lipverify.problem.law import FunctionLaw, RidgeLaw
 from lipverify.problem.laws import Linear
 from lipverify.problem.matrices import orthonormal_rows, rows
-
-Floats = NDArray[np.float64]
 
 
 class Transformed(FunctionLaw, frozen=True, tag="transformed"):
@@ -51,7 +49,7 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
 
     @property
     def constant(self) -> bool:
-        """Whether those of the ridge law are, or B = 0."""
+        """Whether every function of the ridge law is constant, or B = 0."""
         return self.ridge.constant or not np.any(self.B)
 
     @property
@@ -139,8 +137,7 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     def __post_init__(self) -> None:
         if not callable(self.sampler):
             raise InvalidInput(f"sampler = {self.sampler!r} is not a function sampler(rng, contexts, d).")
-        if isinstance(self.extent, bool) or not isinstance(self.extent, int | float) or not 0 <= self.extent < math.inf:
-            raise InvalidInput(f"extent = {self.extent!r}: a bound on max f - min f must be finite and >= 0.")
+        number("extent", self.extent, "a bound on max f - min f", least=0)
 
     @property
     def constant(self) -> bool:

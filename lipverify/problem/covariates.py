@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.validation import number
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows
 from lipverify.problem.sphere import on_sphere
-
-Array = Any
-Floats = NDArray[np.float64]
 
 
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
@@ -153,9 +151,7 @@ class ProductOfSpheres(Covariates, frozen=True, tag="product-of-spheres"):
         if k >= d:
             raise InvalidInput(f"B has {k} columns in dimension {d}: both spheres need at least one dimension.")
         for name in ("c_u", "c_v"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-                raise InvalidInput(f"{name} = {value!r}: the radius must be finite and > 0.")
+            number(name, getattr(self, name), "the radius", above=0)
 
     def points(self, normals: Array, xp: Any) -> Array:
         """The first k normals make u, the others v."""
@@ -201,8 +197,7 @@ class MappedNormals(Covariates, frozen=True, tag="mapped-normals"):
     def __post_init__(self) -> None:
         if not callable(self.map):
             raise InvalidInput(f"map = {self.map!r} is not a function from normals (..., d) to covariates (..., d).")
-        if isinstance(self.radius, bool) or not isinstance(self.radius, int | float) or not 0 < self.radius < math.inf:
-            raise InvalidInput(f"radius = {self.radius!r}: a bound on |x| must be finite and > 0.")
+        number("radius", self.radius, "a bound on |x|", above=0)
 
     def points(self, normals: Array, xp: Any) -> Array:
         """map(z), refused if it leaves the ball that was promised."""

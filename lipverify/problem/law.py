@@ -22,10 +22,10 @@ import numpy as np
 from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
-from lipverify.problem.sphere import on_sphere, standard_normals
-
-Array = Any
-"""An array of any library that follows the array API standard."""
+from lipverify.foundation.arrays import Array
+from lipverify.foundation.showing import axes
+from lipverify.foundation.streams import standard_normals
+from lipverify.problem.sphere import on_sphere
 
 
 class Law(msgspec.Struct, frozen=True, tag_field="law"):
@@ -101,6 +101,14 @@ class RidgeLaw(FunctionLaw, frozen=True):
     def isotropic(self) -> bool:
         """Yes: q is uniform."""
         return True
+
+    def plot(self, ax: Any = None) -> Any:
+        """The links h_k(z), z = <q, x> from -1 to 1, before their amplitudes; the axes."""
+        ax, z = axes(ax), np.linspace(-1, 1, 401)
+        for k, values in enumerate(self.links(z, np), 1):
+            ax.plot(z, values, label=f"link {k}")
+        ax.set(xlabel="<q, x>", ylabel="link", title=repr(self))
+        return ax
 
     def draw(self, rng: Generator, contexts: int, d: int) -> Array:
         """Directions q, (contexts, d)."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from lipverify.errors import InvalidInput
-from lipverify.problem.law import Array, Law, RidgeLaw
+from lipverify.foundation.arrays import Array
+from lipverify.foundation.validation import chosen, number
+from lipverify.problem.law import Law, RidgeLaw
 
 
 class Scaled(RidgeLaw, frozen=True):
@@ -21,10 +22,7 @@ class Scaled(RidgeLaw, frozen=True):
     L: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.L, bool) or not isinstance(self.L, int | float):
-            raise InvalidInput(f"L = {self.L!r}: the Lipschitz constant must be a real number.")
-        if not (math.isfinite(self.L) and self.L >= 0):
-            raise InvalidInput(f"L = {self.L!r}: the Lipschitz constant must be finite and >= 0.")
+        number("L", self.L, "the Lipschitz constant", least=0)
 
     @property
     def constant(self) -> bool:
@@ -115,7 +113,7 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
 
     @property
     def kink_points(self) -> tuple[float, ...]:
-        """At 0."""
+        """The kink at 0."""
         return (0.0,)
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
@@ -208,8 +206,4 @@ def law_named(name: str, L: float = 1.0) -> Law:
     >>> law_named("relu", L=2.0)
     ReLU(L=2.0)
     """
-    try:
-        return LAWS[name](L=L)
-    except KeyError:
-        known = ", ".join(sorted(LAWS))
-        raise InvalidInput(f"law = {name!r} is not known; choose one of: {known}.") from None
+    return LAWS[chosen("law", name, sorted(LAWS))](L=L)

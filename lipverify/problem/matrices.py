@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.quoting import shown
 
 Rows = tuple[tuple[float, ...], ...]
 ORTHONORMAL = 1e-10
@@ -22,10 +23,10 @@ def rows(name: str, value: Any) -> Rows:
     """
     try:
         matrix = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.size == 0 or not np.all(np.isfinite(matrix)):
-        raise InvalidInput(f"{name} = {value!r}: {name} must be a matrix of finite real numbers.")
+        raise InvalidInput(f"{name} = {shown(value)}: {name} must be a matrix of finite real numbers.")
     return tuple(tuple(row) for row in matrix.tolist())
 
 
@@ -41,7 +42,7 @@ def orthonormal_rows(name: str, value: Any) -> Rows:
     return rows(name, matrix)
 
 
-def complement(B: NDArray[np.float64]) -> NDArray[np.float64]:
+def complement(B: Floats) -> Floats:
     """Orthonormal columns that span what the columns of B leave out.
 
     >>> abs(complement(np.array([[1.0], [0.0]]))).tolist()

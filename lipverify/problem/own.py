@@ -10,7 +10,9 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.problem.law import Array, Law, RidgeLaw
+from lipverify.foundation.arrays import Array
+from lipverify.foundation.quoting import shown
+from lipverify.problem.law import Law, RidgeLaw
 
 
 class Ridge(RidgeLaw, frozen=True):
@@ -60,11 +62,11 @@ class Ridge(RidgeLaw, frozen=True):
         return tuple(sorted({kink for kink in self.kinks if -1 < kink < 1}))
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Max h - min h over |z| <= radius on 4097 points and the kinks, and a tenth more for what lies between."""
+        """max h - min h over |z| <= radius on 4097 points and the kinks, and a tenth more for what lies between."""
         return (1.1 * float(np.ptp(self._values(radius))),)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Max |h| on the same points, and a tenth of the extent more."""
+        """max |h| on the same points, and a tenth of the extent more."""
         values = self._values(radius)
         return (float(np.max(np.abs(values))) + 0.1 * float(np.ptp(values)),)
 
@@ -84,10 +86,10 @@ def _kinks(kinks: Any) -> tuple[float, ...]:
     """The kinks as floats, or a refusal."""
     try:
         values = tuple(float(kink) for kink in kinks)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = (math.nan,)
     if not all(-1 <= kink <= 1 for kink in values):
-        raise InvalidInput(f"kinks = {kinks!r}: kinks must be a sequence of numbers from -1 to 1.")
+        raise InvalidInput(f"kinks = {shown(kinks)}: kinks must be a sequence of numbers from -1 to 1.")
     return values
 
 
@@ -95,14 +97,17 @@ def _probe(function: Any, what: str) -> None:
     """Refuse a function that does not map an array in [-1, 1] to finite numbers of its shape."""
     rule = "must map an array of points in [-1, 1] to finite real numbers of the same shape"
     if not callable(function):
-        raise InvalidInput(f"{what} = {function!r} is not a function; it {rule}.")
+        raise InvalidInput(f"{what} = {shown(function)} is not a function; it {rule}.")
     points = np.linspace(-1, 1, 33)
     try:
         values = np.asarray(function(points), dtype=np.float64)
     except Exception as error:
         raise InvalidInput(f"{what} raised {type(error).__name__}: {error}; it {rule}.") from error
-    if values.shape != points.shape or not np.all(np.isfinite(values)):
-        raise InvalidInput(f"{what} returned {values!r} for 33 points; it {rule}.")
+    if values.shape != points.shape:
+        raise InvalidInput(f"{what} returned the shape {values.shape} for {points.shape}; it {rule}.")
+    if not np.all(np.isfinite(values)):
+        worst = int(np.argmin(np.isfinite(values)))
+        raise InvalidInput(f"{what} returned {values[worst]} at {points[worst]:g}; it {rule}.")
 
 
 class Zonal(Law, frozen=True, tag="zonal"):
@@ -138,6 +143,7 @@ class Zonal(Law, frozen=True, tag="zonal"):
             raise InvalidInput("a Zonal law is given by its kernel or by its spectrum: give one of them.")
         if self.kernel is not None:
             _probe(self.kernel, "kernel")
+            _require_peak(self.kernel)
         else:
             msgspec.structs.force_setattr(self, "spectrum", _spectrum(self.spectrum))
 
@@ -155,12 +161,24 @@ class Zonal(Law, frozen=True, tag="zonal"):
         return bool(np.ptp(np.asarray(self.kernel(np.linspace(-1, 1, 4097)))) == 0)
 
 
+def _require_peak(kernel: Callable[[Array], Array]) -> None:
+    """Refuse what is no covariance in any dimension: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) is never negative."""
+    t = np.linspace(-1, 1, 4097)
+    values = np.asarray(kernel(t), dtype=np.float64)
+    worst = int(np.argmax(values))
+    if values[worst] - values[-1] > 64 * np.finfo(float).eps * float(np.max(np.abs(values))):
+        raise InvalidInput(
+            f"kernel is {values[worst]:.4g} at t = {t[worst]:.4g} and {values[-1]:.4g} at t = 1, so it is not the "
+            "covariance of any law: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) >= 0."
+        )
+
+
 def _spectrum(spectrum: Any) -> tuple[float, ...]:
     """The coefficients as floats, or a refusal."""
     try:
         values = tuple(float(k) for k in spectrum)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = (math.nan,)
     if not values or not all(math.isfinite(k) and k >= 0 for k in values):
-        raise InvalidInput(f"spectrum = {spectrum!r}: the coefficients must be a sequence of finite numbers >= 0.")
+        raise InvalidInput(f"spectrum = {shown(spectrum)}: the coefficients must be a sequence of finite numbers >= 0.")
     return values

@@ -9,11 +9,16 @@ from typing import Any
 import msgspec
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.showing import latex_number, table
+from lipverify.foundation.validation import instance, whole
 from lipverify.problem.covariates import Covariates, Sphere
 from lipverify.problem.law import Law
 
 LARGEST_N = 1e30
-LARGEST_EXACT_INTEGER = 2**53
+LARGEST_CONSECUTIVE = 2**53
+LARGEST_D = 10**6
+"""Rules over the sphere have some 30 sqrt(d) nodes; beyond, nothing has been tried."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,9 +32,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     d
-        Ambient dimension, >= 2: tokens live on S^{d-1} in R^d.
+        Ambient dimension, from 2 to 10^6: tokens live on S^{d-1} in R^d.
     n
-        Context length: any integer or integral float from 1 to 1e30.
+        Context length: any integer or integral float from 1 to 1e30. An integer is kept as it is, however large.
     law
         Law of the task, for example `ReLU(L=1.0)`.
     sigma
@@ -58,17 +63,39 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         fix = msgspec.structs.force_setattr
-        fix(self, "d", _dimension(self.d))
+        fix(self, "d", whole("d", self.d, 2, "the ambient dimension", LARGEST_D))
         fix(self, "n", _context_length(self.n))
         fix(self, "sigma", _noise(self.sigma))
         if not isinstance(self.law, Law):
-            raise InvalidInput(f"law = {self.law!r} is not a law; use for example ReLU(L=1.0).")
+            raise InvalidInput(f"law = {shown(self.law)} is not a law; use for example ReLU(L=1.0).")
         if not isinstance(self.covariates, Covariates):
             raise InvalidInput(
-                f"covariates = {self.covariates!r} are not covariates; use for example Ellipsoid([4, 1])."
+                f"covariates = {shown(self.covariates)} are not covariates; use for example Ellipsoid([4, 1])."
             )
         self.law.require_dimension(self.d)
         self.covariates.require_dimension(self.d)
+
+    @property
+    def in_words(self) -> str:
+        """The problem in a line.
+
+        >>> from lipverify.laws import ReLU
+        >>> Problem(d=5, n=100, law=ReLU(L=1.0)).in_words
+        'relu law, d = 5, n = 100, L = 1, sigma = 1'
+        """
+        L = f", L = {self.law.L:g}" if hasattr(self.law, "L") else ""
+        where = "" if isinstance(self.covariates, Sphere) else f", covariates {self.covariates.name}"
+        return f"{self.law.name} law, d = {self.d}, n = {self.n:g}{L}, sigma = {self.sigma:g}{where}"
+
+    def _repr_html_(self) -> str:
+        values = {name: getattr(self, name) for name in ("d", "n", "sigma")}
+        return table(self.in_words, values | {"law": repr(self.law), "covariates": repr(self.covariates)})
+
+    def _repr_latex_(self) -> str:
+        n, sigma, d = (latex_number(value) for value in (self.n, self.sigma, self.d))
+        noise = rf"\varepsilon_i \sim (0, {sigma}^2)"
+        said = rf"y_i = f(x_i) + \varepsilon_i,\quad {noise},\quad i \leq {n},\quad x_i \in \mathbb{{R}}^{{{d}}}"
+        return f"${said}$"
 
     @property
     def isotropic(self) -> bool:
@@ -84,8 +111,14 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **changes)
 
 
+def require_problem(problem: Any) -> None:
+    """Refuse what is no problem."""
+    instance("problem", problem, Problem, "build one with Problem(d=..., n=..., law=...)")
+
+
 def require_isotropic(problem: Problem, what: str) -> None:
-    """Refuse a problem that is not the same in every direction."""
+    """Refuse what is no problem, and a problem that is not the same in every direction."""
+    require_problem(problem)
     if not problem.isotropic:
         raise InvalidInput(
             f"{what} needs tokens on the sphere and an isotropic law; for covariates = {problem.covariates.name} and "
@@ -93,33 +126,31 @@ def require_isotropic(problem: Problem, what: str) -> None:
         )
 
 
-def _dimension(d: Any) -> int:
-    try:
-        value = operator.index(d) if not isinstance(d, bool) else None
-    except TypeError:
-        value = None
-    if value is None or value < 2:
-        raise InvalidInput(f"d = {d!r}: the ambient dimension must be an integer >= 2.")
-    return value
-
-
 def _context_length(n: Any) -> int | float:
-    """Integers that a double holds exactly stay integers; larger ones become doubles."""
+    """Integers stay what they are, and so do doubles, as integers up to 2^53: beyond, they have no next integer."""
     rule = f"the context length must be an integer (or integral float) from 1 to {LARGEST_N:g}."
     try:
-        value = float(n) if not isinstance(n, bool | str | bytes) else math.nan
+        count = operator.index(n) if not isinstance(n, bool) else 0
+    except TypeError:
+        value = _real(n)
+        count = int(value) if value.is_integer() else 0
+        if count > LARGEST_CONSECUTIVE and value <= LARGEST_N:
+            return value
+    if not 1 <= count <= LARGEST_N:
+        raise InvalidInput(f"n = {shown(n)}: {rule}")
+    return count
+
+
+def _real(value: Any) -> float:
+    """A real number as a double; not-a-number for anything else, and for what exceeds every double."""
+    try:
+        return float(value) if not isinstance(value, bool | str | bytes) else math.nan
     except (TypeError, ValueError, OverflowError):
-        value = math.nan
-    if not (1 <= value <= LARGEST_N and value.is_integer()):
-        raise InvalidInput(f"n = {n!r}: {rule}")
-    return int(value) if value <= LARGEST_EXACT_INTEGER else value
+        return math.nan
 
 
 def _noise(sigma: Any) -> float:
-    try:
-        value = float(sigma) if not isinstance(sigma, bool | str | bytes) else math.nan
-    except (TypeError, ValueError):
-        value = math.nan
+    value = _real(sigma)
     if not (math.isfinite(value) and value >= 0):
-        raise InvalidInput(f"sigma = {sigma!r}: the noise level must be finite and >= 0.")
+        raise InvalidInput(f"sigma = {shown(sigma)}: the noise level must be finite and >= 0.")
     return value

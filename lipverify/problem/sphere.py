@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
-from scipy.special import ndtri
-
-Array = Any
-
-
-def standard_normals(rng: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Standard normals by inversion of 53-bit uniforms, finite for every one: the same numbers on any machine."""
-    # the largest uniform is 1 - 2^-53, and 2^-54 more would be rounded to 1
-    return np.asarray(ndtri(np.minimum(rng.random(shape) + 2.0**-54, 1 - 2.0**-53)))
+from lipverify.foundation.arrays import Array
 
 
 def on_sphere(normals: Array, xp: Any) -> Array:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from lipverify.foundation.arrays import Floats
 from lipverify.problem.problem import Problem
 
-Floats = NDArray[np.float64]
 SAME = 1e-9
 """Eigenvalues closer than this share of the largest are taken for one."""
 

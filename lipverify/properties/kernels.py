@@ -7,14 +7,12 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.loss.zonal.harmonics import deficits
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.zonal.harmonics import deficits
 from lipverify.problem.own import Zonal
 from lipverify.properties.ratio import EPS, ROUNDING, require
-
-Floats = NDArray[np.float64]
 
 
 def is_symmetric(kernel: Callable[[Floats, Floats], Any], points: Floats) -> float:

@@ -6,17 +6,16 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.loss.interval import Tally
-from lipverify.loss.streams import generator, normals
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.betting import Tally
+from lipverify.foundation.streams import generator, normals
 from lipverify.problem.composed import Transformed
 from lipverify.problem.law import FunctionLaw, RidgeLaw, as_functions
 from lipverify.problem.sphere import on_sphere
 from lipverify.properties.ratio import EPS, ROUNDING, require
 
-Floats = NDArray[np.float64]
 STEP = 1e-5
 """Distance of two points between which a slope is taken."""
 
@@ -142,8 +141,8 @@ def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: in
     return require("max f - min f <= extent", ranges, stated * (1 + ROUNDING), range=ranges, extents=extents, law=law)
 
 
-def _sphere(seed: int, cell: str, shape: tuple[int, ...]) -> Floats:
-    return np.asarray(on_sphere(normals(seed, cell, 0, shape), np))
+def _sphere(seed: int, stream: str, shape: tuple[int, ...]) -> Floats:
+    return np.asarray(on_sphere(normals(seed, stream, 0, shape), np))
 
 
 def _poles(tasks: Any, contexts: int, d: int) -> Floats:

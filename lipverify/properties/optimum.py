@@ -30,7 +30,7 @@ def is_a_minimum(
     Parameters
     ----------
     optimum
-        What is to be looked at; its window finite and positive.
+        What is to be looked at; its w finite and positive.
     loss
         The estimator whose loss it minimises.
     neighbours
@@ -56,7 +56,7 @@ def is_a_minimum(
     True
     """
     if not 0 < optimum.w < math.inf:
-        raise InvalidInput(f"w = {optimum.w:g}: only a finite positive window has neighbours on both sides.")
+        raise InvalidInput(f"w = {optimum.w:g}: only a finite positive w has neighbours on both sides.")
     others = optimum.w * np.array([1.0, *neighbours])
     terms = loss(optimum.problem, others)
     allowed = alarm * (optimum.loss_error + np.asarray(terms.total_error))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import number
 from lipverify.loss import loss_terms
 from lipverify.loss.terms import LossTerms
 from lipverify.problem.law import Law
@@ -103,5 +104,5 @@ def _scaled(one: LossTerms, other: LossTerms, term: str, factor: float, power: i
 
 
 def _require_factor(factor: float) -> None:
-    if not (0 < factor < np.inf and factor != 1):
+    if number("factor", factor, "a change of scale", above=0) == 1:
         raise InvalidInput(f"factor = {factor!r}: a change of scale is positive, finite and not 1.")

@@ -18,7 +18,7 @@ def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
     Parameters
     ----------
     terms
-        Both terms at one or more windows, by any method; softmax weights.
+        Both terms at one or more w, by any method; softmax weights.
     alarm
         How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths, where each value then raises a false
         alarm about once in ten thousand.
@@ -58,7 +58,7 @@ def bias_is_not_negative(terms: LossTerms, alarm: float = 1.0) -> float:
 
 
 def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
-    """N(w) does not fall where w grows: narrower windows average fewer labels. Windows in any order, two or more.
+    """N(w) does not fall: as w grows, the window narrows and fewer labels are averaged. Two or more w, in any order.
 
     See `noise_is_between` for parameters and what is returned or raised.
 
@@ -69,7 +69,7 @@ def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
     """
     w = _windows(terms).ravel()
     if w.size < 2:
-        raise InvalidInput(f"w = {w.tolist()}: the growth of the noise is seen at two windows or more.")
+        raise InvalidInput(f"w = {w.tolist()}: the growth of the noise is seen at two values of w or more.")
     order = np.argsort(w, kind="stable")
     noise, allowed = _with_room(np.ravel(terms.noise)[order], np.ravel(terms.noise_error)[order], alarm)
     falls = noise[:-1] - noise[1:]

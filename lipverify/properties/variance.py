@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
 from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.own import Zonal
 
-Floats = NDArray[np.float64]
 NODES = (200, 120)
 """Gauss-Legendre nodes between kinks; the rule with fewer of them tells the error."""
 ROUNDING = 64 * float(np.finfo(float).eps)

@@ -1,10 +1,10 @@
 """Claims as tests: `pytest checks -k window -n 2 --junitxml=out.xml`.
 
-A file of claims is a Python file that declares claims or has a function `claims(profile)` at its top level, found by a
-look at its text. Every claim is a test item, `checks/window.py::softmax.window-printed/affine/lower/ambient`: one that
-is supported, or refuted as recorded, passes; one that is refuted or not as recorded fails with the claim's text; one
-that is not decided is skipped with the reason; and a check that breaks is an error. `-m claim` selects claims,
-`-m "not claim"` leaves them out, `-p no:lipverify` switches all of this off.
+A file of claims is a Python file that declares claims at its top level, found by a look at its text. Every claim is a
+test item, `checks/window.py::softmax.window-printed/affine/lower/ambient`. One that is supported, or refuted as
+recorded, passes; one that is refuted or not as recorded fails with the claim's text; one that is not decided is skipped
+with the reason; and a check that breaks is an error. `-m claim` selects claims, `-m "not claim"` leaves them out,
+`-p no:lipverify` switches all of this off.
 
 This file is read whenever pytest starts anywhere, so it imports nothing but what pytest has imported already.
 """
@@ -23,7 +23,7 @@ import pytest
 if TYPE_CHECKING:
     from lipverify.pytest_plugin.items import ClaimFile
 
-CLAIMS = re.compile(rb"^(def claims\(\s*profile\b|@[\w.]*(scaling|bound)_claim\b|\w+ *(: *Claim *)?= *Claim\()", re.M)
+CLAIMS = re.compile(rb"^(\w+ *= *)?([\w.]+\.)?claim\(", re.M)
 """How a file says that it has claims."""
 LARGEST_SOURCE = 10**6
 """Bytes; no one writes a file of claims that is larger, and data that calls itself Python is not read."""
@@ -99,10 +99,8 @@ def has_claims(path: Path) -> bool:
 
 def _declares(node: ast.stmt) -> bool:
     """Whether a statement at the top level, and not a text that looks like one, declares claims."""
-    if isinstance(node, ast.FunctionDef):
-        return node.name == "claims" or any("_claim" in ast.unparse(by) for by in node.decorator_list)
-    made = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-    return isinstance(made, ast.Call) and ast.unparse(made.func).split(".")[-1] == "Claim"
+    made = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) else None
+    return isinstance(made, ast.Call) and ast.unparse(made.func).split(".")[-1] == "claim"
 
 
 def _is_test(path: Path, parent: pytest.Collector) -> bool:

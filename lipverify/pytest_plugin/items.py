@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,9 @@ import pytest
 
 from lipverify.claims.claim import Claim
 from lipverify.claims.ledger import Record
-from lipverify.claims.own.loading import claims_of
+from lipverify.claims.loading import claims_of
+from lipverify.claims.profile import profile_named
 from lipverify.claims.record import record
-from lipverify.claims.registry import Profile, profile_named
 from lipverify.errors import InvalidInput
 from lipverify.pytest_plugin.measured import Measured
 from lipverify.pytest_plugin.text import differs, reason, told
@@ -45,22 +43,12 @@ def _items(file: pytest.File) -> Iterator[ClaimItem]:
     option = file.config.option
     profile = profile_named(option.lipverify_profile, option.lipverify_seed)
     try:
-        claims = _claims(file.path, file.config, profile)
+        path = os.path.relpath(file.path, file.config.invocation_params.dir)
+        claims = claims_of(path, profile)
     except InvalidInput as error:
         raise file.CollectError(str(error)) from None
     for claim in claims:
         yield ClaimItem.from_parent(file, name=claim.id, claim=claim)
-
-
-def _claims(path: Path, config: pytest.Config, profile: Profile) -> Sequence[Claim]:
-    """The claims of a file: one of `checks/` is a module, any other one stands by itself."""
-    spec = find_spec("checks")
-    for home in (spec.submodule_search_locations or ()) if spec is not None else ():
-        if path.is_relative_to(home):
-            inside = path.relative_to(home).with_suffix("").parts
-            found: Sequence[Claim] = import_module(".".join(("checks", *inside))).claims(profile)
-            return found
-    return claims_of(os.path.relpath(path, config.invocation_params.dir), profile)
 
 
 class ClaimItem(pytest.Item):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
-from lipverify.claims.claim import Claim, Task
+from lipverify.claims.claim import Claim, Measurement
 from lipverify.claims.finished import NAME, Finished
 from lipverify.claims.measurement import Outcome
 from lipverify.errors import InvalidInput
@@ -33,54 +33,57 @@ class Measured:
 
     def __init__(self, folder: Path | None, settings: str) -> None:
         self.folder, self.outcomes = folder, dict[str, Outcome]()
-        self.tasks = dict[str, Task]()
-        self.shared = Finished(folder / NAME, settings) if folder is not None else None
+        self.measurements = dict[str, Measurement]()
+        self.shared = _opened(folder, settings) if folder is not None else None
 
     def of(self, claim: Claim) -> Mapping[str, Outcome]:
-        """The outcomes of all tasks of a claim, measured if need be.
+        """The outcomes of all measurements of a claim, measured if need be.
 
         Raises
         ------
         InvalidInput
             If another claim calls a different measurement by the same address.
         """
-        tasks = claim.tasks
-        for address, task in tasks.items():
-            if self.tasks.setdefault(address, task) != task:
+        measurements = claim.measurements
+        for address, measurement in measurements.items():
+            if self.measurements.setdefault(address, measurement) != measurement:
                 raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; rename its function.")
-        while any(address not in self.outcomes for address in tasks):
-            progress = [self._try(task) for address, task in tasks.items() if address not in self.outcomes]
+        while any(address not in self.outcomes for address in measurements):
+            left = [each for address, each in measurements.items() if address not in self.outcomes]
+            progress = [self._try(each) for each in left]
             if not any(progress):
                 time.sleep(PAUSE)
         return self.outcomes
 
-    def _try(self, task: Task) -> bool:
-        """Take or make the outcome of a task; False if what it needs is not there, or another process is at it."""
-        needed = [self.outcomes.get(need.address) for need in task.needs]
+    def _try(self, measurement: Measurement) -> bool:
+        """Take or make the outcome of a measurement; False if a need is not there, or another process is at it."""
+        needed = [self.outcomes.get(need.address) for need in measurement.needs]
         if any(outcome is None for outcome in needed):
             return False
         found = [outcome for outcome in needed if outcome is not None]
         problem = next((outcome.problem for outcome in found if outcome.problem), "")
         if problem:
-            self.outcomes[task.address] = Outcome(None, problem, 0.0)
+            self.outcomes[measurement.address] = Outcome(None, problem, 0.0)
             return True
-        with self._only_here(task.address) as free:
+        with self._only_here(measurement.address) as free:
             if free:
-                kept = self.shared.get(task) if self.shared is not None else None
-                self.outcomes[task.address] = Outcome(kept[0], "", kept[1]) if kept else self._run(task, found)
+                kept = self.shared.get(measurement) if self.shared is not None else None
+                self.outcomes[measurement.address] = (
+                    Outcome(kept[0], "", kept[1]) if kept else self._run(measurement, found)
+                )
         return free
 
-    def _run(self, task: Task, needed: list[Outcome]) -> Outcome:
+    def _run(self, measurement: Measurement, needed: list[Outcome]) -> Outcome:
         """Measure; an exception is an outcome too."""
         clock = time.perf_counter()
         try:
-            result = task.run(*(outcome.result for outcome in needed))
+            result = measurement.run(*(outcome.result for outcome in needed))
         except Exception as error:  # a check that breaks is the error of the claims that need it
             lines = "".join(traceback.format_exception(error)).rstrip()
-            return Outcome(None, f"{task.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)
+            return Outcome(None, f"{measurement.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)
         seconds = time.perf_counter() - clock
         if self.shared is not None:
-            self.shared.put(task, result, seconds)
+            self.shared.put(measurement, result, seconds)
         return Outcome(result, "", seconds)
 
     @contextmanager
@@ -94,14 +97,21 @@ class Measured:
             yield _locked(file.fileno())
 
 
-def _locked(descriptor: int) -> bool:
+def _opened(folder: Path, settings: str) -> Finished:
+    """The shared results, opened by one process after the other: SQLite refuses two that make one file at once."""
+    with (folder / f"{NAME}.lock").open("ab") as file:
+        _locked(file.fileno(), wait=True)
+        return Finished(folder / NAME, settings)
+
+
+def _locked(descriptor: int, wait: bool = False) -> bool:
     """Lock a file unless someone has it; the system frees it when the file is closed, or its process dies."""
     if os.name != "posix":
         return True  # processes may then measure the same thing, with the same result
     import fcntl
 
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     return True

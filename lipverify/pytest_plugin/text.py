@@ -37,7 +37,8 @@ def reason(record: Record) -> str:
     apart = [cross for cross in record.cross_checks if not cross.agrees]
     if apart:
         return f"{record.id}: {headline(record)}; {_apart(apart[0])}"
-    return f"{record.id}: {headline(record)}; the evidence does not decide between {record.claimed} and its opposite"
+    why = record.problem or f"the evidence does not decide between {record.claimed} and its opposite"
+    return f"{record.id}: {headline(record)}; {why}"
 
 
 def told(record: Record) -> str:
@@ -64,7 +65,7 @@ def told(record: Record) -> str:
 
 def _telling(record: Record) -> list[Cell]:
     """The cells that are not supported or whose control escaped, then the others, up to `MOST_CELLS`."""
-    ranked = sorted(record.cells, key=lambda cell: cell.verdict == "supported" and cell.control == "refuted")
+    ranked = sorted(record.cells, key=lambda cell: cell.verdict == "supported" and cell.caught)
     return ranked[:MOST_CELLS]
 
 
@@ -73,7 +74,7 @@ def _cell(cell: Cell) -> str:
     where = ", ".join(f"{name} = {value}" for name, value in cell.where.items())
     value = "unbounded" if cell.measured is None else f"{cell.measured:.6g} ± {cell.error or 0:.2g}"
     margin = "" if cell.margin is None else f", margin {cell.margin:.3g}"
-    control = "" if cell.control == "refuted" else ", control NOT caught"
+    control = "" if cell.caught or cell.verdict == "inconclusive" else ", control NOT caught"
     return (
         f"{where}: {cell.quantity} = {value} ({cell.method}), allowed {cell.claimed}: {cell.verdict}{margin}{control}"
     )

@@ -1,4 +1,4 @@
-"""The report: ledger → model → figures → PDF.
+"""The report: ledger → model → figures → PDF, or web page.
 
 The report is made from the ledger alone, and the same ledger gives the same bytes.
 """
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lipverify.claims.ledger import Ledger
 
-__all__ = ["write_report"]
+__all__ = ["write_report", "write_web_page"]
 
 
-def write_report(ledger: Ledger, path: Path) -> None:
+def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
     """Write the PDF report on a ledger; the file appears whole or not at all.
 
+    `evidence` adds the third layer, every cell of every claim, as an appendix.
+
     What cannot be typeset or drawn is shown as its source, with the reason, and costs the reader
-    nothing else. Raises `OSError` where the file cannot be written.
+    nothing else. Raises `OSError` where the file cannot be written, and `InvalidInput` where a text is too long.
 
     >>> from tempfile import TemporaryDirectory
     >>> from lipverify.claims.ledger import Ledger, Provenance
@@ -32,8 +34,35 @@ def write_report(ledger: Ledger, path: Path) -> None:
     from lipverify.claims.ledger import write_whole
     from lipverify.report.build import build
     from lipverify.report.drawings import Drawings
+    from lipverify.report.limits import quiet, require_printable
     from lipverify.report.typeset import typeset
 
+    require_printable(ledger)
     drawings = Drawings()
-    report = build(ledger, drawings.add)
+    with quiet():
+        report = build(ledger, drawings.add, evidence=evidence)
     write_whole(path, typeset(report, drawings.files))
+
+
+def write_web_page(ledger: Ledger, path: Path) -> None:
+    """Write the report on a ledger as one HTML file, evidence included; the file appears whole or not at all.
+
+    The page fetches nothing and runs no script but its own. What cannot be typeset or drawn is shown as its source.
+    Raises `OSError` where the file cannot be written, and `InvalidInput` where a text is too long.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from lipverify.claims.ledger import Ledger, Provenance
+    >>> made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
+    >>> empty = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
+    >>> with TemporaryDirectory() as folder:
+    ...     write_web_page(empty, Path(folder, "report.html"))
+    ...     Path(folder, "report.html").read_bytes()[:15]
+    b'<!DOCTYPE html>'
+    """
+    from lipverify.claims.ledger import write_whole
+    from lipverify.report.limits import quiet, require_printable
+    from lipverify.report.web import web_page
+
+    require_printable(ledger)
+    with quiet():
+        write_whole(path, web_page(ledger))

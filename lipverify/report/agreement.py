@@ -41,7 +41,7 @@ def _agreement(checks: list[CrossCheck]) -> Agreement:
     first = checks[0]
     known = coordinates.shared([check.where for check in checks])
     names, places = coordinates.columns([check.where for check in checks], known)
-    lead = (first.quantity, coordinates.words(known))
+    lead = (first.quantity_latex or first.quantity, coordinates.words(known))
     return Agreement(
         common=rich("; ".join(piece for piece in lead if piece)),
         where=tuple(map(rich, names)),

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from lipverify.claims.ledger import Ledger
-from lipverify.report import digits, overview, readings, sources, words
-from lipverify.report.finding import finding
-from lipverify.report.model import Finding, Report, Section
+from lipverify.claims.ledger import GRADES, Ledger
+from lipverify.claims.outcomes import OUTCOMES
+from lipverify.report import digits, readings, sources, words
+from lipverify.report.front import Contents, Draw, contents_of, front
+from lipverify.report.model import Report, Section, Topic
+from lipverify.report.notation import Defined
 from lipverify.report.text import Text, printable, rich
-from lipverify.report.topic import Draw, Printed, topic
+from lipverify.report.theorem import theorem
+from lipverify.report.topic import Printed, topic
 
 TITLE = "Numerical verification of claims about in-context learning"
 
 
-def build(ledger: Ledger, draw: Draw) -> Report:
-    """The report on a ledger; `draw` places a figure and returns how the page refers to it."""
-    contents = overview.groups(ledger)
-    statements = [group for _, groups in contents for group in groups]
-    anchors = {readings.stem(group[0]): f"topic-{k}" for k, group in enumerate(statements, 1)}
-    findings = _findings(statements, anchors)
+def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
+    """The report on a ledger; `draw` places a figure and returns how the page refers to it.
+
+    `evidence` adds the third layer: every cell, cross-check and figure of every claim.
+    """
+    contents = contents_of(ledger)
+    stems = [readings.stem(group[0]) for _, groups in contents for group in groups]
+    anchors = {stem: f"theorem-{k}" for k, stem in enumerate(stems, 1)}
+    defined = Defined()
+    first = defined.with_symbols(front(ledger, contents, anchors, draw))
+    sections = _sections(contents, anchors, draw, defined, evidence)
     return Report(
         title=TITLE,
-        words=words.VERDICTS,
         author=printable(f"lipverify {ledger.provenance.versions.get('lipverify', '')}").strip(),
-        counts=overview.counts(ledger.claims),
-        summary=overview.summary(ledger),
-        parts=tuple(overview.part(title, groups, anchors) for title, groups in contents),
-        findings=findings,
-        sections=_sections(contents, {each.topic: each.anchor for each in findings}, anchors, draw),
+        words=words.VERDICTS,
+        outcomes={str(name): said for name, said in OUTCOMES.items()},
+        grades={str(name): said for name, said in GRADES.items()},
+        front=first,
+        sections=sections,
         legend=rich(words.LEGEND),
-        notation=tuple((rich(symbol), rich(meaning)) for symbol, meaning in words.NOTATION),
+        topics=_topics(contents, anchors, draw) if evidence else (),
+        notation=defined.symbols,
         methods=_methods(ledger),
         rules=tuple(rich(rule) for rule in words.HOW_VERDICTS_ARE_MADE),
         references=_references(ledger),
@@ -36,33 +44,38 @@ def build(ledger: Ledger, draw: Draw) -> Report:
     )
 
 
-def _findings(statements: list[overview.Group], anchors: dict[str, str]) -> tuple[Finding, ...]:
-    """A finding for each statement that has a reading which differs from what is printed."""
-    differing = [group for group in statements if any(map(readings.differs, group))]
-    return tuple(
-        finding(group, anchor=f"finding-{k}", topic=anchors[readings.stem(group[0])])
-        for k, group in enumerate(differing, 1)
-    )
+def _beside(anchor: str) -> str:
+    """The anchor of the evidence of a theorem."""
+    return anchor.replace("theorem", "evidence")
 
 
 def _sections(
-    contents: tuple[tuple[str, tuple[overview.Group, ...]], ...],
-    found: dict[str, str],
-    anchors: dict[str, str],
-    draw: Draw,
+    contents: Contents, anchors: dict[str, str], draw: Draw, defined: Defined, evidence: bool
 ) -> tuple[Section, ...]:
-    """The claims in the order of the contents; `found` leads from a topic to its finding."""
-    printed = Printed()
+    """The theorems in the order of the contents, each with the symbols that stand there for the first time."""
     return tuple(
         Section(
             title=rich(title),
-            topics=tuple(
-                topic(group, draw, anchor=anchor, finding=found.get(anchor, ""), printed=printed)
+            theorems=tuple(
+                defined.with_symbols(
+                    theorem(group, draw, anchor=anchor, topic=_beside(anchor) if evidence else ""), stem
+                )
                 for group in groups
-                for anchor in [anchors[readings.stem(group[0])]]
+                for stem in [readings.stem(group[0])]
+                for anchor in [anchors[stem]]
             ),
         )
         for title, groups in contents
+    )
+
+
+def _topics(contents: Contents, anchors: dict[str, str], draw: Draw) -> tuple[Topic, ...]:
+    printed = Printed()
+    return tuple(
+        topic(group, draw, anchor=_beside(anchor), theorem=anchor, printed=printed)
+        for _, groups in contents
+        for group in groups
+        for anchor in [anchors[readings.stem(group[0])]]
     )
 
 

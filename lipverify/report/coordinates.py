@@ -10,7 +10,7 @@ from lipverify.report import digits
 
 Where = Mapping[str, Scalar]
 _GREEK = ("sigma", "Lambda", "rho", "kappa")
-_LISTED = 6
+_LISTED = 3
 """How many points a sentence lists before it only counts them."""
 
 
@@ -19,6 +19,11 @@ def value(coordinate: Scalar) -> str:
     if isinstance(coordinate, float) and not (coordinate.is_integer() and abs(coordinate) < 1e6):
         return digits.number(coordinate, digits=6)
     return str(int(coordinate)) if isinstance(coordinate, float) else str(coordinate)
+
+
+def shown(coordinate: Scalar) -> str:
+    """The same for a page, where a power of ten is set as one."""
+    return digits.typeset(value(coordinate))
 
 
 def name(key: str) -> str:
@@ -34,7 +39,7 @@ def words(where: Where) -> str:
     >>> words({"d": 2, "law": "relu"})
     '$d$ = 2, law = relu'
     """
-    return ", ".join(f"{name(key)} = {value(coordinate)}" for key, coordinate in where.items())
+    return ", ".join(f"{name(key)} = {shown(coordinate)}" for key, coordinate in where.items())
 
 
 def shared(points: Sequence[Where]) -> dict[str, Scalar]:
@@ -60,7 +65,7 @@ def columns(points: Sequence[Where], known: Where) -> tuple[tuple[str, ...], lis
     """
     keys = [tuple(without(point, known)) for point in points]
     if keys and keys[0] and len(set(keys)) == 1:
-        return tuple(map(name, keys[0])), [tuple(value(point[key]) for key in keys[0]) for point in points]
+        return tuple(map(name, keys[0])), [tuple(shown(point[key]) for key in keys[0]) for point in points]
     return ("at",), [(words(without(point, known)) or "–",) for point in points]
 
 
@@ -92,7 +97,7 @@ def at(points: Iterable[Where]) -> str:
             if coordinate not in values[key]:
                 values[key].append(coordinate)
     if len(distinct) == math.prod(len(v) for v in values.values()):
-        return "at " + "; ".join(f"{name(k)} = {', '.join(map(value, v))}" for k, v in values.items())
+        return "at " + "; ".join(f"{name(k)} = {', '.join(map(shown, v))}" for k, v in values.items())
     listed = ", ".join(f"({words(dict(point))})" for point in distinct[:_LISTED])
     more = len(distinct) - _LISTED
     return f"at {listed}" + (f" and {more} more points" if more > 0 else "")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
 MISSING = "–"
 MINUS = "−"
 _DIGITS = 15
 """A double carries no more decimal digits than these."""
+_POWER = re.compile(rf"({MINUS}?[0-9.]+)e({MINUS}?[0-9]+)")
 _PLAIN = (-4, 6)
 """Decimal exponents between which a number is written out; beyond them it is `m e k`."""
 
@@ -48,6 +50,19 @@ def with_error(value: float | None, error: float | None) -> str:
     half = _rounded(half, half.adjusted() - (half.as_tuple().digits[0] == 1), ROUND_CEILING)
     last = max(_exponent(half), exact.adjusted() + 1 - _DIGITS if exact else _exponent(half))
     return f"{_written(_rounded(exact, last), False)} ± {_written(half.normalize(), True)}"
+
+
+def typeset(text: str) -> str:
+    r"""A number as it is printed, with its power of ten as LaTeX; anything else as it is.
+
+    >>> typeset("1e30"), typeset("2.5e−9"), typeset("relu"), typeset("0.25")
+    ('$10^{30}$', '$2.5 \times 10^{-9}$', 'relu', '0.25')
+    """
+    found = _POWER.fullmatch(text)
+    if found is None:
+        return text
+    mantissa, power = (part.replace(MINUS, "-") for part in found.groups())
+    return rf"$10^{{{power}}}$" if mantissa == "1" else rf"${mantissa} \times 10^{{{power}}}$"
 
 
 def signed(value: float | None) -> str:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
 
-from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.claims.figure import Band, Figure, Panel, Region, Series
 from lipverify.report.figures import draw, undrawable, width
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
 
 
 class Drawings:
-    """Collects figures as they are drawn; `files` holds them by the names that the page uses."""
+    """Collects figures as they are drawn, for paper by default; `files` holds them by the names that the page uses."""
 
-    def __init__(self) -> None:
+    def __init__(self, draw_one: Callable[[Figure], bytes] = draw) -> None:
         self.files: dict[str, bytes] = {}
+        self._draw_one = draw_one
         self._drawn: dict[str, Drawing] = {}
 
     def add(self, figure: Figure) -> Drawing:
@@ -32,7 +33,7 @@ class Drawings:
         name = f"figure-{len(self.files) + 1}.svg"
         alt = printable(figure.alt).strip() or "No description was given."
         try:
-            self.files[name] = draw(figure)
+            self.files[name] = self._draw_one(figure)
         except Exception as error:  # whatever a plotting library raises must not lose the report
             problem = printable(f"{type(error).__name__}: {error}")
             return Drawing(file="", width=1.0, caption=rich(figure.caption), alt=alt, problem=problem)
@@ -41,7 +42,7 @@ class Drawings:
         return Drawing(file=name, width=width(figure), caption=rich(figure.caption + note), alt=alt)
 
 
-Labelled = TypeVar("Labelled", Series, Band)
+Labelled = TypeVar("Labelled", Series, Band, Region)
 
 
 def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
@@ -64,7 +65,7 @@ def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
 
 def _together(first: Figure, second: Figure) -> Figure | None:
     """Both figures on the same axes; `None` where they do not fit."""
-    if first.caption != second.caption or len(first.panels) != len(second.panels):
+    if (first.caption, first.layer, len(first.panels)) != (second.caption, second.layer, len(second.panels)):
         return None
     panels = [_overlaid(a, b) for a, b in zip(first.panels, second.panels, strict=True)]
     known = [panel for panel in panels if panel is not None]
@@ -75,9 +76,10 @@ def _together(first: Figure, second: Figure) -> Figure | None:
 def _overlaid(first: Panel, second: Panel) -> Panel | None:
     axes = ("title", "xlabel", "ylabel", "xscale", "yscale")
     series, bands = _united(first.series, second.series), _united(first.bands, second.bands)
-    if series is None or bands is None or any(getattr(first, a) != getattr(second, a) for a in axes):
+    regions = _united(first.regions, second.regions)
+    if None in (series, bands, regions) or any(getattr(first, a) != getattr(second, a) for a in axes):
         return None
-    return msgspec.structs.replace(first, series=series, bands=bands)
+    return msgspec.structs.replace(first, series=series, bands=bands, regions=regions)
 
 
 def _united(first: Sequence[Labelled], second: Sequence[Labelled]) -> tuple[Labelled, ...] | None:

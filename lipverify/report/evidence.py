@@ -21,7 +21,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     claimed: Text
     verdict: str
     margin: str
-    control: str
+    caught: bool
     note: str
 
 
@@ -69,15 +69,24 @@ def _measurement(cell: Cell) -> tuple[object, ...]:
     return tuple(cell.where.items()), cell.quantity, cell.method, cell.measured, cell.error
 
 
+def _quantity(cell: Cell) -> str:
+    """What was measured, with its formulas where the ledger has them."""
+    return cell.quantity_latex or cell.quantity
+
+
+def _claimed(cell: Cell) -> str:
+    return cell.claimed_latex or cell.claimed
+
+
 def _table(group: Sequence[Record], all_readings: int) -> Evidence:
     first = group[0].cells
     known = coordinates.shared([cell.where for cell in first])
     same = {
-        name: getattr(first[0], name)
+        name: _quantity(first[0]) if name == "quantity" else first[0].method
         for name in ("quantity", "method")
         if len({getattr(cell, name) for cell in first}) == 1
     }
-    claimed = [{cell.claimed for cell in record.cells} for record in group]
+    claimed = [{_claimed(cell) for cell in record.cells} for record in group]
     notes: dict[str, str] = {}
     names, places = coordinates.columns([cell.where for cell in first], known)
     rows = tuple(_row([r.cells[k] for r in group], place, notes) for k, place in enumerate(places))
@@ -111,7 +120,7 @@ def _row(cells: Sequence[Cell], place: tuple[str, ...], notes: dict[str, str]) -
     cell = cells[0]
     return Measurement(
         where=tuple(map(rich, place)),
-        quantity=rich(cell.quantity),
+        quantity=rich(_quantity(cell)),
         method=printable(cell.method),
         measured=digits.with_error(cell.measured, cell.error),
         judgements=tuple(_judgement(each, notes) for each in cells),
@@ -122,10 +131,10 @@ def _judgement(cell: Cell, notes: dict[str, str]) -> Judgement:
     """The verdict of one reading; equal notes share a number."""
     note = notes.setdefault(cell.note, _letter(len(notes))) if cell.note.strip() else ""
     return Judgement(
-        claimed=rich(cell.claimed),
+        claimed=rich(_claimed(cell)),
         verdict=cell.verdict,
         margin=digits.signed(cell.margin),
-        control=cell.control,
+        caught=cell.caught,
         note=note,
     )
 

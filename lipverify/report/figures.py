@@ -5,23 +5,24 @@ from __future__ import annotations
 import io
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.claims.figure import Band, Figure, Panel, Region, Series
 from lipverify.report.heatmaps import draw_maps
 from lipverify.report.labels import drawable, family
 from lipverify.report.looks import BandLook, Look, band_looks, series_looks
 from lipverify.report.text import printable
 
-_FLAT = 0.05
+FLAT = 0.05
 """Values that agree to five percent are drawn as a level, not with their last digits as the scale."""
 _SHORT = 100.0
 """A log axis whose ends are no further apart has labels between its decades."""
-_LEVEL = 1.6
+LEVEL = 1.6
 """How far a log axis goes to either side of a level: 1, 2 or 5 times a power of ten is then in sight."""
 _STYLE: dict[str, Any] = {
     "font.family": "cmr10",
@@ -70,8 +71,10 @@ _ENTRY = 1.5
 """Width of the figure for one column of the legend, in inches."""
 _COLUMN, _PAGE = 3.25, 6.75
 """Widths of a figure of its own, in inches: one panel in a column of a paper, and more over both."""
-_HEIGHTS = {1: 1.9, 2: 1.6, 3: 1.4}
+_HEIGHTS = {1: 1.7, 2: 1.5, 3: 1.3}
 """Height of the axes by the number of panels in a row."""
+_FORMULAS = 4096
+"""How many formulas are remembered as they are read."""
 
 
 def draw(figure: Figure) -> bytes:
@@ -99,6 +102,35 @@ def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes
         return _drawn(figure, inches, kind, "path", about)
 
 
+@cache
+def _reader(parse: Callable[..., Any]) -> Callable[..., Any]:
+    """Formulas as they are read, by everything that they depend on."""
+    from matplotlib.mathtext import MathTextParser
+
+    kinds = {"vector": MathTextParser("path"), "raster": MathTextParser("agg")}
+    return lru_cache(_FORMULAS)(lambda kind, *key: parse(kinds[kind], *key))
+
+
+@contextmanager
+def _remembered() -> Iterator[None]:
+    """Every formula is read once: matplotlib remembers fifty, and each canvas reads its own again.
+
+    This reaches for a private name; where it is not there, drawing is slower and the same.
+    """
+    from matplotlib.mathtext import MathTextParser
+
+    before: Any = getattr(MathTextParser, "_parse_cached", None)
+    if not hasattr(before, "__wrapped__"):
+        yield
+        return
+    read = _reader(before.__wrapped__)
+    MathTextParser._parse_cached = lambda self, *key: read(self._output_type, *key)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        MathTextParser._parse_cached = before  # type: ignore[attr-defined]
+
+
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Without the complaints of fontTools about the dates in the fonts of TeX."""
@@ -118,7 +150,8 @@ def _drawn(figure: Figure, inches: float, kind: str, text: str, about: dict[str,
     from matplotlib.figure import Figure as Canvas
 
     undated = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind]
-    with matplotlib.rc_context(), style.context(["default", {**_STYLE, "svg.fonttype": text}], after_reset=True):
+    settings = style.context(["default", {**_STYLE, "svg.fonttype": text}], after_reset=True)
+    with matplotlib.rc_context(), settings, _remembered():
         canvas = Canvas()
         if figure.maps:
             draw_maps(canvas, figure, inches)
@@ -144,8 +177,10 @@ def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
 
 
 def width(figure: Figure) -> float:
-    """The part of the text width that the figure takes."""
-    return 0.72 if len(figure.panels) == 1 else 1.0
+    """The part of the text width that the figure takes; on the first page two of one panel stand side by side."""
+    if len(figure.panels) > 1 or len(figure.maps) > 2:
+        return 1.0
+    return 0.49 if figure.layer == "front" else 0.6
 
 
 def undrawable(figure: Figure) -> int:
@@ -191,6 +226,8 @@ def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, 
     for series in panel.series:
         _draw_series(ax, panel, series, looks[series.label])
     _make_room(ax, panel)
+    for region in panel.regions:
+        _draw_region(ax, panel, region, bands[region.label])
     for band in panel.bands:
         _draw_band(ax, panel, band, bands[band.label])
     _set_ticks(ax, panel)
@@ -247,12 +284,12 @@ def _make_room(ax: Any, panel: Panel) -> None:
     """Widen the y axis so that every finite edge of a band is in sight, and nothing but noise is not blown up."""
     if panel.yscale == "linear":
         low, high = ax.get_ylim()
-        middle, least = (low + high) / 2, _FLAT * max(abs(low), abs(high))
+        middle, least = (low + high) / 2, FLAT * max(abs(low), abs(high))
         if high - low < least:
             ax.set_ylim(middle - least, middle + least)
-    elif (low := ax.get_ylim()[0]) * (1 + 4 * _FLAT) > (high := ax.get_ylim()[1]):
+    elif (low := ax.get_ylim()[0]) * (1 + 4 * FLAT) > (high := ax.get_ylim()[1]):
         middle = math.sqrt(low * high)
-        ax.set_ylim(middle / _LEVEL, middle * _LEVEL)
+        ax.set_ylim(middle / LEVEL, middle * LEVEL)
     edges = [e for band in panel.bands for e in (band.low, band.high) if e is not None]
     edges = [e for e in edges if _has_place(panel, 1.0, e)]
     if not edges:
@@ -283,6 +320,18 @@ def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
         if end is not None and _has_place(panel, 1.0, end):
             ax.axhline(end, color="#555555", linewidth=0.7, linestyle=(0, (2, 1.5)), zorder=0.9)
     ax.set_ylim(low, high)
+
+
+def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
+    """What lies between two curves, as far as the axes go: a region may leave them, and does not widen them."""
+    ends = zip(region.x, region.low, region.high, strict=True)
+    points = [(x, low, high) for x, low, high in ends if _has_place(panel, x, low) and _has_place(panel, x, high)]
+    limits = ax.get_ylim()
+    ax.fill_between(
+        *zip(*points, strict=True) if points else ([], [], []), facecolor=look.color, alpha=0.45, linewidth=0,
+        hatch=look.hatch or None, label=drawable(region.label, _LEGEND), zorder=0.5,
+    )  # fmt: skip
+    ax.set_ylim(limits)
 
 
 def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float) -> Any:

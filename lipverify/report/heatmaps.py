@@ -17,7 +17,7 @@ _TALLEST = 1.9
 _NARROWEST = 1.2
 """Width of a map at least, where there is room, in inches."""
 _SIGNED, _POSITIVE = "RdBu_r", "viridis"
-_BLANK = "#d9d9d9"
+BLANK = "#d9d9d9"
 
 
 def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
@@ -35,17 +35,17 @@ def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
     step = _TOP + high + below + _BOTTOM
     total = down * step
     canvas.set_size_inches(width, total)
-    scale = _scale(figure.maps)
+    shared = scale(figure.maps)
     for place, part in enumerate(figure.maps):
         row, column = divmod(place, across)
         left, bottom = _LEFT + column * cell + names, total - row * step - _TOP - high
-        mesh = _draw_map(canvas.add_axes((left / width, bottom / total, wide / width, high / total)), part, scale)
+        mesh = _draw_map(canvas.add_axes((left / width, bottom / total, wide / width, high / total)), part, shared)
     right = _LEFT + across * cell
     bar = canvas.add_axes((right / width, (total - _TOP - high) / total, 0.1 / width, high / total))
     canvas.colorbar(mesh, cax=bar).outline.set_linewidth(0.4)
 
 
-def _scale(maps: tuple[HeatMap, ...]) -> dict[str, Any]:
+def scale(maps: tuple[HeatMap, ...]) -> dict[str, Any]:
     """Colours and their ends: white is 0 where values have both signs."""
     values = [value for part in maps for row in part.values for value in row if math.isfinite(value)]
     largest = max((abs(value) for value in values), default=1.0) or 1.0
@@ -54,11 +54,11 @@ def _scale(maps: tuple[HeatMap, ...]) -> dict[str, Any]:
     return {"cmap": _POSITIVE, "vmin": 0.0, "vmax": largest}
 
 
-def _draw_map(ax: Any, part: HeatMap, scale: dict[str, Any]) -> Any:
+def _draw_map(ax: Any, part: HeatMap, shared: dict[str, Any]) -> Any:
     values = [[value if math.isfinite(value) else math.nan for value in row] for row in part.values]
-    ax.set_facecolor(_BLANK)
+    ax.set_facecolor(BLANK)
     # edges of the cells' own colour: a page shows hairlines between cells that only touch
-    mesh = ax.pcolormesh(values, edgecolors="face", linewidth=0.2, **scale)
+    mesh = ax.pcolormesh(values, edgecolors="face", linewidth=0.2, **shared)
     ax.invert_yaxis()
     title = drawable(part.title, 1.4 * ax.get_window_extent().width / ax.figure.dpi)
     ax.set_title(title, fontfamily=family(title), fontsize=8.5)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.figure import Figure
+from lipverify.claims.figure import Band, Figure, Region
 
 _CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#a8538a", "#3d3d3d", "#c78f00", "#4ba3d6")
 """The Okabe-Ito colours, darkened where they would be faint on white."""
@@ -20,6 +20,7 @@ _DASHES = (
     (0, (3, 1, 1, 1, 1, 1)),
 )
 _BANDS = (("#9fb8cc", ""), ("#e3c08a", "////"), ("#a9cbb3", "\\\\\\\\"), ("#d2b0c8", "...."))
+BAND_HATCHES = tuple(hatch for _, hatch in _BANDS)
 _NUMBERED = re.compile(r"^(.*?)(-?\d+(?:\.\d+)?)(.*)$", re.DOTALL)
 _FAMILY = 4
 """From this many numbered labels on, the colours are a scale and no longer categories."""
@@ -56,8 +57,12 @@ def series_looks(figure: Figure) -> dict[str, Look]:
 
 
 def band_looks(figure: Figure) -> dict[str, BandLook]:
-    """A look for each label of a band."""
-    labels = list(dict.fromkeys(b.label for panel in figure.panels for b in panel.bands))
+    """A look for each label of a band or a region."""
+    shaded: list[Band | Region] = []
+    for panel in figure.panels:
+        shaded += [*panel.bands]
+        shaded += [*panel.regions]
+    labels = list(dict.fromkeys(each.label for each in shaded))
     return {label: BandLook(*_BANDS[i % len(_BANDS)]) for i, label in enumerate(labels)}
 
 

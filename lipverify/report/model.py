@@ -1,7 +1,8 @@
-"""The report as data: every word and number that will be printed, in the order of the page.
+"""The report as data: every word and number that will be shown, in three layers.
 
-The model is built from the ledger alone and holds only text, so that what is printed can be
-compared with the ledger, and the template only places it.
+The front is what anyone reads: what was asked, what became of each statement, and a few pictures. Behind it stands a
+page for each theorem, and behind that the evidence, cell by cell. The model is built from the ledger alone and holds
+only text, so that what is shown can be compared with the ledger; a page or a web page only places it.
 """
 
 from __future__ import annotations
@@ -14,80 +15,11 @@ from lipverify.report.readings import Remark
 from lipverify.report.text import Text
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the table on the first page: all readings of one statement."""
+class Symbol(msgspec.Struct, frozen=True, kw_only=True):
+    """A symbol and what it means."""
 
-    anchor: str
-    stem: str
-    title: Text
-    claims: str
-    """How many readings there are."""
-    verdicts: tuple[tuple[str, str], ...]
-    """(verdict, how many readings have it), worst first."""
-    note: Text
-    """The smallest case of a refuted statement, else what was measured or what its readings claim."""
-    marks: tuple[str, ...]
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """Lines of the first table under one heading."""
-
-    title: Text
-    rows: tuple[Row, ...]
-
-
-class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One reading of a finding, at the smallest case where it shows."""
-
-    reading: str
-    claimed: Text
-    verdict: str
-    where: Text
-    measured: str
-    margin: str
-    methods: Text
-
-
-class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that a claim brings with it."""
-
-    caption: Text
-    header: tuple[Text, ...]
-    rows: tuple[tuple[Text, ...], ...]
-
-
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs from what is printed, for all readings of one statement."""
-
-    anchor: str
-    topic: str
-    """The anchor of the claims that it is found by."""
-    stem: str
-    title: Text
-    refuted: bool
-    """Whether what is printed fails; else it holds and something sharper does too."""
-    sources: tuple[Remark, ...]
-    corrected: tuple[Remark, ...]
-    cases: tuple[Case, ...]
-    why: tuple[Remark, ...]
-    tables: tuple[Table, ...]
-
-
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim of the ledger and its verdict."""
-
-    id: str
-    label: str
-    """What sets it apart from the other readings."""
-    title: Text
-    statement: Text
-    verdict: str
-    where: Text
-    """Where it is refuted."""
-    measured: Text
-    margin: str
-    marks: tuple[str, ...]
-    problem: str
+    symbol: Text
+    meaning: Text
 
 
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +27,7 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
 
     file: str
     width: float
+    """The part of the width of the text that it takes."""
     caption: Text
     alt: str
     problem: str = ""
@@ -105,38 +38,151 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
         return self.file.removesuffix(".svg")
 
 
-class Topic(msgspec.Struct, frozen=True, kw_only=True):
-    """All readings of one statement, with everything they share said once."""
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A table that a claim brings with it."""
+
+    caption: Text
+    header: tuple[Text, ...]
+    rows: tuple[tuple[Text, ...], ...]
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a statement: of its printed readings if there are any, else of those nearest to print."""
+
+    kind: str
+    """What these readings are beside their source; empty where an old ledger does not say."""
+    outcomes: tuple[tuple[str, str], ...]
+    """(outcome, how many of these readings), worst first; the words are in `Report.outcomes`."""
+    others: tuple[tuple[str, str], ...]
+    """(verdict, how many of all other readings), worst first."""
+    grade: str
+    """The weakest grade of these readings."""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the table of statements."""
+
+    anchor: str
+    """The anchor of its theorem."""
+    stem: str
+    title: Text
+    paper: str
+    place: Text
+    """Where in the paper it stands."""
+    standing: Standing
+    marks: tuple[str, ...]
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines of the table of statements under one heading."""
+
+    title: Text
+    rows: tuple[Row, ...]
+
+
+class Front(msgspec.Struct, frozen=True, kw_only=True):
+    """The first layer: two pages that anyone reads."""
+
+    summary: tuple[Text, ...]
+    """What was asked, how it came out, and whether the evidence can be believed: a paragraph for each."""
+    counts: tuple[tuple[str, int], ...]
+    """(outcome, how many printed statements), every outcome, best first."""
+    pictures: tuple[Drawing, ...]
+    symbols: tuple[Symbol, ...]
+    """Those that the pictures and the paragraphs use."""
+    parts: tuple[Part, ...]
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim of the ledger: what it says, its verdict, and the number that decides it."""
+
+    id: str
+    label: str
+    """What sets it apart from the other readings of the statement."""
+    kind: str
+    grade: str
+    statement: Text
+    verdict: str
+    outcome: str
+    where: Text
+    """Where it is refuted: all points; empty where it is not."""
+    quantity: Text
+    """What was measured at the telling case: the smallest that refutes, else the one with the least margin."""
+    case: Text
+    """Where the telling case is."""
+    measured: str
+    allowed: Text
+    """What the reading allows there."""
+    margin: str
+    marks: tuple[str, ...]
+    problem: str
+    """Why it is not decided, or what broke."""
+
+
+class Theorem(msgspec.Struct, frozen=True, kw_only=True):
+    """The second layer: all readings of one statement on a page."""
 
     anchor: str
     stem: str
     title: Text
-    finding: str
-    """The anchor of its finding, empty where there is none."""
+    paper: str
+    standing: Standing
     sources: tuple[Remark, ...]
+    """What is printed, and where: of the readings that the statement is judged by, as all that follows to `picture`."""
     assumptions: tuple[Remark, ...]
+    """The fair reading: what the sources leave open, filled in."""
+    corrected: tuple[Remark, ...]
+    """What holds instead, of any reading."""
+    why: tuple[Remark, ...]
+    """What the evidence shows."""
+    picture: Drawing | None
+    """The one figure that shows it."""
     readings: tuple[Reading, ...]
+    """The deciding numbers, of all readings, those nearest to print first."""
+    tables: tuple[Table, ...]
+    controls: tuple[Remark, ...]
+    judged: str
+    """How the controls came out."""
+    resolution: Text
+    """How fine a difference the evidence can tell."""
+    cross_checks: str
+    """How many numbers two methods give, and whether they agree; empty where there are none."""
+    reproduce: tuple[str, ...]
+    seconds: str
+    symbols: tuple[Symbol, ...]
+    """Symbols that stand here for the first time."""
+    topic: str
+    """The anchor of its evidence; empty where the report leaves it out."""
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """Theorems under one heading; the title is empty where the ledger names none."""
+
+    title: Text
+    theorems: tuple[Theorem, ...]
+
+
+class Topic(msgspec.Struct, frozen=True, kw_only=True):
+    """The third layer: the evidence for one statement, cell by cell."""
+
+    anchor: str
+    theorem: str
+    """The anchor of its theorem."""
+    stem: str
+    title: Text
+    sources: tuple[Remark, ...]
+    """What each reading is quoted from."""
+    assumptions: tuple[Remark, ...]
     remarks: tuple[Remark, ...]
+    """What the evidence shows, reading by reading."""
+    controls: tuple[Remark, ...]
     drawings: tuple[Drawing, ...]
     drawn_before: tuple[str, ...]
-    """Anchors of figures that an earlier topic shows."""
+    """Anchors of figures that stand elsewhere in the report."""
     evidence: tuple[Evidence, ...]
     agreements: tuple[Agreement, ...]
     agreed_before: tuple[str, ...]
     """Anchors of earlier topics that show cross-checks of this one."""
-    tables: tuple[Table, ...]
-    controls: tuple[Remark, ...]
-    judged: str
-    reproduce: tuple[str, ...]
-    seconds: str
-    """What the most expensive reading took."""
-
-
-class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """Topics under one heading; the title is empty where the ledger names none."""
-
-    title: Text
-    topics: tuple[Topic, ...]
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,13 +192,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     author: str
     words: dict[str, str]
     """The word for each verdict."""
-    counts: tuple[tuple[str, int], ...]
-    summary: tuple[Text, ...]
-    parts: tuple[Part, ...]
-    findings: tuple[Finding, ...]
+    outcomes: dict[str, str]
+    """The meaning of each outcome."""
+    grades: dict[str, str]
+    """The meaning of each grade."""
+    front: Front
     sections: tuple[Section, ...]
     legend: Text
-    notation: tuple[tuple[Text, Text], ...]
+    """How to read the tables of evidence."""
+    topics: tuple[Topic, ...]
+    """The evidence; empty where the report leaves it out."""
+    notation: tuple[Symbol, ...]
+    """All symbols of the front and the theorems, in the order in which they first stand."""
     methods: tuple[tuple[str, Text], ...]
     rules: tuple[Text, ...]
     references: tuple[tuple[str, Text], ...]

@@ -66,6 +66,8 @@ def printable(text: str) -> str:
     >>> printable("1\u202e2"), printable("a\tb\nc"), printable("σ² ≤ 1")
     ('1⟨U+202E⟩2', 'a b\nc', 'σ² ≤ 1')
     """
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(_shown(character) for character in text.replace("\t", " "))
 
 

@@ -13,7 +13,6 @@ import msgspec
 import typst
 
 from lipverify.report.model import Report
-from lipverify.report.packed import packed
 from lipverify.report.text import font_folder
 
 _STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
@@ -37,7 +36,7 @@ def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
         for name, content in figures.items():
             (root / name).write_bytes(content)
         data = msgspec.to_builtins(report)
-        return packed(_as_it_can_be(root, data))
+        return _as_it_can_be(root, data)
 
 
 def _as_it_can_be(root: Path, data: Any) -> bytes:

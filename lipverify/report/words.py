@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 VERDICTS = {
     "supported": "consistent",
     "refuted": "refuted",
@@ -57,43 +59,116 @@ HOW_VERDICTS_ARE_MADE = (
     "if it is consistent at all of them. The margin is the distance from the interval to the edge "
     "of the allowed set, in units of the measured quantity: positive inside, negative outside, "
     "zero where the interval crosses the edge. A dash means that no finite edge bounds the set.",
-    "Every claim has a control: a twin with a wrong exponent, sign or constant, judged on the same "
-    "evidence. The control must come out refuted at every point, and methods that share no code "
-    "must agree within their errors; otherwise the claim is not decided, because the evidence has "
-    "shown no power to tell true from false.",
+    "Every point has a twin that must come out the other way on the same evidence: beside a claim that "
+    "holds a near false statement, which must be refuted; beside one that fails a near true one, its correction, "
+    "which must be consistent. A point whose twin does not decides nothing, because the evidence has shown no power to "
+    "tell true from false there; where methods that share no code disagree, nothing is decided at all.",
+    "Each claim says what it is beside its source: printed (the statement for the very law, range and convention "
+    "of its source), a convention (a reading that the source leaves open), stronger (nobody printed it), derived, or "
+    "sharp. Only what is printed counts for or against a paper. Each number says what stands behind it: proved (exact "
+    "algebra or ball arithmetic), bounded (quadrature with an error bound), extrapolated (a limit), sampled (an "
+    "interval at 95 %), or observed (training); a claim has the weakest grade of its points.",
     "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided on the limit of the local exponent "
     "along the ray that the claim speaks of, extrapolated over many decades, with a stated error. "
     "The evidence is numerical: it can refute a statement about a limit and can be consistent with "
     "one, but a finite computation does not establish a limit.",
 )
 
+
+class Entry(msgspec.Struct, frozen=True):
+    """A symbol, what it means, how LaTeX writes it or its letters, and in which of two families of statements."""
+
+    symbol: str
+    meaning: str
+    names: frozenset[str]
+    linear: bool
+    """Whether it is a symbol of linear transformers, whose ids begin with `lt.`; else of attention by softmax."""
+
+    def holds_for(self, stem: str) -> bool:
+        """Whether the symbol has this meaning in a statement."""
+        return stem.startswith("lt.") == self.linear
+
+
+def _entry(names: str, symbol: str, meaning: str, *, linear: bool = False) -> Entry:
+    return Entry(symbol, meaning, frozenset(names.split()), linear)
+
+
+def _linear(names: str, symbol: str, meaning: str) -> Entry:
+    return _entry(names, symbol, meaning, linear=True)
+
+
 NOTATION = (
-    ("$d$", "ambient dimension: tokens lie on the unit sphere $S^{d-1}$ in $\\mathbb{R}^d$"),
-    ("$m$", "$d-1$, the dimension of the sphere itself (called intrinsic)"),
-    ("$n$", "number of context tokens"),
-    ("$L$", "Lipschitz constant of the task"),
-    ("$\\sigma$", "standard deviation of the label noise"),
-    (
+    _entry("d", "$d$", r"the ambient dimension: tokens lie on the unit sphere $S^{d-1}$ in $\mathbb{R}^d$"),
+    _entry("n", "$n$", "the number of tokens in the context"),
+    _entry(
+        "x y f", "$x_i, y_i$", "the tokens and their labels $y_i = f(x_i) + $ noise; $x$ is the query and $f$ the task"
+    ),
+    _entry("L", "$L$", "the Lipschitz constant of the tasks ($L'$ where they are tested on others)"),
+    _entry(r"\sigma", r"$\sigma$", "the standard deviation of the label noise"),
+    _entry(
+        r"\mathbfM",
+        r"$\mathbf{M}$",
+        r"the attention matrix: token $x_i$ has the score $x_i^\top \mathbf{M} x$; $\mathbf{M}^*$ minimises the loss",
+    ),
+    _entry(
+        "w",
+        r"$w = w_{KQ}$",
+        r"the scale of $\mathbf{M} = w \mathbf{I}$, the inverse square of the window's width; $w^*$ minimises the loss",
+    ),
+    _entry(r"\mathbfI", r"$\mathbf{I}$", "the identity"),
+    _entry(r"a", "$a_i$", "the softmax weights"),
+    _entry(
+        r"B",
+        "$B(w)$",
+        r"the bias term of the loss, $\mathbb{E} (\sum_i a_i f(x_i) - f(x))^2$ with softmax weights $a_i$",
+    ),
+    _entry(r"N", "$N(w)$", r"its noise term, $\sigma^2\, \mathbb{E} \sum_i a_i^2$"),
+    _entry(r"\mathcalL", r"$\mathcal{L}$", "the loss, the mean squared error of the prediction at the query: $B + N$"),
+    _entry(r"\Lambda", r"$\Lambda$", r"$n L^2 / \sigma^2$, the strength of the signal"),
+    _entry(
+        r"\Omega \Theta O \mathcalO",
+        r"$\Omega, \mathcal{O}, \Theta$",
+        "at least, at most, and exactly of the order of, up to a constant",
+    ),
+    _entry(
+        r"\mathbfB",
+        r"$\mathbf{B}$",
+        r"a $d \times k$ matrix with orthonormal columns: tasks depend on $\mathbf{B}^\top x$ alone",
+    ),
+    _entry(r"\mathcalF", r"$\mathcal{F}$", "the class of tasks that its index names"),
+    _entry(r"\Sigma", r"$\Sigma$", "the covariance of the tokens"),
+    _linear("d", "$d$", "the dimension of the inputs"),
+    _linear("n", "$n$", "the number of examples in the context"),
+    _linear(
+        "x y",
+        "$x_i, y_i$",
+        "the examples; $x_t$ is the query and $y_t$ its label, which a layer writes with its sign turned",
+    ),
+    _linear(r"\sigma", r"$\sigma$", "the standard deviation of the label noise, which differs from context to context"),
+    _linear("l L", "$l, L$", "a layer, and the number of layers"),
+    _linear(
+        "w",
         "$w$",
-        "attention window parameter: the score of token $x_i$ is $w \\langle x_i, x \\rangle$; "
-        "$w^*$ minimises the loss",
+        r"a weight vector: $w^*$ of the task, else of the model $\langle w, x \rangle$ that a layer keeps",
     ),
-    ("$\\Lambda$", "$n L^2 / \\sigma^2$"),
-    ("$B(w)$", "bias term of the loss, $\\mathbb{E} (\\sum_i a_i f(x_i) - f(x))^2$"),
-    (
-        "$N(w)$",
-        "noise term of the loss, $\\sigma^2 \\, \\mathbb{E} \\sum_i a_i^2$, with softmax weights "
-        "$a_i$; the loss is $B + N$",
+    _linear(
+        "M u a",
+        "$M, u, a$",
+        r"the rest of that model: after a layer tokens are $M x_i + u y_i$ and $a y_i - \langle w, x_i \rangle$",
     ),
-    (
-        "$\\Sigma, \\alpha, \\lambda$",
-        "of linear transformers: $\\sum_i x_i x_i^\\top$, $\\sum_i y_i x_i$, $\\sum_i y_i^2$ over the context",
+    _linear(r"\mathbfP \mathbfQ P Q", r"$P, Q$", "the two matrices of weights of a layer"),
+    _linear(r"\omega", r"$\omega_{xx}, \omega_{xy}, \omega_{yx}, \omega_{yy}$", "the four weights of a diagonal layer"),
+    _linear(
+        r"\Sigma \alpha \lambda",
+        r"$\Sigma, \alpha, \lambda$",
+        r"$\sum_i x_i x_i^\top$, $\sum_i y_i x_i$, $\sum_i y_i^2$ over the context; $\lambda$ is also that of "
+        "ridge regression",
     ),
-    (
-        "$M, u, a, w$",
-        "of linear transformers: tokens after a layer are $x_i = M x_i(0) + u y_i(0)$ and "
-        "$y_i = a y_i(0) - \\langle w, x_i(0) \\rangle$; there $w$ is a vector",
+    _linear(r"\mathcalL", r"$\mathcal{L}$", "the loss, the mean squared error of the prediction at the query"),
+    _linear(
+        r"\Omega \Theta O \mathcalO",
+        r"$\Omega, \mathcal{O}, \Theta$",
+        "at least, at most, and exactly of the order of, up to a constant",
     ),
-    ("$\\omega_{xx}, \\omega_{xy}, \\omega_{yx}, \\omega_{yy}$", "the four weights of a diagonal layer"),
 )
-"""Symbols and their meanings, in the order of the table."""
+"""Symbols in the order in which a page defines them; a claim says what it means by any other."""

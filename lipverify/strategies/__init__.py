@@ -1,4 +1,4 @@
-"""Hypothesis strategies for what the library speaks of: problems, laws, covariates, windows.
+"""Hypothesis strategies for what the library speaks of: problems, laws, covariates, values of w.
 
 Every drawn object is valid by construction, a bound that makes no sense is refused when the strategy is made, and
 everything shrinks towards the simplest problem: d = 2, n = 2, the affine law, L = sigma = 1, w = 0, the sphere.

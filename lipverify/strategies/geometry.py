@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import standard_normals
+from lipverify.foundation.validation import whole
 from lipverify.problem.covariates import Covariates, Ellipsoid, ProductOfSpheres, Sphere
-from lipverify.problem.sphere import on_sphere, standard_normals
+from lipverify.problem.sphere import on_sphere
 from lipverify.strategies.numbers import constants, dimensions
 
-Floats = NDArray[np.float64]
 ADDRESSES = st.integers(0, 2**32 - 1)
 
 
@@ -37,8 +37,7 @@ def points(d: int, count: int = 1) -> st.SearchStrategy[Floats]:
         If `d` is not a dimension or `count` is not positive.
     """
     dimensions(d, d)
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InvalidInput(f"count = {count!r}: the number of points must be an integer >= 1.")
+    count = whole("count", count, 1, "the number of points")
     return ADDRESSES.map(lambda address: np.asarray(on_sphere(_normals(address, (count, d)), np)))
 
 

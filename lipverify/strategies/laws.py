@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import chosen, whole
 from lipverify.problem.composed import LowRank, Transformed
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
 from lipverify.problem.laws import LAWS, law_named
@@ -58,8 +59,7 @@ def ridge_laws(*kinds: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Ridge]
     Kinked(L=1.0, kinks=(0.0, 0.5))
     """
     for kind in kinds:
-        if kind not in KINDS:
-            raise InvalidInput(f"kind = {kind!r} is not known; choose one of: {', '.join(KINDS)}.")
+        chosen("kind", kind, KINDS)
     constant = constants(*pair("L", L))
     makers = {"power": _powers, "wave": _waves, "kinked": _kinked}
     return st.one_of([makers[kind](constant) for kind in kinds or KINDS])
@@ -100,8 +100,7 @@ def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrateg
     >>> find(zonal_laws(), lambda law: True)
     Zonal(kernel=None, spectrum=(0.0, 1.0))
     """
-    if isinstance(degree, bool) or not isinstance(degree, int) or degree < 1:
-        raise InvalidInput(f"degree = {degree!r}: the highest degree must be an integer >= 1.")
+    degree = whole("degree", degree, 1, "the highest degree")
     coefficient = st.one_of(st.just(0.0), constants(*pair("scale", scale)))
     last = constants(*scale)
     # the coefficient of the highest degree is positive, so the law is not constant
@@ -156,7 +155,7 @@ def pair(name: str, bounds: Any) -> Bounds:
     """(low, high), or a refusal that names them."""
     try:
         low, high = bounds
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{name} = {bounds!r}: give the bounds as a pair (low, high).") from None
     try:
         constants(low, high)

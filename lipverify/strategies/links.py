@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from lipverify.foundation.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,23 @@
-"""Numbers: dimensions, context lengths, windows, constants; bounds are met here."""
+"""Numbers: dimensions, context lengths, values of w, constants; bounds are met here."""
 
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import whole
 from lipverify.problem.problem import LARGEST_N
 
 FEW = 20
 """Up to here context lengths are drawn one by one: every parity and every small sample is a case of its own."""
-SMALLEST_WINDOW = 1e-6
-"""The smallest positive window drawn by default: the loss is flat to rounding below."""
+SMALLEST_W = 1e-6
+"""The smallest positive w drawn by default: the loss is flat to rounding below."""
+
+BEYOND = 0.05
+"""Of the decades between two ends: how far beyond each numbers are drawn that stand for the end itself."""
 
 POSITIVE = 5e-324
 """The smallest positive double."""
@@ -60,7 +63,7 @@ def lengths(low: float = 2, high: float = LARGEST_N) -> st.SearchStrategy[float]
 
 
 def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
-    """Windows w, spread over the decades; 0 as a case of its own where `low` is 0. Shrinks to `low`, or to 1.
+    """Values of w, spread over the decades; 0 as a case of its own where `low` is 0. Shrinks to `low`, or to 1.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
     if ends[0] > 0:
         return _spread(*ends)
     zero = st.just(0.0)
-    return st.one_of(zero, _spread(min(SMALLEST_WINDOW, ends[1]), ends[1])) if ends[1] > 0 else zero
+    return st.one_of(zero, _spread(min(SMALLEST_W, ends[1]), ends[1])) if ends[1] > 0 else zero
 
 
 def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
@@ -117,25 +120,20 @@ def few_tokens_a_window(d: int, n: float, w: float) -> bool:
 
 
 def _spread(low: float, high: float) -> st.SearchStrategy[float]:
-    """Exponentials of floats; rounding must lead neither past an end nor short of it."""
+    """Exponentials of floats from a little beyond the ends, which are met for whatever lies there."""
     log_low, log_high = math.log(low), math.log(high)
+    margin = BEYOND * (log_high - log_low)
 
     def number(x: float) -> float:
-        if x in (log_low, log_high):
-            return low if x == log_low else high
-        return min(max(math.exp(x), low), high)
+        if not log_low < x < log_high:
+            return low if x <= log_low else high
+        return min(max(math.exp(x), low), high)  # rounding leads past no end
 
-    return st.floats(log_low, log_high).map(number)
+    return st.floats(log_low - margin, log_high + margin).map(number)
 
 
 def _integer(name: str, value: Any, of: str, least: int) -> int:
-    try:
-        bound = operator.index(value) if not isinstance(value, bool) else None
-    except TypeError:
-        bound = None
-    if bound is None or bound < least:
-        raise InvalidInput(f"{name} = {value!r}: a bound of {of} must be an integer >= {least}.")
-    return bound
+    return whole(name, value, least, f"a bound of {of}")
 
 
 def _length(name: str, value: Any) -> float:

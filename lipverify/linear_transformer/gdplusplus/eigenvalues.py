@@ -28,12 +28,12 @@ class Weights(Protocol):
 
     @property
     def xx(self) -> Any:
-        """Of the covariates' own second moment in x'."""
+        """The weight of Sigma x in what the layer adds to x."""
         ...
 
     @property
     def yx(self) -> Any:
-        """Of <alpha, x> in y'."""
+        """The weight of <alpha, x> in what the layer adds to y."""
         ...
 
 

@@ -18,19 +18,16 @@ moments, and those are the same as for Gaussian noise of variance s, for which r
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import number
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, SpectralRule, spectral_rule
 from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.linear_transformer.regression.noise import NoiseLaw
-
-Floats = NDArray[np.float64]
 
 NOISE_NODES = 96
 """Levels in a rule for a continuous law of sigma."""
@@ -55,8 +52,7 @@ class ConstantRidge:
     penalty: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.penalty < math.inf:
-            raise InvalidInput(f"penalty = {self.penalty!r}: the constant of ridge is a finite number >= 0.")
+        number("penalty", self.penalty, "a constant of ridge", least=0)
 
     def __call__(self, t: Floats) -> Floats:
         """The filter at eigenvalues t."""

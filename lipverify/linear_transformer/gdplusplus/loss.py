@@ -20,12 +20,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lipverify.foundation.arrays import Floats
 from lipverify.linear_transformer.gdplusplus.spectrum import SpectralRule
 from lipverify.linear_transformer.layer import GDPlusPlus
-
-Floats = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
 LARGEST = 700.0

@@ -1,13 +1,14 @@
 r"""The best GD++ weights for any depth and law of the noise: no training, least squares in 2 L - 1 numbers.
 
-The loss has several minima, which trained models also end in. Models grow layer by layer from the best few shorter ones
-(see `gdplusplus_search`), among them with a layer that does nothing, so that a deeper optimum is never worse.
+The loss has many minima, in most of which trained models end too. They are sought by several routes (see `exploring`),
+among them models with a layer less and one that does nothing, so that a deeper optimum is never worse; what no GD++ can
+be below is proved in `floor`.
 
 The expectation over all contexts and the mean over any sample of them part ways from three layers on: e is a polynomial
 of degree (3^L - 1)/2, and eigenvalues too rare to be seen bind its weights. Without noise, n = 20, d = 10 and four
 layers, the weights that are best on the eigenvalues which 10^5 contexts show lose 1.1e-4 there and 10^34 in
-expectation, of which the least is 1.0e-3. `seen_in` asks for the optimum over the eigenvalues that occur in so many
-contexts; both answers are exact, to different questions.
+expectation, of which the least that is known is 4.0e-4. `seen_in` asks for the optimum over the eigenvalues that occur
+in so many contexts; both answers are exact, to different questions.
 """
 
 from __future__ import annotations
@@ -16,22 +17,29 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator
+from lipverify.foundation.validation import whole
+from lipverify.linear_transformer.gdplusplus.exploring import explored
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss, constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, layers_of
-from lipverify.linear_transformer.gdplusplus.search import KEPT, SAME, Minimum, best_ends, different, starts
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, layers_of
+from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
+from lipverify.linear_transformer.gdplusplus.search import SAME, Minimum, best_ends
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, largest_seen, spectral_rule
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.regression.contexts import Regression
-from lipverify.loss.counts import whole
-
-Floats = NDArray[np.float64]
 
 STEP = 1e-5
 """Relative step of the second differences: the cube root of machine epsilon, for a gradient that is exact."""
 LARGEST_DEPTH = 7
+THIN = 8
+"""Points of a panel in the search, where a rule stands for Gauss's nodes."""
+NEGLIGIBLE = 1e-6
+"""Of a loss: where no more than that is beyond ridge, no table shows it; deeper models are sought with less care."""
+FINISHED = 3
+"""Minima of the search that are followed to the end of double precision."""
 
 
 class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +59,8 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
         Least eigenvalue of the Hessian, scaled to have 1 on its diagonal: positive at a minimum.
     starts, agreeing
         Descents, and how many ended in this minimum.
+    routes
+        The routes of the search that ended in it, see `exploring`.
     reach
         The largest eigenvalue that was taken into account.
     """
@@ -62,6 +72,7 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
     curvature: float
     starts: int
     agreeing: int
+    routes: tuple[str, ...]
     reach: float
 
     @property
@@ -71,19 +82,21 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def optimal_gdplusplus(
-    regression: Regression, depth: int, seen_in: float | None = None
+    regression: Regression, depth: int, seen_in: float | None = None, seed: int = 0
 ) -> tuple[GDPlusPlusOptimum, ...]:
-    """The optima with 1, ..., depth layers.
+    """The believed optima with 1, ..., depth layers.
 
     Parameters
     ----------
     regression
         n >= d tokens in R^d, and the law of the noise, of which E sigma^2 is all that matters for the weights.
     depth
-        Layers, at most `LARGEST_DEPTH`.
+        Layers, at most `LARGEST_DEPTH`. Three take a second or two, five ten, six half a minute.
     seen_in
         None for the expectation over all contexts. Otherwise a number of contexts: eigenvalues so large that less
         than one above them is expected in so many are left out.
+    seed
+        Of the starts.
 
     Raises
     ------
@@ -95,35 +108,74 @@ def optimal_gdplusplus(
     >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)
     (True, 0.267942)
     """
+    optima: list[GDPlusPlusOptimum] = []
+    minima: Floats = np.empty((0, 0))
+    for _ in range(layers_within(depth)):
+        optimum, minima = next_optimum(regression, optima[-1] if optima else None, minima, seen_in, seed)
+        optima.append(optimum)
+    return tuple(optima)
+
+
+def next_optimum(
+    regression: Regression, shorter: GDPlusPlusOptimum | None, minima: Floats, seen_in: float | None, seed: int
+) -> tuple[GDPlusPlusOptimum, Floats]:
+    """The believed optimum with a layer more than a shorter one, and different minima, best first, (some, 2 L - 1).
+
+    Where the shorter one is within `NEGLIGIBLE` of ridge, it is sought from the shorter minima alone.
+    """
+    layers = 1 if shorter is None else len(shorter.layers) + 1
+    stream = f"gd++/{regression.n}/{regression.d}/{regression.noise.second_moment:.6g}/{seen_in}/{layers}"
+    coarse, rng = _coarse(regression, layers, seen_in), generator(seed, stream, 0)
+    little = shorter is not None and shorter.excess.value < NEGLIGIBLE * shorter.loss.value
+    found = explored(coarse, layers, minima, regression.n, rng, thorough=not little)
+    same = [] if shorter is None else [np.append(flat_weights(shorter.model), [0.0, 0.0])]
+    loss, finer = (excess_loss(regression, layers, points, seen_in) for points in (POINTS, POINTS + 4))
+    ends = best_ends(loss, [*found.minima[:FINISHED], *same])
+    ridge = constant_ridge_loss(regression)
+    return finished(ridge, loss, finer, ends, found.descents, found.routes, found.agreeing), found.minima
+
+
+def layers_within(depth: int) -> int:
+    """A depth that the rules reach.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no whole number from 1 to `LARGEST_DEPTH`.
+    """
     depth = whole("depth", depth, least=1)
     if depth > LARGEST_DEPTH:
         raise InvalidInput(
             f"depth = {depth}: at most {LARGEST_DEPTH} layers; the polynomial has degree (3^depth - 1)/2."
         )
-    ridge = constant_ridge_loss(regression)
-    grown: list[Minimum] = []
-    optima = []
-    for layers in range(1, depth + 1):
-        loss = _excess(regression, layers, POINTS, seen_in)
-        begin = starts(grown, layers, regression.n)
-        ends = best_ends(loss, begin)
-        grown = different(ends)[:KEPT]
-        finer = _excess(regression, layers, POINTS + 4, seen_in)
-        optima.append(_report(ridge, loss, finer, ends, len(begin)))
-    return tuple(optima)
+    return depth
 
 
-def _excess(regression: Regression, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
+def excess_loss(regression: Regression, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
     """The excess loss on a rule for its degree, cut where `seen_in` says."""
     n, d = regression.n, regression.d
     reach = None if seen_in is None else largest_seen(n, d, seen_in)
     return ExcessLoss(spectral_rule(n, d, 3**layers, points, reach), regression.noise.second_moment)
 
 
-def _report(
-    ridge: ExactLoss, loss: ExcessLoss, finer: ExcessLoss, ends: Sequence[Minimum], tried: int
+def _coarse(regression: Regression, layers: int, seen_in: float | None) -> ExcessLoss:
+    """On few nodes: Gauss's, on which the loss is exact but for a constant, the floor; or a thin rule up to a reach."""
+    if seen_in is not None or layers == LARGEST_DEPTH:
+        return excess_loss(regression, layers, THIN, seen_in)
+    rule = gauss_rule(regression.n, regression.d, (3**layers - 1) // 2)
+    return ExcessLoss(rule, regression.noise.second_moment)
+
+
+def finished(
+    ridge: ExactLoss,
+    loss: ExcessLoss,
+    finer: ExcessLoss,
+    ends: Sequence[Minimum],
+    tried: int,
+    routes: tuple[str, ...],
+    agreeing: int | None = None,
 ) -> GDPlusPlusOptimum:
-    """The best end, with its error and the evidence."""
+    """The best end, with its error and the evidence; the descents that agree are counted where they are not given."""
     best = ends[0]
     error = abs(finer(best.weights) - best.value) + loss.rounding(best.weights)
     unfinished, curvature = _stationarity(loss, best)
@@ -134,7 +186,8 @@ def _report(
         unfinished=unfinished,
         curvature=curvature,
         starts=tried,
-        agreeing=sum(end.value <= best.value * (1 + SAME) for end in ends),
+        agreeing=sum(end.value <= best.value * (1 + SAME) for end in ends) if agreeing is None else agreeing,
+        routes=routes,
         reach=loss.rule.reach,
     )
 

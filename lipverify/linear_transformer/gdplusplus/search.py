@@ -1,8 +1,4 @@
-r"""The search for the best GD++ weights: which starts, and where descents from them end.
-
-The deviations are minimised by Levenberg-Marquardt with exact derivatives. Near-identity layers of a few sizes are
-inserted at every position of the best few models with one layer less.
-"""
+r"""Where descents to the best GD++ weights end, in full precision: Levenberg-Marquardt with exact derivatives."""
 
 from __future__ import annotations
 
@@ -10,19 +6,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from lipverify.foundation.arrays import Floats
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
-Floats = NDArray[np.float64]
-
-INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
-"""Layers to insert: (w_yx, w_xx) in units of -1/n, the inverse of a mean eigenvalue."""
 SHORT, FINISHED, LONG = 40, 6, 1000
 """Steps of a descent from every start, how many of the ends are followed further, and for how many steps."""
-KEPT = 3
-"""Different minima of a depth from which the next depth grows."""
 SAME = 1e-6
 """Relative difference of losses below which two descents ended in the same minimum."""
 BARRIER = 1e100
@@ -34,20 +24,6 @@ class Minimum(NamedTuple):
 
     value: float
     weights: Floats
-
-
-def starts(grown: Sequence[Minimum], layers: int, n: int) -> list[Floats]:
-    """Every inserted layer at every position of every shorter model, and a layer that does nothing after the best."""
-    if not grown:
-        return [np.asarray([-1.0 / n])]
-    shorter = [np.append(minimum.weights, 0.0).reshape(-1, 2) for minimum in grown]
-    inserted_layers = [
-        np.insert(pairs, position, -np.asarray(inserted) / n, axis=0).ravel()[:-1]
-        for pairs in shorter
-        for position in range(layers)
-        for inserted in INSERTED
-    ]
-    return [np.append(grown[0].weights, [0.0, 0.0]), *inserted_layers]
 
 
 def best_ends(loss: ExcessLoss, begin: Sequence[Floats]) -> list[Minimum]:

@@ -22,15 +22,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import eval_genlaguerre, gammaln
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.loss.counts import whole
-
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import number, whole
 
 PANEL, POINTS = 0.5, 20
 """Width in sqrt(t) and Gauss-Legendre points of a panel: sqrt(t) is the variable in which e^{-t/2} has one scale."""
@@ -75,13 +74,13 @@ def largest_seen(n: int, d: int, contexts: float) -> float:
     >>> round(largest_seen(20, 10, 1e5)), round(largest_seen(20, 10, 1e9))
     (93, 119)
     """
-    if not 1 <= contexts < math.inf:
-        raise InvalidInput(f"contexts = {contexts!r}: give a finite number >= 1.")
+    number("contexts", contexts, least=1)
     rule = spectral_rule(n, d)
     beyond = np.cumsum(np.exp(rule.log_weights)[::-1])[::-1]
     return float(rule.t[int(np.argmax(beyond * contexts < 1))])
 
 
+@lru_cache(maxsize=64)
 def spectral_rule(n: int, d: int, degree: int = 3, points: int = POINTS, reach: float | None = None) -> SpectralRule:
     """A rule for functions that grow no faster than t^degree.
 
@@ -127,7 +126,10 @@ def spectral_rule(n: int, d: int, degree: int = 3, points: int = POINTS, reach: 
     if not error < ACCURACY:
         raise OutOfReach(f"n = {n}, d = {d}: moments are wrong by {error:.1e}; use a smaller n or d.")
     kept = t <= (end**2 if reach is None else reach)
-    return SpectralRule(t[kept], log_weights[kept], float(min(end**2, reach or end**2)), error)
+    t, log_weights = t[kept], log_weights[kept]
+    for shared in (t, log_weights):
+        shared.setflags(write=False)
+    return SpectralRule(t, log_weights, float(min(end**2, reach or end**2)), error)
 
 
 def trace_moments(n: int, d: int) -> tuple[int, int, int, int]:

@@ -18,22 +18,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import msgspec
-
-from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.means.samples import SampledMean, sampled_mean
+from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator, eigenbasis
-from lipverify.loss.streams import generator
-
-Array = Any
-"""An array of any library with the array API."""
+from lipverify.linear_transformer.regression.thinned import thinned_mean
 
 SEQUENCES = 100_000
 """Evaluation sequences behind a printed number."""
-TRUSTED = 0.25
-"""The largest relative standard error of a sampled variance at which a standard error made of it is believed."""
 
 
 class Estimator(Protocol):
@@ -42,55 +37,6 @@ class Estimator(Protocol):
     def __call__(self, contexts: Contexts) -> Array:
         """The weights w, (contexts, d)."""
         ...
-
-
-class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
-    """A mean over sampled contexts.
-
-    Attributes
-    ----------
-    value, standard_error
-        The mean and its standard error (not a half-width), in the units of what was sampled.
-    doubt
-        The relative standard error of the sampled variance, from the fourth moment: at `TRUSTED` and above, a few
-        contexts carry most of the variance, rarer and worse ones are likely not to have been drawn, and neither the
-        value nor its error is to be believed.
-    """
-
-    value: float
-    standard_error: float
-    doubt: float
-
-    @property
-    def trusted(self) -> bool:
-        """Whether the standard error is to be believed; never if it is not a number."""
-        return self.doubt < TRUSTED
-
-
-def sampled_mean(values: Array) -> SampledMean:
-    """Mean of independent values, (contexts,), with its standard error and the doubt in that.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two values.
-
-    >>> import numpy as np
-    >>> mean = sampled_mean(np.asarray([1.0, 2.0, 3.0]))
-    >>> mean.value, round(mean.standard_error, 3), mean.trusted
-    (2.0, 0.577, False)
-    """
-    xp = values.__array_namespace__()
-    count = int(values.shape[0])
-    if count < 2:
-        raise InvalidInput(f"contexts = {count}: a standard error needs at least 2.")
-    mean = xp.mean(values)
-    square = (values - mean) ** 2
-    second, fourth = float(xp.sum(square)), float(xp.sum(square * square))
-    # the sampled variance is itself a mean, of the squares
-    spread = fourth / second**2 - 1 / count if second != 0 else 0.0
-    doubt = math.inf if count < 4 else 0.0 if spread < 0 else math.sqrt(spread)
-    return SampledMean(value=float(mean), standard_error=math.sqrt(second / (count - 1) / count), doubt=doubt)
 
 
 @dataclass(frozen=True)
@@ -105,11 +51,18 @@ class Evaluation:
         Their eigenbasis.
     oracle
         w_ridge at the true variance, (contexts, d).
+    share
+        What each context counts, where they were thinned (see `thinned`); None if all count the same.
     """
 
     contexts: Contexts
     basis: Eigenbasis
     oracle: Array
+    share: Floats | None = None
+
+    def mean(self, values: Array) -> SampledMean:
+        """The mean of what was found context by context, (contexts,)."""
+        return sampled_mean(values) if self.share is None else thinned_mean(values, self.share)
 
     def weights(self, estimator: Estimator) -> Array:
         """w, (contexts, d), from the eigenbasis that is there already where the estimator can use it."""
@@ -124,31 +77,31 @@ class Evaluation:
 
     def loss(self, estimator: Estimator) -> SampledMean:
         """The adjusted loss."""
-        return sampled_mean(self.losses(estimator))
+        return self.mean(self.losses(estimator))
 
     def difference(self, one: Estimator, other: Estimator) -> SampledMean:
         """The adjusted loss of `one` less that of `other`, paired: both on the same contexts."""
-        return sampled_mean(self.losses(one) - self.losses(other))
+        return self.mean(self.losses(one) - self.losses(other))
 
 
-def evaluation(contexts: Contexts) -> Evaluation:
-    """Contexts made ready for comparisons.
+def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
+    """Contexts made ready for comparisons; thinned ones with what each counts.
 
     >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> held_out = evaluation(draw_contexts(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, cell="a"))
+    >>> held_out = evaluation(draw_contexts(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, stream="a"))
     >>> held_out.loss(lambda contexts: held_out.oracle).value
     0.0
     """
     basis = eigenbasis(contexts)
-    return Evaluation(contexts, basis, basis.ridge(contexts.sigma**2))
+    return Evaluation(contexts, basis, basis.ridge(contexts.sigma**2), share)
 
 
-def protocol_losses(held_out: Evaluation, estimator: Estimator, seed: int, cell: str) -> Array:
+def protocol_losses(held_out: Evaluation, estimator: Estimator, seed: int, stream: str) -> Array:
     """The paper's own sample: 1/2 (<w - w*, x_t>^2 - <w_ridge - w*, x_t>^2) at one sampled query each, (contexts,)."""
     contexts = held_out.contexts
     xp = held_out.oracle.__array_namespace__()
-    query = xp.asarray(generator(seed, f"{cell}/query", 0).standard_normal(tuple(held_out.oracle.shape)))
+    query = xp.asarray(generator(seed, f"{stream}/query", 0).standard_normal(tuple(held_out.oracle.shape)))
     model, ridge = (
         xp.sum((w - contexts.task) * query, axis=-1) for w in (held_out.weights(estimator), held_out.oracle)
     )
@@ -185,18 +138,31 @@ def printed_error(
     xp = held_out.oracle.__array_namespace__()
     c = held_out.basis.into(held_out.weights(estimator) - held_out.oracle)
     if printed is not None:
-        c = c * math.sqrt(2 * printed / float(xp.mean(xp.sum(c**2, axis=-1))))
+        c = c * math.sqrt(2 * printed / held_out.mean(xp.sum(c**2, axis=-1)).value)
     V = held_out.basis.posterior_variances(held_out.contexts.sigma)
     square, mixed, trace = (xp.sum(part, axis=-1) for part in (c**2, c**2 * V, V))
     second = 3 / 4 * square**2 + 2 * mixed + square * trace
     expected = square / 2
-    variance = second - float(xp.mean(expected)) ** 2
+    variance = second - held_out.mean(expected).value ** 2
     if not paired:
         ridge = 3 / 4 * (trace**2 + 2 * xp.sum(V**2, axis=-1))
         alone = second + mixed + square * trace / 2 + ridge
-        means = [float(xp.mean(part)) for part in (expected + trace / 2, trace / 2)]
+        means = [held_out.mean(part).value for part in (expected + trace / 2, trace / 2)]
         variance = alone + ridge - means[0] ** 2 - means[1] ** 2
-    mean = sampled_mean(variance)
+    mean = held_out.mean(variance)
     error = math.sqrt(mean.value / SEQUENCES)
     own = mean.standard_error / (2 * SEQUENCES * error) if error > 0 else 0.0
     return SampledMean(value=error, standard_error=own, doubt=mean.doubt)
+
+
+def difference_error(held_out: Evaluation, one: Estimator, other: Estimator) -> float:
+    r"""The standard error of the difference of two of the paper's numbers, were both measured on the same sequences.
+
+    That of a sequence is 1/2 (<u, x_t>^2 - <v, x_t>^2) with u = w - w* of one and v of the other; averaged over the
+    query its square is 1/4 (2 tr A^2 + (tr A)^2) with A = u u^T - v v^T.
+    """
+    xp = held_out.oracle.__array_namespace__()
+    u, v = (held_out.weights(each) - held_out.contexts.task for each in (one, other))
+    uu, vv, uv = (xp.sum(a * b, axis=-1) for a, b in ((u, u), (v, v), (u, v)))
+    square = (2 * (uu**2 + vv**2 - 2 * uv**2) + (uu - vv) ** 2) / 4
+    return math.sqrt(held_out.mean(square).value / SEQUENCES)

@@ -24,16 +24,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.regression.adjusted import Evaluation, SampledMean, sampled_mean
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.samples import SampledMean, sampled_mean
+from lipverify.foundation.validation import whole
+from lipverify.linear_transformer.regression.adjusted import Evaluation
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
 from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
-from lipverify.loss.counts import whole
-
-Floats = NDArray[np.float64]
 
 NODES, FEWER = 64, 44
 """Levels in the rule for a continuous law, and in the one that shows its error."""
@@ -162,7 +161,7 @@ def bayes_gap(held_out: Evaluation, estimator: Bayes) -> BayesGap:
     >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
     >>> two = CategoricalNoise((1.0, 3.0))
-    >>> gap = bayes_gap(evaluation(draw_contexts(Regression(10, 20, two), 4096, seed=0, cell="gap")), Bayes(two))
+    >>> gap = bayes_gap(evaluation(draw_contexts(Regression(10, 20, two), 4096, seed=0, stream="gap")), Bayes(two))
     >>> abs(gap.difference.value) < 4 * gap.difference.standard_error, round(gap.averaged.value, 3)
     (True, 0.006)
     """

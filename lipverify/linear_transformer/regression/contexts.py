@@ -10,17 +10,16 @@ and W has Wishart's law with n degrees of freedom, drawn as T T^T with Bartlett'
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.regression.noise import NoiseLaw
-from lipverify.loss.counts import whole
-from lipverify.loss.streams import generator
-
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator
+from lipverify.foundation.validation import whole
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw
 
 CHUNK = 1024
 """Contexts that share an address of the random stream."""
@@ -72,17 +71,17 @@ class Contexts:
 
     @property
     def alpha(self) -> Floats:
-        """Alpha = sum y x, (contexts, d)."""
+        """alpha = sum y x, (contexts, d)."""
         return self.gram[:, :-1, -1]
 
     @property
     def energy(self) -> Floats:
-        """Lambda = sum y^2, (contexts,)."""
+        """lambda = sum y^2, (contexts,)."""
         return self.gram[:, -1, -1]
 
 
-def draw_contexts(regression: Regression, count: int, seed: int, cell: str) -> Contexts:
-    """`count` independent contexts; context number j is a function of (regression, seed, cell, j).
+def draw_contexts(regression: Regression, count: int, seed: int, stream: str) -> Contexts:
+    """`count` independent contexts; context number j is a function of (regression, seed, stream, j).
 
     Raises
     ------
@@ -90,20 +89,33 @@ def draw_contexts(regression: Regression, count: int, seed: int, cell: str) -> C
         If `count` is not an integer >= 1.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, cell="a")
+    >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")
     >>> few.gram.shape, few.task.shape, few.sigma.shape
     ((5, 4, 4), (5, 3), (5,))
     """
     count = whole("contexts", count, least=1)
-    chunks = [_chunk(regression, seed, cell, chunk) for chunk in range(-(-count // CHUNK))]
+    chunks = [_chunk(regression, seed, stream, chunk) for chunk in range(-(-count // CHUNK))]
     gram, task, sigma = (np.concatenate(parts)[:count] for parts in zip(*chunks, strict=True))
     return Contexts(gram, task, sigma, regression.n)
 
 
-def _chunk(regression: Regression, seed: int, cell: str, chunk: int) -> tuple[Floats, Floats, Floats]:
+def unit_contexts(d: int, n: int, sigma: float, count: int, seed: int, stream: str) -> Contexts:
+    """Contexts with x ~ N(0, I/n) and one noise level: covariates of order 1 in all, however many tokens there are.
+
+    They are those with x ~ N(0, I) and noise sqrt(n) sigma, tokens divided by sqrt(n).
+
+    >>> long = unit_contexts(2, 10**8, 0.5, 4, seed=0, stream="a")
+    >>> bool(np.all(abs(long.covariance - np.eye(2)) < 1e-2)), bool(np.all(abs(long.energy / long.n - 0.25) < 1e-2))
+    (True, True)
+    """
+    drawn = draw_contexts(Regression(d, n, CategoricalNoise((sigma * math.sqrt(n),))), count, seed, stream)
+    return Contexts(drawn.gram / n, drawn.task, drawn.sigma / math.sqrt(n), n)
+
+
+def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[Floats, Floats, Floats]:
     """(G, w*, sigma) of one chunk."""
     d, n = regression.d, regression.n
-    random = generator(seed, cell, chunk)
+    random = generator(seed, stream, chunk)
     sigma = regression.noise.draw(random.random(CHUNK))
     task = random.standard_normal((CHUNK, d))
     root = _wishart_root(random, d + 1, n)

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.regression.contexts import Contexts
-
-Array = Any
-"""An array of any library with the array API."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Eigenbasis:
         divisor = self.values + noise
         return xp.where(divisor > 0, noise, 1.0) / xp.where(divisor > 0, divisor, 1.0)
 
-    @property
+    @cached_property
     def residual(self) -> Array:
         """The sum of squares that least squares leaves, (contexts,).
 
@@ -103,7 +102,7 @@ def eigenbasis(contexts: Contexts) -> Eigenbasis:
 
     >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> basis = eigenbasis(draw_contexts(Regression(3, 20, UniformNoise(0.0)), 5, seed=0, cell="a"))
+    >>> basis = eigenbasis(draw_contexts(Regression(3, 20, UniformNoise(0.0)), 5, seed=0, stream="a"))
     >>> basis.values.shape, bool((basis.residual < 1e-10).all())
     ((5, 3), True)
     """

@@ -3,15 +3,13 @@ r"""Laws of the label noise: how sigma differs from one context to the next."""
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import number
 
 
 class NoiseLaw(msgspec.Struct, frozen=True, tag_field="noise"):
@@ -35,6 +33,17 @@ class NoiseLaw(msgspec.Struct, frozen=True, tag_field="noise"):
         """The law as a column of a table."""
         raise NotImplementedError
 
+    @property
+    def name(self) -> str:
+        """The law in one word, such as "uniform-3", which `noise_named` reads."""
+        kind, levels = str(self.__struct_config__.tag), self.label.strip("{}").replace(",", "-")
+        return f"{'levels' if kind == 'categorical' else kind}-{levels}"
+
+    @property
+    def latex(self) -> str:
+        """The law in a formula."""
+        raise NotImplementedError
+
 
 class UniformNoise(NoiseLaw, frozen=True, tag="uniform"):
     """sigma ~ Unif[0, sigma_max]; sigma_max = 0 is no noise.
@@ -46,7 +55,7 @@ class UniformNoise(NoiseLaw, frozen=True, tag="uniform"):
     sigma_max: float
 
     def __post_init__(self) -> None:
-        require_level("sigma_max", self.sigma_max)
+        number("sigma_max", self.sigma_max, "a standard deviation", least=0)
 
     def draw(self, u: Floats) -> Floats:
         """sigma_max u."""
@@ -69,6 +78,11 @@ class UniformNoise(NoiseLaw, frozen=True, tag="uniform"):
         """The largest level."""
         return f"{self.sigma_max:g}"
 
+    @property
+    def latex(self) -> str:
+        r"""sigma_max = ..."""
+        return rf"\sigma_{{\max}} = {self.label}"
+
 
 class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
     """sigma is one of finitely many levels, each as likely as the others.
@@ -83,7 +97,7 @@ class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
         if not isinstance(self.levels, tuple) or not self.levels:
             raise InvalidInput(f"levels = {self.levels!r}: give a tuple of at least one standard deviation.")
         for level in self.levels:
-            require_level("levels", level)
+            number("levels", level, "a standard deviation", least=0)
 
     def draw(self, u: Floats) -> Floats:
         """The level number floor(u times the number of levels)."""
@@ -103,8 +117,31 @@ class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
         """The levels in braces."""
         return "{" + ",".join(f"{level:g}" for level in self.levels) + "}"
 
+    @property
+    def latex(self) -> str:
+        r"""sigma in {...}."""
+        return rf"\sigma \in \{{{self.label.strip('{}')}\}}"
 
-def require_level(name: str, value: Any) -> None:
-    """Refuse a level that is not a finite number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise InvalidInput(f"{name} = {value!r}: a standard deviation is a finite number >= 0.")
+
+def noise_named(name: str) -> NoiseLaw:
+    """The law from its name: "uniform-3" is sigma ~ Unif[0, 3], "levels-1-3" one of 1 and 3.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not such a name.
+
+    >>> noise_named("levels-1-3"), noise_named("uniform-0.5").name
+    (CategoricalNoise(levels=(1.0, 3.0)), 'uniform-0.5')
+    """
+    kind, *parts = name.split("-")
+    try:
+        levels = tuple(float(part) for part in parts)
+    except ValueError:
+        levels = ()
+    if kind == "uniform" and len(levels) == 1:
+        return UniformNoise(*levels)
+    if kind == "levels" and levels:
+        return CategoricalNoise(levels)
+    rule = "write uniform-3 for Unif[0, 3], or levels-1-3 for one of 1 and 3"
+    raise InvalidInput(f"noise = {name!r} is not known; {rule}.")

@@ -13,12 +13,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.regression.adjusted import Estimator, Evaluation
+from lipverify.foundation.arrays import Array
+from lipverify.foundation.validation import number
+from lipverify.linear_transformer.regression.adjusted import Evaluation
 from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
-
-Array = Any
-"""An array of any library with the array API."""
 
 ROUNDS = 400
 """Evaluations that a search for constants may take; two numbers need about eighty."""
@@ -31,13 +30,13 @@ class ConstRR(SpectralEstimator):
     >>> ConstRR(-1.0)
     Traceback (most recent call last):
         ...
-    lipverify.errors.InvalidInput: penalty = -1.0: a constant of ridge is a finite number >= 0.
+    lipverify.errors.InvalidInput: penalty = -1.0: a constant of ridge must be a finite number >= 0.
     """
 
     penalty: float
 
     def __post_init__(self) -> None:
-        require_constant("penalty", self.penalty)
+        number("penalty", self.penalty, "a constant of ridge", least=0)
 
     def coordinates(self, basis: Eigenbasis) -> Array:
         """The coordinates z / (t + penalty)."""
@@ -69,8 +68,8 @@ class TunedRR(SpectralEstimator):
     factor: float
 
     def __post_init__(self) -> None:
-        require_constant("cap", self.cap)
-        require_constant("factor", self.factor)
+        number("cap", self.cap, "a constant of ridge", least=0)
+        number("factor", self.factor, "a constant of ridge", least=0)
 
     def coordinates(self, basis: Eigenbasis) -> Array:
         """The coordinates z / (t + min(factor * estimate, cap))."""
@@ -113,7 +112,7 @@ def tuned_ridge(fitted: Evaluation) -> TunedRR:
     >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
     >>> known = Regression(5, 20, CategoricalNoise((2.0,)))
-    >>> tuned = tuned_ridge(evaluation(draw_contexts(known, 2048, seed=0, cell="tune")))
+    >>> tuned = tuned_ridge(evaluation(draw_contexts(known, 2048, seed=0, stream="tune")))
     >>> 3.9 < tuned.cap < 4.1  # sigma^2, as there is nothing to estimate
     True
     """
@@ -126,17 +125,14 @@ def _tune(fitted: Evaluation, family: Any, start: list[float]) -> list[float]:
     if start[0] == 0:
         return start
 
-    def loss(logarithms: Any) -> float:
-        constants = [math.exp(min(max(value, -50.0), 50.0)) for value in logarithms]
-        estimator: Estimator = family(*constants)
-        return float(np.mean(np.asarray(fitted.losses(estimator))))
+    oracle = fitted.basis.into(fitted.oracle)
 
-    options = {"maxfev": ROUNDS, "xatol": 1e-5, "fatol": 0.0}
+    def loss(logarithms: Any) -> float:
+        """In the eigenbasis, where nothing need be turned back."""
+        estimator = family(*(math.exp(min(max(value, -50.0), 50.0)) for value in logarithms))
+        away = np.asarray(estimator.coordinates(fitted.basis) - oracle)
+        return float(np.einsum("cd,cd->", away, away)) / 2 / len(away)
+
+    options = {"maxfev": ROUNDS, "xatol": 1e-5, "fatol": math.inf}  # stops by the constants alone
     found = minimize(loss, [math.log(value) for value in start], method="Nelder-Mead", options=options)
     return [math.exp(value) for value in found.x]
-
-
-def require_constant(name: str, value: Any) -> None:
-    """Refuse a constant of ridge that is not a finite number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise InvalidInput(f"{name} = {value!r}: a constant of ridge is a finite number >= 0.")

@@ -23,11 +23,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+import msgspec
+
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.linear_transformer.implicit import advance, blocks, start
 from lipverify.linear_transformer.layer import Diagonal, written_out
+from lipverify.linear_transformer.regression.contexts import Contexts
 
-Array = Any
 Weight = Literal["xx", "xy", "yx", "yy"]
 WEIGHTS: tuple[Weight, ...] = ("xx", "xy", "yx", "yy")
 
@@ -37,6 +41,30 @@ class Direct(NamedTuple):
 
     yx: Array
     yy: Array
+
+
+class Contributions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the weights of one model do; root mean squares are over contexts and isotropic queries.
+
+    Attributes
+    ----------
+    prediction
+        Of the prediction after 0, 1, ... layers.
+    removed
+        Of its change after 0, 1, ... layers when a weight is set to zero, by layer of the weight and then by weight.
+    direct
+        Of what yx and then yy of each layer add to the prediction.
+    loss
+        1/2 E |w - w*|^2, with its 95 % half-width.
+    cost
+        By how much the loss grows when a weight is set to zero, with the 95 % half-width of the paired difference.
+    """
+
+    prediction: tuple[float, ...]
+    removed: tuple[tuple[tuple[float, ...], ...], ...]
+    direct: tuple[tuple[float, ...], tuple[float, ...]]
+    loss: tuple[float, float]
+    cost: tuple[tuple[tuple[float, float], ...], ...]
 
 
 class Delayed(NamedTuple):
@@ -109,6 +137,41 @@ def sensitivity(gram: Array, model: Sequence[Diagonal], layer: int, weight: Weig
         T, dT = T + H @ T, dT + H @ dT + dH @ T
         rows.append(-dT[..., -1, :-1])
     return xp.stack(rows, axis=-2)
+
+
+def root_mean_square(w: Array) -> tuple[float, float]:
+    """sqrt(E |w|^2) of w of shape (contexts, d), and its 95 % half-width: E <w, x>^2 = |w|^2 for isotropic queries.
+
+    >>> import numpy as np
+    >>> root_mean_square(np.asarray([[3.0, 4.0], [5.0, 0.0]]))
+    (5.0, 0.0)
+    """
+    mean, half_width = mean_with_half_width((w * w).sum(axis=-1))
+    root = float(mean) ** 0.5
+    return root, half_width / (2 * root) if root else 0.0
+
+
+def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contributions:
+    """Every weight of every layer set to zero in turn, on the same contexts."""
+    gram, layers = contexts.gram, range(len(model))
+
+    def losses(weights: Sequence[Diagonal]) -> Floats:
+        return ((predictors(gram, weights)[:, -1] - contexts.task) ** 2).sum(axis=-1) / 2
+
+    def by_layer(w: Array) -> tuple[float, ...]:
+        return tuple(root_mean_square(w[:, k])[0] for k in range(w.shape[1]))
+
+    def grown(k: int, name: Weight) -> tuple[float, float]:
+        return mean_with_half_width(losses(ablated(model, k, name)) - whole)
+
+    whole, added = losses(model), direct(gram, model)
+    return Contributions(
+        prediction=by_layer(predictors(gram, model)),
+        removed=tuple(tuple(by_layer(effect(gram, model, k, name)) for name in WEIGHTS) for k in layers),
+        direct=(by_layer(added.yx), by_layer(added.yy)),
+        loss=mean_with_half_width(whole),
+        cost=tuple(tuple(grown(k, name) for name in WEIGHTS) for k in layers),
+    )
 
 
 def delayed(moments: Array, query: Array, before: Diagonal, yx: Any) -> Delayed:

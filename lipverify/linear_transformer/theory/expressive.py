@@ -32,18 +32,13 @@ Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, Theorem 4.2.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.loss.counts import whole
-
-Array = Any
-"""An array of any library with the array API."""
-
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.validation import number, whole
 
 LARGEST_LOSS = 1 - float(np.finfo(float).eps)
 """1 - E e^{-r g^4} is at most this in floats, so that its logarithm is finite."""
@@ -66,8 +61,7 @@ def expected_alignment(n: float) -> Mean:
     >>> round(expected_alignment(1).value, 10), round(1e6 * expected_alignment(1e6).value, 3)
     (1.0, 5.0)
     """
-    if not 1 <= n < math.inf:
-        raise InvalidInput(f"n = {n!r}: at least one token, and finitely many.")
+    number("n", n, "the number of tokens", least=1)
     x = np.arange(LOWEST, HIGHEST + STEP / 2, STEP) - math.log(n)
     values = np.concatenate([_integrand(part, n) for part in np.array_split(x, 16)])
     fine, coarse = STEP * values.sum(), 2 * STEP * values[::2].sum()

@@ -22,8 +22,8 @@ from flint import arb, ctx
 from scipy.optimize import brentq
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.validation import number, whole
 from lipverify.linear_transformer.theory.second_order import Method, residual
-from lipverify.loss.counts import whole
 
 BITS = 1024
 """Precision of the balls: every layer costs a few bits."""
@@ -150,10 +150,8 @@ def _increasing_root(f: Callable[[Any], Any], value: float) -> float:
 
 
 def _require_condition(kappa: float) -> None:
-    if not 1 < kappa < math.inf:
-        raise InvalidInput(f"kappa = {kappa!r}: a condition number above 1, and finite.")
+    number("kappa", kappa, "a condition number here", above=1)
 
 
 def _require_accuracy(epsilon: float) -> None:
-    if not 0 < epsilon < 1:
-        raise InvalidInput(f"epsilon = {epsilon!r}: a relative error between 0 and 1.")
+    number("epsilon", epsilon, "a relative error", above=0, below=1)

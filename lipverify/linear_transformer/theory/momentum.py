@@ -22,10 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.implicit import State
 from lipverify.linear_transformer.layer import Diagonal
-
-Array = Any
 
 
 class Fit(NamedTuple):

@@ -38,16 +38,14 @@ from typing import Literal
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import chosen, number, whole
 from lipverify.linear_transformer.layer import Diagonal
-from lipverify.linear_transformer.regression.noise import require_level
 from lipverify.linear_transformer.theory.small_wishart import eigenvalue_rule
-from lipverify.loss.counts import whole
 
-Floats = NDArray[np.float64]
 Order = Literal["yx-yy", "yy-yx"]
 ORDERS: tuple[Order, ...] = ("yx-yy", "yy-yx")
 """Which of the two layers is the first."""
@@ -88,8 +86,8 @@ class TwoLevels:
     sigma_2: float
 
     def __post_init__(self) -> None:
-        require_level("sigma_1", self.sigma_1)
-        require_level("sigma_2", self.sigma_2)
+        number("sigma_1", self.sigma_1, "a standard deviation", least=0)
+        number("sigma_2", self.sigma_2, "a standard deviation", least=0)
 
     @property
     def c(self) -> float:
@@ -107,7 +105,7 @@ class TwoLevels:
 
     def layers(self, n: float, order: Order = "yx-yy") -> tuple[Diagonal, Diagonal]:
         """The two layers for contexts of n tokens."""
-        require_order(order)
+        chosen("order", order, ORDERS)
         step, shrink = Diagonal(0.0, 0.0, -self.c, 0.0), Diagonal(0.0, 0.0, 0.0, self.v / n)
         return (step, shrink) if order == "yx-yy" else (shrink, step)
 
@@ -140,8 +138,8 @@ def difference(d: int, n: float, sigma: float, yx: float, yy: float, order: Orde
     >>> round(near.square / far.square), round(near.mean / far.mean)
     (100, 100)
     """
-    require_level("sigma", sigma)
-    require_order(order)
+    number("sigma", sigma, "a standard deviation", least=0)
+    chosen("order", order, ORDERS)
     if not n > whole("d", d, least=1):
         raise InvalidInput(f"n = {n!r}: more than d = {d} tokens are needed.")
     if d > 2:
@@ -199,12 +197,6 @@ def worst_at(levels: tuple[float, ...], adapting: bool = True) -> float:
     free = [(None, None)] * basis.shape[1] + [(0, None)]
     limits = np.concatenate([np.ones(len(level)), -np.ones(len(level))])
     return float(linprog(cost, A_ub=np.vstack([above, below]), b_ub=limits, bounds=free).fun)
-
-
-def require_order(order: str) -> None:
-    """Refuse an order that is not one of `ORDERS`."""
-    if order not in ORDERS:
-        raise InvalidInput(f"order = {order!r}: choose one of {', '.join(ORDERS)}.")
 
 
 def _averages(

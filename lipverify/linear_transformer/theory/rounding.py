@@ -13,12 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
 from lipverify.linear_transformer.layer import Layer
-
-Floats = NDArray[np.float64]
 
 UNIT = float(np.finfo(float).eps) / 2
 COARSE = 2.0**-20

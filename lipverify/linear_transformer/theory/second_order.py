@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.loss.counts import whole
 
 Number = Any
 """A float or a ball of Arb."""
@@ -122,6 +122,7 @@ MINIMAX = Method("the best xx for the condition number", improved, _minimax_step
 UNIVERSAL = Method(
     "Newton-Schulz steps, one xx for all spectra", improved_universally, lambda _, high: -1 / (3 * high), UNIVERSAL_GAIN
 )
+METHODS = {"minimax": MINIMAX, "universal": UNIVERSAL}
 
 
 def chebyshev_weights(layers: int) -> tuple[GDPlusPlus, ...]:

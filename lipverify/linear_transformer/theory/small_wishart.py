@@ -13,10 +13,9 @@ be 1e12.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
 
 
 def eigenvalue_rule(d: int, n: float, nodes: int) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,16 @@ Step = Callable[[State, Objects, Layer], State]
 Energy = Literal["labels", "residuals", "none"]
 
 
-def implicit_step(d: int, n: int, heads: int, step: Step = advance) -> Leftover:
+class Formulas(NamedTuple):
+    """What is left of the four formulas of the implicit model: of the tokens' x and y, and of the query's."""
+
+    x_i: Leftover
+    y_i: Leftover
+    x_t: Leftover
+    y_t: Leftover
+
+
+def implicit_step(d: int, n: int, heads: int, step: Step = advance) -> Formulas:
     """One layer of any weights at a general state: the tokens and the query against the state that `step` gives."""
     size = d + 1
     s = Symbols(M=(d, d), u=(d,), a=(), w=(d,), P=(heads, size, size), Q=(heads, size, size), e=(n, size), t=(d,))
@@ -34,7 +43,12 @@ def implicit_step(d: int, n: int, heads: int, step: Step = advance) -> Leftover:
     moved = [_layer(s.P, s.Q, keys[:n], key) for key in keys]
     after = step(state, _gram(s.e), Layer(s.P, s.Q))
     stated = [_seen(after.M[0], after.u[0], after.a[0], after.w[0], e) for e in first]
-    return leftover(moved, stated)
+
+    def formulas(rows: Sequence[Sequence[Any]]) -> Any:
+        context, query = rows[:n], rows[n]
+        return [row[:d] for row in context], [row[d:] for row in context], [query[:d]], [query[d:]]
+
+    return Formulas(*map(leftover, formulas(moved), formulas(stated)))
 
 
 def diagonal_layer(d: int, n: int, heads: int, twisted: bool = False) -> Leftover:
@@ -59,7 +73,7 @@ def diagonal_layer(d: int, n: int, heads: int, twisted: bool = False) -> Leftove
 
 
 def product_condition(heads: int) -> Leftover:
-    """Xx yy - xy yx for diagonal heads with free weights."""
+    """xx yy - xy yx for diagonal heads with free weights."""
     s = Symbols(p=(heads, 2), q=(heads, 2))
     xx, xy, yx, yy = (total(s.p[k, i] * s.q[k, j] for k in range(heads)) for i in (0, 1) for j in (0, 1))
     return leftover([[xx * yy]], [[xy * yx]])

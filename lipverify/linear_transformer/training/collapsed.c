@@ -4,12 +4,22 @@
    A layer is S = I + H(G), G' = S G S^T; the last one needs only its last row. Losses are capped: x becomes x c / (c + x).
    The sums over contexts run in the order of the contexts, lane by lane. */
 #include <string.h>
+/* as many contexts as a register holds, and as many sums at once as there are registers for */
+#ifdef __AVX512F__
 #define LANES 8
+#define ROWS 4
+#define COLUMNS 6
+#else
+#define LANES 4
+#define ROWS 2
+#define COLUMNS 6
+#endif
+const int lanes = LANES;
 #ifndef SIZE
 #define SIZE 11
 #endif
 #define DIM (SIZE - 1)
-typedef double v __attribute__((vector_size(64)));
+typedef double v __attribute__((vector_size(8 * LANES)));
 typedef v matrix[SIZE][SIZE];
 
 #define INLINE static inline __attribute__((always_inline))
@@ -20,7 +30,7 @@ typedef v matrix[SIZE][SIZE];
 INLINE void tile(v (*restrict out)[SIZE], const v (*restrict a)[SIZE], const v (*restrict b)[SIZE], int ta, int tb, int add, int r, int c,
                  const int R, const int C)
 {
-    v s[4][6];
+    v s[ROWS][COLUMNS];
 #pragma GCC unroll 4
     for (int i = 0; i < R; i++)
 #pragma GCC unroll 6
@@ -39,14 +49,14 @@ INLINE void tile(v (*restrict out)[SIZE], const v (*restrict a)[SIZE], const v (
 INLINE void strip(v (*restrict out)[SIZE], const v (*restrict a)[SIZE], const v (*restrict b)[SIZE], int ta, int tb, int add, int r, const int R)
 {
     int c = 0;
-    for (; c + 6 <= SIZE; c += 6) tile(out, a, b, ta, tb, add, r, c, R, 6);
-    if (SIZE % 6) tile(out, a, b, ta, tb, add, r, c, R, SIZE % 6);
+    for (; c + COLUMNS <= SIZE; c += COLUMNS) tile(out, a, b, ta, tb, add, r, c, R, COLUMNS);
+    if (SIZE % COLUMNS) tile(out, a, b, ta, tb, add, r, c, R, SIZE % COLUMNS);
 }
 INLINE void product(v (*restrict out)[SIZE], const v (*restrict a)[SIZE], const v (*restrict b)[SIZE], int ta, int tb, int add)
 {
     int r = 0;
-    for (; r + 4 <= SIZE; r += 4) strip(out, a, b, ta, tb, add, r, 4);
-    if (SIZE % 4) strip(out, a, b, ta, tb, add, r, SIZE % 4);
+    for (; r + ROWS <= SIZE; r += ROWS) strip(out, a, b, ta, tb, add, r, ROWS);
+    if (SIZE % ROWS) strip(out, a, b, ta, tb, add, r, SIZE % ROWS);
 }
 static __attribute__((noinline)) void ab(matrix o, const matrix a, const matrix b) { product(o, a, b, 0, 0, 0); }
 static __attribute__((noinline)) void atb(matrix o, const matrix a, const matrix b) { product(o, a, b, 1, 0, 0); }
@@ -56,11 +66,11 @@ static __attribute__((noinline)) void abt_add(matrix o, const matrix a, const ma
 #define MAXL 16 /* layers */
 struct tape { matrix G, T, S, X; };
 
-INLINE v bc(double x) { return (v){x, x, x, x, x, x, x, x}; }
+INLINE v bc(double x) { return x - (v){0}; }
 
 /* kind 0: full head, weights P, Q (L, SIZE, SIZE) each; kind 1: four weights xx xy yx yy a layer.
-   gram (blocks, SIZE, SIZE, 8), target (blocks, DIM, 8), weight (blocks, 8) of a context in the gradient;
-   loss (blocks, 8) out; gradient: kind 0 (L, 2, SIZE, SIZE); kind 1 (L, 4). cap <= 0: none. */
+   gram (blocks, SIZE, SIZE, LANES), target (blocks, DIM, LANES), weight (blocks, LANES) of a context in the gradient;
+   loss (blocks, LANES) out; gradient: kind 0 (L, 2, SIZE, SIZE); kind 1 (L, 4). cap <= 0: none. */
 void collapsed(int kind, int layers, long blocks, const double *weights, const double *gram, const double *target,
                const double *weight, double cap, int want, double *loss, double *gradient)
 {

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
 
 MEMORY = 30
 """Pairs of steps and changes of the gradient that are kept."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.families import START, Diag, Full, Omega
-from lipverify.loss.streams import generator
-
-Floats = NDArray[np.float64]
 
 
 class Start(NamedTuple):
@@ -21,29 +19,29 @@ class Start(NamedTuple):
     alone: bool = False
 
 
-def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, cell: str) -> list[Start]:
+def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, stream: str) -> list[Start]:
     """A layer near the identity, drawn at random, before and after each layer of the shorter model."""
     return [
         Start(f"layer {place + 1} put in", np.concatenate([shorter[:place], layer, shorter[place:]]))
         for place in range(len(shorter) + 1)
         for draw in range(draws)
-        for layer in [family.identity_like(_normals(family, 1, seed, f"{cell}/insert/{place}/{draw}"))]
+        for layer in [family.identity_like(_normals(family, 1, seed, f"{stream}/insert/{place}/{draw}"))]
     ]
 
 
-def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, cell: str) -> list[Start]:
+def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, stream: str) -> list[Start]:
     """All layers drawn at random."""
     return [
         Start(
             f"random start {draw + 1}",
-            family.identity_like(_normals(family, layers, seed, f"{cell}/random/{draw}")),
+            family.identity_like(_normals(family, layers, seed, f"{stream}/random/{draw}")),
             alone=True,
         )
         for draw in range(draws)
     ]
 
 
-def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, cell: str) -> list[Start]:
+def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stream: str) -> list[Start]:
     """One diagonal head a layer, weights as in `Diag`, as a model of the family.
 
     On the diagonal the loss of free matrices is stationary in every other direction, so these get a small random
@@ -54,10 +52,10 @@ def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, cell
         return [Start(origin, family.of_diag(diagonal))]
     narrow = Diag(family.regression)
     written = family.of_diag(narrow.of_four(narrow.four(diagonal)))
-    noisy = written + SMALL * _normals(family, len(diagonal), seed, f"{cell}/widened")
+    noisy = written + SMALL * _normals(family, len(diagonal), seed, f"{stream}/widened")
     starts = [Start(origin, written), Start(f"{origin}, off the diagonal too", noisy)]
     for layer in range(1, len(diagonal) - 1):
-        direction = _normals(family, 1, seed, f"{cell}/column/{layer}")[0, 0, :-1, -1]
+        direction = _normals(family, 1, seed, f"{stream}/column/{layer}")[0, 0, :-1, -1]
         stored = noisy.copy()
         stored[layer, 0, :-1, -1] += COLUMN * direction / np.linalg.norm(direction)
         starts.append(Start(f"{origin}, a column in layer {layer + 1}", stored))
@@ -75,5 +73,5 @@ def of_gdplusplus(family: Diag, layers: tuple[tuple[float, float], ...]) -> Floa
     return family.of_four(np.asarray([[xx, 0.0, yx, 0.0] for xx, yx in layers]))
 
 
-def _normals(family: Omega | Full, layers: int, seed: int, cell: str) -> Floats:
-    return generator(seed, cell, 0).standard_normal((layers, *family.shape))
+def _normals(family: Omega | Full, layers: int, seed: int, stream: str) -> Floats:
+    return generator(seed, stream, 0).standard_normal((layers, *family.shape))

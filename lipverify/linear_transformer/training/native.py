@@ -5,34 +5,40 @@ from __future__ import annotations
 import ctypes
 import functools
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.loss.montecarlo.kernels.compiler import library
+from lipverify.foundation.arrays import Floats, aligned
+from lipverify.foundation.compiling import library
+from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
+from lipverify.linear_transformer.collapsed import forward, pullback
+from lipverify.linear_transformer.layer import Layer
 
-Floats = NDArray[np.float64]
-
-LANES = 8
-"""Contexts side by side."""
 ALIGNMENT = 64
 """Bytes of a vector of the kernel."""
-PART = 512
-"""Blocks of `LANES` contexts whose gradients are summed together: sums do not depend on how parts are shared out."""
+PART = 4096
+"""Contexts whose gradients are summed together: sums do not depend on how parts are shared out."""
 DEEPEST = 16
 """Layers for which the kernel has room."""
+LARGEST = 1e300
+"""A loss that a double still holds with all that leads to it."""
+ROUNDING = 1e-11
+"""Of the largest entry: sums of a few thousand products of order 1, three layers deep; a wrong term is of order 1."""
+FEW = 24
+"""Contexts on which the kernel is compared: more than one vector of any width."""
 
 
 class Packed:
     """Moments (contexts, d + 1, d + 1), goals (contexts, d) and shares (contexts,) in the order of the kernel."""
 
-    def __init__(self, gram: Floats, goal: Floats, share: Floats) -> None:
+    def __init__(self, gram: Floats, goal: Floats, share: Floats, kernel: Kernel | None = None) -> None:
         count, size, _ = gram.shape
-        self.size, self.blocks = size, count // LANES
-        self.gram = _aligned(gram.reshape(-1, LANES, size, size).transpose(0, 2, 3, 1))
-        self.goal = _aligned(goal.reshape(-1, LANES, size - 1).transpose(0, 2, 1))
-        self.share = _aligned(share.reshape(-1, LANES))
+        self.kernel = kernel or _kernel(size)
+        self.blocks, lanes = count // self.kernel.lanes, self.kernel.lanes
+        self.gram = _vectors(gram.reshape(-1, lanes, size, size).transpose(0, 2, 3, 1))
+        self.goal = _vectors(goal.reshape(-1, lanes, size - 1).transpose(0, 2, 1))
+        self.share = _vectors(share.reshape(-1, lanes))
 
     def losses(self, weights: Floats, cap: float) -> tuple[Floats, Floats]:
         """(Capped) losses of each context, (contexts,), and the gradient of their sum weighted by shares.
@@ -41,10 +47,11 @@ class Packed:
         data.
         """
         weights = np.ascontiguousarray(weights, dtype=float)
-        losses, gradient = _aligned(np.zeros((self.blocks, LANES))), np.zeros(weights.shape)
-        for first in range(0, self.blocks, PART):
-            part, rows = np.zeros(weights.shape), slice(first, min(first + PART, self.blocks))
-            _kernel(self.size)(
+        losses, gradient = _vectors(np.zeros(self.share.shape)), np.zeros(weights.shape)
+        blocks = PART // self.kernel.lanes
+        for first in range(0, self.blocks, blocks):
+            part, rows = np.zeros(weights.shape), slice(first, min(first + blocks, self.blocks))
+            self.kernel.function(
                 int(weights.ndim == 2), len(weights), rows.stop - first, *map(_address, (weights, self.gram[rows],
                 self.goal[rows], self.share[rows])), cap, 1, *map(_address, (losses[rows], part)),
             )  # fmt: skip
@@ -52,11 +59,87 @@ class Packed:
         return losses.reshape(-1), gradient
 
 
+class Kernel(NamedTuple):
+    """The compiled function, and how many contexts it works on side by side: as many as a register holds."""
+
+    function: Any
+    lanes: int
+
+
 @functools.cache
-def _kernel(size: int) -> Any:
-    """The kernel for moments of that size; it was checked against NumPy before it is used."""
+def _kernel(size: int) -> Kernel:
+    """The kernel for moments of that size, once it has agreed with NumPy.
+
+    Raises
+    ------
+    OutOfReach
+        If what the compiler made of it computes something else: it is not used.
+    """
     source = (files(__package__) / "collapsed.c").read_text(encoding="utf-8")
-    return _function(library(f"#define SIZE {size}\n{source}", lambda made: hasattr(made, "collapsed")))
+    return _loaded(library(f"#define SIZE {size}\n{source}", lambda made: agrees(made, size)))
+
+
+def _loaded(made: ctypes.CDLL) -> Kernel:
+    return Kernel(_function(made), ctypes.c_int.in_dll(made, "lanes").value)
+
+
+def agrees(made: ctypes.CDLL, size: int) -> bool:
+    """Whether a compiled kernel gives the losses and gradients that NumPy gives, up to rounding, on a small sample.
+
+    Free heads and four numbers a layer, one layer and three, with a cap and without; in one of the contexts the loss is
+    beyond what a double holds.
+    """
+    if not (hasattr(made, "collapsed") and hasattr(made, "lanes")):
+        return False
+    random, kernel = np.random.default_rng(0), _loaded(made)
+    tokens = random.standard_normal((FEW, 2 * size, size)) / np.sqrt(2 * size)
+    gram, goal = tokens.swapaxes(1, 2) @ tokens, random.standard_normal((FEW, size - 1))
+    share, blown_up = random.random(FEW), gram.copy()
+    blown_up[FEW // 2] *= 1e200
+    for layers in (1, 3):
+        heads = np.eye(size) / 2 + 0.1 * random.standard_normal((layers, 2, size, size))
+        for weights in (-0.3 * heads, 0.3 * random.standard_normal((layers, 4))):
+            for moments, cap in ((gram, 0.0), (gram, 0.5), (blown_up, 0.5)):
+                found = Packed(moments, goal, share, kernel).losses(weights, cap)
+                if not _close(found, _by_numpy(moments, goal, share, weights, cap)):
+                    return False
+    return True
+
+
+def _close(found: tuple[Floats, Floats], expected: tuple[Floats, Floats]) -> bool:
+    """Within `ROUNDING` of the largest entry; what is not a number is not close."""
+    return all(
+        bool(np.all(np.abs(one - other) <= ROUNDING * np.abs(other).max()))
+        for one, other in zip(found, expected, strict=True)
+    )
+
+
+def _by_numpy(gram: Floats, goal: Floats, share: Floats, weights: Floats, cap: float) -> tuple[Floats, Floats]:
+    """Losses and gradient by `collapsed.forward` and `collapsed.pullback`, with the cap and what is lost to it."""
+    layers = _attentions(weights, gram.shape[-1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        lost = ~(np.sum((forward(gram, layers).w - goal) ** 2, axis=1) / 2 < LARGEST)
+    done = forward(np.where(lost[:, None, None], 0.0, gram), layers)
+    missed = np.where(lost[:, None], 0.0, done.w - goal)
+    losses = np.sum(missed**2, axis=1) / 2
+    damp = 1 / (1 + losses / cap) if cap > 0 else np.ones_like(losses)
+    gradients = pullback(done, layers, missed * (share * damp**2)[:, None])
+    if weights.ndim == 2:
+        gradients = tuple(
+            np.asarray([part[:-1, :-1].sum(), part[:-1, -1].sum(), part[-1, :-1].sum(), part[-1, -1]])
+            for part in gradients
+        )
+    else:
+        gradients = tuple(part[:, 0] for part in gradients)
+    return np.where(lost, cap, losses * damp), np.stack(gradients)
+
+
+def _attentions(weights: Floats, size: int) -> list[Attention]:
+    """The layers of P and Q, (layers, 2, size, size), or of four numbers, (layers, 4)."""
+    if weights.ndim == 4:
+        return [Heads(Layer(P[None], Q[None])) for P, Q in weights]
+    block = np.asarray([0] * (size - 1) + [1])
+    return [Entrywise(four.reshape(2, 2)[block[:, None], block]) for four in weights]
 
 
 def _function(made: ctypes.CDLL) -> Any:
@@ -83,10 +166,5 @@ def _address(array: Floats) -> int:
     return int(array.ctypes.data)
 
 
-def _aligned(array: Floats) -> Floats:
-    """A contiguous copy that begins where the kernel's vectors may begin."""
-    room = np.empty(array.size + ALIGNMENT // 8)
-    first = -room.ctypes.data % ALIGNMENT // 8
-    made = room[first : first + array.size].reshape(array.shape)
-    made[...] = array
-    return made
+def _vectors(array: Floats) -> Floats:
+    return aligned(array, ALIGNMENT)

@@ -9,35 +9,24 @@ every descent the same scale.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array, Floats, to_device, to_host
+from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.collapsed import forward, pullback
 from lipverify.linear_transformer.families import Full, Omega
 from lipverify.linear_transformer.regression.adjusted import evaluation
-from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
-from lipverify.linear_transformer.training.native import DEEPEST, Packed
-from lipverify.loss.montecarlo.device import to_device, to_host
-from lipverify.loss.montecarlo.kernels.compiler import has_compiler
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression
+from lipverify.linear_transformer.regression.thinned import GROUP, thinned
+from lipverify.linear_transformer.training.native import DEEPEST, LARGEST, Packed
 
-Floats = NDArray[np.float64]
-Array = Any
-"""An array of any library with the array API."""
 Arithmetic = Literal["native", "array"]
 
-GROUP = 1024
-"""Contexts of a sample that are chosen together."""
-POOL = 16
-"""How many are drawn for one that is chosen."""
-TAIL = 3 / 8
-"""Share of a sample that are the worst of its pool: the worst two in a hundred."""
-LARGEST = 1e300
-"""A loss that a double still holds with all that leads to it."""
 CHUNK = 1024
 """Contexts that the array library works on together, so that they stay in the cache."""
 
@@ -70,49 +59,24 @@ class Sample:
 
 
 @lru_cache(maxsize=4)
-def draw_sample(regression: Regression, count: int, seed: int, cell: str) -> Sample:
-    """`count` contexts of an address, among them all of the worst `TAIL` of `POOL` times as many.
-
-    A model fails where the moments are large: the contexts with the largest losses are, for every family, those
-    with the largest Frobenius norm of the rescaled moments. Group by group of the pool, those are all kept, and the
-    others are thinned and count for more; averages stay without bias, and rare contexts weigh `POOL` times less
-    than in a plain sample.
-
-    Raises
-    ------
-    InvalidInput
-        If `count` is not a positive multiple of `GROUP`.
+def draw_sample(regression: Regression, count: int, seed: int, stream: str) -> Sample:
+    """`count` contexts of an address, a multiple of `thinned.GROUP`, thinned out of `thinned.POOL` times as many.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> sample = draw_sample(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, cell="a")
+    >>> sample = draw_sample(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
     >>> sample.gram.shape, round(float(sample.share.sum()), 12)
     ((1024, 4, 4), 1.0)
     """
-    if count < GROUP or count % GROUP:
-        raise InvalidInput(f"contexts = {count}: samples to train on are positive multiples of {GROUP}.")
-    groups = [_group(regression, seed, f"{cell}/{group}") for group in range(count // GROUP)]
-    gram, goal, share = (np.concatenate(parts) for parts in zip(*groups, strict=True))
-    return Sample(gram, goal, share / len(groups))
+    few, share = thinned(regression, count, seed, stream)
+    goals = [evaluation(each).oracle for each in _groups(few)]
+    return Sample(few.gram, np.concatenate(goals), share)
 
 
-def _group(regression: Regression, seed: int, cell: str) -> tuple[Floats, Floats, Floats]:
-    """(moments, goals, shares) of `GROUP` contexts out of `POOL` times as many."""
-    pool = draw_contexts(regression, POOL * GROUP, seed, cell)
-    order = np.argsort(-_size(pool, regression), kind="stable")
-    worst = round(TAIL * GROUP)
-    # the others in the order in which they were drawn, so that the first of them are a plain sample
-    chosen = np.concatenate([order[:worst], np.sort(order[worst:])[: GROUP - worst]])
-    few = Contexts(pool.gram[chosen], pool.task[chosen], pool.sigma[chosen], pool.n)
-    each = (POOL * GROUP - worst) / (GROUP - worst)
-    share = np.concatenate([np.ones(worst), np.full(GROUP - worst, each)]) / (POOL * GROUP)
-    return few.gram, evaluation(few).oracle, share
-
-
-def _size(contexts: Contexts, regression: Regression) -> Floats:
-    """Frobenius norm of the rescaled moments."""
-    x, y = Omega(regression).scale
-    D = np.asarray([1 / x] * regression.d + [1 / y])
-    return np.asarray(np.linalg.norm(contexts.gram * D[:, None] * D, axis=(1, 2)))
+def _groups(few: Contexts) -> Iterator[Contexts]:
+    """The contexts group by group."""
+    for first in range(0, len(few), GROUP):
+        rows = slice(first, first + GROUP)
+        yield Contexts(few.gram[rows], few.task[rows], few.sigma[rows], few.n)
 
 
 def arithmetic_here() -> Arithmetic:

@@ -6,19 +6,19 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.linear_transformer.collapsed import readout
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.samples import SampledMean
+from lipverify.linear_transformer.collapsed import forward, readout
 from lipverify.linear_transformer.families import Full, Omega, family_named
 from lipverify.linear_transformer.layer import Parametrisation, written_out
-from lipverify.linear_transformer.regression.adjusted import SampledMean
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 
-Floats = NDArray[np.float64]
-
 ROWS = 4096
 """Contexts that an estimate works on together."""
+FEW = 512
+"""The same for layers that multiply moments entry by entry or by shared matrices: what they need fits into a cache."""
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,8 +75,13 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind.model(self.array)
 
     def __call__(self, contexts: Contexts) -> Any:
-        """W after the last layer."""
-        return estimate(self.model, contexts)
+        """The w that the last layer reads, (contexts, d)."""
+        gram, layers = contexts.gram, self.kind.attentions(self.array, contexts.gram)
+        xp = gram.__array_namespace__()
+        with np.errstate(over="ignore", invalid="ignore"):
+            return xp.concat(
+                [forward(gram[first : first + FEW, ...], layers).w for first in range(0, len(contexts), FEW)]
+            )
 
 
 def estimate(model: tuple[Parametrisation, ...], contexts: Contexts) -> Any:

@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.families import Full, Omega
-from lipverify.linear_transformer.regression.adjusted import Evaluation, SampledMean, evaluation
+from lipverify.linear_transformer.regression.adjusted import Evaluation, evaluation
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.training.descent import Descent, descend
 from lipverify.linear_transformer.training.growth import Start
@@ -80,7 +81,7 @@ def fit(
     starts: Sequence[Start],
     plan: Plan,
     seed: int,
-    cell: str,
+    stream: str,
     arithmetic: Arithmetic | None = None,
 ) -> Trained:
     """The best of the starts after all stages, with its loss on fresh contexts.
@@ -93,11 +94,11 @@ def fit(
     if not starts:
         raise InvalidInput("starts = []: training begins from at least one.")
     used = arithmetic or arithmetic_here()
-    choosing = draw_sample(family.regression, plan.chosen_on, seed, f"{cell}/choice")
+    choosing = draw_sample(family.regression, plan.chosen_on, seed, f"{stream}/choice")
     level, spent = family.regression.d / 2, 0
     found = [Candidate(start, Descent(start.weights, math.inf, math.inf, 0, 0), math.inf) for start in starts]
     for number, stage in enumerate(plan.stages):
-        sample = draw_sample(family.regression, stage.contexts, seed, f"{cell}/train/{number}")
+        sample = draw_sample(family.regression, stage.contexts, seed, f"{stream}/train/{number}")
         objective = Objective(family, sample, stage.cap * level, used)
         found = [_improved(candidate, objective, stage.iterations) for candidate in found]
         spent += stage.contexts * sum(candidate.end.evaluations for candidate in found)
@@ -111,7 +112,7 @@ def fit(
         n=family.regression.n,
         layers=layers,
         weights=tuple(map(float, best.end.weights.reshape(-1))),
-        loss=_reported(family, best, plan.reported_on, seed, f"{cell}/report"),
+        loss=_reported(family, best, plan.reported_on, seed, f"{stream}/report"),
         training=math.exp(best.end.value),
         slope=best.end.slope,
         origin=best.start.origin,
@@ -125,7 +126,7 @@ def _improved(candidate: Candidate, objective: Objective, iterations: int) -> Ca
 
 
 def _ranked(found: Sequence[Candidate], family: Omega | Full, choosing: Sample, used: Arithmetic) -> list[Candidate]:
-    """By capped loss on contexts that they were not trained on; a cap far above the best."""
+    """The candidates, best first, by their loss on contexts that none was trained on, capped far above the best."""
     cap = family.regression.d / 2
     for _ in range(2):
         objective = Objective(family, choosing, cap, used)
@@ -147,11 +148,11 @@ def _kept(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
     return sorted(alone[:count] + grown[:count], key=lambda candidate: candidate.chosen)
 
 
-def _reported(family: Omega | Full, best: Candidate, count: int, seed: int, cell: str) -> SampledMean:
-    held_out = _held_out(family.regression, count, seed, cell)
+def _reported(family: Omega | Full, best: Candidate, count: int, seed: int, stream: str) -> SampledMean:
+    held_out = _held_out(family.regression, count, seed, stream)
     return held_out.loss(lambda contexts: estimate(family.model(best.end.weights), contexts))
 
 
 @lru_cache(maxsize=1)
-def _held_out(regression: Regression, count: int, seed: int, cell: str) -> Evaluation:
-    return evaluation(draw_contexts(regression, count, seed, cell))
+def _held_out(regression: Regression, count: int, seed: int, stream: str) -> Evaluation:
+    return evaluation(draw_contexts(regression, count, seed, stream))

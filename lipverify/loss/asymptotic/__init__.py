@@ -6,14 +6,35 @@ links     link functions as expressions: smooth pieces that meet at kinks
 tasks     what a law contributes: means of squares, gradients, kinks
 noise     leading noise, and what is next in 1/w and in 1/n
 bias      leading bias of smooth tasks and of kinks
-leading   all of it as one record, with the window and the loss that follow
-powers    the record as numbers, and the errors that its next terms make up
+record    all of it as one record, with the window and the loss that follow
+powers    powers of w and n as numbers, and the errors that the next terms make up
+derived   the record as such numbers
+closed    the same for three laws without SymPy, for refusals
 terms     loss terms, with their range of validity
+tilt      what an anisotropic law leaves of the optimal matrix beside w I
+transfer  what a window that was tuned elsewhere costs
 
 No exponent is typed in: exponents are logarithmic derivatives of what was derived.
 """
 
-from lipverify.loss.asymptotic.leading import Leading, leading
-from lipverify.loss.asymptotic.terms import asymptotic_terms, valid_windows
+from typing import TYPE_CHECKING
 
-__all__ = ["Leading", "asymptotic_terms", "leading", "valid_windows"]
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.loss.asymptotic.record import Leading, leading
+    from lipverify.loss.asymptotic.terms import asymptotic_terms, valid_windows
+    from lipverify.loss.asymptotic.tilt import leading_tilt
+
+__all__ = ["Leading", "asymptotic_terms", "leading", "leading_tilt", "valid_windows"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "Leading": "record",
+        "asymptotic_terms": "terms",
+        "leading": "record",
+        "leading_tilt": "tilt",
+        "valid_windows": "terms",
+    },
+)

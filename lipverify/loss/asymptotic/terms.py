@@ -10,27 +10,29 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.asymptotic.powers import numbers_of
+from lipverify.loss.asymptotic.closed import closed_numbers, known
+from lipverify.loss.asymptotic.powers import Numbers
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 
 LARGEST_RELATIVE_ERROR = 0.5
+SURELY = LARGEST_RELATIVE_ERROR * (1 + 1e-9)
+"""Beyond any rounding of the closed forms: at the edge itself what is derived decides."""
 LOG_W = (math.log(1e-3), math.log(1e300))
 """Where the range of validity is looked for."""
 
 
 def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
-    r"""The leading terms of noise and bias at every window in `w`, where they are leading.
+    r"""The leading terms of noise and bias at every value in `w`, where they are leading.
 
     Parameters
     ----------
     problem
         Any problem whose law `leading` knows.
     w
-        Windows, finite and >= 0.
+        Values of w, finite and >= 0.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
     Raises
     ------
     InvalidInput, OutOfReach
-        As `leading`; and OutOfReach at windows where an error is estimated to exceed half of the value:
+        As `leading`; and OutOfReach where an error is estimated to exceed half of the value:
         windows too wide to look local, or too narrow to hold many tokens.
 
     Source: `leading`.
@@ -50,14 +52,15 @@ def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
     [1.667e-06]
     """
     windows = np.asarray(w, dtype=np.float64)
-    numbers, log_n = numbers_of(problem.law, problem.d), math.log(problem.n)
+    _require_leading(problem, windows)
+    numbers, log_n = _numbers(problem), math.log(problem.n)
     with np.errstate(divide="ignore", invalid="ignore"):
         x = np.log(windows)
         noise_error = numbers.noise_error(x, log_n) + numbers.noise.rounding(x, log_n)
         bias_error = numbers.bias_error(x, log_n) + (numbers.bias or numbers.noise).rounding(x, log_n)
         bad = windows[~(np.maximum(noise_error, bias_error) <= LARGEST_RELATIVE_ERROR)]
     if bad.size:
-        raise OutOfReach(_refusal(problem, float(bad.flat[0])))
+        raise OutOfReach(_refusal(problem, float(bad.flat[0]), valid_windows(problem)))
     noise = np.asarray(problem.sigma**2 * numbers.noise(x, log_n))
     bias = np.zeros_like(windows) if numbers.bias is None else np.asarray(numbers.bias(x, log_n))
     return LossTerms(
@@ -72,14 +75,38 @@ def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
 
 
 def valid_windows(problem: Problem) -> tuple[float, float] | None:
-    """The windows at which both errors are estimated at half of their values or less; None if there are none.
+    """The range of w in which both errors are estimated at half of their values or less; None if there are none.
 
     >>> from lipverify.laws import Affine
     >>> low, high = valid_windows(Problem(d=5, n=10**9, law=Affine()))
     >>> round(low), round(high)
     (6, 1437)
     """
-    numbers, log_n = numbers_of(problem.law, problem.d), math.log(problem.n)
+    return _range(_numbers(problem), math.log(problem.n))
+
+
+def _numbers(problem: Problem) -> Numbers:
+    """What SymPy derives."""
+    from lipverify.loss.asymptotic.derived import numbers_of
+
+    return numbers_of(problem.law, problem.d)
+
+
+def _require_leading(problem: Problem, windows: Any) -> None:
+    """Refuse what closed forms refuse, before anything is derived; of a law without them the noise alone is asked."""
+    numbers, log_n = closed_numbers(problem.law, problem.d), math.log(problem.n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = np.log(windows)
+        bad = windows[~(np.maximum(numbers.noise_error(x, log_n), numbers.bias_error(x, log_n)) <= SURELY)]
+    if bad.size:
+        raise OutOfReach(
+            _refusal(problem, float(bad.flat[0]), _range(numbers, log_n), "" if known(problem.law) else "at most ")
+        )
+
+
+def _range(numbers: Numbers, log_n: float) -> tuple[float, float] | None:
+    """Where both errors are at half of their values or less."""
+    from scipy.optimize import brentq, minimize_scalar
 
     def excess(x: Any) -> Any:
         at = np.asarray(x, dtype=np.float64)
@@ -97,10 +124,9 @@ def valid_windows(problem: Problem) -> tuple[float, float] | None:
     return math.exp(low), math.exp(high)
 
 
-def _refusal(problem: Problem, window: float) -> str:
-    valid = valid_windows(problem)
-    where = "no window does: n is too small" if valid is None else f"windows from {valid[0]:.4g} to {valid[1]:.4g} do"
+def _refusal(problem: Problem, w: float, valid: tuple[float, float] | None, most: str = "") -> str:
+    where = "no w does: n is too small" if valid is None else f"{most}w from {valid[0]:.4g} to {valid[1]:.4g} does"
     return (
-        f"w = {window}: for d = {problem.d}, n = {problem.n} the leading terms do not reach "
+        f"w = {w}: for d = {problem.d}, n = {problem.n} the leading terms do not reach "
         f"{LARGEST_RELATIVE_ERROR:.0%} of the values there ({where}); use method='exact'."
     )

@@ -9,8 +9,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from lipverify.foundation.arrays import Floats
 from lipverify.loss.block.laplace import Tokens, moments
-from lipverify.loss.block.rules import Floats, coordinate_rule
+from lipverify.loss.block.rules import coordinate_rule
 
 
 class OnProduct(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Which problems have a reduction to a few scalars a token, and which."""
+"""Which problems reduce to a few scalars a token, and to which of the two reductions."""
 
 from __future__ import annotations
 

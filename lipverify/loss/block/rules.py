@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
+
 Rule = tuple[Floats, Floats]
 
 
@@ -34,6 +34,14 @@ def coordinate_rule(m: int, order: int) -> Rule:
 def share_rule(d: int, k: int, order: int) -> Rule:
     r"""Nodes and weights for |B^T x|^2, x uniform on S^{d-1} and B with k orthonormal columns: Beta(k/2, (d-k)/2).
 
+    The Jacobi matrix of Beta(a, b) is R R^T, R bidiagonal with squares
+
+        A_i = (i + a)(i + a + b - 1) / ((2i + a + b - 1)(2i + a + b))        on the diagonal,
+        C_i = i (i + b - 1) / ((2i + a + b - 2)(2i + a + b - 1))             below it,
+
+    so that nodes are squares of its singular values, and weights those of the first entries of the vectors. Shares of
+    1/d keep their digits so; as (1 + x) / 2, x near -1, they lose them.
+
     >>> s, weight = share_rule(6, 2, 8)
     >>> round(float(weight @ s), 15)  # k/d
     0.333333333333333
@@ -42,8 +50,13 @@ def share_rule(d: int, k: int, order: int) -> Rule:
     """
     if k == d:
         return np.ones(1), np.ones(1)
-    x, weight = _normalised(*roots_jacobi(order, (d - k) / 2 - 1, k / 2 - 1))
-    return (1 + x) / 2, weight
+    a, ab, i = k / 2, d / 2, np.arange(order)
+    first = np.where(i > 0, (i + ab - 1) / np.where(i > 0, 2 * i + ab - 1, 1), 1)  # 1 at i = 0, where ab may be 1
+    diagonal = (i + a) * first / (2 * i + ab)
+    i = i[1:]
+    below = i * (i + ab - a - 1) / ((2 * i + ab - 2) * (2 * i + ab - 1))
+    vectors, values, _ = np.linalg.svd(np.diag(np.sqrt(diagonal)) + np.diag(np.sqrt(below), -1))
+    return _normalised(values[::-1] ** 2, vectors[0, ::-1] ** 2)
 
 
 def _normalised(x: Floats, weight: Floats) -> Rule:

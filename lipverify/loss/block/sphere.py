@@ -1,4 +1,4 @@
-r"""Tokens uniform on S^{d-1}: one scalar a token, one for the query, and every window omega computed once.
+r"""Tokens uniform on S^{d-1}: one scalar a token, one for the query, and every omega computed once.
 
 For a query with |z|^2 = s the score is omega t, omega = |M x| = (c^2 s + c'^2 (1 - s))^{1/2}, t the coordinate of x_i
 along M x. With cos = c s^{1/2} / omega, near = 1 - t and step = s^{1/2} - cos,
@@ -19,8 +19,9 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebval
 from scipy.fft import dct
 
+from lipverify.foundation.arrays import Floats
 from lipverify.loss.block.laplace import Tokens, moments
-from lipverify.loss.block.rules import Floats, coordinate_rule, share_rule
+from lipverify.loss.block.rules import coordinate_rule, share_rule
 
 LEVELS = (16, 24, 36, 54, 80, 120, 180, 270)
 AGREEMENT = 4e-12
@@ -28,11 +29,11 @@ AGREEMENT = 4e-12
 TINY = 1e-300
 """Stands for zero: a context of one token has no pairs."""
 TESTED = 101
-"""So many windows tell whether they do."""
+"""Number of values of omega at which two profiles are compared."""
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """Chebyshev coefficients (degree, 6) of the logarithms of the averages, for windows from 0 to `top`."""
+    """Chebyshev coefficients (degree, 6) of the logarithms of the averages, for omega from 0 to `top`."""
 
     top: float
     coefficients: Floats
@@ -74,7 +75,7 @@ def _square(step: Floats, cosine: Floats, averages: Floats) -> Floats:
 
 
 def _top(omega: Floats) -> float:
-    """The power of two, at least 1, up to which windows are tabulated: calls share tables."""
+    """The power of two, at least 1, up to which omega is tabulated: calls share tables."""
     return 2.0 ** max(0, math.ceil(math.log2(max(float(omega.max()), 1.0))))
 
 
@@ -91,7 +92,7 @@ def profiles(d: int, n: float, top: float) -> tuple[Profile, Profile]:
 
 
 def _profile(d: int, n: float, top: float, order: int, offset: float) -> Profile:
-    """The averages at as many windows as there are nodes for a token."""
+    """The averages at as many values of omega as there are nodes for a token."""
     omega = top * (1 + np.cos(np.pi * (np.arange(order) + 0.5) / order)) / 2
     t, weight = coordinate_rule(d, order)
     tokens = Tokens(deficit=omega[:, None] * (1 - t), near=1 - t, weight=weight)

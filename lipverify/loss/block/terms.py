@@ -12,21 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import numbers
 from lipverify.loss.block.reduction import Reduction, reduction_of
-from lipverify.loss.block.rules import Floats
 from lipverify.loss.terms import Terms
 from lipverify.problem import Problem
+from lipverify.problem.problem import require_problem
 
 EPS = float(np.finfo(float).eps)
 ORDERS = (16, 24, 36, 54, 80, 120, 180)
 TOLERANCE = 1e-11
 ROUNDING = 256 * EPS
-"""Relative: sums of products of a few hundred terms."""
+"""Relative rounding of sums of products of a few hundred terms."""
 EXPONENT = 42.0
 """(n - 1) |log phi| is at most this where the integrand counts, and its own rounding is multiplied by it."""
 LARGEST_SPREAD = 200.0
-"""Of scores: a step of exp(-lambda g) is this much narrower than the sphere, and so many nodes are needed."""
+"""The largest spread of scores: a rule over the sphere needs about as many nodes as scores spread."""
 
 
 class BlockTerms(Terms, frozen=True, kw_only=True):
@@ -80,8 +82,9 @@ def block_terms(problem: Problem, c: Any, c_perp: Any) -> BlockTerms:
     >>> terms.bias.round(6).tolist(), terms.noise.round(6).tolist()
     ([0.012379, 0.01836], [0.000525, 0.000706])
     """
+    require_problem(problem)
     reduction, L = reduction_of(problem)
-    grid = np.broadcast_arrays(_finite("c", c), _finite("c_perp", c_perp))
+    grid = np.broadcast_arrays(numbers("c", c), numbers("c_perp", c_perp))
     value, error = _evaluate(reduction, float(problem.n), np.ravel(grid[0]), np.ravel(grid[1]))
     shape, noise_unit, bias_unit = grid[0].shape, problem.sigma**2, L**2
     return BlockTerms(
@@ -93,17 +96,6 @@ def block_terms(problem: Problem, c: Any, c_perp: Any) -> BlockTerms:
         noise_error=np.reshape(noise_unit * error.noise, shape),
         bias_error=np.reshape(bias_unit * error.bias, shape),
     )
-
-
-def _finite(name: str, value: Any) -> Floats:
-    """The value as doubles, refused unless finite."""
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} = {value!r}: it must be a real number or an array of them.") from None
-    if not np.all(np.isfinite(numbers)):
-        raise InvalidInput(f"{name} = {value!r}: it must be finite.")
-    return numbers
 
 
 def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tuple[_Values, _Values]:

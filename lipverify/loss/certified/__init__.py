@@ -7,7 +7,7 @@ nodes       where the sum over u = log(lambda) begins, ends and steps
 series      averages over one token where lambda is small: a power series with its remainder
 mellin      averages over one token where lambda is large: a Mellin transform with its images
 context     n tokens become one sum; what is left out is bounded
-enclosure   one window at one precision
+enclosure   one w at one precision
 record      balls as doubles with errors, and as text
 terms       noise and bias with the digits asked for
 

@@ -127,7 +127,7 @@ class Context:
 
 
 def discretisation(step: float) -> Ball:
-    """Eta at b = pi/2 - h/pi, about where it is least."""
+    """eta at b = pi/2 - h/pi, about where it is least."""
     h = arb(step)
     b = arb.pi() / 2 - h / arb.pi()
     return 2 * b.cos() ** -2 / (2 * arb.pi() * b / h).expm1()

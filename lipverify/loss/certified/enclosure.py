@@ -1,4 +1,4 @@
-r"""One window at one precision: which averages serve it, and the balls that come of them."""
+r"""One w at one precision: which averages serve it, and the balls that come of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lipverify.problem import Problem
 from lipverify.problem.laws import Cosine
 
 LARGEST_SERIES_LAMBDA = 400.0
-LARGEST_WINDOW = 1e9
+LARGEST_W = 1e9
 MOST_FREQUENCIES = 40_000
 GUARD_BITS = 40
 
@@ -40,9 +40,9 @@ def _uniform(problem: Problem, n: int, goal: float) -> tuple[Ball, Ball]:
 
 
 def _narrowed(problem: Problem, n: int, w: float, goal: float) -> tuple[Ball, Ball]:
-    """By the series where lambda stays small, by the transform where it does not."""
-    if w > LARGEST_WINDOW:
-        raise OutOfReach(f"w = {w}: Bessel functions are enclosed up to w = {LARGEST_WINDOW:g}; use method='exact'.")
+    """(N, B) for w > 0 and n > 1: by the power series where lambda stays small, by the Mellin transform elsewhere."""
+    if w > LARGEST_W:
+        raise OutOfReach(f"w = {w}: Bessel functions are enclosed up to w = {LARGEST_W:g}; use method='exact'.")
     nodes = Nodes.place(problem.d, n, w, goal)
     if nodes.high <= math.log(LARGEST_SERIES_LAMBDA):
         return _by_series(problem, n, w, goal, nodes)
@@ -50,7 +50,7 @@ def _narrowed(problem: Problem, n: int, w: float, goal: float) -> tuple[Ball, Ba
 
 
 def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
-    """With as many bits more as the series cancels."""
+    """(N, B) by the power series, with as many bits more as its terms lose by cancellation."""
     law, d, largest = problem.law, problem.d, math.exp(nodes.high)
     with ctx.workprec(ctx.prec + math.ceil(largest / math.log(2))):
         averages = PowerSeries(d, arb(w), nodes, PowerSeries.terms_for(largest, goal), spectrum_of(law, d, 2).top)
@@ -61,7 +61,7 @@ def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) ->
 
 
 def _by_transform(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
-    """With an absolute accuracy that serves terms of order 1/n^2."""
+    """(N, B) by the Mellin transform, whose absolute accuracy must serve terms of order 1/n^2."""
     law, d, absolute = problem.law, problem.d, goal + 2 * math.log(n) + 2 * math.log1p(w)
     if nodes.count <= MOST_FREQUENCIES:
         averages = MellinTransform.place(d, arb(w), nodes, absolute, spectrum_of(law, d, 2).top)

@@ -132,7 +132,7 @@ class MellinTransform:
         return [arb(1).min((abs(z) * self.w / 2) ** self.top / rising) for z in self.points]
 
     def _images(self, u: Ball) -> Ball:
-        """Bound on the images."""
+        """Bound on the images of A, the sum over m != 0."""
         right = (arb(self.tilt) * self.period).expm1()
         left = ((1 - arb(self.tilt)) * self.period).expm1()
         return 1 / right + u.exp() / left

@@ -52,7 +52,7 @@ class PowerSeries:
 
     @cached_property
     def lambdas(self) -> list[Ball]:
-        """Lambda at the nodes."""
+        """lambda = e^u at the nodes."""
         return [u.exp() for u in self.nodes.u()]
 
     def mean(self, k: int, profile: dict[int, Ball]) -> list[Ball]:

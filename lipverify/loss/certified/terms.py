@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
+from lipverify.foundation.validation import whole
 from lipverify.loss.certified.enclosure import enclose
 from lipverify.loss.certified.harmonics import Ball
 from lipverify.loss.certified.record import CertifiedTerms, double, text
@@ -31,7 +32,7 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
         Any d >= 2 and n; the law affine, quadratic, cosine, relu or `Zonal` by its spectrum. The doubles sigma, L, w
         and the coefficients are taken as they are, exactly.
     w
-        Windows, finite and >= 0.
+        Values of w, finite and >= 0.
     digits
         Every ball has a radius of at most 10^-digits of its value; from 1 to 100.
 
@@ -45,8 +46,8 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
     InvalidInput
         If `digits` breaks its rule, or no ball is known for the law.
     OutOfReach
-        If the digits would take more than a few seconds: windows beyond some 1000 that hold few tokens, relu with w
-        beyond 5 unless a window holds many tokens, and cosines with L of several hundred.
+        If the digits would take more than a few seconds: w beyond some 1000 where windows hold few tokens, relu with
+        w beyond 5 unless a window holds many tokens, and cosines with L of several hundred.
 
     Source: what is proved is stated and derived in `lipverify.loss.certified.context`, `series` and `mellin`.
 
@@ -54,8 +55,7 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
     >>> certified_terms(Problem(d=3, n=10, law=Affine()), 5.0).noise_ball.item()
     '[0.4223067893770449277437168 +/- 3.40e-24]'
     """
-    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
-        raise InvalidInput(f"digits = {digits!r}: the number of digits must be an integer from 1 to {MOST_DIGITS}.")
+    digits = whole("digits", digits, 1, "the number of digits", MOST_DIGITS)
     windows = np.asarray(w, dtype=np.float64)
     balls = [_to_digits(problem, float(one), digits) for one in windows.flat]
 

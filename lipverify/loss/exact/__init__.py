@@ -1,11 +1,47 @@
-r"""Exact loss terms: deterministic quadrature whose cost does not depend on n.
+r"""Exact loss terms: deterministic quadrature whose cost does not depend on n, by two routes that share nothing.
 
-tokens   averages over one token, given the query
-context  n tokens become one integral over u = log(lambda)
-ridge    the averages over the task that a law contributes
-terms    noise and bias put together, with their errors
+ridge    laws f(x) = h(<q, x>), by their links
+zonal    every isotropic law, by its covariance, harmonic by harmonic
 """
 
-from lipverify.loss.exact.terms import exact_terms
+from __future__ import annotations
 
-__all__ = ["exact_terms"]
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import chosen
+from lipverify.loss.exact.ridge import ridge_terms
+from lipverify.loss.exact.zonal import zonal_terms
+from lipverify.loss.terms import LossTerms
+from lipverify.problem import Problem
+from lipverify.problem.law import RidgeLaw
+
+ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
+
+__all__ = ["ROUTES", "exact_terms", "ridge_terms", "zonal_terms"]
+
+
+def exact_terms(problem: Problem, w: Floats, *, route: str | None = None) -> LossTerms:
+    """Loss terms at every value in `w` (an array of finite values >= 0).
+
+    `route` is "ridge" or "zonal"; by default the first for ridge laws, and the second beyond its reach and for laws
+    given by their covariance.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such route.
+    OutOfReach
+        If the route cannot reach an error that means something.
+    """
+    if route is not None:
+        return ROUTES[chosen("route", route, ROUTES)](problem, w)
+    if isinstance(problem.law, RidgeLaw):
+        try:
+            return ridge_terms(problem, w)
+        except OutOfReach as refusal:
+            ridge = refusal
+        try:
+            return zonal_terms(problem, w)
+        except OutOfReach as zonal:
+            raise OutOfReach(f"neither route reaches this. ridge: {ridge} zonal: {zonal}") from None
+    return zonal_terms(problem, w)

@@ -9,12 +9,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.interval import LARGEST_LOSS, Tally
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.betting import LARGEST_LOSS, Tally
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 MISS = 0.05

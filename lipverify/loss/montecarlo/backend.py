@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import chosen
 
 Kernel = Callable[..., tuple[Any, Any]]
 """samples(law, L, d, n, ladders, key, first, bundles) -> (noise, bias), see `kernels.launch.samples`."""
@@ -54,6 +54,4 @@ def backend_named(name: str) -> Backend:
     >>> backend_named("numpy").xp.__name__
     'numpy'
     """
-    if name not in BACKENDS:
-        raise InvalidInput(f"backend = {name!r} is not known; choose one of: {', '.join(BACKENDS)}.")
-    return BACKENDS[name]()
+    return BACKENDS[chosen("backend", name, BACKENDS)]()

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.loss.montecarlo.device import to_device
-from lipverify.loss.streams import generator
+from lipverify.foundation.arrays import Array, to_device
+from lipverify.foundation.streams import generator, normals, standard_normals, uniforms
 from lipverify.problem import Problem
-from lipverify.problem.law import as_functions
-from lipverify.problem.sphere import standard_normals
-
-Array = Any
+from lipverify.problem.law import as_functions, as_ridge
 
 
 @dataclass(frozen=True)
@@ -22,7 +19,8 @@ class Contexts:
     """C contexts, or a stretch of the tokens of C contexts, in the arrays of one library.
 
     query (C, d), tokens (C, m, d); values[k] (C, m) and targets[k] (C,): the component f_k at the tokens and
-    at the query. The label noise is not drawn: what is made of contexts is averaged over it in closed form.
+    at the query. The label noise is not drawn: what is made of contexts is averaged over it in closed form, unless
+    `draw_labels` draws it.
     """
 
     query: Array
@@ -31,19 +29,50 @@ class Contexts:
     targets: list[Array]
 
 
-def draw_contexts(problem: Problem, contexts: int, seed: int, cell: str, chunk: int = 0) -> Contexts:
+def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk: int = 0) -> Contexts:
     """Contexts of one chunk, all tokens at once, as NumPy arrays.
 
     >>> from lipverify.laws import ReLU
-    >>> c = draw_contexts(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, cell="example")
+    >>> c = draw_contexts(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, stream="example")
     >>> c.tokens.shape, len(c.values), c.values[0].shape
     ((4, 10, 3), 2, (4, 10))
     """
-    return next(token_blocks(problem, contexts, int(problem.n), seed, cell, chunk))
+    return next(token_blocks(problem, contexts, int(problem.n), seed, stream, chunk))
+
+
+def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk: int = 0) -> tuple[Array, Array]:
+    r"""Labels y_i = f(x_i) + eps_i of the tokens, (C, n), and f at the query, (C,), with amplitudes and noise drawn.
+
+    Parameters
+    ----------
+    problem
+        Its law a ridge law, which knows its amplitudes; its noise is normal.
+    drawn
+        Contexts of this problem with all their tokens, as NumPy arrays.
+    seed, stream, chunk
+        The address of the random numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If the law is no ridge law.
+
+    >>> from lipverify.laws import Affine
+    >>> p = Problem(d=3, n=10, law=Affine(), sigma=0.0)
+    >>> c = draw_contexts(p, contexts=4, seed=0, stream="example")
+    >>> labels, target = draw_labels(p, c, seed=0, stream="example")
+    >>> bool(np.allclose(labels / c.values[0], (target / c.targets[0])[:, None]))  # one amplitude a context
+    True
+    """
+    law, (count, n) = as_ridge(problem.law, "drawing labels"), drawn.values[0].shape
+    amplitudes = law.amplitudes(uniforms(seed, f"{stream}/amplitudes", chunk, (len(drawn.values), count)))
+    noise = problem.sigma * normals(seed, f"{stream}/labels", chunk, (count, n))
+    clean = sum(each[:, None] * f for each, f in zip(amplitudes, drawn.values, strict=True))
+    return clean + noise, sum(each * f for each, f in zip(amplitudes, drawn.targets, strict=True))
 
 
 def token_blocks(
-    problem: Problem, contexts: int, tokens: int, seed: int, cell: str, chunk: int, xp: Any = np, device: Any = None
+    problem: Problem, contexts: int, tokens: int, seed: int, stream: str, chunk: int, xp: Any = np, device: Any = None
 ) -> Iterator[Contexts]:
     """The tokens of one chunk of contexts, at most `tokens` of each at a time, on the device of `xp`.
 
@@ -51,7 +80,7 @@ def token_blocks(
     itself does not move the tokens.
     """
     law, d, n = as_functions(problem.law, "Monte Carlo"), problem.d, int(problem.n)
-    points, tasks = generator(seed, cell, chunk), generator(seed, f"{cell}/tasks", chunk)
+    points, tasks = generator(seed, stream, chunk), generator(seed, f"{stream}/tasks", chunk)
 
     def covariates(shape: tuple[int, ...]) -> Array:
         return problem.covariates.points(to_device(standard_normals(points, shape), xp, device), xp)

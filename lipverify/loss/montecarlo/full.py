@@ -9,21 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
-from lipverify.loss.montecarlo.device import to_device, to_host
 from lipverify.loss.montecarlo.samples import drawn, softmax_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, grid_of, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.law import FunctionLaw, as_functions
-
-Array = Any
-Floats = NDArray[np.float64]
 
 COORDINATES = 2**18
 """Coordinates drawn at a time (2 MiB)."""
@@ -37,7 +32,7 @@ class WholeContexts:
     w: Floats
     M: Floats | None = None
     seed: int = 0
-    cell: str = ""
+    stream: str = ""
     backend: Backend = NUMPY
 
     contexts_a_sample = 1
@@ -67,7 +62,7 @@ class WholeContexts:
     def blocks(self, index: int) -> Iterator[Contexts]:
         """The contexts of a chunk, a stretch of tokens at a time."""
         tokens = max(1, COORDINATES // self.problem.d)
-        address = self.seed, self.cell, index
+        address = self.seed, self.stream, index
         return token_blocks(self.problem, self.size, tokens, *address, self.backend.xp, self.backend.device)
 
     def scores(self, contexts: Contexts) -> Array:

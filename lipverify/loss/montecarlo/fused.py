@@ -10,14 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.loss.montecarlo.device import to_host
+from lipverify.foundation.arrays import Floats, to_host
+from lipverify.foundation.streams import key_of
 from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import Grid
-from lipverify.loss.streams import key_of
 from lipverify.problem import Problem
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
-
-Floats = NDArray[np.float64]
 
 KNOWN = (Affine, Linear, ReLU, Cosine, Quadratic)
 """The laws for which there are kernels."""
@@ -42,7 +40,7 @@ class Fused(Reduced):
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         assert self.backend.kernel is not None
         L = float(getattr(self.problem.law, "L", 1.0))
-        n, key = int(self.problem.n), key_of(self.seed, self.cell)
+        n, key = int(self.problem.n), key_of(self.seed, self.stream)
         ladders, order = _ladders(self.grid)
         law, d, first = self.problem.law.name, self.problem.d, index * self.size
         terms = self.backend.kernel(law, L, d, n, ladders, key, first, self.size)

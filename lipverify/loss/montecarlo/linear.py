@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.loss.montecarlo.device import to_host
+from lipverify.foundation.arrays import Floats, to_host
 from lipverify.loss.montecarlo.full import WholeContexts
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

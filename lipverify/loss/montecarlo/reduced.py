@@ -13,7 +13,7 @@ The pairs are invariant under quarter turns of the plane. So the same tokens ser
 and -e, each with a direction of its own: a *bundle* of four contexts costs one set of draws. Its average is one
 sample; bundles are independent.
 
-Addresses: with B = 2 + ceil(n/2), bundle j owns the blocks jB to (j+1)B - 1 of the stream of (seed, cell), four words
+Addresses: with B = 2 + ceil(n/2), bundle j owns the blocks jB to (j+1)B - 1 of the stream of (seed, stream), four words
 each. The first two hold (u, v) of the four directions, the others (u, v) of two tokens each.
 """
 
@@ -24,19 +24,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lipverify.foundation.arrays import Array, Floats, to_device, to_host
+from lipverify.foundation.streams import generator
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
-from lipverify.loss.montecarlo.device import to_device, to_host
 from lipverify.loss.montecarlo.samples import averaged, drawn, softmax_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
-from lipverify.loss.streams import generator
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw, as_ridge
 from lipverify.problem.laws import Affine, Linear
-
-Array = Any
-Floats = NDArray[np.float64]
 
 QUERIES = 4
 """Contexts in a bundle."""
@@ -73,7 +69,7 @@ class Reduced:
     problem: Problem
     grid: Grid
     seed: int
-    cell: str
+    stream: str
     backend: Backend = NUMPY
     workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
 
@@ -126,7 +122,7 @@ class Reduced:
         """Uniforms (u, v) of the directions, (size, 4, 2), and of the tokens, stretches of (size, tokens, 2)."""
         n = int(self.problem.n)
         blocks = HEADER_BLOCKS + -(-n // 2)
-        rng = generator(self.seed, self.cell, 0, block=index * self.size * blocks)
+        rng = generator(self.seed, self.stream, 0, block=index * self.size * blocks)
         if n <= TOKENS:
             pairs = rng.random((self.size, 2 * blocks, 2))
             return pairs[:, :QUERIES], iter([pairs[:, QUERIES : QUERIES + n]])

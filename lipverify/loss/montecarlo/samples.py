@@ -14,13 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.loss.montecarlo.windows import Grid, Sums
 from lipverify.problem import Problem
-
-Array = Any
-Floats = NDArray[np.float64]
 
 
 def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:

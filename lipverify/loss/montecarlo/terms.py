@@ -9,13 +9,16 @@ Written for any array library of the array API standard; draws come from address
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.loss.counts import whole
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
 from lipverify.loss.montecarlo.accuracy import Progress, tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
 from lipverify.loss.montecarlo.full import Full
@@ -27,7 +30,6 @@ from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
 
-Floats = NDArray[np.float64]
 Samples = Reduced | Full | LinearAttention
 
 SAMPLINGS = ("reduced", "full")
@@ -36,6 +38,11 @@ LARGEST_CONTEXT = 10**10
 """Numbers drawn for one context: minutes."""
 MOST_DRAWS = 10**12
 """Numbers drawn for one answer: hours."""
+MANY_DRAWS = 10**10
+"""Numbers drawn for one answer: minutes, of which a caller who does not follow them is told."""
+NUMBERS_A_SECOND = 10**8
+"""What one processor draws and weighs, to within a factor of three."""
+MOST_WORKERS = 4096
 DEFAULT_DRAWS, DEFAULT_CONTEXTS = 4 * 10**7, 2**17
 PILOT = 4_000
 
@@ -50,14 +57,14 @@ def montecarlo_terms(
     contexts: int | None = None,
     rtol: float | None = None,
     seed: int = 0,
-    cell: str = "",
-    backend: str = "numpy",
+    stream: str = "",
+    backend: str | None = None,
     xp: Any = None,
     device: Any = None,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> LossTerms:
-    """Loss terms at every window in `w` from sampled contexts, all on the same draws.
+    """Loss terms at every value in `w` from sampled contexts, all on the same draws.
 
     Parameters
     ----------
@@ -77,11 +84,11 @@ def montecarlo_terms(
     rtol
         Instead of `contexts`: draw as many as make both half-widths smaller than rtol times the value at
         every window. The intervals stay valid, see `until`.
-    seed, cell
+    seed, stream
         Address of the random numbers.
     backend
-        "numpy"; "native": a kernel made by the C compiler of this machine, for named laws; "cupy": a GPU. The
-        points are the same.
+        "numpy", the default; "native": a kernel made by the C compiler of this machine, for named laws; "cupy": a
+        GPU. The points are the same.
     xp, device
         Instead of `backend`: any namespace of the array API standard, and a device of it.
     workers
@@ -99,31 +106,36 @@ def montecarlo_terms(
     InvalidInput
         If an option breaks its rule, or both `contexts` and `rtol` are given.
     OutOfReach
-        If a context is too large, or `rtol` needs more than 1e12 numbers.
+        If a context is too large, or `contexts` or `rtol` need more than 1e12 numbers. What takes minutes warns, unless
+        `progress` follows it.
     """
-    _validate(contexts, rtol)
-    whole("workers", workers, 1)
-    whole("seed", seed, 0)
+    _validate(contexts, rtol, progress)
+    where = _backend(backend, xp, device)
+    whole("workers", workers, 1, most=MOST_WORKERS)
+    a_seed(seed)
     matrix = _matrix(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
     if np.size(w) == 0:
         return LossTerms(problem=problem, method="montecarlo", w=w, noise=w, bias=w, noise_error=w, bias_error=w)
-    where = backend_named(backend) if xp is None else Backend(xp, device)
 
     def at(address: str) -> Samples:
         return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where)
 
-    first = at(cell)
+    first = at(stream)
     share = first.contexts_a_sample
     draws = float(problem.n) * (2 / share if sampling == "reduced" else problem.d)
     shown = None if progress is None else lambda done, total: progress(share * done, share * total)
+    if contexts is not None:
+        _require_affordable(contexts, draws, progress is not None)
     if rtol is None:
         wanted = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
         value, error = tally_of(first, max(2, -(-wanted // share)), shown, workers).interval()
     else:
         pilot = min(PILOT, max(2, round(DEFAULT_DRAWS / draws)))
-        value, error = until(lambda look: at(f"{cell}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), shown, workers)
+        value, error = until(
+            lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), shown, workers
+        )
     scales = np.repeat([problem.sigma**2, first.unit], np.size(w))
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
@@ -145,7 +157,7 @@ def sampler(
     attention: str = "softmax",
     sampling: str = "full",
     seed: int = 0,
-    cell: str = "",
+    stream: str = "",
     backend: Backend = NUMPY,
 ) -> Samples:
     """Samples of both terms on a grid of windows, by chunks."""
@@ -153,23 +165,20 @@ def sampler(
         size = float(np.linalg.norm(M, 2))
         M, w = M / size, size * w
     if attention == "linear":
-        return LinearAttention(problem, w, M, seed, cell, backend)
+        return LinearAttention(problem, w, M, seed, stream, backend)
     if sampling == "reduced":
         kind = Fused if backend.kernel is not None and has_kernel(problem) else Reduced
-        return kind(problem, grid_of(w), seed, cell, backend)
-    return Full(problem, w, M, seed, cell, backend)
+        return kind(problem, grid_of(w), seed, stream, backend)
+    return Full(problem, w, M, seed, stream, backend)
 
 
 def _sampling(problem: Problem, M: Floats | None, attention: str, sampling: str | None) -> str:
     """The kind of sampling that was asked for, or the cheaper one that applies."""
-    if attention not in ATTENTIONS:
-        raise InvalidInput(f"attention = {attention!r} is not known; choose one of: {', '.join(ATTENTIONS)}.")
+    chosen("attention", attention, ATTENTIONS)
     reducible = problem.isotropic and isinstance(problem.law, RidgeLaw) and M is None and attention == "softmax"
     if sampling is None:
         return "reduced" if reducible else "full"
-    if sampling not in SAMPLINGS:
-        raise InvalidInput(f"sampling = {sampling!r} is not known; choose one of: {', '.join(SAMPLINGS)}.")
-    if sampling == "reduced" and not reducible:
+    if chosen("sampling", sampling, SAMPLINGS) == "reduced" and not reducible:
         raise InvalidInput("sampling = 'reduced' needs the sphere, a ridge law, softmax and no M; use sampling='full'.")
     return sampling
 
@@ -180,20 +189,44 @@ def _matrix(M: Any, d: int) -> Floats | None:
         return None
     try:
         matrix = np.asarray(M).astype(np.float64, casting="safe" if np.iscomplexobj(M) else "unsafe")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.empty(0)
     if matrix.shape != (d, d) or not np.all(np.isfinite(matrix)):
-        raise InvalidInput(f"M has the shape {np.shape(M)}: it must be a {d} x {d} matrix of finite real numbers.")
+        raise InvalidInput(f"M = {shown(M)}: it must be a {d} x {d} matrix of finite real numbers.")
     return matrix
 
 
-def _validate(contexts: int | None, rtol: float | None) -> None:
+def _backend(name: str | None, xp: Any, device: Any) -> Backend:
+    """Where contexts are evaluated: a backend by its name, or a namespace with its device."""
+    if name is not None and (xp is not None or device is not None):
+        raise InvalidInput(f"backend = {shown(name)} with xp or device: give one of them; they say where to compute.")
+    if xp is None and device is not None:
+        raise InvalidInput(f"device = {shown(device)}: it is a device of xp; give its namespace too.")
+    if xp is not None and not hasattr(xp, "asarray"):
+        raise InvalidInput(f"xp = {shown(xp)} is not a namespace of the array API standard, such as numpy.")
+    return backend_named("numpy" if name is None else name) if xp is None else Backend(xp, device)
+
+
+def _require_affordable(contexts: int, draws: float, followed: bool) -> None:
+    """Refuse what would take hours, and say so of what takes minutes."""
+    numbers = contexts * draws if contexts < LARGEST else math.inf
+    cost = f"contexts = {shown(contexts)}: {numbers:.0e} numbers would be drawn"
+    if numbers > MOST_DRAWS:
+        raise OutOfReach(f"{cost}, at most {MOST_DRAWS:.0e}; ask for fewer, or for an accuracy by rtol.")
+    if numbers > MANY_DRAWS and not followed:
+        minutes = numbers / NUMBERS_A_SECOND / 60
+        warnings.warn(f"{cost}, some {minutes:.0f} minutes on one processor; progress= follows them.", stacklevel=4)
+
+
+def _validate(contexts: int | None, rtol: float | None, progress: Progress | None) -> None:
+    if progress is not None:
+        function("progress", progress, "(contexts done, contexts wanted)")
     if contexts is not None and rtol is not None:
-        raise InvalidInput(f"contexts = {contexts} and rtol = {rtol}: give one of them.")
+        raise InvalidInput(f"contexts = {shown(contexts)} and rtol = {shown(rtol)}: give one of them.")
     if contexts is not None:
         whole("contexts", contexts, 2)
-    if rtol is not None and (isinstance(rtol, bool) or not isinstance(rtol, int | float) or not 0 < rtol < 1):
-        raise InvalidInput(f"rtol = {rtol!r}: the relative accuracy must lie between 0 and 1.")
+    if rtol is not None:
+        number("rtol", rtol, "the relative accuracy", above=0, below=1)
 
 
 def require_fit(problem: Problem, sampling: str = "full") -> None:

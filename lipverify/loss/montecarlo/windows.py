@@ -1,10 +1,10 @@
-r"""Softmax sums at a whole set of windows: few exponentials, many multiplications.
+r"""Softmax sums at a whole set of values of w: few exponentials, many multiplications.
 
 With g_i(w) = exp(w (s_i - max_j s_j)) for scores s_i, everything that a softmax average needs at w is made of
 
     S(w) = sum_i g_i(w),   T_k(w) = sum_i g_i(w) v_{k,i},   sum_i g_i(w)^2 = S(2w),
 
-and g_i(2w) = g_i(w)^2. Windows are therefore taken in ladders w_0, 2 w_0, 4 w_0, ...: one exponential for a
+and g_i(2w) = g_i(w)^2. Values of w are therefore taken in ladders w_0, 2 w_0, 4 w_0, ...: one exponential for a
 ladder, one multiplication for a rung, and the squares that the noise needs are the next rung.
 """
 
@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = Any
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Array, Floats
 
 LOST_BITS = 8
 """Each squaring doubles the relative rounding error of g. Eight bits may be lost so; more only where w itself is
 larger than 2^8, since exp(w s) is known to w units of rounding at best."""
 SAME = 8 * float(np.finfo(float).eps)
-"""Windows this close, relatively, are one: a grid of ratio 2 is rounded when it is made."""
+"""Values of w this close, relatively, are one: a grid of ratio 2 is rounded when it is made."""
 LARGEST = 2.0**60
 FLOOR, FLOOR_EVERY = 1e-30, 3
 """Where g would pass through the subnormal numbers, on which processors are slow, smaller ones are raised to this
@@ -53,7 +52,7 @@ class Grid:
 
 
 def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
-    """The windows as ladders, from the smallest window up.
+    """The values of w as ladders, from the smallest up.
 
     Scores are known to rounding of the largest, so that beyond 2^60 over it all windows are one.
 

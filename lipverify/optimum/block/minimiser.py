@@ -11,15 +11,15 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import number
 from lipverify.loss.block import block_terms
 from lipverify.problem import Problem
 from lipverify.problem.covariates import ProductOfSpheres
-
-Floats = NDArray[np.float64]
+from lipverify.problem.problem import require_problem
 
 ALONG = np.array([-1.0, -0.3, -0.1, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 ACROSS = np.array([0.005, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
@@ -54,6 +54,12 @@ class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
     def gain(self) -> float:
         """What a spurious part of M saves."""
         return self.aligned_loss - self.loss
+
+    @property
+    def ratio(self) -> tuple[float, float]:
+        """(c'/c, its error)."""
+        ratio = self.c_perp / self.c
+        return ratio, (self.c_perp_error + abs(ratio) * self.c_error) / abs(self.c)
 
     @property
     def aligned(self) -> bool:
@@ -119,8 +125,8 @@ def optimal_block(problem: Problem, C: float) -> BlockOptimum:
     >>> round(found.c, 3), round(found.c_perp, 3), round(found.aligned_c, 3), round(1e4 * found.gain, 2)
     (4.612, 1.795, 3.847, 3.37)
     """
-    if isinstance(C, bool) or not isinstance(C, int | float) or not 0 < C < math.inf:
-        raise InvalidInput(f"C = {C!r}: the radius of the ball must be finite and > 0.")
+    require_problem(problem)
+    number("C", C, "the radius of the ball", above=0)
     if problem.n == 1:
         raise InvalidInput("n = 1: the weight of a single token is 1, and the loss does not depend on M; use n >= 2.")
     surface = _Surface(problem, float(C))
@@ -174,7 +180,7 @@ def _along(surface: _Surface, bracket: tuple[float, float]) -> float:
 
 
 def _slope(surface: _Surface, c: float) -> tuple[float, float]:
-    """DL / d(c'^2) at (c, 0) from two differences, whose distance is the error besides rounding."""
+    """dL / d(c'^2) at (c, 0) from two differences, whose distance is the error besides rounding."""
     steps = np.array([0.0, PROBE, 2 * PROBE]) * surface.units[1]
     loss, error = surface.losses(c, steps)
     slopes = (loss[1:] - loss[0]) / steps[1:] ** 2

@@ -10,14 +10,12 @@ small changes only, reports too small an error.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.optimum.jackknife import jackknife, mean_interval
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import jackknife, mean_interval
 from lipverify.optimum.matrix.constraints import Constraint, SpectralBall
 from lipverify.optimum.matrix.descent import End
 from lipverify.optimum.matrix.sampled import SampledLoss
-
-Floats = NDArray[np.float64]
 
 CLEAR = 2.0
 """In half-widths of 95 % intervals: four standard errors and more."""

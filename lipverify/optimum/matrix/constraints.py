@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import number
 from lipverify.problem.matrices import orthonormal_rows
-
-Floats = NDArray[np.float64]
 
 
 class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
@@ -110,8 +109,7 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
     def __post_init__(self) -> None:
         if self.B is not None:
             msgspec.structs.force_setattr(self, "B", orthonormal_rows("B", self.B))
-        if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < math.inf:
-            raise InvalidInput(f"C = {self.C!r}: the radius of the ball must be finite and > 0.")
+        number("C", self.C, "the radius of the ball", above=0)
         if not isinstance(self.symmetric, bool):
             raise InvalidInput(f"symmetric = {self.symmetric!r}: it must be True or False.")
 

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from lipverify.foundation.arrays import Floats
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.projected import projected_gradient, stationarity
 
-Floats = NDArray[np.float64]
 Objective = Callable[[Floats], tuple[float, Floats]]
 
 TOLERANCE, ACCEPTED = 1e-8, 1e-6

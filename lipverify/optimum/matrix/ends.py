@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
-from lipverify.optimum.jackknife import mean_interval
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import mean_interval
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import End, Objective, Units
 from lipverify.optimum.matrix.sampled import SampledLoss
 from lipverify.problem import Problem
-
-Floats = NDArray[np.float64]
 
 SAME = 1e-3
 """Ends closer than this share of their size, or of the unit's, are one minimiser; their distance is in the error."""
@@ -94,7 +92,7 @@ def _as_good(excess: Floats) -> bool:
 
 
 def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: Problem) -> None:
-    """Refuse an end from which the loss still falls as M grows along one of its singular directions.
+    """Refuse an end from which the loss falls, or is flat to rounding, as M grows along one of its singular directions.
 
     Raises
     ------
@@ -105,8 +103,8 @@ def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: 
     for u, s, v in zip(left.T, values, right, strict=True):
         farther = constraint.project(end.M + (FARTHER - 1) * s * np.outer(u, v))
         free = np.linalg.norm(farther - end.M) > s  # the constraint lets it grow
-        if free and s * problem.covariates.radius**2 >= FELT and loss(farther)[0] <= end.loss:
+        if free and s * problem.covariates.radius**2 >= FELT and loss(farther)[0] <= (1 + LEVEL) * end.loss:
             raise OutOfReach(
-                f"the loss still falls beyond |M| = {values[0]:.3g} (n = {problem.n}, sigma = {problem.sigma:g}): it "
+                f"the loss does not rise beyond |M| = {values[0]:.3g} (n = {problem.n}, sigma = {problem.sigma:g}): it "
                 "has no minimum that the draws can see; bound M by constraint=SpectralBall(C=...), or draw more."
             )

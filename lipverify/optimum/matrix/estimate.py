@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.optimum.jackknife import jackknife, largest_deviation
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import jackknife, largest_deviation
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.problem.symmetry import Symmetry
-
-Floats = NDArray[np.float64]
 
 REJECTED = 1e-6
 """Where the chance of the asymmetry that is seen is below this, the symmetric form is not reported."""

@@ -8,20 +8,21 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.showing import Shown, axes, table
+from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import attention_named
-from lipverify.loss.counts import whole
 from lipverify.optimum.matrix.constraints import Constraint, Unconstrained
 from lipverify.optimum.matrix.ends import Ends, require_bounded
 from lipverify.optimum.matrix.replication import Descents
 from lipverify.optimum.matrix.sampled import BATCHES, affordable_contexts, draw_loss
 from lipverify.optimum.matrix.starts import natural_units, starting_points
 from lipverify.problem import Problem
+from lipverify.problem.problem import require_problem
 from lipverify.problem.symmetry import Symmetry, symmetry
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 LEAST_CONTEXTS = 40 * BATCHES
@@ -31,7 +32,7 @@ INVARIANT = 1e-9
 """How far the shape of a constraint may be from its group average: bases are orthonormal to 1e-10."""
 
 
-class MatrixOptimum(msgspec.Struct, frozen=True, kw_only=True):
+class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """M* found by sampling and the loss there; errors are half-widths of 95 % intervals, entry by entry.
 
     `M` is the group average of `M_raw`, the minimiser over the whole constraint set, if `averaged`; else it is
@@ -64,7 +65,30 @@ class MatrixOptimum(msgspec.Struct, frozen=True, kw_only=True):
     contexts: int
     starts: int
     seed: int
-    cell: str
+    stream: str
+
+    def _title(self) -> str:
+        return f"{self.problem.in_words}, {self.attention}, {self.contexts} contexts"
+
+    def _columns(self) -> dict[str, Any]:
+        return {"M": np.asarray(self.M), "M_error": np.asarray(self.M_error)}
+
+    def __repr__(self) -> str:
+        error = float(np.max(self.M_error))
+        return f"MatrixOptimum({self._title()}: M={np.asarray(self.M).round(6).tolist()} ± {error:.1g} at most)"
+
+    def _repr_html_(self) -> str:
+        rows = {f"column {j}": column for j, column in enumerate(np.asarray(self.M).T, 1)}
+        return table(f"M*, {self._title()}; errors to {float(np.max(self.M_error)):.1g}", rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The entries of M as colours about zero; the axes."""
+        ax = axes(ax)
+        largest = float(np.max(np.abs(self.M))) or 1.0
+        image = ax.imshow(np.asarray(self.M), cmap="RdBu_r", vmin=-largest, vmax=largest)
+        ax.figure.colorbar(image, ax=ax, label="entry of M*")
+        ax.set(xticks=[], yticks=[], title=self.problem.in_words)
+        return ax
 
 
 def optimal_matrix(
@@ -76,7 +100,7 @@ def optimal_matrix(
     starts: int = 5,
     use_symmetry: bool = True,
     seed: int = 0,
-    cell: str = "",
+    stream: str = "",
     progress: Progress | None = None,
 ) -> MatrixOptimum:
     r"""Minimise the mean loss over common draws, from several starts; jackknife over 16 batches for the errors.
@@ -100,7 +124,7 @@ def optimal_matrix(
         How many descents, >= 2: from w I, from near zero, then from random matrices.
     use_symmetry
         Whether to average over the symmetry of the problem.
-    seed, cell
+    seed, stream
         Address of the random numbers: the result is a function of it.
     progress
         Called with (descents done, descents in all); where a bound is hardly felt, there are 17 more.
@@ -125,11 +149,12 @@ def optimal_matrix(
     (True, 2, True)
     """
     constraint = Unconstrained() if constraint is None else constraint
-    contexts, starts = _validated(problem, constraint, attention, contexts, starts)
-    loss = draw_loss(problem, attention_named(attention), contexts, seed, f"{cell}/matrix")
+    contexts, starts = _validated(problem, constraint, attention, contexts, starts, progress)
+    a_seed(seed)
+    loss = draw_loss(problem, attention_named(attention), contexts, seed, f"{stream}/matrix")
     units = natural_units(problem, loss, constraint)
     descents = Descents(loss, constraint, units, _counter(progress, starts + BATCHES))
-    begins = starting_points(problem, units, starts, seed, cell)
+    begins = starting_points(problem, units, starts, seed, stream)
     ends = Ends.of(loss, [descents.end(start) for start in begins], units)
     require_bounded(loss, constraint, ends.best, problem)
     ends.require_determined()
@@ -149,7 +174,7 @@ def optimal_matrix(
         contexts=contexts,
         starts=starts,
         seed=seed,
-        cell=cell,
+        stream=stream,
     )
 
 
@@ -160,19 +185,22 @@ def _group(problem: Problem, constraint: Constraint, use_symmetry: bool) -> Symm
     return group if use_symmetry and shared else Symmetry(())
 
 
-def _validated(problem: Any, constraint: Any, attention: Any, contexts: Any, starts: Any) -> tuple[int, int]:
+def _validated(
+    problem: Any, constraint: Any, attention: Any, contexts: Any, starts: Any, progress: Any
+) -> tuple[int, int]:
     """The number of contexts and of starts; refuses what breaks a rule."""
-    if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem = {problem!r} is not a Problem; build one with Problem(d=..., n=..., law=...).")
+    require_problem(problem)
     if not isinstance(constraint, Constraint):
-        raise InvalidInput(f"constraint = {constraint!r} is not a constraint; use for example Symmetric().")
+        raise InvalidInput(f"constraint = {shown(constraint)} is not a constraint; use for example Symmetric().")
+    if progress is not None:
+        function("progress", progress, "(descents done, descents in all)")
     constraint.require_dimension(problem.d)
     if attention_named(attention).sum_to_one and problem.n == 1:
         raise InvalidInput("n = 1: the weight of a single token is 1, and the loss does not depend on M; use n >= 2.")
     if problem.law.constant and problem.sigma == 0:
         raise InvalidInput(f"law = {problem.law!r} is constant and sigma = 0: the loss does not depend on M.")
     contexts = _default_contexts(problem) if contexts is None else contexts
-    return whole("contexts", contexts, LEAST_CONTEXTS), whole("starts", starts, 2)
+    return whole("contexts", contexts, LEAST_CONTEXTS, most=10**12), whole("starts", starts, 2, most=10**4)
 
 
 def _default_contexts(problem: Problem) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from itertools import repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
+
 Objective = Callable[[Floats], tuple[float, Floats]]
 Projection = Callable[[Floats], Floats]
 

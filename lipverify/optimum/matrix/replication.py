@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
-from lipverify.optimum.jackknife import jackknife
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import jackknife
 from lipverify.optimum.matrix.boundary import settled
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
@@ -18,8 +18,6 @@ from lipverify.optimum.matrix.ends import Ends
 from lipverify.optimum.matrix.estimate import Estimate
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss
 from lipverify.problem.symmetry import Symmetry
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +66,7 @@ class Descents:
         return estimate, float(loss), float(error)
 
     def _relaxed(self, best: End, group: Symmetry, slack: Floats) -> Estimate:
-        """The minimiser near by without the bound: no bound makes a minimiser less certain than that."""
+        """The nearest minimiser without the bound, whose errors are at least those of the minimiser within it."""
         free = replace(self, constraint=self.constraint.relaxed)
         whole = free.end(best.M)
         if not whole.converged:

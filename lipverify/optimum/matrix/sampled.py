@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
 from lipverify.loss.attention import Attention, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
-
-Floats = NDArray[np.float64]
 
 BATCHES, NONE = 16, -1
 """Batches that are left out in turn; the context number i is in batch i mod 16."""
@@ -70,8 +68,8 @@ def affordable_contexts(problem: Problem) -> int:
     return int(LARGEST_STORE / (float(problem.n) * (problem.d + WORK_ARRAYS)))
 
 
-def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, cell: str) -> SampledLoss:
-    """Draw the contexts; block number j is the chunk j of the cell.
+def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, stream: str) -> SampledLoss:
+    """Draw the contexts; block number j is the chunk j of the stream.
 
     Raises
     ------
@@ -87,6 +85,6 @@ def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, 
     size = BATCHES * max(1, BLOCK_TOKENS // (BATCHES * int(problem.n)))
     firsts = takewhile(lambda first: first < contexts, count(0, size))
     blocks = tuple(
-        draw_contexts(problem, min(size, contexts - first), seed, cell, chunk) for chunk, first in enumerate(firsts)
+        draw_contexts(problem, min(size, contexts - first), seed, stream, chunk) for chunk, first in enumerate(firsts)
     )
     return SampledLoss(problem, attention, blocks)

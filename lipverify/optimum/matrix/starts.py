@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
-from lipverify.loss.streams import normals
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import normals
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import Units
 from lipverify.optimum.matrix.sampled import SampledLoss
 from lipverify.problem import Problem
 
-Floats = NDArray[np.float64]
-
-WINDOWS = 2.0 ** np.arange(-4, 11)
-"""Windows among which the scale is found, for covariates of radius 1."""
+SCALES = 2.0 ** np.arange(-4, 11)
+"""Values of w among which the scale is found, for covariates of radius 1."""
 SMALL = 1e-3
 LEAST_EIGENVALUE = 1e-6
 
@@ -28,7 +26,7 @@ def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -
     InvalidInput
         If the loss is zero there.
     """
-    grid = WINDOWS / problem.covariates.radius**2
+    grid = SCALES / problem.covariates.radius**2
     windows = grid[grid <= max(constraint.reach, grid[0])]
     losses = [loss(w * np.eye(problem.d))[0] for w in windows]
     best = int(np.argmin(losses))
@@ -37,13 +35,13 @@ def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -
     return Units(matrix=float(windows[best]), whitening=_whitening(loss), loss=losses[best])
 
 
-def starting_points(problem: Problem, units: Units, starts: int, seed: int, cell: str) -> list[Floats]:
+def starting_points(problem: Problem, units: Units, starts: int, seed: int, stream: str) -> list[Floats]:
     """The best w I of the grid, a random matrix near zero, and then random matrices of the size of w I.
 
     Nothing but w I assumes a form of the minimiser.
     """
     d = problem.d
-    random = units.matrix / np.sqrt(d) * normals(seed, f"{cell}/starts", 0, (max(starts, 2), d, d))
+    random = units.matrix / np.sqrt(d) * normals(seed, f"{stream}/starts", 0, (max(starts, 2), d, d))
     return [units.matrix * np.eye(d), SMALL * random[0], *random[1:]][:starts]
 
 

@@ -23,20 +23,17 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.streams import normals, uniforms
+from lipverify.foundation.validation import number, whole
 from lipverify.loss.attention import softmax_pullback, softmax_weights
-from lipverify.loss.counts import whole
 from lipverify.loss.montecarlo.contexts import draw_contexts
-from lipverify.loss.streams import normals, uniforms
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.law import RidgeLaw, as_functions
-
-Array = Any
-Floats = NDArray[np.float64]
 
 RECORDS = 20
 
@@ -58,7 +55,7 @@ class FullTrajectory(msgspec.Struct, frozen=True, kw_only=True):
     batch: int
     size: float
     seed: int
-    cell: str
+    stream: str
     steps: Any
     keys: Any
     queries: Any
@@ -69,19 +66,33 @@ class FullTrajectory(msgspec.Struct, frozen=True, kw_only=True):
         return np.asarray(np.swapaxes(self.keys, 1, 2) @ self.queries)
 
 
-def draw_labelled(problem: Problem, contexts: int, seed: int, cell: str) -> LabelledContexts:
+def draw_labelled(problem: Problem, contexts: int, seed: int, stream: str) -> LabelledContexts:
     """Contexts with drawn amplitudes and label noise, for any law whose functions can be drawn.
 
     >>> from lipverify.laws import ReLU
-    >>> draw_labelled(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, cell="example").tokens.shape
+    >>> draw_labelled(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, stream="example").tokens.shape
     (4, 10, 4)
     """
-    drawn = draw_contexts(problem, contexts, seed, cell)
-    amplitudes = _amplitudes(problem, uniforms(seed, f"{cell}/amplitudes", 0, (len(drawn.values), contexts)))
+    drawn = draw_contexts(problem, contexts, seed, stream)
+    amplitudes = _amplitudes(problem, uniforms(seed, f"{stream}/amplitudes", 0, (len(drawn.values), contexts)))
     f = sum(one[:, None] * values for one, values in zip(amplitudes, drawn.values, strict=True))
     targets = sum(one * target for one, target in zip(amplitudes, drawn.targets, strict=True))
-    labels = f + problem.sigma * normals(seed, f"{cell}/noise", 0, (contexts, int(problem.n)))
+    labels = f + problem.sigma * normals(seed, f"{stream}/noise", 0, (contexts, int(problem.n)))
     return LabelledContexts(np.concatenate([drawn.tokens, labels[:, :, None]], axis=2), drawn.query, targets)
+
+
+def mirrored(contexts: LabelledContexts) -> LabelledContexts:
+    """The same contexts with -x for every x, the query's included, and labels as they are.
+
+    They are as likely as the contexts themselves where -x is drawn like x and f(-x) like f(x).
+
+    >>> from lipverify.laws import ReLU
+    >>> drawn = draw_labelled(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, stream="example")
+    >>> bool(np.all(mirrored(drawn).tokens[..., :3] == -drawn.tokens[..., :3]))
+    True
+    """
+    signs = np.append(-np.ones(contexts.query.shape[-1]), 1.0)
+    return LabelledContexts(signs * contexts.tokens, -contexts.query, contexts.targets)
 
 
 def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array, Array]:
@@ -93,7 +104,7 @@ def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array,
     Source: Collins et al., slides, equation (1), with the value matrix of the same slide.
 
     >>> from lipverify.laws import Affine
-    >>> c = draw_labelled(Problem(d=2, n=10, law=Affine()), contexts=100, seed=0, cell="example")
+    >>> c = draw_labelled(Problem(d=2, n=10, law=Affine()), contexts=100, seed=0, stream="example")
     >>> loss, gradient = full_loss_and_gradient(c, np.eye(3))
     >>> gradient.shape, gradient[:, 2].tolist()
     ((3, 3), [0.0, 0.0, 0.0])
@@ -116,7 +127,7 @@ def curvature_in_row(contexts: LabelledContexts, M: Floats) -> float:
     By complex steps of the gradient, so that there is no error of a difference.
 
     >>> from lipverify.laws import ReLU
-    >>> c = draw_labelled(Problem(d=2, n=10, law=ReLU(L=3.0)), contexts=4000, seed=0, cell="example")
+    >>> c = draw_labelled(Problem(d=2, n=10, law=ReLU(L=3.0)), contexts=4000, seed=0, stream="example")
     >>> curvature_in_row(c, np.eye(2)) > 0
     True
     """
@@ -139,7 +150,7 @@ def train_full(
     learning_rate: float = 0.02,
     size: float = 0.1,
     seed: int = 0,
-    cell: str = "",
+    stream: str = "",
 ) -> FullTrajectory:
     r"""Train K and Q, each of (d+1)^2 entries, on fresh contexts from a random start.
 
@@ -151,7 +162,7 @@ def train_full(
         "adam" or "gd", how many steps, contexts a step, and the size of a step.
     size
         Standard deviation of the entries of K and Q at the start.
-    seed, cell
+    seed, stream
         Address of the random numbers.
 
     Raises
@@ -170,13 +181,12 @@ def train_full(
     """
     rule = optimiser_named(optimiser, learning_rate)
     steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
-    if isinstance(size, bool) or not isinstance(size, int | float) or not 0 < size < np.inf:
-        raise InvalidInput(f"size = {size!r}: the standard deviation of the start must be finite and > 0.")
-    K, Q = size * normals(seed, f"{cell}/start", 0, (2, problem.d + 1, problem.d + 1))
+    number("size", size, "the standard deviation of the start", above=0)
+    K, Q = size * normals(seed, f"{stream}/start", 0, (2, problem.d + 1, problem.d + 1))
     of_keys = of_queries = Moments.none(problem.d + 1)
     every, records = max(1, steps // RECORDS), [(0, K, Q)]
     for t in range(1, steps + 1):
-        contexts = draw_labelled(problem, batch, seed, f"{cell}/training/{t}")
+        contexts = draw_labelled(problem, batch, seed, f"{stream}/training/{t}")
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
             _, slope = full_loss_and_gradient(contexts, K.T @ Q)
             of_keys, by_keys = rule.step(of_keys, Q @ slope.T)
@@ -189,7 +199,7 @@ def train_full(
     names = ("steps", "keys", "queries")
     columns = {name: np.array(column) for name, column in zip(names, zip(*records, strict=True), strict=True)}
     return FullTrajectory(
-        problem=problem, optimiser=rule, batch=batch, size=float(size), seed=seed, cell=cell, **columns
+        problem=problem, optimiser=rule, batch=batch, size=float(size), seed=seed, stream=stream, **columns
     )
 
 

@@ -1,18 +1,14 @@
-"""First-order optimisers as pure functions: what was accumulated and a gradient in, the same and a change of M out."""
+"""First-order optimisers as pure functions: (moments, gradient) to (moments, change of M)."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.errors import InvalidInput
-
-Floats = NDArray[np.float64]
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import chosen, number
 
 
 class Moments(msgspec.Struct, frozen=True):
@@ -35,8 +31,7 @@ class Optimiser(msgspec.Struct, frozen=True, tag_field="optimiser"):
     name: ClassVar[str] = "optimiser"
 
     def __post_init__(self) -> None:
-        rule = "0 < learning_rate < infinity"
-        require_number("learning_rate", self.learning_rate, rule, lambda value: 0 < value < math.inf)
+        number("learning_rate", self.learning_rate, above=0)
 
     def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
         """What is accumulated after one more step, and the change of M."""
@@ -74,8 +69,8 @@ class Adam(Optimiser, frozen=True, tag="adam"):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("beta1", "beta2"):
-            require_number(name, getattr(self, name), f"0 <= {name} < 1", lambda value: 0 <= value < 1)
-        require_number("eps", self.eps, "0 < eps < infinity", lambda value: 0 < value < math.inf)
+            number(name, getattr(self, name), least=0, below=1)
+        number("eps", self.eps, above=0)
 
     def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
         """The moments with this gradient in them, and the change of M."""
@@ -84,12 +79,6 @@ class Adam(Optimiser, frozen=True, tag="adam"):
         second = self.beta2 * moments.second + (1 - self.beta2) * gradient**2
         m, v = first / (1 - self.beta1**t), second / (1 - self.beta2**t)
         return Moments(first, second, t), -self.learning_rate * m / (np.sqrt(v) + self.eps)
-
-
-def require_number(name: str, value: Any, rule: str, holds: Callable[[float], bool]) -> None:
-    """Refuse a value that is not a number or breaks its rule."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
-        raise InvalidInput(f"{name} = {value!r}: it must be a number with {rule}.")
 
 
 def optimiser_named(name: str, learning_rate: float, **constants: float) -> Optimiser:
@@ -103,8 +92,6 @@ def optimiser_named(name: str, learning_rate: float, **constants: float) -> Opti
     >>> optimiser_named("gd", 0.5, eps=1e-8)
     GradientDescent(learning_rate=0.5)
     """
-    if name == Adam.name:
+    if chosen("optimiser", name, (Adam.name, GradientDescent.name)) == Adam.name:
         return Adam(learning_rate, **constants)
-    if name == GradientDescent.name:
-        return GradientDescent(learning_rate)
-    raise InvalidInput(f"optimiser = {name!r} is not known; choose one of: {Adam.name}, {GradientDescent.name}.")
+    return GradientDescent(learning_rate)

@@ -7,19 +7,19 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import mean_interval
+from lipverify.foundation.streams import normals
+from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import attention_named
-from lipverify.loss.counts import whole
-from lipverify.loss.streams import normals
-from lipverify.optimum.jackknife import mean_interval
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss, draw_loss
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.problem import Problem
 from lipverify.problem.matrices import rows
+from lipverify.problem.problem import require_problem
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 SMALL = 0.01
@@ -43,7 +43,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     batch: int
     held_out: int
     seed: int
-    cell: str
+    stream: str
     steps: Any
     M: Any
     loss: Any
@@ -66,7 +66,7 @@ def pretrain(
     beta2: float = 0.999,
     eps: float = 1e-8,
     seed: int = 0,
-    cell: str = "",
+    stream: str = "",
     progress: Progress | None = None,
 ) -> Trajectory:
     r"""Train M on fresh tasks: step t takes the mean gradient over a batch of contexts that no other step sees.
@@ -92,8 +92,8 @@ def pretrain(
         Contexts on which the recorded losses are taken, >= 64.
     beta1, beta2, eps
         Constants of Adam.
-    seed, cell
-        Address of the random numbers: every step has a cell of its own.
+    seed, stream
+        Address of the random numbers; every step has a stream below it.
     progress
         Called with (steps done, steps in all).
 
@@ -116,13 +116,17 @@ def pretrain(
     >>> run.steps.tolist(), run.M.shape, bool(run.loss[-1] < run.loss[0])
     ([0, 50, 100], (3, 2, 2), True)
     """
+    require_problem(problem)
+    a_seed(seed)
+    if progress is not None:
+        function("progress", progress, "(steps done, steps in all)")
     rule = optimiser_named(optimiser, learning_rate, beta1=beta1, beta2=beta2, eps=eps)
     steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
     every = max(1, steps // RECORDS) if every is None else whole("every", every, 1)
-    unseen = _held_out(problem, attention, held_out, seed, cell)
+    unseen = _held_out(problem, attention, held_out, seed, stream)
     records = []
     for t, M in enumerate(
-        _iterates(problem, attention, rule, steps, batch, _start(problem, start, seed, cell), seed, cell)
+        _iterates(problem, attention, rule, steps, batch, _start(problem, start, seed, stream), seed, stream)
     ):
         if t % every == 0 or t == steps:
             records.append((t, M, *_performance(unseen, M)))
@@ -137,19 +141,19 @@ def pretrain(
         batch=batch,
         held_out=held_out,
         seed=seed,
-        cell=cell,
+        stream=stream,
         **columns,
     )
 
 
 def _iterates(
-    problem: Problem, attention: str, rule: Optimiser, steps: int, batch: int, M: Floats, seed: int, cell: str
+    problem: Problem, attention: str, rule: Optimiser, steps: int, batch: int, M: Floats, seed: int, stream: str
 ) -> Iterator[Floats]:
     """M before the first step, and after each."""
     moments = Moments.none(problem.d)
     yield M
     for t in range(steps):
-        _, gradient = draw_loss(problem, attention_named(attention), batch, seed, f"{cell}/training/{t}")(M)
+        _, gradient = draw_loss(problem, attention_named(attention), batch, seed, f"{stream}/training/{t}")(M)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused on the next line but one
             moments, change = rule.step(moments, gradient)
             M = M + change
@@ -157,10 +161,10 @@ def _iterates(
         yield M
 
 
-def _held_out(problem: Problem, attention: str, contexts: int, seed: int, cell: str) -> SampledLoss:
+def _held_out(problem: Problem, attention: str, contexts: int, seed: int, stream: str) -> SampledLoss:
     """The loss on contexts of which no step sees one."""
     contexts = whole("held_out", contexts, 4 * BATCHES)
-    return draw_loss(problem, attention_named(attention), contexts, seed, f"{cell}/held-out")
+    return draw_loss(problem, attention_named(attention), contexts, seed, f"{stream}/held-out")
 
 
 def _performance(unseen: SampledLoss, M: Floats) -> tuple[float, float, float]:
@@ -179,11 +183,11 @@ def _require_finite(problem: Problem, M: Floats, step: int, learning_rate: float
         )
 
 
-def _start(problem: Problem, start: Any, seed: int, cell: str) -> Floats:
+def _start(problem: Problem, start: Any, seed: int, stream: str) -> Floats:
     """The first M, refused unless it is a finite d x d matrix."""
     d = problem.d
     if start is None:
-        return SMALL / problem.covariates.radius**2 * normals(seed, f"{cell}/start", 0, (d, d))
+        return SMALL / problem.covariates.radius**2 * normals(seed, f"{stream}/start", 0, (d, d))
     M = np.array(rows("start", start))
     if M.shape != (d, d):
         raise InvalidInput(f"start has shape {M.shape} and d = {d}: it must be a {d} x {d} matrix.")

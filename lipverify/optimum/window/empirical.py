@@ -6,20 +6,21 @@ import math
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.counts import whole
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import jackknife, mean_interval
+from lipverify.foundation.validation import a_seed, whole
 from lipverify.loss.montecarlo.terms import require_fit, sampler
-from lipverify.optimum.jackknife import jackknife
 from lipverify.problem import Problem
-
-Floats = NDArray[np.float64]
+from lipverify.problem.problem import require_problem
 
 BATCHES = 32
 FIT_POINTS, FIT_HALF_WIDTH, FIT_DEGREE = 13, math.log(2.0), 4
 SEARCH = np.geomspace(2.0**-6, 2.0**14, 41)
 SEARCH_SHARE = 0.1
+ENDS = np.array([0.0, SEARCH[-1]])
+"""A minimum is one that the draws tell from these windows."""
 
 
 class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +35,7 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
 
 
-def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0, cell: str = "") -> EmpiricalWindow:
+def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0, stream: str = "") -> EmpiricalWindow:
     """Minimise the sampled loss on common draws; jackknife over 32 batches for the error and the bias.
 
     A first tenth of the contexts finds the minimum on a coarse grid of windows from 2^-6 to 2^14; the others
@@ -45,27 +46,31 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
     InvalidInput
         If `contexts` is not an integer, or less than 640: 20 for each batch.
     OutOfReach
-        If a context does not fit, the minimum is at the end of the grid, or it is so flat that one batch more
-        or less moves it out of the fitted range.
+        If a context does not fit, the minimum is at the end of the grid or not told from w = 0 or from the end, or it
+        is so flat that one batch more or less moves it out of the fitted range.
 
     >>> from lipverify.laws import Affine
     >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
     >>> abs(found.w - 1.572) < 2 * found.w_error, found.w_error < 0.1
     (True, True)
     """
+    require_problem(problem)
     whole("contexts", contexts, 20 * BATCHES)
+    a_seed(seed)
     require_fit(problem)
-    coarse = _batch_losses(problem, SEARCH, int(contexts * SEARCH_SHARE), seed, f"{cell}/search").mean(axis=0)
+    coarse = _batch_losses(problem, SEARCH, int(contexts * SEARCH_SHARE), seed, f"{stream}/search").mean(axis=0)
     best = int(np.argmin(coarse))
     if best in (0, SEARCH.size - 1):
         raise OutOfReach(f"the sampled loss has its minimum at w = {SEARCH[best]:g}, the end of the grid.")
     x = math.log(SEARCH[best]) + np.linspace(-FIT_HALF_WIDTH, FIT_HALF_WIDTH, FIT_POINTS)
-    batches = _batch_losses(problem, np.exp(x), contexts, seed, f"{cell}/fit")
+    losses = _batch_losses(problem, np.append(np.exp(x), ENDS), contexts, seed, f"{stream}/fit")
+    batches = losses[:, : x.size]
     pooled = _minimum(x, batches.mean(axis=0))
     left_out = np.array([_minimum(x, np.delete(batches, b, axis=0).mean(axis=0)) for b in range(BATCHES)])
     if np.any((left_out[:, 0] <= x[0]) | (left_out[:, 0] >= x[-1])):
         # at an end of the range every batch agrees, and the jackknife would report an error of zero
         raise OutOfReach(f"contexts = {contexts}: too few to locate the minimum near w = {SEARCH[best]:g}; draw more.")
+    _require_told_from_the_ends(losses, int(np.argmin(np.abs(x - pooled[0]))), math.exp(pooled[0]))
     (log_w, loss), (log_w_error, loss_error) = jackknife(pooled, left_out)
     w = math.exp(log_w)
     w_error = w * math.expm1(log_w_error)
@@ -80,9 +85,20 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
     )
 
 
-def _batch_losses(problem: Problem, w: Floats, contexts: int, seed: int, cell: str) -> Floats:
+def _require_told_from_the_ends(losses: Floats, at: int, w: float) -> None:
+    """Refuse a minimum whose loss, in column `at`, is not clearly below that at ENDS, in the last columns."""
+    for end, there in zip(ENDS, losses[:, -ENDS.size :].T, strict=True):
+        gain, error = mean_interval(there - losses[:, at])
+        if gain <= error:
+            raise OutOfReach(
+                f"the sampled loss near w = {w:.3g} is below that at w = {end:g} by {gain:.2g} ± {error:.2g}: the "
+                "draws do not tell whether the minimum is there; draw more contexts, or use optimal_window."
+            )
+
+
+def _batch_losses(problem: Problem, w: Floats, contexts: int, seed: int, stream: str) -> Floats:
     """Mean loss of each batch at every window: (batch, w)."""
-    drawn = sampler(problem, w, seed=seed, cell=cell)
+    drawn = sampler(problem, w, seed=seed, stream=stream)
     samples = np.concatenate([drawn.chunk(index) for index in range(-(-contexts // drawn.size))])[:contexts]
     losses = problem.sigma**2 * samples[:, : w.size] + drawn.unit * samples[:, w.size :]
     return np.stack([batch.mean(axis=0) for batch in np.array_split(losses, BATCHES)])

@@ -11,16 +11,36 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import Chebyshev
-from numpy.typing import NDArray
 
+from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
 from lipverify.problem import Problem
 
 NODES, HALF_WIDTH = np.cos(np.pi * (np.arange(9) + 0.5) / 9), 0.15
 """Chebyshev nodes of polynomials of degree 8 on log w +- 0.15."""
+SAFETY = 8.0
+"""What a polynomial leaves out is told by its last coefficient, which may be small by chance."""
+INSIDE = 0.9
+"""A minimum nearer to the end of the interval than this is looked at again from its own place."""
 
 
-def through(values: NDArray[np.float64]) -> Chebyshev:
+@dataclass(frozen=True)
+class Minimum:
+    """A minimum of the loss with its errors; `w_error` is infinite where the loss is flat to rounding."""
+
+    w: float
+    w_error: float
+    bias: float
+    noise: float
+    error: float
+
+    @property
+    def loss(self) -> float:
+        """The loss there."""
+        return self.bias + self.noise
+
+
+def through(values: Floats) -> Chebyshev:
     """The polynomial in (log w - centre) / HALF_WIDTH through values at NODES."""
     return Chebyshev.fit(NODES, values, deg=NODES.size - 1, domain=[-1, 1])
 
@@ -34,38 +54,39 @@ def shorter(fit: Chebyshev) -> Chebyshev:
 class LocalLoss:
     """Bias and noise as polynomials in (log w - centre) / HALF_WIDTH; `error` bounds that of the loss."""
 
+    centre: float
     bias: Chebyshev
     noise: Chebyshev
     error: float
 
     @classmethod
     def at(cls, problem: Problem, centre: float) -> LocalLoss:
-        """Through exact values about w = e^centre."""
+        """The polynomials through exact values at the nodes about w = e^centre."""
         terms = loss_terms(problem, np.exp(centre + HALF_WIDTH * NODES))
         bias, noise = through(terms.bias), through(terms.noise)
-        left_out = abs(bias.coef[-1]) + abs(noise.coef[-1])
+        left_out = SAFETY * (abs(bias.coef[-1]) + abs(noise.coef[-1]))
         # interpolation at nine Chebyshev nodes enlarges the errors of values by less than 3
-        return cls(bias, noise, float(left_out + 3 * np.max(terms.total_error)))
+        return cls(centre, bias, noise, float(left_out + 3 * np.max(terms.total_error)))
 
     @property
     def total(self) -> Chebyshev:
         """The loss."""
         return self.bias + self.noise
 
-    def minimum(self) -> float | None:
-        """Where in [-1, 1] the loss is lowest, if there is a minimum."""
-        return _minimum(self.total)
+    def lowest(self) -> float:
+        """Where in [-1, 1] the loss is lowest; an end, if there is no minimum between."""
+        roots = (self.total / self.total(0.0) - 1).deriv().roots()
+        real = roots[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)].real
+        minima = [float(root) for root in real if self.total.deriv(2)(root) > 0]
+        return min(minima or (-1.0, 1.0), key=self.total)
 
-    def minimum_error(self, root: float) -> float:
-        """The distance to the minimum for one degree less, and what the errors of values do to a derivative."""
-        other = _minimum(shorter(self.total))
-        gap = math.inf if other is None else abs(other - root)
-        return gap + NODES.size * self.error / float(self.total.deriv(2)(root))
+    def minimum(self, root: float) -> Minimum:
+        """The minimum at a root of the derivative within INSIDE.
 
-
-def _minimum(fit: Chebyshev) -> float | None:
-    """The root of the derivative in [-1, 1] where the polynomial is lowest."""
-    roots = (fit / fit(0.0) - 1).deriv().roots()
-    real = roots[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)].real
-    minima = [float(root) for root in real if fit.deriv(2)(root) > 0]
-    return min(minima, key=fit, default=None)
+        The derivative of what the polynomial is off by is at most (degree / sqrt(1 - root^2)) error (Bernstein).
+        """
+        w, curvature = math.exp(self.centre + HALF_WIDTH * root), float(self.total.deriv(2)(root))
+        off = (NODES.size - 1) / math.sqrt(1 - root**2) * self.error / curvature
+        # where it is off by more than what is left of the interval, nothing is known of the minimum
+        w_error = w * HALF_WIDTH * off if off <= 1 - abs(root) else math.inf
+        return Minimum(w, w_error, float(self.bias(root)), float(self.noise(root)), self.error)

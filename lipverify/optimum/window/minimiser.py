@@ -1,36 +1,41 @@
 r"""The optimal window w* = argmin_w B(w) + N(w), w >= 0.
 
-Three steps: a descent on rough values brackets the minimum; a scan below and above it shows that no
-other window does better; a polynomial through exact values in log w gives the root of the
-derivative to many more digits than values near a flat minimum could by themselves.
+Rough values tell which minima may be the least. About each a polynomial through exact values, in log w or, near 0, in
+w with its first coefficients known in closed form, gives the root of the derivative to many more digits than values
+could by themselves; then exact losses are compared. A minimum at w = 0 is known by the derivatives there.
+
+There is none at infinity: the nearest two tokens are about as near as each other, to 1/w, in a share of order 1/w of
+contexts, where both labels are better than one. The loss is L(infinity) - C/w + ..., C > 0.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.showing import Shown, latex_number
 from lipverify.loss import loss_terms
-from lipverify.optimum.window.local import HALF_WIDTH, NODES, LocalLoss
-from lipverify.optimum.window.search import Search, first_guess
+from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimum
+from lipverify.optimum.window.origin import REACH, OriginLoss
+from lipverify.optimum.window.search import competing
 from lipverify.problem import Problem
 from lipverify.problem.problem import require_isotropic
 
-Where = Literal["interior", "zero", "infinity"]
+Where = Literal["interior", "zero"]
 
 MOST_MOVES = 60
 
 
-class Optimum(msgspec.Struct, frozen=True, kw_only=True):
+class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """The window that minimises the loss, and the loss there.
 
-    `w_error` bounds the error of w; `loss_error` that of the loss. `where` says whether the
-    minimum is inside, at w = 0 or approached as w grows without bound (then w is infinite and the
-    loss is that of the nearest neighbour).
+    `w_error` bounds the error of w, `loss_error` that of the loss; both are finite. `where` says whether the minimum is
+    at w = 0 or not told from it: then w = 0, and a positive `w_error` is how far from 0 it may be. Where two minima
+    have one loss to rounding, `w_error` reaches from one to the other.
     """
 
     problem: Problem
@@ -41,6 +46,25 @@ class Optimum(msgspec.Struct, frozen=True, kw_only=True):
     w_error: float
     loss_error: float
     where: Where
+
+    def _title(self) -> str:
+        return self.problem.in_words
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("w", "w_error", "loss", "loss_error", "bias", "noise", "where")
+        return {name: getattr(self, name) for name in names}
+
+    def _repr_latex_(self) -> str:
+        w, loss = latex_number(self.w, self.w_error), latex_number(self.loss, self.loss_error)
+        return rf"$w^* = {w},\quad L(w^*) = {loss}$"
+
+    def plot(self, ax: Any = None) -> Any:
+        """The exact loss and its parts a factor of ten about w*, which is marked; the axes."""
+        middle = self.w if self.w > 0 else 1.0
+        ax = loss_terms(self.problem, np.geomspace(middle / 10, middle * 10, 21)).plot(ax)
+        ax.plot([self.w] * (self.w > 0), [self.loss] * (self.w > 0), "o", color="black", label="w*")
+        ax.legend()
+        return ax
 
 
 def optimal_window(problem: Problem) -> Optimum:
@@ -62,7 +86,7 @@ def optimal_window(problem: Problem) -> Optimum:
     InvalidInput
         If the problem is not isotropic, or the law is constant and sigma = 0, where the loss is zero everywhere.
     OutOfReach
-        If the minimum cannot be located.
+        If the minimum cannot be located: the loss is flat to rounding about it.
 
     Source: Collins et al., slides, Theorem 2 (the minimiser is w_KQ I).
 
@@ -76,47 +100,49 @@ def optimal_window(problem: Problem) -> Optimum:
         what = "L = 0" if hasattr(problem.law, "L") else f"law = {problem.law!r} is constant"
         raise InvalidInput(f"{what} and sigma = 0: the loss is zero at every window; make one of them positive.")
     if problem.law.constant or problem.n == 1:
-        return _at_the_end(problem, 0.0, "zero")
-    search = Search(problem)
-    x = search.global_minimum(first_guess(problem))
-    if math.isinf(x):
-        return _at_the_end(problem, math.inf, "infinity")
-    return _polish(problem, search.closer(x))
+        return _optimum(problem, _at_zero(problem))
+    near_zero, others = competing(problem)
+    minima = list(OriginLoss.of(problem).minima()) if near_zero else []
+    minima += [found for x in others if (found := _polished(problem, x)) is not None]
+    best = min(minima, key=lambda minimum: minimum.loss, default=None)
+    if best is None:
+        raise OutOfReach(f"the loss has no minimum that could be told from its surroundings, for {problem!r}.")
+    # a minimum that is as good to rounding is as likely to be the one
+    equal = [other for other in minima if other.loss - best.loss <= other.error + best.error]
+    w_error = max(abs(other.w - best.w) + other.w_error for other in equal)
+    if math.isinf(w_error):
+        raise OutOfReach(f"the loss is flat to rounding about its minimum near w = {best.w:.6g}, for {problem!r}.")
+    return _optimum(problem, best, w_error)
 
 
-def _polish(problem: Problem, x: float) -> Optimum:
-    """The minimum of the loss near x, by polynomials through exact values; moves on if it is not inside."""
+def _polished(problem: Problem, x: float) -> Minimum | None:
+    """The minimum of the loss near w = e^x, by polynomials through exact values; None if it is within reach of 0."""
     for _ in range(MOST_MOVES):
         local = LocalLoss.at(problem, x)
-        root = local.minimum()
-        if root is not None:
-            w = math.exp(x + HALF_WIDTH * root)
-            bias, noise = float(local.bias(root)), float(local.noise(root))
-            return Optimum(
-                problem=problem,
-                w=w,
-                loss=bias + noise,
-                bias=bias,
-                noise=noise,
-                w_error=w * HALF_WIDTH * local.minimum_error(root),
-                loss_error=local.error,
-                where="interior",
-            )
-        x += HALF_WIDTH * float(NODES[np.argmin(local.total(NODES))]) * 1.8
+        root = local.lowest()
+        if abs(root) <= INSIDE:
+            return local.minimum(root)
+        x += HALF_WIDTH * root * (1 if abs(root) < 1 else 1.8)
+        if x < math.log(REACH) - 2 * HALF_WIDTH:
+            return None
     raise OutOfReach(f"no minimum was found near w = {math.exp(x):.6g} for {problem!r}.")
 
 
-def _at_the_end(problem: Problem, w: float, where: Where) -> Optimum:
-    """The optimum record at w = 0 or infinity; there the terms are those of the nearest neighbour."""
-    far = math.exp(Search(problem).far)
-    terms = loss_terms(problem, np.array([far, far / 100] if math.isinf(w) else [w]))
+def _at_zero(problem: Problem) -> Minimum:
+    """The loss at w = 0, where nothing is to be gained by another window."""
+    terms = loss_terms(problem, 0.0)
+    return Minimum(0.0, 0.0, float(terms.bias), float(terms.noise), float(terms.total_error))
+
+
+def _optimum(problem: Problem, found: Minimum, w_error: float = 0.0) -> Optimum:
+    """The record of a minimum."""
     return Optimum(
         problem=problem,
-        w=w,
-        loss=float(terms.total[0]),
-        bias=float(terms.bias[0]),
-        noise=float(terms.noise[0]),
-        w_error=0.0,
-        loss_error=float(terms.total_error[0]) + float(np.ptp(terms.total)),
-        where=where,
+        w=found.w,
+        loss=found.loss,
+        bias=found.bias,
+        noise=found.noise,
+        w_error=w_error,
+        loss_error=found.error,
+        where="interior" if found.w > 0 else "zero",
     )

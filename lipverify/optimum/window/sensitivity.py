@@ -16,8 +16,9 @@ import msgspec
 import numpy as np
 from numpy.polynomial import Chebyshev
 
-from lipverify.errors import InvalidInput
-from lipverify.loss.exact.terms import length_slopes
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.validation import instance
+from lipverify.loss.exact.ridge.terms import length_slopes
 from lipverify.optimum.window.local import HALF_WIDTH, NODES, LocalLoss, shorter, through
 from lipverify.optimum.window.minimiser import Optimum
 from lipverify.problem.law import RidgeLaw
@@ -51,7 +52,9 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     Raises
     ------
     InvalidInput
-        If the minimum is at 0 or at infinity, or the law is known by its covariance only.
+        If the minimum is at 0, or the law is known by its covariance only.
+    OutOfReach
+        If the loss is so flat about w* that its curvature is rounding.
 
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import Affine
@@ -59,10 +62,13 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     >>> round(moves.window_n, 6), round(moves.loss_sigma, 6)  # 2 / (m + 4) and 2 N / loss, m = 2
     (0.333333, 1.333333)
     """
+    instance("optimum", optimum, Optimum, "optimal_window finds one")
     if optimum.where != "interior" or not isinstance(optimum.problem.law, RidgeLaw):
         raise InvalidInput(f"where = {optimum.where!r}: only a minimum inside of a ridge law has derivatives.")
     x, law = math.log(optimum.w), optimum.problem.law
     local = LocalLoss.at(optimum.problem, x)
+    if local.total.deriv(2)(0.0) <= NODES.size**2 * local.error:
+        raise OutOfReach(f"the loss is flat about w = {optimum.w:.3g}: its curvature there is not told from rounding.")
     noise_n, bias_n = length_slopes(optimum.problem, np.exp(x + HALF_WIDTH * NODES))
     by_n, by_sigma, by_amplitude = through(noise_n + bias_n), 2 * local.noise, 2 * local.bias
     window_n, window_sigma, window_L = (_moves(local, slope) for slope in (by_n, by_sigma, by_amplitude))

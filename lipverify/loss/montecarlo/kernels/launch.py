@@ -73,8 +73,8 @@ def samples(
     d, n
         Dimension >= 2, and tokens a context.
     ladders
-        The windows, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Every eighth window of a ladder has
-        an exponential of its own.
+        The values of w, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Every eighth rung of a
+        ladder has an exponential of its own.
     key
         Key of the Philox stream: an integer of 128 bits, as `numpy.random.Philox` takes it.
     first, bundles

@@ -10,13 +10,13 @@ from lipverify.errors import InvalidInput
 LAWS = {"affine": 0, "linear": 0, "relu": 1, "cosine": 2, "quadratic": 3}
 """The laws that have a kernel, with their numbers in laws.cuh: with the task averaged, linear is affine."""
 MOST_RUNGS = 8
-"""Windows that follow from one exponential: w_0, 2 w_0, ..., 2^7 w_0; the noise at the last needs 2^8 w_0."""
+"""Values of w that follow from one exponential: w_0, 2 w_0, ..., 2^7 w_0; the noise at the last needs 2^8 w_0."""
 PLACES, LANES, MOST_WARPS = 8, 32, 8  # as in kernels.cu
 TOKENS_A_LANE = 256
 """Lanes share the tokens of a query while each of them keeps so many that joining their sums is cheap."""
 
 Ladder = tuple[float, int]
-"""(w_0, m): the windows w_0, 2 w_0, ..., 2^(m - 1) w_0."""
+"""(w_0, m): the values w_0, 2 w_0, ..., 2^(m - 1) w_0."""
 
 
 def instantiation(law: str, rungs: int) -> str:
@@ -72,9 +72,9 @@ def require_question(law: str, d: int, n: int, ladders: Sequence[Ladder], bundle
     if bundles < 0:
         raise InvalidInput(f"bundles = {bundles}: the number of bundles must be >= 0.")
     if not ladders:
-        raise InvalidInput("ladders = []: at least one window is needed.")
+        raise InvalidInput("ladders = []: at least one w is needed.")
     for base, rungs in ladders:
         if not (math.isfinite(base) and base >= 0):
-            raise InvalidInput(f"w_0 = {base}: a window must be finite and >= 0.")
+            raise InvalidInput(f"w_0 = {base}: w must be finite and >= 0.")
         if rungs < 1:
-            raise InvalidInput(f"ladder ({base}, {rungs}): a ladder has at least one window.")
+            raise InvalidInput(f"ladder ({base}, {rungs}): a ladder has at least one w.")

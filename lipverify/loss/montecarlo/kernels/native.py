@@ -14,15 +14,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lipverify.loss.montecarlo.kernels.compiler import has_compiler, library, require_compiler
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.compiling import has_compiler, library, require_compiler
 from lipverify.loss.montecarlo.kernels.layout import LAWS, Ladder, require_question, split
 from lipverify.loss.montecarlo.kernels.source import assembled
 
 __all__ = ["has_compiler", "require_compiler", "samples"]
 
-Floats = NDArray[np.float64]
 
 ALIGNMENT = 64
 """Bytes: the widest register, and a line of the cache."""
@@ -41,8 +40,8 @@ def samples(
     d, n
         Dimension >= 2, and tokens a context.
     ladders
-        The windows, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Beyond 2^50, where t is not known
-        well enough to tell windows apart, a foot w_0 counts as 2^50.
+        The values of w, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Beyond 2^50, where t is not known
+        well enough to tell values of w apart, a foot w_0 counts as 2^50.
     key
         Key of the Philox stream: an integer of 128 bits, as `numpy.random.Philox` takes it.
     first, bundles

@@ -1,0 +1,37 @@
+"""What the trained models that come with lipverify cost, from their own files: `python benchmarks/trainings.py`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.published import LAYERS
+from lipverify.linear_transformer.training.witness import Witness, models_folder, read_witness
+
+
+def main() -> None:
+    """Print processor seconds by family and depth, on average over laws and seeds, and what everything took."""
+    found = [read_witness(path) for path in sorted(models_folder().glob("*/*.json"))]
+    cells: dict[tuple[str, int], list[Witness]] = defaultdict(list)
+    for each in found:
+        cells[each.family, each.layers].append(each)
+    print("processor seconds of a model, and how many there are")
+    print("layers", *(f"{name:>14s}" for name in NAMES))
+    for layers in LAYERS:
+        shown = [cells[name, layers] for name in NAMES]
+        print(f"{layers:6d}", *(f"{mean(each):8.1f} ({len(each):3d})" if each else f"{'–':>14s}" for each in shown))
+    for name in NAMES:
+        line = sum(mean(cells[name, layers]) for layers in LAYERS if cells[name, layers])
+        print(f"{name}: {line:.0f} s for one law and seed, all depths that are there")
+    print(f"{len(found)} models: {sum(each.seconds for each in found) / 3600:.2f} hours")
+    for machine in sorted({f"{each.machine}, {each.trained.arithmetic}" for each in found}):
+        print(machine)
+
+
+def mean(found: list[Witness]) -> float:
+    """The mean processor time."""
+    return sum(each.seconds for each in found) / len(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""A ledger judged again from its own data: every verdict, every margin, every twin, every grade.
+
+Nothing is measured and nothing of the claims is read but what the ledger holds: a verdict that does not follow from
+the intervals and ranges beside it is found here.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from lipverify.claims.ledger import FORMAT, Cell, Ledger, Record, weakest
+from lipverify.claims.record import agree, told_apart
+from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, conclude, contains, decide, margin
+from lipverify.errors import InvalidInput
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Something in a ledger that does not follow from its data."""
+
+    id: str
+    where: str
+    what: str
+    stated: str
+    follows: str
+
+
+def audit(ledger: Ledger) -> tuple[Difference, ...]:
+    """All that does not follow, claim by claim; empty for a sound ledger.
+
+    Raises
+    ------
+    InvalidInput
+        If the ledger is of an older format, which does not hold the twins.
+    """
+    if ledger.format != FORMAT:
+        raise InvalidInput(
+            f"ledger: its format is {ledger.format!r}, which does not hold the twins of its cells, so it cannot be "
+            f"audited; verify again for one of the format {FORMAT!r}."
+        )
+    ids = [record.id for record in ledger.claims]
+    twice = sorted({id for id in ids if ids.count(id) > 1})
+    found = [Difference(id=id, where="", what="id", stated=f"{ids.count(id)} claims", follows="one") for id in twice]
+    return (*found, *(each for record in ledger.claims for each in _record(record)))
+
+
+def _record(record: Record) -> Iterator[Difference]:
+    """The differences of one claim."""
+    for cell in record.cells:
+        for what, stated, follows in _cell(cell):
+            yield _difference(record, _place(cell), what, stated, follows)
+    for check in record.cross_checks:
+        agrees = agree(check.values, check.errors)
+        if check.agrees != agrees:
+            yield _difference(record, f"{check.quantity} {check.where}", "agrees", check.agrees, agrees)
+    if record.verdict == "error":
+        if not record.problem:
+            yield _difference(record, "", "problem", "none", "an error has a reason")
+        return
+    verdict = conclude(((c.verdict, c.control.verdict) for c in record.cells), (c.agrees for c in record.cross_checks))
+    margins = [cell.margin for cell in record.cells if cell.margin is not None]
+    claimed = {
+        "verdict": (record.verdict, verdict),
+        "control": (record.control.caught, told_apart(record.verdict, record.cells)),
+        "grade": (record.grade, weakest(cell.grade for cell in record.cells)),
+        "margin": (record.margin, min(margins, default=None)),
+    }
+    for what, (stated, follows) in claimed.items():
+        if stated != follows:
+            yield _difference(record, "", what, stated, follows)
+
+
+def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
+    """(what, stated, what follows) of one cell and of its twin."""
+    twin = cell.control
+    if not _numbers(cell):
+        yield "numbers", "not-a-number or infinite", "finite numbers, or none where unbounded"
+    stated_and_follows = {
+        "verdict": (cell.verdict, decide(cell.interval, cell.allowed)),
+        "margin": (cell.margin, margin(cell.interval, cell.allowed)),
+        "twin's verdict": (twin.verdict, decide(twin.interval, twin.allowed)),
+        "twin's margin": (twin.margin, margin(twin.interval, twin.allowed)),
+        "twin must be": (twin.expects, OTHER_WAY.get(cell.verdict, "refuted")),
+    }
+    for what, (stated, follows) in stated_and_follows.items():
+        if stated != follows:
+            yield what, stated, follows
+    if twin.interval == cell.interval and _no_twin(cell.allowed, twin.allowed, twin.expects):
+        yield "twin", _said(twin.allowed), "a statement that is not implied by the claim"
+    if not cell.note and not _is_measured(cell):
+        yield "interval", _said(cell.interval), f"{cell.measured} ± {cell.error}"
+
+
+def _no_twin(claimed: Allowed, twin: Allowed, expects: str) -> bool:
+    """Whether a twin could not come out otherwise: a false one that allows all the claim allows, or a true one less."""
+    wide, narrow = (twin, claimed) if expects == "refuted" else (claimed, twin)
+    return contains(wide, narrow)
+
+
+def _is_measured(cell: Cell) -> bool:
+    """Whether the interval is measured ± error, to the rounding of taking its middle."""
+    low, high = cell.interval.ends
+    if cell.measured is None or cell.error is None:
+        return not math.isfinite(high - low)
+    rounding = 4 * sys.float_info.epsilon * (abs(low) + abs(high))
+    return abs(cell.measured - cell.error - low) <= rounding and abs(cell.measured + cell.error - high) <= rounding
+
+
+def _numbers(cell: Cell) -> bool:
+    """Whether all numbers of a cell are finite."""
+    twin = cell.control
+    ends = [cell.allowed.low, cell.allowed.high, cell.interval.low, cell.interval.high, twin.low, twin.high]
+    numbers = [cell.measured, cell.error, cell.margin, *ends, twin.interval.low, twin.interval.high, twin.margin]
+    return all(number is None or math.isfinite(number) for number in numbers)
+
+
+def _place(cell: Cell) -> str:
+    return f"{cell.quantity} at {', '.join(f'{name} = {value}' for name, value in cell.where.items()) or 'the point'}"
+
+
+def _said(held: Allowed | Interval) -> str:
+    low, high = held.ends
+    return f"{low:g} to {high:g}"
+
+
+def _difference(record: Record, where: str, what: str, stated: Any, follows: Any) -> Difference:
+    return Difference(id=record.id, where=where, what=what, stated=str(stated), follows=str(follows))

@@ -1,0 +1,61 @@
+r"""How an exponent is judged: the limit along a ray against Omega, O and Theta of s^a, or of s^a (log s)^b."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from lipverify.claims.claim import Estimate
+from lipverify.claims.verdict import Allowed, Interval
+
+if TYPE_CHECKING:
+    from lipverify.scaling import Growth
+
+Value = tuple[float, float]
+EQUALITY_RESOLUTION = 0.02
+"""Exponents may be called equal only if the measured one is known to this much, and ..."""
+RATIO_RESOLUTION = 0.1
+"""... the limit of the ratio to this share of itself."""
+TWIN_DISTANCE = 2 * EQUALITY_RESOLUTION
+"""How far the twin's exponent is from the true one: the least that a limit known to the resolution tells apart."""
+LETTERS = {"low": "Ω", "high": "O", "equals": "Θ"}
+LATEX = {"low": r"\Omega", "high": r"\mathcal{O}", "equals": r"\Theta"}
+STRICT = {"low": "ω", "high": "o", "equals": "Θ"}
+STRICT_LATEX = {"low": r"\omega", "high": "o", "equals": r"\Theta"}
+
+
+def estimate(growth: Growth, allowed: Allowed, log: float | None = None) -> Estimate:
+    r"""The interval of the limit exponent.
+
+    At equality with an edge of the allowed range the exponent cannot decide, and the ratio does: if Q / (s^a (log s)^b)
+    tends to a positive constant, Q = Theta(s^a (log s)^b) and the interval is that one exponent. If it does not, and
+    the claim speaks of a power of the logarithm, the measured power decides: with more of it, Q lies beyond s^a.
+    """
+    settled = math.isfinite(growth.error)
+    interval = Interval.around(growth.exponent, growth.error) if settled else Interval(None, None)
+    if log is None and not settled:
+        return Estimate(interval, f"the local exponents do not settle; the last is {growth.local_slopes[-1]:.4g}")
+    for edge in {end for end in (allowed.low, allowed.high) if end is not None}:
+        if log is not None:
+            power, error = growth.log_power(edge)
+            if math.isfinite(error):
+                return _beside_logarithm(growth, edge, log, (power, error), interval)
+        elif abs(growth.exponent - edge) <= growth.error <= EQUALITY_RESOLUTION:
+            limit, error = growth.limit_of_ratio(edge)
+            if error < RATIO_RESOLUTION * limit:
+                note = f"at equality: the ratio to s^{edge:.6g} tends to {limit:.6g} ± {error:.1g}"
+                return Estimate(Interval(edge, edge), note, shown=interval)
+    return Estimate(interval)
+
+
+def _beside_logarithm(growth: Growth, edge: float, log: float, power: Value, interval: Interval) -> Estimate:
+    """Where a quantity of order s^edge (log s)^power lies: on s^edge (log s)^log, or on one side of it."""
+    measured, error = power
+    note = f"at equality of exponents: the power of log s is {measured:.4g} ± {error:.1g}"
+    if abs(measured - log) > error:
+        beyond = math.copysign(EQUALITY_RESOLUTION, measured - log)
+        return Estimate(Interval(*sorted((math.nextafter(edge, edge + beyond), edge + beyond))), note, shown=interval)
+    limit, spread = growth.limit_of_ratio(edge, log)
+    if spread < RATIO_RESOLUTION * limit:
+        return Estimate(Interval(edge, edge), f"{note}; the ratio tends to {limit:.6g} ± {spread:.1g}", shown=interval)
+    return Estimate(interval, note)

@@ -1,0 +1,131 @@
+"""The claims of a claims file, or its refusal with the line and the rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from lipverify.claims.claim import Claim
+from lipverify.claims.declare import Declaration
+from lipverify.claims.fault import Fault
+from lipverify.claims.file import DECLARATIONS, ClaimsFile, read_file
+from lipverify.claims.ledger import Heading
+from lipverify.claims.library import contents, in_library, library_folder
+from lipverify.claims.lines import line_of
+from lipverify.claims.profile import Profile
+from lipverify.errors import InvalidInput
+from lipverify.foundation.interruption import Interrupted
+
+T = TypeVar("T")
+
+
+def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
+    """The claims that a file declares.
+
+    The file is executed: a claims file is code.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read or executed, declares no claims, or a claim breaks a rule; the message begins with
+        the file and, where it is known, the line.
+    """
+    if in_library(path):
+        return library_claims(
+            library_folder() / Path(path).expanduser().resolve().relative_to(library_folder()), profile
+        )
+    file = read_file(path)
+    found = _declared(file, profile)
+    taken = set(contents().headings)
+    rule = "lipverify's own claims have this name; begin with one of yours, such as 'mine'"
+    _guarded(file, lambda: _require_ids(found, lambda stem: stem not in taken, rule))
+    _guarded(file, lambda: _plan(found))
+    heading = Heading(section=f"Claims of {file.name}", title="")
+    return tuple(replace(claim, file=path, heading=heading) for claim, _ in found)
+
+
+def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
+    """The claims of a file that comes with lipverify, under their headings."""
+    file, headings = read_file(str(path)), contents().headings
+    found = _declared(file, profile)
+    own = {stem for stem, home in contents().files.items() if home == path}
+    rule = "the table of contents does not name this file as its home"
+    _guarded(file, lambda: _require_ids(found, own.__contains__, rule))
+    under = [(claim, headings[claim.id.partition("/")[0]]) for claim, _ in found]
+    return tuple(replace(claim, heading=heading, title=_titled(claim, heading)) for claim, heading in under)
+
+
+def _titled(claim: Claim, heading: Heading) -> str:
+    """The title of its statement, and then what is its own."""
+    return f"{heading.title}: {claim.title}"
+
+
+def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
+    """The claims of a file with the lines of their declarations."""
+    module = _guarded(file, file.module)
+    declared: Sequence[Declaration] = getattr(module, DECLARATIONS)
+    found = _guarded(file, lambda: list(_claims(declared, profile)))
+    if not found:
+        start = "`lipverify new claim` writes one to start from"
+        raise InvalidInput(f"{file.path}: there are no claims in this file; {start}.")
+    return found
+
+
+def _claims(declared: Sequence[Declaration], profile: Profile) -> Iterator[tuple[Claim, int]]:
+    """The claims that are declared; a fault is on the line of its declaration, or of the form in it."""
+    for declaration in declared:
+        try:
+            yield from ((claim, declaration.line) for claim in declaration.claims(profile))
+        except Fault as fault:
+            raise fault.within(declaration.line) from None
+
+
+def _plan(found: Sequence[tuple[Claim, int]]) -> None:
+    """Plan the evidence, so that what is wrong with it is said before anything is measured."""
+    for claim, line in found:
+        try:
+            _ = claim.measurements
+        except Fault as fault:
+            raise fault.within(line) from None
+
+
+def _require_ids(found: Sequence[tuple[Claim, int]], allowed: Callable[[str], bool], rule: str) -> None:
+    """Refuse an id that two claims have, or whose stem belongs elsewhere."""
+    seen: set[str] = set()
+    for claim, line in found:
+        if not allowed(claim.id.partition("/")[0]):
+            raise Fault(f"id = {claim.id!r}: {rule}.", "id", line=line)
+        if claim.id in seen:
+            raise Fault(f"id = {claim.id!r}: two claims have it; an id belongs to one claim.", "id", line=line)
+        seen.add(claim.id)
+
+
+def _guarded(file: ClaimsFile, step: Callable[[], T]) -> T:
+    """The result of a step that runs code of the file; whatever that raises is a refusal with its line."""
+    try:
+        return step()
+    except Interrupted:
+        raise
+    except BaseException as error:
+        _refuse(file, error)
+
+
+def _refuse(file: ClaimsFile, error: BaseException) -> NoReturn:
+    line = line_of(error, file)
+    place = f"{file.path}:{line}" if line else file.path
+    raise InvalidInput(f"{place}: {' '.join(_reason(error).split())}") from None
+
+
+def _reason(error: BaseException) -> str:
+    """What happened, in words, and the way out where there is a usual one."""
+    if isinstance(error, InvalidInput):
+        return str(error)
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg}."
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}; a claims file stands by itself: what it imports must be installed wherever it is measured."
+    if isinstance(error, SystemExit):
+        return "the file ended the program; a claims file only declares."
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,77 @@
+"""What numbers depend on beside the question: the code, each library that makes one, processor and compiler."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import lipverify
+from lipverify.claims.library import library_folder
+from lipverify.foundation.compiling import compiler
+
+NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
+"""Libraries that make numbers."""
+SHOWN = ("msgspec", "matplotlib", "typst", "distributed", "cupy-cuda12x", "cupy-cuda13x")
+"""Libraries that pass numbers on, or make them only where asked for."""
+ABSENT = "not installed"
+SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json")
+SETTINGS = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "MKL_CBWR", "CFLAGS")
+"""Variables of the environment that choose among the ways in which one library sums."""
+
+
+@cache
+def fingerprint() -> str:
+    """A short name for the code, and for all that makes its numbers."""
+    parts = [*(f"{name} {number}" for name, number in versions(NUMERICAL).items()), platform.python_version()]
+    parts += [cpu(), compiler_version(), *(f"{name}={os.environ.get(name, '')}" for name in SETTINGS)]
+    digest = blake2b("\0".join(parts).encode(), digest_size=8)
+    for folder in (Path(lipverify.__file__).parent, library_folder()):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def provenance() -> dict[str, str]:
+    """What a ledger says of all this, by name."""
+    found = {"lipverify": lipverify.__version__, **versions(NUMERICAL)}
+    found |= {name: number for name, number in versions(SHOWN).items() if number != ABSENT}
+    return {**found, "compiler": compiler_version(), "CPU": cpu()}
+
+
+def versions(packages: tuple[str, ...]) -> dict[str, str]:
+    """The version of each package that is installed."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = ABSENT
+    return found
+
+
+@cache
+def cpu() -> str:
+    """The vector instructions that NumPy uses here: sums depend on them in the last digits."""
+    # the only place that says which are found and not turned off
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+
+    features = getattr(_multiarray_umath, "__cpu_features__", {})
+    return " ".join(sorted(name for name, there in features.items() if there)) or platform.machine()
+
+
+@cache
+def compiler_version() -> str:
+    """The first line in which the C compiler of this machine names itself; that there is none is an answer too."""
+    command = compiler()
+    if command is None:
+        return "none"
+    try:
+        said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return command[0]
+    return next((line.strip() for line in said.splitlines() if line.strip()), command[0])

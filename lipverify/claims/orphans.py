@@ -1,0 +1,41 @@
+"""A worker ends when the process that it works for does, whatever ended that."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from multiprocessing.connection import wait
+
+from lipverify.foundation.interruption import SIGNALS
+
+PR_SET_PDEATHSIG = 1
+"""prctl(2)."""
+
+
+def begin_worker() -> None:
+    """What a process does before its first measurement.
+
+    Ctrl-C reaches every process of a terminal: the main process decides what becomes of the others. On Linux the kernel
+    ends this one with its parent, even inside of compiled code; elsewhere, and where the parent is not the main process
+    itself, a thread waits for the pipe that only the main process holds open.
+    """
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent is not None:
+        # it may have ended before the kernel was told
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)

@@ -1,0 +1,36 @@
+"""Rates that are proved: exponents of noise, bias and optimal window that a certified window theorem fixes.
+
+Its envelopes hold N between multiples of w^{(d-1)/2} / n and B between multiples of w^-beta, and itself w* between
+multiples of W = Lambda^{1/((d-1)/2 + beta)}, for all n beyond explicit numbers: the exponents are exact. The loss
+at w*, on tasks of any fixed L'/L, is N + (L'/L)^2 B there, between multiples of L^2 W^-beta.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from lipverify.claims.library import library_folder
+
+FOLDER = "proofs"
+"""Where in the folder of the checks the committed proofs are, law-d.json."""
+
+
+@lru_cache(maxsize=64)
+def proved_rates(law: str, d: int) -> dict[str, tuple[float, float]]:
+    """The exponents of n N in w, of B in w, and of w* and the loss in Lambda, with the error 0.
+
+    From the committed proof, which is certified again; where there is none, from one that is found now.
+
+    >>> proved_rates("relu", 3)["bias"]
+    (-1.5, 0.0)
+    """
+    from lipverify.problem.laws import law_named
+    from lipverify.proofs import load, prove_window
+
+    path = library_folder() / FOLDER / f"{law}-{d}.json"
+    proof = load(path) if path.exists() else prove_window(law_named(law), d)
+    missing = proof.failures()
+    if missing or (proof.law, proof.d) != (law, d):
+        raise ValueError(f"{path}: not a proof for the {law} law and d = {d}: {'; '.join(missing)}")
+    a, beta = proof.noise_power, proof.beta
+    return {"noise": (a, 0.0), "bias": (-beta, 0.0), "window": (1 / (a + beta), 0.0), "loss": (-beta / (a + beta), 0.0)}

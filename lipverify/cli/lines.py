@@ -1,0 +1,54 @@
+"""A verdict in one line: of a claim, or of a theorem with all its readings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from lipverify.claims.ledger import Record, weakest
+from lipverify.claims.outcomes import Outcome, measured, printed
+from lipverify.cli.tables import LOOKS
+from lipverify.report.visible import visible
+
+SIGNS: dict[Outcome, str] = {
+    "holds": "✓", "holds with slack": "✓", "holds once corrected": "≈", "fails": "✗", "open": "?",
+}  # fmt: skip
+SHORT: dict[Outcome, str] = {
+    "holds": "hold", "holds with slack": "slack", "holds once corrected": "corrected", "fails": "fail", "open": "open",
+}  # fmt: skip
+STEM, OUTCOME, GRADE = 33, 22, 13
+"""Columns, of eighty."""
+
+
+def stem_of(id: str) -> str:
+    """What all readings of one theorem share."""
+    return id.partition("/")[0]
+
+
+def theorem_line(stem: str, records: Sequence[Record]) -> str:
+    """What became of the printed statement, its weakest grade, and the verdicts on all its readings."""
+    judged = measured(records)
+    outcomes = {name: len(held) for name, held in printed(judged).items() if held}
+    own = [record for record in records if record.kind == "printed"] or records
+    sign = SIGNS[list(outcomes)[-1]] if outcomes else "·"
+    told = ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
+    told = next(iter(outcomes)) if len(outcomes) == 1 else told
+    grade = weakest(record.grade for record in own if record.grade is not None) or "no evidence"
+    counts = Counter[str](record.verdict for record in records)
+    tally = " ".join(f"{counts[verdict]} {look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
+    return f"{sign} {visible(stem):<{STEM}}{told:<{OUTCOME}}{grade:<{GRADE}}{tally}{_notes(records)}"
+
+
+def claim_line(record: Record) -> str:
+    """The verdict, the id, and what was measured."""
+    sign, _ = LOOKS[record.verdict]
+    found = visible(record.problem or record.measured)
+    return f"{sign} {record.verdict:<13}{visible(record.id)}  {found}{_notes([record])}"
+
+
+def _notes(records: Sequence[Record]) -> str:
+    """What a reader must not miss."""
+    moved = sum(record.moved for record in records)
+    missed = sum(not record.control.caught and not record.problem for record in records)
+    notes = [f"{moved} MOVED"] * bool(moved) + [f"{missed} CONTROL NOT CAUGHT"] * bool(missed)
+    return "".join(f"  {note}" for note in notes)

@@ -1,0 +1,129 @@
+"""A run as it is seen while it goes: verdicts as they are made, and the slow measurements by name.
+
+The same lines stand on a terminal and in a log file; a terminal has a bar beneath them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from lipverify.claims.claim import Claim
+from lipverify.claims.ledger import Record
+from lipverify.claims.watch import Running, Watch
+from lipverify.cli.lines import claim_line, stem_of, theorem_line
+from lipverify.cli.wrapping import wrapped
+from lipverify.report.visible import visible
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+SLOW = 10.0
+"""Seconds after which a measurement is named; again when twice as long has passed, and so on."""
+PLAIN_STEPS = 10
+
+
+class Screen(Watch):
+    """Shows verdicts as they come: a line a theorem, or a line a claim where there is only one theorem."""
+
+    def __init__(self, claims: Sequence[Claim], show: Callable[[str], None], note: Callable[[str], None]) -> None:
+        self.show, self.note = show, note
+        self.open: dict[str, list[str]] = {}
+        for claim in claims:
+            self.open.setdefault(stem_of(claim.id), []).append(claim.id)
+        self.each = len(self.open) == 1
+        self.found: dict[str, list[Record]] = {stem: [] for stem in self.open}
+        self.named: dict[str, float] = {}
+
+    def decided(self, record: Record) -> None:
+        """Show the claim, or its theorem if this was the last of its claims."""
+        stem = stem_of(record.id)
+        self.found[stem].append(record)
+        if self.each:
+            self.show(claim_line(record))
+        elif len(self.found[stem]) == len(self.open[stem]):
+            self.show(theorem_line(stem, self.found[stem]))
+
+    def running(self, now: Sequence[Running]) -> None:
+        """Name what is slow."""
+        for each in now:
+            if each.seconds >= self.named.get(each.address, SLOW):
+                self.named[each.address] = 2 * each.seconds
+                self.note(f"still measuring for {each.claim} ({each.seconds:.0f} s): {_call(each.address)}")
+
+
+class PlainScreen(Screen):
+    """On a log file: the same lines, and how far the run has come about ten times."""
+
+    def __init__(self, claims: Sequence[Claim], show: Callable[[str], None], note: Callable[[str], None]) -> None:
+        super().__init__(claims, show, note)
+        self.clock, self.step, self.last = time.perf_counter(), 0, 0
+
+    def measured(self, done: int, total: int) -> None:
+        """A line after a tenth of what is planned; none within the first second unless it is the last."""
+        seconds = time.perf_counter() - self.clock
+        if total != self.last:
+            self.last, self.step = total, done * PLAIN_STEPS // max(total, 1)
+            return
+        step = done * PLAIN_STEPS // max(total, 1)
+        if step > self.step and (seconds > 1 or done == total):
+            self.step = step
+            self.note(f"measured {done} of {total} ({seconds:.0f} s)")
+
+
+class LiveScreen(Screen):
+    """On a terminal: a bar beneath the lines, which names what has run longest."""
+
+    def __init__(self, claims: Sequence[Claim], bar: Progress, task: TaskID) -> None:
+        console = bar.console
+        super().__init__(claims, lambda line: console.print(_fitted(line, console), soft_wrap=True), lambda _: None)
+        self.bar, self.task = bar, task
+
+    def measured(self, done: int, total: int) -> None:
+        """Move the bar."""
+        self.bar.update(self.task, completed=done, total=total)
+
+    def running(self, now: Sequence[Running]) -> None:
+        """Name what has run longest."""
+        longest = f"{stem_of(now[0].claim)} {now[0].seconds:.0f} s" if now else ""
+        self.bar.update(self.task, description=longest)
+
+
+def _call(address: str) -> str:
+    """The address of a measurement as a call, without the file that the function is from.
+
+    >>> _call("value_at(split.py@75a0:noise_share, d=5, law='relu')")
+    "noise_share(d=5, law='relu')"
+    """
+    return re.sub(r"^\w+\((?:\S*[:.])?(\w+), ", r"\1(", visible(address))
+
+
+@contextmanager
+def screen(claims: Sequence[Claim], to_stderr: bool) -> Iterator[Watch]:
+    """What shows a run of these claims: on standard output, or on standard error where the other is data."""
+    console = Console(stderr=to_stderr, highlight=False)
+    if not console.is_terminal:
+        errors = Console(stderr=True, highlight=False)
+        yield PlainScreen(claims, lambda line: _line(line, console), lambda line: _line(line, errors))
+        return
+    columns = (BarColumn(16), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield LiveScreen(claims, bar, bar.add_task("", total=None))
+
+
+def _line(line: str, console: Console) -> None:
+    """A line at once, whoever reads the file."""
+    console.print(_fitted(line, console), soft_wrap=True)
+    (sys.stderr if console.stderr else sys.stdout).flush()
+
+
+def _fitted(line: str, console: Console) -> Text:
+    return Text("\n".join(wrapped(line, console.width, "    ") if len(line) > console.width else [line]))

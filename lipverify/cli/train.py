@@ -1,0 +1,130 @@
+"""`train`: the models that claims rest on, made anew."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from lipverify.cli.folders import require_writable
+from lipverify.cli.progress import progress_of
+from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import chosen, whole
+
+TABLE = "lt.table-1"
+BACKENDS = {"native": "native", "numpy": "array"}
+"""What the command line calls an arithmetic of training."""
+SEEDS = (0, 1, 2)
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Which:
+    """Which models, by what the command line says of each coordinate; None for all."""
+
+    noise: list[str] | None = None
+    family: list[str] | None = None
+    layers: list[int] | None = None
+    seeds: list[int] | None = None
+
+    def models(self) -> list[Any]:
+        """The models, refused where a coordinate has no such value."""
+        from lipverify.linear_transformer.families import NAMES
+        from lipverify.linear_transformer.published import LAYERS, NOISES
+        from lipverify.linear_transformer.training.making import Model
+
+        laws = [law.name for law in NOISES]
+        noises = [chosen("noise", each, laws) for each in self.noise or laws]
+        families = [chosen("family", each, NAMES) for each in self.family or NAMES]
+        seeds = [whole("seeds", each, least=0, what="a seed") for each in self.seeds or SEEDS]
+        depths = [whole("layers", each, least=1, what="a depth") for each in self.layers or LAYERS]
+        if max(depths) > LAYERS[-1]:
+            raise InvalidInput(f"layers = {max(depths)}: the table has {LAYERS[0]} to {LAYERS[-1]} layers.")
+        return [
+            Model(noise, family, depth, seed)
+            for noise in noises
+            for family in families
+            for seed in seeds
+            for depth in depths
+        ]
+
+
+class Line(NamedTuple):
+    """What is said of a model that is there."""
+
+    model: str
+    loss: str
+    origin: str
+    seconds: float
+    shipped: str
+
+
+def train_models(id: str, which: Which, backend: str | None, out: Path, json: bool) -> int:
+    """Train what is not there yet, tell of each, and compare it with what comes with lipverify."""
+    chosen("id", id, (TABLE,))
+    arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
+    from lipverify.linear_transformer.training.making import make
+
+    models = which.models()
+    require_writable(out)
+    try:
+        with progress_of("models") as progress:
+            found = make(
+                models, out, arithmetic,
+                lambda done, total, model, witness, fresh: progress(done, total, _said(witness)),
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        print(f"lipverify: interrupted; the models in {out} are kept: the same command goes on.", file=sys.stderr)
+        return INTERRUPTED
+    lines = [_line(each) for each in found]
+    if json:
+        print(msgspec.json.format(msgspec.json.encode([line._asdict() for line in lines]), indent=1).decode())
+        return 0
+    table = Table("model", "adjusted loss", "start that won", "CPU s", "as it comes with lipverify", box=None)
+    for line in lines:
+        table.add_row(line.model, line.loss, line.origin, f"{line.seconds:.1f}", line.shipped)
+    Console(highlight=False).print(table)
+    return 0
+
+
+def _line(witness: Any) -> Line:
+    loss = witness.trained.loss
+    doubt = "" if loss.trusted else ", not to be believed"
+    return Line(
+        model=_said(witness),
+        loss=f"{loss.value:.5g} ± {loss.standard_error:.1g}{doubt}",
+        origin=witness.trained.origin,
+        seconds=witness.seconds,
+        shipped=_beside_shipped(witness),
+    )
+
+
+def _beside_shipped(witness: Any) -> str:
+    """How the model compares with the one of its name that comes with lipverify."""
+    from lipverify.linear_transformer.training.witness import models_folder, read_witness
+
+    path = models_folder() / witness.name
+    if not path.exists():
+        return "there is none"
+    other = read_witness(path)
+    if other.plan != witness.plan:
+        return "other settings"
+    if other.trained == witness.trained:
+        return "the same bits"
+    if other.machine != witness.machine:
+        return f"another machine; loss {_apart(witness, other)}"
+    return f"other bits on the same machine; loss {_apart(witness, other)}"
+
+
+def _apart(one: Any, other: Any) -> str:
+    """The relative distance of two losses."""
+    return f"{one.trained.loss.value / other.trained.loss.value - 1:+.2g} of it"
+
+
+def _said(witness: Any) -> str:
+    return str(witness.name.removesuffix(".json"))

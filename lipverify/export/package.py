@@ -1,0 +1,200 @@
+r"""A LaTeX package of a ledger: what a paper says of its theorems, and an error where that is no longer so.
+
+    \usepackage{lipverify}
+    \lipverdict{softmax.window-printed}          a badge: verdict, grade, what was measured, the ledger's digest
+    \lipstatement{ID}, \lipmeasured{ID}          the statement as a formula, and what was found
+    \lipconstant{ID}{0.4}                        prints 0.4; an error unless it is a rounding of what the ledger holds
+    \lipconstant[d=2]{ID}{0.4}                   of the cell at this place, by the coordinates that tell cells apart
+    \lipexpect{ID}{refuted}                      prints nothing; an error unless this is the verdict
+    \lipledger                                   the first digits of the ledger's SHA-256
+
+An ID is that of a claim, or the stem of a theorem with all its readings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+from lipverify.claims.ledger import Cell, Ledger, Record, ledger_bytes, weakest
+from lipverify.claims.outcomes import OUTCOMES, PLURAL, measured, printed
+from lipverify.claims.record import telling
+from lipverify.export.latex import breakable, formula, rich, words
+from lipverify.export.names import file_name
+from lipverify.export.rows import statements
+from lipverify.report import readings
+from lipverify.report.words import VERDICTS
+
+DIGITS = 12
+"""Of a digest, and the most that a constant is given with."""
+_SIGNS = {"supported": "supported", "refuted": "refuted", "inconclusive": "open", "error": "open"}
+
+_HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(digest)s
+\NeedsTeXFormat{LaTeX2e}
+\ProvidesPackage{lipverify}[%(date)s ledger %(short)s]
+\RequirePackage{amsmath,amssymb,array,booktabs,graphicx,longtable,textcomp,xcolor}
+\definecolor{lip@supported}{HTML}{1A7F37}
+\definecolor{lip@refuted}{HTML}{B42318}
+\definecolor{lip@open}{HTML}{8A6100}
+\newcommand\lipledger{\texttt{%(short)s}}
+\newcommand\lip@entry[7]{%%
+  \expandafter\def\csname lip@#1@sign\endcsname{#2}%%
+  \expandafter\def\csname lip@#1@verdict\endcsname{#3}%%
+  \expandafter\def\csname lip@#1@word\endcsname{#4}%%
+  \expandafter\def\csname lip@#1@grade\endcsname{#5}%%
+  \expandafter\def\csname lip@#1@measured\endcsname{#6}%%
+  \expandafter\def\csname lip@#1@statement\endcsname{#7}}
+\newcommand\lip@value[3]{\expandafter\def\csname lip@#1@at@#2\endcsname{,#3,}}
+\newcommand\lip@of[2]{\csname lip@#1@#2\endcsname}
+\newcommand\lip@known[2]{\ifcsname lip@#1@sign\endcsname#2\else
+  \PackageError{lipverify}{no claim `#1' in the ledger \lip@digest}{`lipverify list' shows the ids.}\fi}
+\newcommand\lip@digest{%(short)s}
+\DeclareRobustCommand\lipverdict[1]{\lip@known{#1}{\begingroup
+  \edef\lip@sign{\lip@of{#1}{sign}}%%
+  \setlength\fboxsep{1.5pt}%%
+  \fcolorbox{lip@\lip@sign}{white}{\footnotesize\textcolor{lip@\lip@sign}{\lip@of{#1}{word}}}\endgroup
+  \space{\footnotesize\lip@of{#1}{grade}; \lip@of{#1}{measured}; \lipledger}}}
+\DeclareRobustCommand\lipstatement[1]{\lip@known{#1}{\lip@of{#1}{statement}}}
+\DeclareRobustCommand\lipmeasured[1]{\lip@known{#1}{\lip@of{#1}{measured}}}
+\DeclareRobustCommand\lipexpect[2]{\lip@known{#1}{\begingroup
+  \edef\lip@a{\lip@of{#1}{verdict}}\def\lip@b{#2}%%
+  \ifx\lip@a\lip@b\else
+    \PackageError{lipverify}{the verdict on `#1' is `\lip@a', and the text expects `#2'}%%
+      {The ledger \lip@digest\space says otherwise: change the text, or look at what moved with `lipverify diff'.}%%
+  \fi\endgroup}}
+\DeclareRobustCommand\lipconstant[3][]{\begingroup
+  \ifcsname lip@#2@at@#1\endcsname
+    \edef\lip@a{\csname lip@#2@at@#1\endcsname}%%
+    \edef\lip@b{\noexpand\in@{,#3,}{\lip@a}}\lip@b
+    \ifin@\else
+      \PackageError{lipverify}{the constant #3 of `#2' [#1] is not what the ledger holds:\lip@a}%%
+        {It must be a rounding of what ledger \lip@digest\space holds, to no more digits than its error allows.}%%
+    \fi
+  \else
+    \PackageError{lipverify}{no constant of `#2' at [#1] in the ledger \lip@digest}%%
+      {Give the coordinates that tell its cells apart, such as [d=2].}%%
+  \fi
+  \ensuremath{\lip@show#3ee\@nil}\endgroup}
+\def\lip@show#1e#2e#3\@nil{#1\def\lip@b{#2}\ifx\lip@b\@empty\else\cdot10^{#2}\fi}
+%% what is a little too wide for its column shrinks, and what is much too wide is broken first
+\newsavebox\lip@box
+\newcommand\lipfit[1]{\sbox\lip@box{#1}%%
+  \ifdim\wd\lip@box>1.4\linewidth \resizebox{\linewidth}{!}{\parbox{1.4\linewidth}{\raggedright\sloppy #1}}%%
+  \else\ifdim\wd\lip@box>\linewidth \resizebox{\linewidth}{!}{\usebox\lip@box}\else\usebox\lip@box\fi\fi}
+"""
+
+
+def package(ledger: Ledger) -> bytes:
+    """The package as a file, `lipverify.sty`."""
+    digest = sha256(ledger_bytes(ledger)).hexdigest()
+    date = ledger.provenance.started[:10].replace("-", "/") or "1970/01/01"
+    lines = [_HEAD % {"digest": digest, "short": digest[:DIGITS], "date": date if _is_date(date) else "1970/01/01"}]
+    for stem, records in statements(ledger).items():
+        if stem not in {record.id for record in records}:
+            lines.append(_theorem(stem, records))
+        for record in records:
+            lines += [_claim(record), *_constants(record)]
+    return "\n".join([*lines, "\\endinput\n"]).encode()
+
+
+def theorems(ledger: Ledger) -> bytes:
+    """A table of the printed statements as narrow as a column: theorem, what became of it, grade."""
+    rows = []
+    for stem, records in statements(ledger).items():
+        own = [record for record in records if record.kind == "printed"]
+        if own:
+            grade = weakest(record.grade for record in own if record.grade is not None) or "--"
+            rows.append(f"{breakable(stem)} & {words(_outcome(own))} & {words(grade)} \\\\")
+    return "\n".join([_TABLE, *rows, "\\bottomrule\n\\end{tabular}\n\\endgroup\n"]).encode()
+
+
+_TABLE = r"""% The printed statements of a lipverify run; the preamble needs \usepackage{lipverify}.
+\begingroup\footnotesize
+\begin{tabular}{@{}>{\raggedright\arraybackslash}p{\dimexpr0.46\linewidth-2\tabcolsep}%
+>{\raggedright\arraybackslash}p{\dimexpr0.31\linewidth-2\tabcolsep}>{\raggedright\arraybackslash}p{0.23\linewidth}@{}}
+\toprule
+theorem & as printed & evidence \\
+\midrule"""
+
+
+def _theorem(stem: str, records: Sequence[Record]) -> str:
+    """The entry of a theorem: of what is printed if anything is, else of all readings."""
+    own = [record for record in records if record.kind == "printed"] or list(records)
+    verdicts = {record.verdict for record in own}
+    verdict = own[0].verdict if len(verdicts) == 1 else "mixed"
+    counts = Counter[str](record.verdict for record in records)
+    found = f"{len(records)} readings: " + ", ".join(f"{counts[v]} {word}" for v, word in VERDICTS.items() if counts[v])
+    statement = "; ".join(dict.fromkeys(formula(record.statement) for record in own))
+    word = _outcome(own) if any(record.kind == "printed" for record in own) else VERDICTS.get(verdict, verdict)
+    return _entry(stem, verdict, word, weakest(r.grade for r in own if r.grade is not None), words(found), statement)
+
+
+def _outcome(own: Sequence[Record]) -> str:
+    """What became of printed statements."""
+    found = {name: len(held) for name, held in printed(measured(own)).items() if held}
+    if len(found) == 1:
+        return next(iter(found))
+    return ", ".join(f"{found[name]} {PLURAL[name]}" for name in OUTCOMES if name in found)
+
+
+def _claim(record: Record) -> str:
+    word = "; ".join((VERDICTS[record.verdict], *readings.marks(record)))
+    return _entry(record.id, record.verdict, word, record.grade, rich(record.measured), formula(record.statement))
+
+
+def _entry(id: str, verdict: str, word: str, grade: str | None, found: str, statement: str) -> str:
+    sign = _SIGNS.get(verdict, "open")
+    fields = (key(id), sign, verdict, words(word), words(grade or "no evidence"), found or "--", statement)
+    return "\\lip@entry" + "".join(f"{{{field}}}" for field in fields)
+
+
+def _constants(record: Record) -> Iterator[str]:
+    """The values of a claim by place: each as all the roundings that its error allows; and of the telling case."""
+    by_place: dict[str, list[Cell]] = {"": list(telling(record.cells))}
+    for cell in record.cells:
+        by_place.setdefault(place(cell, record.cells), []).append(cell)
+    for where, cells in by_place.items():
+        values = [text for cell in cells for text in roundings(cell.measured, cell.error)]
+        if values:
+            yield f"\\lip@value{{{key(record.id)}}}{{{words(where)}}}{{{','.join(dict.fromkeys(values))}}}"
+
+
+def place(cell: Cell, cells: Sequence[Cell]) -> str:
+    """Where a cell stands, by what tells cells apart: `d=2,law=affine`."""
+    varying = [name for name in cell.where if len({str(each.where.get(name)) for each in cells}) > 1]
+    return ",".join(f"{name}={value}" for name, value in cell.where.items() if name in varying)
+
+
+def roundings(value: float | None, error: float | None) -> list[str]:
+    """How a value may be written: to any number of digits that its error allows, as a decimal or with a power of ten.
+
+    >>> roundings(0.4004, 1e-3)
+    ['0.4', '0.40', '0.400', '0.4004']
+    >>> roundings(-1.25e-9, 1e-9)
+    ['-1e-9', '-1.2e-9']
+    """
+    if value is None or not math.isfinite(value) or error is None or not math.isfinite(error):
+        return []
+    if value == 0:
+        return ["0", "0.0"]
+    size = math.floor(math.log10(abs(value)))
+    known = DIGITS if error <= 0 else size - math.floor(math.log10(error)) + 2
+    return [_written(value, size, digits) for digits in range(1, min(max(known, 2), DIGITS) + 1)]
+
+
+def _written(value: float, size: int, digits: int) -> str:
+    if -5 < size < 6:
+        return f"{round(value, digits - 1 - size):.{max(digits - 1 - size, 0)}f}"
+    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+    return f"{mantissa}e{int(power)}"
+
+
+def key(id: str) -> str:
+    """An id as LaTeX can hold it in a name: as it is, unless it is none of the usual ones."""
+    return id if file_name(id) == id.replace("/", "_") else file_name(id)
+
+
+def _is_date(text: str) -> bool:
+    return len(text) == 10 and text.replace("/", "").isdigit()

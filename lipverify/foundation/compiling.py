@@ -1,0 +1,222 @@
+"""The user's C compiler: a source text as a loaded library, compiled once and kept in the user's cache folder.
+
+A library is found by all that it depends on: the source, the flags, the compiler, and the macros that the compiler
+defines under these flags, which state its version and, with `-march=native`, what the processor can do. It is loaded
+if the folder and the file belong to the user and nobody else may write them, and the record beside it says that this
+command made it, with this content, of this source; else it is compiled anew, in a private folder if need be.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkstemp
+
+from lipverify.errors import InvalidInput, OutOfReach
+
+COMPILERS = ("cc", "gcc", "clang")
+FLAGS = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-shared", "-fPIC")
+TARGETS = (("-march=native",), ())
+"""Flags for this very processor; and none, for compilers or assemblers that do not know it."""
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+WAY_OUT = "set CC to another compiler, or use --backend numpy."
+
+Accept = Callable[[ctypes.CDLL], bool]
+
+
+class _Failure(Exception):
+    """What a compiler, or the loader of libraries, says against one set of flags."""
+
+
+def compiler() -> list[str] | None:
+    """The command of the C compiler, from CC (which may hold flags) or else the first that is found of `COMPILERS`."""
+    for candidate in [os.environ["CC"]] if os.environ.get("CC", "").strip() else COMPILERS:
+        name, *flags = shlex.split(candidate)
+        path = shutil.which(name)
+        if path is not None:
+            return [path, *flags]
+    return None
+
+
+def has_compiler() -> bool:
+    """Whether a C compiler is found."""
+    return compiler() is not None
+
+
+def require_compiler() -> list[str]:
+    """The command of the C compiler.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none.
+    """
+    command = compiler()
+    if command is None:
+        raise InvalidInput(
+            "backend = 'native': no C compiler was found (cc, gcc or clang, or set CC); use --backend numpy."
+        )
+    return command
+
+
+def cache_folder() -> Path:
+    """Where compiled libraries are kept: `lipverify` in the user's cache folder."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "lipverify"
+    root = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(root) if os.path.isabs(root) else Path.home() / ".cache") / "lipverify"
+
+
+def library(source: str, accept: Accept) -> ctypes.CDLL:
+    """A C source text as a loaded library.
+
+    Parameters
+    ----------
+    source
+        The text.
+    accept
+        Whether a loaded library computes what it should. One from the cache that does not is compiled again.
+
+    Returns
+    -------
+    ctypes.CDLL
+        Calls of its functions release Python's lock.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no C compiler, or it fails, or what it makes cannot be loaded.
+    OutOfReach
+        If a freshly compiled library is not accepted: the compiler is in error.
+    """
+    command = require_compiler()
+    failure: _Failure | None = None
+    for target in TARGETS:
+        try:
+            return _loaded([*command, *FLAGS, *target], source, accept)
+        except _Failure as failed:
+            failure = failure or failed
+    message = f"backend = 'native': {command[0]} does not compile the kernel ({failure}); {WAY_OUT}"
+    raise InvalidInput(message) from failure
+
+
+def _loaded(command: Sequence[str], source: str, accept: Accept) -> ctypes.CDLL:
+    """The library that a command makes, from the cache if it is there."""
+    macros = _run([*command, "-dM", "-E", "-x", "c", os.devnull])
+    key = blake2b("\0".join([*command, macros, source]).encode(), digest_size=16).hexdigest()
+    failure: OSError | None = None
+    with closing(_folders()) as folders:
+        for folder in folders:
+            for path in folder.glob(f"{key}-*.so"):
+                kept = _opened(path, _record(command, source, path.stem.partition("-")[2]), accept)
+                if kept is not None:
+                    return kept
+            try:
+                return _fresh(command, source, folder, key, accept)
+            except OSError as error:  # not writable, full, or mounted without the right to execute
+                failure = error
+    raise _Failure(_first_error(str(failure)))
+
+
+def _folders() -> Generator[Path]:
+    """The cache, if it can be made and trusted, and a private folder that is removed again (a loaded library stays)."""
+    try:
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if is_ours(folder):
+            yield folder
+    except (OSError, RuntimeError):  # no home is a RuntimeError
+        pass
+    with TemporaryDirectory(prefix="lipverify-", ignore_cleanup_errors=True) as private:
+        yield Path(private)
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file or folder belongs to the user, is no link, and can be written by no one else."""
+    state = path.lstat()
+    if not hasattr(os, "getuid"):  # Windows: the cache is below the user's profile, which is private
+        return True
+    return not stat.S_ISLNK(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & WRITABLE_BY_OTHERS
+
+
+def _record(command: Sequence[str], source: str, content: str) -> bytes:
+    """What stands beside a library: what made which content of what."""
+    made_of = blake2b(source.encode(), digest_size=16).hexdigest()
+    return json.dumps({"command": list(command), "source": made_of, "library": content}, indent=1).encode()
+
+
+def _opened(path: Path, record: bytes, accept: Accept) -> ctypes.CDLL | None:
+    """A library from the cache, unless others may have put it there, its record is another, or it is not accepted."""
+    try:
+        beside = path.with_suffix(".json")
+        ours = is_ours(path.parent) and is_ours(path) and is_ours(beside)
+        if ours and beside.read_bytes() == record and path.stem.partition("-")[2] == _digest(path):
+            kept = ctypes.CDLL(str(path))
+            if accept(kept):
+                return kept
+    except OSError:
+        pass
+    return None
+
+
+def _fresh(command: Sequence[str], source: str, folder: Path, key: str, accept: Accept) -> ctypes.CDLL:
+    """A library just compiled into a folder, which keeps it only if it is accepted."""
+    path = _compiled(command, source, folder, key)
+    made = ctypes.CDLL(str(path))
+    if not accept(made):
+        path.unlink(missing_ok=True)
+        path.with_suffix(".json").unlink(missing_ok=True)
+        raise OutOfReach(f"backend = 'native': what {command[0]} made of the kernel computes wrongly; {WAY_OUT}")
+    return made
+
+
+def _compiled(command: Sequence[str], source: str, folder: Path, key: str) -> Path:
+    """The library in a folder, under a name that states its content; it appears there whole or not at all."""
+    handle, name = mkstemp(suffix=".tmp", dir=folder)
+    os.close(handle)
+    made = Path(name)
+    try:
+        _run([*command, "-x", "c", "-", "-lm", "-o", name], source)
+        content = _digest(made)
+        path = folder / f"{key}-{content}.so"
+        made.chmod(0o700)  # a linker goes by the umask
+        os.replace(made, path)
+        made.touch(mode=0o600)  # the name is free again
+        made.write_bytes(_record(command, source, content))
+        os.replace(made, path.with_suffix(".json"))
+    finally:
+        made.unlink(missing_ok=True)
+    return path
+
+
+def _digest(path: Path) -> str:
+    """A hash of a file's content."""
+    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def _run(command: Sequence[str], text: str = "") -> str:
+    """What a command prints."""
+    try:
+        environment = {**os.environ, "LC_ALL": "C"}
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
+    except OSError as error:
+        raise _Failure(str(error)) from error
+    if done.returncode != 0:
+        raise _Failure(_first_error(done.stderr) or f"exit status {done.returncode}")
+    return done.stdout
+
+
+def _first_error(text: str) -> str:
+    """The first line that tells of an error, else the first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")

@@ -1,0 +1,49 @@
+"""Ending a run from outside: Ctrl-C, a terminal that closes and a polite kill all do the same."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_DEFAULT = (signal.SIG_DFL, signal.default_int_handler)
+_arrived: list[int] = []
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked the run to end; a `KeyboardInterrupt` that a function raises by itself is none."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Make signals that ask for the end raise `Interrupted` here, unless they are ignored or handled already.
+
+    Only the main thread is reached by signals; elsewhere nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = [each for each in SIGNALS if signal.getsignal(each) in _DEFAULT]
+    before = {each: signal.signal(each, _interrupt) for each in ours}
+    if before:
+        _arrived.clear()
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def require_uninterrupted() -> None:
+    """Raise again what code in between has swallowed."""
+    if _arrived:
+        raise Interrupted
+
+
+def _interrupt(number: int, _: FrameType | None) -> Any:
+    _arrived.append(number)
+    raise Interrupted

@@ -1,0 +1,42 @@
+"""Geometric ladders: the points of a ray along which a limit is seen."""
+
+from __future__ import annotations
+
+import math
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import number, whole
+
+FEWEST_POINTS, MOST_POINTS = 8, 10_000
+FEWEST_DECADES = 2.0
+
+
+def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:
+    """A geometric ladder: one point a decade, and at least 14, by default; whole numbers from 1000 on.
+
+    Raises
+    ------
+    InvalidInput
+        If it has fewer than 8 points or spans less than two decades.
+
+    >>> ladder(1.0, 1e7, 8)
+    (1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0, 1000000.0, 10000000.0)
+    """
+    ends = number("start", start, "the first point"), number("stop", stop, "the last point")
+    if not 0 < ends[0] < ends[1]:
+        raise InvalidInput(f"start = {start!r}, stop = {stop!r}: a ladder needs 0 < start < stop, both finite.")
+    if points is not None:
+        whole("points", points, FEWEST_POINTS, "the number of points", MOST_POINTS)
+    low, high = math.log10(start), math.log10(stop)
+    count = points if points is not None else max(14, round(high - low) + 1)
+    require_long(count, stop / start)
+    inner = [10 ** (low + k * (high - low) / (count - 1)) for k in range(1, count - 1)]
+    return tuple(float(round(s)) if s >= 1e3 else float(s) for s in (start, *inner, stop))
+
+
+def require_long(points: int, ratio: float) -> None:
+    """Refuse a ladder that could decide nothing."""
+    if points < FEWEST_POINTS:
+        raise InvalidInput(f"points = {points}: growth needs at least {FEWEST_POINTS} points on the ladder.")
+    if math.log10(ratio) < FEWEST_DECADES:
+        raise InvalidInput(f"stop/start = {ratio:.3g}: the ladder must span {FEWEST_DECADES:g} decades or more.")

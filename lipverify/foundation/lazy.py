@@ -1,0 +1,42 @@
+"""Packages that import a name when it is first used, so that importing them costs nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def lazy(
+    package: str, names: Mapping[str, str], modules: Sequence[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package (PEP 562); the directory is its `__all__`.
+
+    Parameters
+    ----------
+    package
+        Its `__name__`.
+    names
+        The public names, and the module below the package that each comes from; none may be called as a module
+        of the package is, which would take its place.
+    modules
+        Modules of the package that are public as such.
+
+    >>> attribute, directory = lazy("lipverify.loss", {"LossTerms": "terms"}, modules=["exact"])
+    >>> attribute("LossTerms").__module__
+    'lipverify.loss.terms'
+    >>> directory()
+    ['LossTerms', 'METHODS', 'loss_terms']
+    """
+
+    def attribute(name: str) -> Any:
+        if name in modules:
+            return import_module(f"{package}.{name}")
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{names[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return attribute, lambda: sorted(sys.modules[package].__all__)

@@ -1,0 +1,252 @@
+r"""A confidence interval for the mean of bounded samples, valid at every number of samples, from running sums.
+
+Bet against each candidate mean m: the capital prod_i (1 + lambda_i (x_i - m)), with lambda_i chosen from
+earlier samples only, is a nonnegative martingale when m is the mean, so it exceeds 2 / (1 - level) with
+probability at most (1 - level) / 2 (Ville). The interval keeps the m that neither the bet upwards nor the
+bet downwards has made that rich. Source: Waudby-Smith and Ramdas, "Estimating means of bounded random
+variables by betting", JRSS B 86 (2024), section 4.
+
+Samples need not be kept. They are taken in stages of 16, 16, 32, 64, ... with one bet each, made from the stages
+before; and the logarithm of the capital is bounded from below by the sums of a stage,
+
+    log(1 + y) >= y - kappa(a) y^2   for y >= -a,    kappa(a) = (-a - log(1 - a)) / a^2,
+
+because (y - log(1 + y)) / y^2 decreases. A capital that is too small makes the interval wider, never wrong;
+lambda falls like N^{-1/2}, kappa tends to 1/2, and nothing is lost in the limit.
+
+For samples far smaller than the range the width is about log(2 / (1 - level)) / N ranges and not a
+multiple of the standard error: N samples cannot exclude that one in N is as large as the range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+
+FIRST_STAGE = 16
+LARGEST_LOSS = 0.75
+"""Share of the capital that one sample may cost at most."""
+SLACK = 0.01
+"""An edge may lie outside of its exact place by this share of its distance to the mean."""
+STEPS = 100
+ROUNDING = 64 * float(np.finfo(float).eps)
+"""Relative error of a sample that a pairwise sum over up to 1e8 tokens may leave, with room."""
+BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
+"""Losses on the worst sample among which the best bet is chosen."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over samples in [0, 1] about a centre, one number a column: of deviations and squares, and the largest."""
+
+    centre: Floats
+    count: int
+    first: Floats
+    second: Floats
+    largest: Floats
+
+    @classmethod
+    def of(cls, samples: Floats, centre: Floats) -> Moments:
+        """The moments of samples (N, columns); of none, zero."""
+        deviation = samples - centre
+        squares = deviation * deviation
+        return cls(centre, len(samples), deviation.sum(axis=0), squares.sum(axis=0), squares.max(axis=0, initial=0.0))
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.centre,
+            self.count + other.count,
+            self.first + other.first,
+            self.second + other.second,
+            np.maximum(self.largest, other.largest),
+        )
+
+    @property
+    def mean(self) -> Floats:
+        """The means; 1/2 if there are no samples."""
+        return np.clip(self.centre + self.first / self.count, 0.0, 1.0) if self.count else 0 * self.centre + 0.5
+
+    @property
+    def variance(self) -> Floats:
+        """The variances as if one more sample as far off as the farthest had been seen: few events tell little.
+
+        1/4, the largest that there is, if there are no samples.
+        """
+        if not self.count:
+            return 0 * self.centre + 0.25
+        return (self.second - self.first**2 / self.count + self.largest) / self.count
+
+
+class Tally:
+    """Samples of one or more bounded quantities, column by column, counted and not kept.
+
+    Parameters
+    ----------
+    low, high
+        The bounds of each column. Where they agree the samples cannot vary, and the half-width is what
+        rounding leaves. That samples did not vary is no ground for a width of zero.
+
+    >>> tally = Tally(np.array([0.0]), np.array([1.0]))
+    >>> tally.add(np.full((1000, 1), 0.5))
+    >>> mean, half_width = tally.interval()
+    >>> mean.tolist(), bool(1e-3 < half_width[0] < 1e-2)
+    ([0.5], True)
+    """
+
+    def __init__(self, low: Floats, high: Floats) -> None:
+        self.low, self.extent = low, high - low
+        self.allowance = ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        self.stages: list[Moments] = []
+
+    @property
+    def count(self) -> int:
+        """How many samples were taken."""
+        return sum(stage.count for stage in self.stages)
+
+    def add(self, samples: Floats) -> None:
+        """Take samples, (N, columns); where one call ends and the next begins does not matter.
+
+        Raises
+        ------
+        InvalidInput
+            If a sample lies outside of its bounds by more than rounding, or is not a number.
+        """
+        unit = self._unit(samples)
+        while len(unit):
+            if not self.stages or self.stages[-1].count == self._size(len(self.stages) - 1):
+                centre = self.stages[0].centre if self.stages else unit[0]
+                self.stages.append(Moments.of(unit[:0], centre))
+            room = self._size(len(self.stages) - 1) - self.stages[-1].count
+            self.stages[-1] += Moments.of(unit[:room], self.stages[-1].centre)
+            unit = unit[room:]
+
+    @property
+    def moments(self) -> Moments:
+        """The moments of all samples, as shares of the way from low to high."""
+        return sum(self.stages[1:], self.stages[0])
+
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """(mean, half-width) of each column: mean +- half-width covers the betting interval.
+
+        Validity: independent samples with one mean and any distribution within the bounds; their number
+        fixed beforehand, or decided on samples that are not among these.
+        """
+        if not 0 < level < 1:
+            raise InvalidInput(f"level = {level!r}: the level of confidence must lie between 0 and 1.")
+        if not self.stages:
+            raise InvalidInput("samples: an interval needs at least one sample.")
+        unit = self.moments.mean
+        left, right = self._edges(level)
+        return self.low + self.extent * unit, self.extent * np.maximum(right - unit, unit - left) + self.allowance
+
+    @staticmethod
+    def _size(stage: int) -> int:
+        return FIRST_STAGE * 2 ** max(stage - 1, 0)
+
+    def _unit(self, samples: Floats) -> Floats:
+        high = self.low + self.extent
+        bad = samples[~((samples >= self.low - self.allowance) & (samples <= high + self.allowance))]
+        if bad.size:
+            raise InvalidInput(f"samples: {bad[0]} lies outside of its bounds; check the extents of the law.")
+        return np.clip((samples - self.low) / np.where(self.extent > 0, self.extent, 1.0), 0.0, 1.0)
+
+    def _edges(self, level: float) -> tuple[Floats, Floats]:
+        """The interval in the unit of the range."""
+        threshold, mean = math.log(2 / (1 - level)), self.moments.mean
+        edges = []
+        for sign, end in ((1.0, 0.0), (-1.0, 1.0)):
+            bets = _bets(self.stages, sign, threshold)
+
+            def excess(m: Floats, sign: float = sign, bets: Floats = bets) -> Floats:
+                return _log_capital(self.stages, bets, sign, m) - threshold
+
+            edges.append(_edge(excess, np.full_like(mean, end), mean))
+        return edges[0], edges[1]
+
+
+def betting_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """(low, high) for the mean of samples in [0, 1], along the first axis; other axes are separate means.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no samples, one lies outside of [0, 1] or is not a number, or `level` is not in (0, 1).
+
+    >>> low, high = betting_interval(np.full((1001, 1), 0.25))
+    >>> bool(low[0] < 0.25 < high[0])
+    True
+    """
+    if samples.ndim == 0 or len(samples) == 0:
+        raise InvalidInput("samples: an interval needs at least one sample.")
+    columns = samples.reshape(len(samples), -1)
+    tally = Tally(np.zeros(columns.shape[1]), np.ones(columns.shape[1]))
+    tally.add(columns)
+    tally.interval(level)  # refuses a level out of range
+    low, high = tally._edges(level)
+    return low.reshape(samples.shape[1:]), high.reshape(samples.shape[1:])
+
+
+def _kappa(a: Floats) -> Floats:
+    """(-a - log(1 - a)) / a^2, by its series where it would cancel."""
+    small = a < 1e-3
+    safe = np.where(small, 0.5, a)
+    return np.where(small, 0.5 + a * (1 / 3 + a * (1 / 4 + a / 5 + a * a)), (-safe - np.log1p(-safe)) / safe**2)
+
+
+def _bets(stages: list[Moments], sign: float, threshold: float) -> Floats:
+    """One bet for each stage and column, (stages, columns), that looks best after the stages before it.
+
+    A bet lambda gains until m is within threshold / (lambda N) + kappa lambda v of the mean. Neither end of
+    the range may cost or gain more than a share: kappa makes little of a large gain.
+    """
+    N = sum(stage.count for stage in stages)
+    before = Moments.of(np.empty((0, stages[0].centre.size)), stages[0].centre)
+    bets = []
+    for stage in stages:
+        mean, variance = before.mean, before.variance
+        choices = BETS[:, None] / np.maximum(mean, 1 - mean)
+        losses = choices * (mean if sign > 0 else 1 - mean)
+        widths = threshold / (choices * N) + _kappa(losses) * choices * variance
+        bets.append(np.take_along_axis(choices, np.argmin(widths, axis=0)[None], axis=0)[0])
+        before += stage
+    return np.array(bets)
+
+
+def _log_capital(stages: list[Moments], bets: Floats, sign: float, m: Floats) -> Floats:
+    """A lower bound on the logarithm of the capital of the bets against m."""
+    count = np.array([[float(stage.count)] for stage in stages])
+    first, second = (np.array([getattr(stage, name) for stage in stages]) for name in ("first", "second"))
+    worst = np.maximum(m if sign > 0 else 1 - m, np.finfo(float).tiny)
+    bet, offset = np.minimum(bets, LARGEST_LOSS / worst), m - stages[0].centre
+    squares = second - 2 * offset * first + count * offset**2
+    return np.sum(sign * bet * (first - count * offset) - _kappa(bet * worst) * bet**2 * squares, axis=0)
+
+
+def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> Floats:
+    """Where `excess`, the logarithm of the capital over its threshold, falls to 0 between `outside` and `mean`.
+
+    False position in Illinois's form, which keeps a bracket; what is returned is its outer end, so
+    that stopping early makes the interval wider and never wrong.
+    """
+    inside = mean
+    rich, poor = excess(outside), excess(mean)
+    settled = rich <= 0  # not even the end of the range is excluded: it is the edge
+    last = np.zeros_like(mean)
+    for _ in range(STEPS):
+        if np.all(settled | (np.abs(outside - inside) <= SLACK * np.abs(inside - mean))):
+            break
+        m = (rich * inside - poor * outside) / np.where(settled | (rich == poor), 1.0, rich - poor)
+        m = np.where(settled, outside, np.clip(m, np.minimum(inside, outside), np.maximum(inside, outside)))
+        value = excess(m)
+        excluded = (value > 0) & ~settled
+        poor = np.where(excluded, np.where(last > 0, poor / 2, poor), np.where(settled, poor, value))
+        rich = np.where(excluded, value, np.where(settled, rich, np.where(last < 0, rich / 2, rich)))
+        outside, inside = np.where(excluded, m, outside), np.where(excluded | settled, inside, m)
+        last = np.where(excluded, 1.0, -1.0)
+    return outside

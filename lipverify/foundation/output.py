@@ -1,0 +1,55 @@
+"""Standard output kept for what this program prints: what others print while they run goes to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+
+OUT, ERR = 1, 2
+_LOCK = threading.Lock()
+_depth = 0
+_kept = -1
+
+
+@contextlib.contextmanager
+def diverted() -> Iterator[None]:
+    """Send standard output to standard error: `print`, the descriptor, and what subprocesses inherit. It nests."""
+    _begin()
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _end()
+
+
+def _begin() -> None:
+    global _depth, _kept
+    with _LOCK:
+        _depth += 1
+        if _depth == 1:
+            _flush()
+            with contextlib.suppress(OSError):  # a closed descriptor cannot be written to by anyone
+                _kept = os.dup(OUT)
+                os.dup2(ERR, OUT)
+
+
+def _end() -> None:
+    global _depth, _kept
+    with _LOCK:
+        _depth -= 1
+        if _depth == 0 and _kept >= 0:
+            _flush()
+            os.dup2(_kept, OUT)
+            os.close(_kept)
+            _kept = -1
+
+
+def _flush() -> None:
+    """What was written through Python's buffer before the change belongs to where it was written."""
+    for stream in (sys.stdout, sys.__stdout__):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            if stream is not None:
+                stream.flush()

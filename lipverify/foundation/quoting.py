@@ -1,0 +1,22 @@
+"""Values as messages quote them; it needs no library, so that a refusal waits for none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LONGEST = 80
+"""Letters of a value that a message shows."""
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it: on one line, and no longer than can be read.
+
+    >>> shown(10**400)
+    '1000000000000000000000000000000000000...000000000000000000000000000000000000000'
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # an integer of more digits than Python prints, or an object that cannot be shown
+        text = f"<{type(value).__name__}>"
+    half = (LONGEST - 3) // 2
+    return text if len(text) <= LONGEST else f"{text[: half - 1]}...{text[-half - 1 :]}"

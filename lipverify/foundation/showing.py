@@ -1,0 +1,167 @@
+"""Records that show themselves: short in a terminal, as a table or a formula in a notebook, as a data frame.
+
+A record says its columns (`_columns`), which of them are coordinates, and what it is of (`_title`); the rest follows.
+NumPy is imported where values are looked at: a record of text alone waits for no library.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import import_module
+from numbers import Real
+from typing import Any
+
+from lipverify.errors import InvalidInput
+
+MOST = 4
+"""Values that are shown one by one; of more, the range is."""
+ROWS = 12
+"""Rows that a table shows, half of them from each end."""
+
+
+class Shown:
+    """What a record with columns shows of itself."""
+
+    __slots__ = ()
+
+    def _title(self) -> str:
+        """What it is of, in a few words."""
+        raise NotImplementedError
+
+    def _columns(self) -> dict[str, Any]:
+        """Numbers, words, or arrays of one shape, by name; coordinates first."""
+        raise NotImplementedError
+
+    def _coordinates(self) -> tuple[str, ...]:
+        """The names of the columns that others are functions of."""
+        return ()
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={brief(value)}" for name, value in self._columns().items())
+        return f"{type(self).__name__}({self._title()}: {values})"
+
+    def _repr_html_(self) -> str:
+        return table(self._title(), self._columns())
+
+    def to_dataframe(self) -> Any:
+        """The columns as a `pandas.DataFrame`, a row a value.
+
+        Raises
+        ------
+        InvalidInput
+            If pandas is not installed, or the columns have more than one dimension.
+        """
+        import numpy as np
+
+        pandas = library("pandas", "to_dataframe")
+        columns = {name: np.atleast_1d(value) for name, value in self._columns().items()}
+        if max(column.ndim for column in columns.values()) > 1:
+            raise InvalidInput(f"{type(self).__name__} has more than one dimension; use to_xarray().")
+        rows = max(len(column) for column in columns.values())
+        frame = pandas.DataFrame({name: np.broadcast_to(column, rows) for name, column in columns.items()})
+        frame.attrs["title"] = self._title()
+        return frame
+
+    def to_xarray(self) -> Any:
+        """The columns as an `xarray.Dataset` along the coordinates.
+
+        Raises
+        ------
+        InvalidInput
+            If xarray is not installed.
+        """
+        import numpy as np
+
+        xarray = library("xarray", "to_xarray")
+        columns = {name: np.asarray(value) for name, value in self._columns().items()}
+        along = [name for name in self._coordinates() if columns[name].ndim == 1]
+
+        def placed(value: Any) -> tuple[Any, Any]:
+            return (along if value.ndim == len(along) else [f"axis_{k}" for k in range(value.ndim)]), value
+
+        data = {name: placed(value) for name, value in columns.items() if name not in along}
+        return xarray.Dataset(data, {name: (name, columns[name]) for name in along}, attrs={"title": self._title()})
+
+
+def library(name: str, what: str) -> Any:
+    """A library of the extra `data`, refused by what needs it where it is not installed.
+
+    >>> library("no_such_library", "to_dataframe")
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: to_dataframe needs no_such_library, which is not installed: pip install ...
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        raise InvalidInput(f"{what} needs {name}, which is not installed: pip install 'lipverify[data]'.") from None
+
+
+def brief(value: Any) -> str:
+    """A value in a few letters: numbers as Python's, many of them as their range.
+
+    >>> import numpy as np
+    >>> brief(np.float64(0.5)), brief([1.0, 2.0]), brief(np.linspace(0, 1, 50))
+    ('0.5', '[1, 2]', '50 values from 0 to 1')
+    """
+    if isinstance(value, str):
+        return value
+    import numpy as np
+
+    values = np.asarray(value)
+    if values.ndim == 0:
+        return _number(values.item())
+    if values.size <= MOST:
+        return str([_number(each) for each in values.ravel().tolist()]).replace("'", "")
+    if not np.issubdtype(values.dtype, np.number):
+        return f"{values.size} values"
+    return f"{values.size} values from {_number(values.min())} to {_number(values.max())}"
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.6g}" if isinstance(value, Real) else str(value)
+
+
+def table(title: str, columns: Mapping[str, Any]) -> str:
+    """An HTML table: a row a value, the middle ones left out where there are many; everything is escaped.
+
+    >>> table("a < b", {"w": [0.5], "loss": [1.0]})
+    '<table><caption>a &lt; b</caption><tr><th>w</th><th>loss</th></tr><tr><td>0.5</td><td>1</td></tr></table>'
+    """
+    import numpy as np
+
+    flat = {name: np.atleast_1d(np.asarray(value)).ravel().tolist() for name, value in columns.items()}
+    count = max(map(len, flat.values()), default=0)
+    whole = {name: values if len(values) == count else values * count for name, values in flat.items()}
+    shown = range(count) if count <= ROWS else [*range(ROWS // 2), None, *range(count - ROWS // 2, count)]
+    head = _row("th", list(whole))
+    rows = [_row("td", ["…" if k is None else _number(values[k]) for values in whole.values()]) for k in shown]
+    return f"<table><caption>{escape(title)}</caption>{head}{''.join(rows)}</table>"
+
+
+def _row(kind: str, cells: Sequence[str]) -> str:
+    return "<tr>" + "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in cells) + "</tr>"
+
+
+def axes(ax: Any) -> Any:
+    """Where a picture is drawn: the given axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def latex_number(value: float, error: float = math.inf) -> str:
+    r"""A number for a formula, to the digits that its error supports.
+
+    >>> latex_number(0.40000001, 1e-6), latex_number(1.25e-9, 1e-10)
+    ('0.4', '1.25 \\times 10^{-9}')
+    """
+    known = 0 < error < abs(value)
+    digits = math.floor(math.log10(abs(value))) - math.floor(math.log10(error)) + 1 if known else 6
+    text = f"{value:.{min(max(digits, 1), 10)}g}"
+    mantissa, _, power = text.partition("e")
+    return rf"{mantissa} \times 10^{{{int(power)}}}" if power else mantissa

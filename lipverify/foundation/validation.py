@@ -1,0 +1,141 @@
+"""Numbers that a user gives, refused where they break their rule.
+
+Every message shows the value and the rule. Booleans are no numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown
+
+if TYPE_CHECKING:
+    from lipverify.foundation.arrays import Floats
+
+LARGEST = sys.float_info.max
+NUMERIC = "iuf"
+"""Kinds of arrays that hold integers or real numbers."""
+T = TypeVar("T")
+
+
+def whole(name: str, value: Any, least: int, what: str = "it", most: int | None = None) -> int:
+    """The value as an integer (Python's or NumPy's), refused if it is none, less than `least` or more than `most`.
+
+    >>> whole("starts", 3, least=1)
+    3
+    """
+    try:
+        count = operator.index(value) if not isinstance(value, bool) else least - 1
+    except TypeError:
+        count = least - 1
+    if count < least or (most is not None and count > most):
+        rule = f">= {least}" if most is None else f"from {least} to {most}"
+        raise InvalidInput(f"{name} = {shown(value)}: {what} must be an integer {rule}.")
+    return count
+
+
+def a_seed(value: Any) -> int:
+    """A seed: an integer of up to 128 bits, as many as a key of random numbers has.
+
+    >>> a_seed(7)
+    7
+    """
+    return whole("seed", value, 0, most=2**128 - 1)
+
+
+def instance(name: str, value: Any, kind: type[T], way_out: str) -> T:
+    """The value, refused unless it is of its kind; `way_out` says where one comes from.
+
+    >>> instance("where", 5, dict, "give names with values")
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: where = 5 is not a dict; give names with values.
+    """
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise InvalidInput(f"{name} = {shown(value)} is not {article} {kind.__name__}; {way_out}.")
+    return value
+
+
+def function(name: str, value: Any, takes: str) -> Callable[..., Any]:
+    """The value, refused unless it can be called; `takes` says with what it will be.
+
+    >>> function("progress", 5, "(done, points)")
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: progress = 5 is not a function; it is called with (done, points).
+    """
+    if not callable(value):
+        raise InvalidInput(f"{name} = {shown(value)} is not a function; it is called with {takes}.")
+    return value
+
+
+def chosen(name: str, value: Any, among: Collection[str]) -> str:
+    """The value, refused unless it is one of the names `among`.
+
+    >>> chosen("backend", "abacus", ["numpy", "cupy"])
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: backend = 'abacus' is not known; choose one of: numpy, cupy.
+    """
+    if not isinstance(value, str) or value not in among:
+        raise InvalidInput(f"{name} = {shown(value)} is not known; choose one of: {', '.join(among)}.")
+    return value
+
+
+def number(
+    name: str,
+    value: Any,
+    what: str = "it",
+    *,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> float:
+    """The value, refused unless it is a finite number with least <= value, above < value and value < below.
+
+    `what` says in the message what the number is.
+
+    >>> number("rtol", 2.0, "the relative accuracy", above=0, below=1)
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: rtol = 2.0: the relative accuracy must be a finite number > 0 and < 1.
+    """
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (real and abs(value) <= LARGEST and least <= value < below and above < value):
+        bounds = {">=": least, ">": above, "<": below}
+        rules = " and ".join(f"{sign} {bound:g}" for sign, bound in bounds.items() if math.isfinite(bound))
+        raise InvalidInput(f"{name} = {shown(value)}: {what} must be a finite number {rules}".rstrip() + ".")
+    return float(value)
+
+
+def numbers(name: str, value: Any, what: str = "it", *, least: float = -math.inf, finite: bool = True) -> Floats:
+    """The value as a new array of doubles, refused unless all are at least `least`, and `finite` if they must be.
+
+    Booleans and text are no numbers, and the array shares no memory with what was given.
+
+    >>> numbers("w", [0, 2.5], least=0)
+    array([0. , 2.5])
+    """
+    rule = f"{what} must be a real number or an array of them"
+    import numpy as np
+
+    try:
+        kind = np.asarray(value).dtype.kind
+        found = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{name} = {shown(value)}: {rule}.") from None
+    if kind not in NUMERIC and not (kind == "O" and all(type(each) in (int, float) for each in np.ravel(value))):
+        raise InvalidInput(f"{name} = {shown(value)}: {rule}.")
+    if not finite:
+        return found
+    bad = found[~(np.isfinite(found) & (found >= least))]
+    if bad.size:
+        rule = f" and >= {least:g}" if least > -math.inf else ""
+        raise InvalidInput(f"{name} = {bad.flat[0]}: {what} must be finite{rule}.")
+    return found

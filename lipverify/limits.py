@@ -1,0 +1,129 @@
+r"""The limit of a sequence a(s) as s -> infinity, with an error that covers what its corrections might be.
+
+Families that assume different things of the corrections each give candidates:
+
+    powers    a polynomial in s^{-delta}; every delta, degree and start that fits the data to its
+              noise is a possible law, and the spread of their limits is the error
+    epsilon   Wynn's epsilon algorithm: any sum of powers of s, without fitting
+    rho       Wynn's rho algorithm in log s: corrections that are powers of 1 / log s
+
+One candidate may be sharp by coincidence, so several of the sharpest are heard: their median is the
+value, and the error covers them all and the noise of the last values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+
+DELTAS = np.geomspace(0.02, 4.0, 107)
+DEGREES = (0, 1, 2, 3, 4, 5, 6)
+STARTS = (0.0, 0.2, 0.4, 0.6)
+SAFETY = 4.0
+WITNESSES = 6
+LOGARITHMIC_WITNESSES = 10
+"""Powers of log s come in one family alone, whose candidates agree too easily."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit and a bound on its error."""
+
+    value: float
+    error: float
+
+
+def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
+    """The limit of the sequence a(s) as s -> infinity, corrections being powers of s or of log s."""
+    return _heard([*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)], WITNESSES, a, noise)
+
+
+def limit_beside_logarithms(log_s: Floats, a: Floats, noise: Floats) -> Limit:
+    """The same where corrections are powers of log s, beside which those that are powers of s soon vanish.
+
+    Other families are not asked: to powers of s and to the epsilon algorithm such a correction looks like none, and
+    the rho algorithm takes noise for signal.
+    """
+    return _heard(_power_laws(log_s, a, noise), LOGARITHMIC_WITNESSES, a, noise)
+
+
+def _heard(candidates: Iterable[Limit], count: int, a: Floats, noise: Floats) -> Limit:
+    """The median of the sharpest candidates; without enough of them there is no limit."""
+    witnesses = sorted(candidates, key=lambda limit: limit.error)[:count]
+    if len(witnesses) < count:
+        return Limit(float(a[-1]) if a.size else math.nan, math.inf)
+    value = float(np.median([witness.value for witness in witnesses]))
+    spread = max(abs(witness.value - value) for witness in witnesses)
+    floor = 2 * float(noise[-1]) + 8 * np.finfo(float).eps * max(1.0, abs(value))
+    return Limit(value, float(SAFETY * max(witnesses[0].error, spread) + floor))
+
+
+def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
+    """For each start and degree: the centre and spread of the limits of all delta that fit the noise."""
+    for start in STARTS:
+        first = int(start * a.size)
+        part = slice(first, None)
+        for degree in DEGREES:
+            if a.size - first >= degree + 3 + (degree > 0):
+                yield from _consistent(s[part] / s[first], a[part], noise[part], degree)
+
+
+def _consistent(s: Floats, a: Floats, noise: Floats, degree: int) -> Iterator[Limit]:
+    """The limits a of a + sum_{j<=degree} c_j s^{-j delta}, over every delta within the noise."""
+    deltas = np.asarray(DELTAS if degree else DELTAS[:1])
+    design = s[:, None] ** (-deltas[:, None, None] * np.arange(degree + 1))
+    limits, misfits = _least_squares(design / noise[:, None], a / noise)
+    if limits.size:
+        level = max(1.0, float(misfits.min()))
+        possible = limits[misfits <= 3 * level]
+        centre = limits[np.argmin(misfits)]
+        # a misfit beyond the noise is a correction that was left out: it enters the limit as it is
+        unexplained = (level - 1) * float(noise.max())
+        yield Limit(float(centre), float(np.max(np.abs(possible - centre)) + unexplained))
+
+
+def _least_squares(designs: Floats, target: Floats) -> tuple[Floats, Floats]:
+    """The first coefficient and the root mean square misfit for every design of full rank."""
+    u, singular, v = np.linalg.svd(designs, full_matrices=False)
+    full = singular[:, -1] > 1e-14 * singular[:, 0]
+    u, singular, v, designs = u[full], singular[full], v[full], designs[full]
+    solution = np.einsum("dji,dj->di", v, np.einsum("dpj,p->dj", u, target) / singular)
+    misfit = np.einsum("dpj,dj->dp", designs, solution) - target
+    return solution[:, 0], np.sqrt(np.mean(misfit**2, axis=1))
+
+
+def _epsilon(a: Floats, noise: Floats) -> Iterator[Limit]:
+    """Even columns of Wynn's epsilon table: e_{k+1} = e_{k-1}' + 1 / (e_k' - e_k)."""
+    yield from _settled(_table(a, lambda k, n: np.ones(n)), noise)
+
+
+def _rho(x: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
+    """Even columns of Wynn's rho table: as epsilon, with x_{n+k+1} - x_n in place of 1."""
+    yield from _settled(_table(a, lambda k, n: x[k + 1 :][:n] - x[:n]), noise)
+
+
+def _table(a: Floats, numerator: Callable[[int, int], Floats]) -> list[Floats]:
+    """The even columns of the lozenge table of a sequence."""
+    previous, column, columns = np.zeros(a.size + 1), a, [a]
+    for k in range(min(a.size - 1, 12)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = previous[1:-1] + numerator(k, column.size - 1) / np.diff(column)
+        previous, column = column, new
+        if k % 2:
+            columns.append(column)
+    return columns
+
+
+def _settled(columns: list[Floats], noise: Floats) -> Iterator[Limit]:
+    """The last entry of each column, its error from its neighbours above and to the left."""
+    for left, column in pairwise(columns):
+        recent = column[-3:]
+        if recent.size == 3 and np.all(np.isfinite(recent)):
+            spread = np.ptp(recent) + abs(left[-1] - recent[-1]) / 10
+            yield Limit(float(recent[-1]), float(spread) + float(noise[-1]))

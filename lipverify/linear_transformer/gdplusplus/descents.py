@@ -1,0 +1,124 @@
+r"""Many descents at once: Levenberg-Marquardt on the deviations of GD++ from ridge, for a batch of weights.
+
+On Gauss's nodes (see `floor`) the loss beyond the floor is a sum of D squares, D = 1, 4, 13, 40, 121, so that thousands
+of starts can be followed. In the tail neither the weight of a node nor the residual e is a double, so each layer takes
+its share of the root of the weight: with sigma_l = root^{3^{l-1}/D},
+
+    root e = prod_l (sigma_l + w_yx h_l),    h_1 = t sigma_1,    h_{l+1} = h_l (sigma_l + w_xx h_l)^2,
+
+where h_l = tau_l sigma_l and every factor stays within doubles while the model is any good.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
+
+AT_ONCE = 400_000
+"""Entries of a batch of Jacobians: a few of them stay in the cache of a core."""
+DAMPED, EASED, STIFFENED, LEAST, MOST = 1e-2, 0.2, 5.0, 1e-12, 1e12
+"""Damping of normal equations scaled to a diagonal of 1: at first, after a step down, after one refused, bounds."""
+GAIN, IDLE = 1e-9, 6
+"""A batch ends when for so many steps none of its losses fell by this part."""
+HOPELESS = 1e150
+"""Slopes whose squares are no doubles belong to no model of use."""
+NUDGE = 1e-300
+"""Stands for a factor that is exactly 0, so that its logarithmic derivative is finite."""
+ROUNDS = ((15, 0.3), (30, 0.3), (100, 0.4), (300, 1.0))
+"""Steps of a round, and the part of the descents that goes on to the next: most starts are hopeless early."""
+FEWEST = 12
+"""Descents that every round keeps."""
+
+
+class Ends(NamedTuple):
+    """Where descents ended: losses (batch,), best first, and weights (batch, 2 L - 1)."""
+
+    values: Floats
+    weights: Floats
+
+
+class Point(NamedTuple):
+    """Losses (batch,), deviations (batch, nodes) and their derivatives (batch, nodes, 2 L - 1)."""
+
+    values: Floats
+    deviations: Floats
+    jacobian: Floats
+
+
+def descended(loss: ExcessLoss, starts: Floats, steps: int) -> Ends:
+    """Where descents from starts (batch, 2 L - 1) are after so many steps."""
+    size = max(1, AT_ONCE // (len(loss.rule.t) * starts.shape[1]))
+    parts = [_descend(loss, starts[first : first + size], steps) for first in range(0, len(starts), size)]
+    values, weights = np.concatenate([part.values for part in parts]), np.concatenate([part.weights for part in parts])
+    order = np.argsort(values, kind="stable")
+    return Ends(values[order], weights[order])
+
+
+def raced(loss: ExcessLoss, starts: Floats) -> Ends:
+    """The best ends of many descents: after every round only a part goes on."""
+    ends = Ends(np.zeros(len(starts)), starts)
+    for steps, part in ROUNDS:
+        ends = descended(loss, ends.weights, steps)
+        kept = max(FEWEST, int(part * len(ends.values)))
+        ends = Ends(ends.values[:kept], ends.weights[:kept])
+    return ends
+
+
+def _descend(loss: ExcessLoss, weights: Floats, steps: int) -> Ends:
+    """Levenberg-Marquardt for each of a batch: a step that does not lower its loss is refused and damped more."""
+    at, damping, idle = _point(loss, weights), np.full(len(weights), DAMPED), 0
+    for _ in range(steps):
+        if idle == IDLE:
+            break
+        scale = np.linalg.norm(at.jacobian, axis=1)
+        scale[scale == 0] = 1
+        scaled = at.jacobian / scale[:, None, :]
+        normal = scaled.transpose(0, 2, 1) @ scaled + damping[:, None, None] * np.eye(weights.shape[1])
+        slope = np.einsum("bnp,bn->bp", scaled, at.deviations)
+        tried = weights - np.linalg.solve(normal, slope[:, :, None])[:, :, 0] / scale
+        new = _point(loss, tried)
+        lower = new.values < at.values
+        idle = 0 if np.any(new.values < at.values * (1 - GAIN)) else idle + 1
+        weights = np.where(lower[:, None], tried, weights)
+        at = Point(*(np.where(lower.reshape(-1, *[1] * (b.ndim - 1)), b, a) for a, b in zip(at, new, strict=True)))
+        damping = np.clip(np.where(lower, damping * EASED, damping * STIFFENED), LEAST, MOST)
+    return Ends(at.values, weights)
+
+
+def _point(loss: ExcessLoss, weights: Floats) -> Point:
+    """Losses and deviations; where one is no double the loss is infinite, and a step there is refused."""
+    deviations, jacobian = deviations_of(loss, weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.einsum("bn,bn->b", deviations, deviations) / 2
+        broken = ~(np.isfinite(values) & (np.abs(jacobian).max((1, 2)) < HOPELESS))
+    values[broken], deviations[broken], jacobian[broken] = np.inf, 0, 0
+    return Point(values, deviations, jacobian)
+
+
+@np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore")
+def deviations_of(loss: ExcessLoss, weights: Floats) -> tuple[Floats, Floats]:
+    """As `ExcessLoss.deviations` for a batch: (batch, nodes), (batch, nodes, 2 L - 1); not finite where too large."""
+    t, s = loss.rule.t, loss.noise
+    batch, count = weights.shape
+    log_root = (loss.rule.log_weights + np.log1p(s / t)) / 2
+    share = np.exp(log_root * 2 / (3 ** ((count + 1) // 2) - 1))
+    root_e, h = np.ones((batch, len(t))), np.broadcast_to(t * share, (batch, len(t)))
+    e_slope, tau_slope = np.zeros((batch, len(t), count)), np.zeros((batch, len(t), count))
+    for place in range(count):
+        weight = weights[:, place, None]
+        factor = share + weight * h
+        factor = np.where(factor == 0, NUDGE, factor)
+        slope = h / factor
+        if place % 2 == 0:
+            root_e = root_e * factor
+            e_slope[:, :, :place] += (weight * slope)[:, :, None] * tau_slope[:, :, :place]
+            e_slope[:, :, place] = slope
+        else:
+            tau_slope[:, :, :place] *= (1 + 2 * weight * slope)[:, :, None]
+            tau_slope[:, :, place] = 2 * slope
+            h, share = h * factor**2, share**3
+    return root_e - np.exp(log_root) * (s / (t + s)), root_e[:, :, None] * e_slope

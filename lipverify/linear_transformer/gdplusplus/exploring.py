@@ -1,0 +1,122 @@
+r"""A search for the best GD++ that can be believed: by routes that share nothing, until none finds anything better.
+
+Routes: random places of the zeros; the best models with a layer less, with one put in; down in the noise s = E sigma^2
+from where ridge is smooth and one basin rules, and up again from s = 0; and from the best minima with some of their
+zeros placed anew, round after round. What counts for belief is which routes ended in the best minimum, and how many
+descents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+from lipverify.linear_transformer.gdplusplus.descents import Ends, descended, raced
+from lipverify.linear_transformer.gdplusplus.folds import deepened, folded, moved
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
+from lipverify.linear_transformer.gdplusplus.search import SAME
+
+RANDOM = (1, 30, 80, 200, 240, 240, 160)
+"""Random starts by layers: the harder, the more, as far as it stays a matter of a minute."""
+FEW = 40
+"""Starts where little is at stake."""
+ROUNDS = 2
+"""Rounds in which zeros of the best minima are placed anew."""
+POOL = 8
+"""Different minima that are carried on: to the next round, level of noise and depth."""
+RUNGS, RATIO, FOLLOWING = 6, 4.0, 60
+"""Levels of noise of a ladder, their ratio, and steps of a descent at each."""
+SPAN = 1.2
+"""The widest range of a start, in units of the largest node."""
+MEAN = 3.0
+"""The narrowest, in units of n, the mean eigenvalue."""
+
+
+class Explored(NamedTuple):
+    """Different minima, best first (some, 2 L - 1); descents, and those that ended in the best; the routes to it."""
+
+    minima: Floats
+    descents: int
+    agreeing: int
+    routes: tuple[str, ...]
+
+
+def explored(
+    loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.random.Generator, thorough: bool = True
+) -> Explored:
+    """Minima of the loss on coarse nodes, from all routes.
+
+    Parameters
+    ----------
+    loss
+        On nodes that are exact, or nearly so, for models of that depth.
+    layers, shorter
+        The depth; the best models with a layer less, (some, 2 L - 3), or none.
+    n
+        Tokens: the mean eigenvalue.
+    rng
+        Of the starts.
+    thorough
+        All routes; otherwise a few starts among the shorter models with a layer put in.
+    """
+    if layers == 1:
+        return Explored(descended(loss, np.asarray([[-1.0 / n]]), 30).weights, 1, 1, ("random",))
+    if not thorough:
+        best = raced(loss, deepened(rng, FEW, shorter))
+        agreeing = int(np.sum(best.values <= best.values[0] * (1 + SAME)))
+        return Explored(_different(best).weights, FEW, agreeing, ("deepened",))
+    ends: dict[str, Ends] = {}
+    descents = 0
+    for route, begin, follow in _routes(loss, layers, shorter, n, rng):
+        descents += len(begin)
+        ends[route] = follow(begin)
+    for _ in range(ROUNDS):
+        begin = moved(rng, RANDOM[layers - 1], _different(*ends.values()).weights)
+        descents += len(begin)
+        ends["moved"] = _different(raced(loss, begin), *([ends["moved"]] if "moved" in ends else []))
+    least = min(float(each.values[0]) for each in ends.values())
+    counts = {route: int(np.sum(each.values <= least * (1 + SAME))) for route, each in ends.items()}
+    routes = tuple(route for route, count in counts.items() if count)
+    return Explored(_different(*ends.values()).weights, descents, sum(counts.values()), routes)
+
+
+Route = tuple[str, Floats, Callable[[Floats], Ends]]
+
+
+def _routes(loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.random.Generator) -> Iterator[Route]:
+    """Each route by name: its starts, and how they are followed."""
+    count, near = RANDOM[layers - 1], MEAN * n
+    far = max(SPAN * float(loss.rule.t[-1]), near)
+
+    def down(ladder: list[float]) -> Callable[[Floats], Ends]:
+        return lambda begin: _followed(loss, begin, ladder)
+
+    yield "random", folded(rng, count, layers, near, far), lambda begin: raced(loss, begin)
+    yield "deepened", deepened(rng, count, shorter), lambda begin: raced(loss, begin)
+    levels = [n * RATIO**-k for k in range(RUNGS)]
+    begin = folded(rng, count // 2, layers, near, far)
+    yield "less noise", begin, down([*(level for level in levels if level > loss.noise), loss.noise])
+    if loss.noise:
+        yield "more noise", begin, down([0.0, *(loss.noise * RATIO**-k for k in range(RUNGS // 2, 0, -1)), loss.noise])
+
+
+def _followed(loss: ExcessLoss, begin: Floats, ladder: list[float]) -> Ends:
+    """The best minima at the first level of noise, followed to the last."""
+    ends = raced(replace(loss, noise=ladder[0]), begin)
+    for level in ladder[1:]:
+        ends = descended(replace(loss, noise=level), _different(ends).weights, FOLLOWING)
+    return ends
+
+
+def _different(*ends: Ends) -> Ends:
+    """One of each minimum, best first, at most `POOL`."""
+    values, weights = np.concatenate([e.values for e in ends]), np.concatenate([e.weights for e in ends])
+    kept: list[int] = []
+    for place in np.argsort(values, kind="stable"):
+        if len(kept) < POOL and (not kept or values[place] > values[kept[-1]] * (1 + SAME)):
+            kept.append(int(place))
+    return Ends(values[kept], weights[kept])

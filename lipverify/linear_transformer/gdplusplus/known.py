@@ -1,0 +1,184 @@
+r"""The optima of GD++ for the published table as data: weights found once, by which claims are verified in no time.
+
+`python -m lipverify.linear_transformer.gdplusplus.known [LAW ...]` makes the file anew, for all laws of the table or
+those that are named. A digest of its content tells an edited file. Nothing in it is trusted but that somebody found
+these weights: their loss is integrated anew whenever they are asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.shipped import shipped
+from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus.loss import flat_weights
+from lipverify.linear_transformer.gdplusplus.optimum import (
+    LARGEST_DEPTH,
+    GDPlusPlusOptimum,
+    excess_loss,
+    finished,
+    next_optimum,
+)
+from lipverify.linear_transformer.gdplusplus.search import Minimum
+from lipverify.linear_transformer.gdplusplus.spectrum import POINTS
+from lipverify.linear_transformer.layer import GDPlusPlus
+from lipverify.linear_transformer.published import NOISES, problem
+
+FORMAT = 1
+"""The version of the file's form; another one is refused."""
+COMMAND = "python -m lipverify.linear_transformer.gdplusplus.known"
+VIEWS: Mapping[str, float | None] = {"all": None, "1e5": 1e5, "1e9": 1e9}
+"""Which eigenvalues count: all, or those that so many contexts show."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Weights of one optimum, (w_xx, w_yx) by layers, and what the search said of it."""
+
+    layers: tuple[tuple[float, float], ...]
+    starts: int
+    agreeing: int
+    routes: tuple[str, ...]
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file: by law and view, the optima with 1, 2, ... layers."""
+
+    format: int
+    command: str
+    optima: dict[str, dict[str, tuple[Found, ...]]]
+    digest: str = ""
+
+
+@cache
+def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPlusPlusOptimum:
+    """A believed optimum for d = 10, n = 20 and a law of the table, with its loss integrated now.
+
+    Raises
+    ------
+    InvalidInput
+        If the file has none for that law, depth and number of contexts, or was edited.
+
+    >>> round(known_optimum("uniform-0", 4).loss.value, 8)
+    0.00039759
+    """
+    view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
+    found = _file(known_path()).optima.get(noise, {}).get(view, ())
+    if not 1 <= layers <= len(found):
+        rule = f"the file has {len(found)} depths for it; `{COMMAND} {noise}` makes it anew"
+        raise InvalidInput(f"no optimum of GD++ for {layers} layers under {noise!r}, seen in {view}: {rule}.")
+    return _integrated(noise, found[layers - 1], seen_in)
+
+
+def known_depth(noise: str, seen_in: float | None = None) -> int:
+    """How many layers the deepest believed optimum of a law has; 0 if there is none.
+
+    >>> known_depth("uniform-0") >= 4, known_depth("uniform-9")
+    (True, 0)
+    """
+    view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
+    return len(_file(known_path()).optima.get(noise, {}).get(view, ()))
+
+
+def known_path() -> Path:
+    """The file that comes with lipverify."""
+    return shipped() / "linear_transformers" / "models" / "gdplusplus.json"
+
+
+def _integrated(noise: str, found: Found, seen_in: float | None) -> GDPlusPlusOptimum:
+    """The loss of these weights, its error and the evidence of a minimum."""
+    regression = problem(noise)
+    loss, finer = (excess_loss(regression, len(found.layers), points, seen_in) for points in (POINTS, POINTS + 4))
+    weights = flat_weights([GDPlusPlus(*layer) for layer in found.layers])
+    end = Minimum(loss(weights), weights)
+    return finished(constant_ridge_loss(regression), loss, finer, [end], found.starts, found.routes, found.agreeing)
+
+
+@cache
+def _file(path: Path) -> Known:
+    """The file, refused if it is of another form or its digest is not that of its content."""
+    way_out = f"restore it, or make it anew with `{COMMAND}`"
+    try:
+        known = msgspec.json.decode(path.read_bytes(), type=Known)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise InvalidInput(f"{path.name}: {error}; {way_out}.") from None
+    if known.format != FORMAT:
+        raise InvalidInput(f"{path.name}: format = {known.format}, this version reads {FORMAT}; {way_out}.")
+    if known.digest != _digest(known.optima):
+        raise InvalidInput(f"{path.name}: digest = {known.digest!r} is not that of its content; {way_out}.")
+    return known
+
+
+def _digest(optima: Mapping[str, Mapping[str, Sequence[Found]]]) -> str:
+    """A hash of the optima."""
+    return blake2b(msgspec.json.encode(optima, order="sorted"), digest_size=16).hexdigest()
+
+
+def write_known(path: Path, optima: dict[str, dict[str, tuple[Found, ...]]]) -> None:
+    """The file with these optima, one law and view a line; it appears whole or not at all."""
+    known = Known(format=FORMAT, command=COMMAND, optima=optima, digest=_digest(optima))
+    laws = [
+        f"  {_json(noise)}: {{\n" + ",\n".join(f"   {_json(view)}: {_json(each)}" for view, each in views.items()) + "}"
+        for noise, views in optima.items()
+    ]
+    head = ", ".join(f"{_json(name)}: {_json(getattr(known, name))}" for name in ("format", "command", "digest"))
+    half = path.with_name(f".{path.name}-{os.getpid()}")
+    half.write_text(f'{{{head},\n "optima": {{\n' + ",\n".join(laws) + "\n }\n}\n", encoding="utf-8")
+    os.replace(half, path)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _search(noise: str, seen_in: float | None, depth: int, seed: int, begin: Sequence[Found]) -> tuple[Found, ...]:
+    """The believed optima of a law, as data, from those of the first depths on."""
+    optimum = _integrated(noise, begin[-1], seen_in) if begin else None
+    minima = np.atleast_2d(flat_weights(optimum.model)) if optimum else np.empty((0, 0))
+    found = list(begin)
+    while len(found) < depth:
+        optimum, minima = next_optimum(problem(noise), optimum, minima, seen_in, seed)
+        found.append(
+            Found(layers=optimum.layers, starts=optimum.starts, agreeing=optimum.agreeing, routes=optimum.routes)
+        )
+    return tuple(found)
+
+
+def _better(noise: str, seen_in: float | None, one: Sequence[Found], other: Sequence[Found]) -> tuple[Found, ...]:
+    """Depth by depth the one with less loss: searches with several seeds are put together."""
+    pairs = list(zip(one, other, strict=False))
+    best = [min(pair, key=lambda each: _integrated(noise, each, seen_in).excess.value) for pair in pairs]
+    return (*best, *max(one, other, key=len)[len(best) :])
+
+
+def main() -> None:
+    """Search, and keep what is better than what the file has."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = [noise.name for noise in NOISES]
+    parser.add_argument("law", nargs="*", default=names, help=f"one of {', '.join(names)}")
+    parser.add_argument("--view", nargs="*", default=list(VIEWS), choices=list(VIEWS))
+    parser.add_argument("--layers", type=int, default=LARGEST_DEPTH)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--deeper", action="store_true", help="only depths that the file does not have yet")
+    asked, path = parser.parse_args(), known_path()
+    optima = dict(_file(path).optima) if path.exists() else {}
+    for noise in asked.law:
+        for view in asked.view:
+            old = optima.get(noise, {}).get(view, ())
+            new = _search(noise, VIEWS[view], asked.layers, asked.seed, old if asked.deeper else ())
+            kept = _better(noise, VIEWS[view], old, new)
+            optima[noise] = {**optima.get(noise, {}), view: kept}
+            write_known(path, {name: optima[name] for name in names if name in optima})
+            print(noise, view, [_integrated(noise, each, VIEWS[view]).excess.value for each in kept], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+r"""Orthogonal polynomials of the measure t rho(t) dt, and Gauss's rule for it: what a filter of a degree can see.
+
+A filter g of degree D - 1 meets the measure mu = t rho(t) dt through its moments alone, and the quadratic form of its
+loss through the D x D Jacobi matrix J of mu. Its recurrence coefficients come from modified moments by Chebyshev's
+algorithm (Sack and Donovan; Gautschi, Orthogonal Polynomials, section 2.1.7): with monic Laguerre polynomials of the
+weight t^{a'} e^{-t/2}, near mu, a degree costs three bits of the working precision instead of sixteen. All of it is in
+balls of Arb, so a precision that does not suffice shows as wide balls, and the next one is tried.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from flint import arb, arb_poly, ctx, fmpz
+from scipy.linalg import eigvalsh_tridiagonal
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.linear_transformer.gdplusplus.moments import density_moments
+from lipverify.linear_transformer.gdplusplus.spectrum import SpectralRule
+
+WANTED = 192
+"""Bits that every coefficient has, and the precision that they are used at: losses of 1e-12 of d = 10, and more."""
+MOMENT_BITS, ROW_BITS = 30, 4
+"""Working precision a degree, for the modified moments (sums that cancel) and for the rows of the algorithm."""
+TRIES = 4
+"""Doublings of the precision before giving up."""
+LARGE = 1e200
+"""Squares of orthonormal polynomials are scaled down from here on: in the tail they pass the largest double."""
+
+
+class Recurrence(NamedTuple):
+    """p_{k+1} = (t - diagonal_k) p_k - squares_k p_{k-1}, monic; squares_0 is the mass of mu."""
+
+    diagonal: tuple[arb, ...]
+    squares: tuple[arb, ...]
+
+
+@lru_cache(maxsize=16)
+def recurrence(n: int, d: int, nodes: int, reach: float | None = None) -> Recurrence:
+    """The Jacobi matrix of t rho(t) dt with so many rows, in balls of at least `WANTED` bits.
+
+    Raises
+    ------
+    OutOfReach
+        If four doublings of the precision do not reach that.
+
+    >>> found = recurrence(20, 10, 2)
+    >>> float(found.diagonal[0]), float(found.squares[0])  # E tr Sigma^2 / E tr Sigma, and E tr Sigma
+    (31.0, 200.0)
+    """
+    order = n - d + 4
+    for attempt in range(TRIES):
+        bits = WANTED + nodes * ROW_BITS * 2**attempt
+        with ctx.workprec(bits + nodes * MOMENT_BITS * 2**attempt):
+            modified = _modified_moments(density_moments(n, d, 2 * nodes + 1, reach)[1:], order)
+        with ctx.workprec(bits):
+            found = _chebyshev([+each for each in modified], order, nodes)
+        if all(each.rel_accuracy_bits() >= WANTED for part in found for each in part):
+            return found
+    raise OutOfReach(f"n = {n}, d = {d}, {nodes} nodes, reach {reach}: {bits} bits do not suffice; use fewer layers.")
+
+
+def gauss_mean(found: Recurrence, nodes: int, s: Any) -> Any:
+    """Gauss's rule with so many nodes for int 1/(t + s) dmu, as a continued fraction; s a rational or a ball.
+
+    It rises with the number of nodes, and stays below the integral: even derivatives of 1/(t + s) are positive.
+
+    >>> round(float(gauss_mean(recurrence(20, 10, 2), 1, 0)), 9)  # (E tr Sigma)^2 / E tr Sigma^2
+    6.451612903
+    """
+    tail = found.diagonal[nodes - 1] + s
+    for k in range(nodes - 1, 0, -1):
+        tail = found.diagonal[k - 1] + s - found.squares[k] / tail
+    return found.squares[0] / tail
+
+
+@lru_cache(maxsize=16)
+def gauss_rule(n: int, d: int, nodes: int, reach: float | None = None) -> SpectralRule:
+    """Gauss's rule for mu as a rule for rho: exact for t times any polynomial of degree below twice the nodes.
+
+    >>> rule = gauss_rule(20, 10, 4)
+    >>> round(rule.mean(rule.t), 9), round(rule.mean(rule.t**3), 6)  # E tr Sigma, E tr Sigma^3
+    (200.0, 238800.0)
+    """
+    found = recurrence(n, d, nodes, reach)
+    diagonal, squares = (np.asarray([float(each.mid()) for each in part]) for part in found)
+    t = eigvalsh_tridiagonal(diagonal, np.sqrt(squares[1:]))
+    return SpectralRule(t, -_log_christoffel(t, diagonal, squares) - np.log(t), float(t[-1]), 0.0)
+
+
+def _log_christoffel(t: Floats, diagonal: Floats, squares: Floats) -> Floats:
+    """log sum_{k < nodes} p_k(t)^2 of the orthonormal polynomials: minus the logarithm of a weight."""
+    before, now = np.zeros_like(t), np.full_like(t, 1 / np.sqrt(squares[0]))
+    total, scaled = now**2, np.zeros_like(t)
+    for k in range(len(diagonal) - 1):
+        following = ((t - diagonal[k]) * now - np.sqrt(squares[k] * (k > 0)) * before) / np.sqrt(squares[k + 1])
+        before, now = now, following
+        total = total + now**2
+        shrink = np.where(total > LARGE, 1 / np.sqrt(LARGE), 1.0)
+        before, now, total, scaled = before * shrink, now * shrink, total * shrink**2, scaled - 2 * np.log(shrink)
+    return np.asarray(np.log(total) + scaled)
+
+
+def _modified_moments(moments: list[Any], order: int) -> list[arb]:
+    """int pi_k dmu, pi_k = (-1)^k k! 2^k L_k^order(t/2) monic: one product of polynomials."""
+    factorials = [fmpz(1)]
+    for k in range(1, len(moments) + order):
+        factorials.append(factorials[-1] * k)
+    terms = [
+        arb(moment) * (-1) ** j / (arb(2) ** j * factorials[j] * factorials[j + order])
+        for j, moment in enumerate(moments)
+    ]
+    sums = arb_poly(terms) * arb_poly([1 / arb(factorials[j]) for j in range(len(moments))])
+    return [sums[k] * (-1) ** k * factorials[k + order] * factorials[k] * 2**k for k in range(len(moments))]
+
+
+def _chebyshev(modified: list[arb], order: int, nodes: int) -> Recurrence:
+    """Chebyshev's algorithm: rows of sigma_{k,l} = int p_k pi_l dmu, each from the two before it."""
+    centre = [fmpz(2 * (2 * k + order + 1)) for k in range(2 * nodes)]
+    step = [fmpz(4 * k * (k + order)) for k in range(2 * nodes)]
+    diagonal, squares = [centre[0] + modified[1] / modified[0]], [modified[0]]
+    above, row = [arb(0)] * len(modified), modified
+    for k in range(1, nodes):
+        x, y = diagonal[-1], squares[-1] if k > 1 else arb(0)
+        new = [
+            row[j + 1] - (x - centre[j]) * row[j] - y * above[j] + step[j] * row[j - 1] for j in range(k, 2 * nodes - k)
+        ]
+        following = [arb(0)] * k + new
+        diagonal.append(centre[k] + following[k + 1] / following[k] - row[k] / row[k - 1])
+        squares.append(following[k] / row[k - 1])
+        above, row = row, following
+    return Recurrence(tuple(diagonal), tuple(squares))

@@ -1,0 +1,91 @@
+r"""The published table of losses, as data.
+
+`table1.csv` is Table 1 of Vladymyrov, von Oswald, Sandler, Ge, "Linear Transformers are Versatile In-Context Learners"
+(NeurIPS 2024, vol. 37, 48784-48809; arXiv 2402.14180), digit by digit: one row for each number of layers and model (the
+baselines have no layers), one column for each law of the noise level. An entry is the adjusted loss: half the mean
+squared error, less that of ridge with the true variance.
+"""
+
+from __future__ import annotations
+
+import csv
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise, noise_named
+
+D, N = 10, 20
+"""Dimension of the covariates and tokens in a context, of every entry."""
+LAYERS = (1, 2, 3, 4, 5, 6, 7)
+MODELS = ("GD++", "DIAG", "FULL")
+BASELINES = ("ConstRR", "AdaRR", "TunedRR")
+NOISES: tuple[NoiseLaw, ...] = (
+    *(UniformNoise(float(sigma_max)) for sigma_max in range(8)),
+    CategoricalNoise((1.0, 3.0)),
+    CategoricalNoise((1.0, 3.0, 5.0)),
+)
+
+
+class Printed(NamedTuple):
+    """An entry: its value, and half a unit of its last digit; 0 where the value is printed as an exact 0."""
+
+    value: float
+    rounding: float
+
+
+@cache
+def table() -> dict[tuple[str, str, int], Printed]:
+    """All entries, by the name of the law of the noise, model and layers.
+
+    >>> len(table())
+    240
+    """
+    text = (files("lipverify.linear_transformer") / "table1.csv").read_text(encoding="utf-8")
+    _, *rows = csv.reader(text.splitlines())
+    return {
+        (noise.name, model, int(layers)): Printed(float(digits), _rounding(digits))
+        for layers, model, *values in rows
+        for noise, digits in zip(NOISES, values, strict=True)
+    }
+
+
+def printed(noise: str, model: str, layers: int = 0) -> Printed:
+    """The entry of a model under a law, by its name; a baseline has 0 layers.
+
+    Raises
+    ------
+    InvalidInput
+        If the table has none.
+
+    >>> printed("uniform-5", "GD++", 3).value, printed("uniform-5", "ConstRR").value
+    (0.344, 0.365)
+    """
+    found = table().get((noise, model, layers))
+    if found is None:
+        rule = "see LAYERS, MODELS, BASELINES, NOISES"
+        raise InvalidInput(f"no entry for {layers} layers of {model!r} under {noise!r}; {rule}.")
+    return found
+
+
+def problem(noise: str) -> Regression:
+    """The problem of a column: d = 10, n = 20, and the law of that name.
+
+    >>> problem("levels-1-3").noise.second_moment
+    5.0
+    """
+    return Regression(D, N, noise_named(noise))
+
+
+def _rounding(digits: str) -> float:
+    """Half a unit of the last digit.
+
+    >>> _rounding("0.344"), _rounding("2.37e-10")
+    (0.0005, 5e-13)
+    """
+    if Decimal(digits) == 0:
+        return 0.0
+    return float(Decimal((0, (5,), int(Decimal(digits).as_tuple().exponent) - 1)))

@@ -1,0 +1,113 @@
+"""Few contexts that stand for many: all of the worst of a pool, and the others thinned.
+
+A model fails where the moments are large: the contexts with the largest losses are, for every family, those with the
+largest Frobenius norm of the rescaled moments. Group by group of the pool those are all kept, and the others are
+thinned and count for more. Averages stay without bias, and rare contexts weigh as little as in the whole pool.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.samples import SampledMean
+from lipverify.linear_transformer.families import Omega
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+
+GROUP = 1024
+"""Contexts that are chosen together."""
+POOL = 16
+"""How many are drawn for one that is chosen."""
+TAIL = 3 / 8
+"""Share of the chosen that are the worst of their pool."""
+
+
+class Thinned(NamedTuple):
+    """Contexts, and what each counts in averages, (contexts,), of which the sum is 1: least for those of the tail."""
+
+    contexts: Contexts
+    share: Floats
+
+
+def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinned:
+    """`count` contexts of an address, a multiple of `GROUP`, out of `POOL` times as many.
+
+    Raises
+    ------
+    InvalidInput
+        If `count` is not a positive multiple of `GROUP`.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> few = thinned(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
+    >>> len(few.contexts), round(float(few.share.sum()), 12)
+    (1024, 1.0)
+    """
+    if count < GROUP or count % GROUP:
+        raise InvalidInput(f"contexts = {count}: samples to train on are positive multiples of {GROUP}.")
+    groups = [_group(regression, seed, f"{stream}/{group}") for group in range(count // GROUP)]
+    gram, task, sigma, share = (np.concatenate(parts) for parts in zip(*groups, strict=True))
+    return Thinned(Contexts(gram, task, sigma, regression.n), share / len(groups))
+
+
+def thinned_mean(values: Floats, share: Floats) -> SampledMean:
+    """The mean of values, (contexts,), that count by `share`, with the error of the pool and that of the thinning.
+
+    With N contexts in the pool, of which M were thinned to k, and the variances V of all and S of the thinned,
+
+        se^2 = V/N + (M/N)^2 (1 - k/M) S/k,
+
+    and the doubt is that of both variances, each by its part in the sum.
+
+    >>> few = np.ones(4)
+    >>> thinned_mean(few, few / 4)
+    SampledMean(value=1.0, standard_error=0.0, doubt=0.0)
+    """
+    kept = share <= share.min()
+    size, rest = 1 / float(share.min()), values[~kept] if not kept.all() else values
+    mean = float(share @ values)
+    square = (values - mean) ** 2
+    second = float(share @ square)
+    if not 0 < second < math.inf:
+        return SampledMean(value=mean, standard_error=math.sqrt(second), doubt=0.0 if second == 0 else math.inf)
+    left = (size - kept.sum()) / size
+    thinning = left**2 * (1 - len(rest) / (left * size)) if left > 0 else 0.0
+    of_rest = (rest - rest.mean()) ** 2
+    parts = (second / size, thinning * float(of_rest.mean()) / (len(rest) - 1))
+    # the variance of the pool is a mean as well: over the pool, and over what thinning left of it
+    of_pool = (float(share @ square**2) / second**2 - 1) / size + thinning * float(of_rest.var()) / len(
+        rest
+    ) / second**2
+    doubts = (math.sqrt(max(of_pool, 0.0)), _relative_error_of_variance(of_rest))
+    variance = sum(parts)
+    doubt = sum(part * each for part, each in zip(parts, doubts, strict=True)) / variance
+    return SampledMean(value=mean, standard_error=math.sqrt(variance), doubt=doubt)
+
+
+def _relative_error_of_variance(squares: Floats) -> float:
+    """That of the mean of squared deviations, from their own spread."""
+    second = float(squares.mean())
+    return float(squares.std()) / second / math.sqrt(len(squares)) if second > 0 else 0.0
+
+
+def _group(regression: Regression, seed: int, stream: str) -> tuple[Floats, Floats, Floats, Floats]:
+    """(moments, tasks, noise levels, shares) of `GROUP` contexts out of `pool` times as many."""
+    drawn = draw_contexts(regression, POOL * GROUP, seed, stream)
+    order = np.argsort(-_size(drawn, regression), kind="stable")
+    worst = round(TAIL * GROUP)
+    # the others in the order in which they were drawn, so that the first of them are a plain sample
+    chosen = np.concatenate([order[:worst], np.sort(order[worst:])[: GROUP - worst]])
+    each = (POOL * GROUP - worst) / (GROUP - worst)
+    share = np.concatenate([np.ones(worst), np.full(GROUP - worst, each)]) / (POOL * GROUP)
+    return drawn.gram[chosen], drawn.task[chosen], drawn.sigma[chosen], share
+
+
+def _size(contexts: Contexts, regression: Regression) -> Floats:
+    """Squared Frobenius norm of the rescaled moments."""
+    x, y = Omega(regression).scale
+    D = np.asarray([x**-2] * regression.d + [y**-2])
+    squares = contexts.gram.reshape(len(contexts), -1)
+    return np.concatenate([squares[k : k + GROUP] ** 2 @ np.outer(D, D).ravel() for k in range(0, len(squares), GROUP)])

@@ -1,0 +1,236 @@
+"""Trained models, GD++, the ridge baselines and the floor of not knowing sigma, all on the same fresh contexts.
+
+A model is trained with several seeds, and what is said of it covers both their spread and that of the contexts. The
+target is the paper's: the mean over as many sequences as it has; over more of them rarer contexts rule the means of
+deep models, and it is another number. Several independent samples of that size show how far such a mean depends on
+them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import mean_interval
+from lipverify.foundation.means.samples import SampledMean
+from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.gdplusplus.known import known_depth, known_optimum
+from lipverify.linear_transformer.published import MODELS, printed, problem
+from lipverify.linear_transformer.regression.adjusted import (
+    SEQUENCES,
+    Estimator,
+    Evaluation,
+    evaluation,
+    printed_error,
+    protocol_losses,
+)
+from lipverify.linear_transformer.regression.bayes import Bayes
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
+from lipverify.linear_transformer.regression.thinned import thinned
+from lipverify.linear_transformer.training.record import estimate
+from lipverify.linear_transformer.training.witness import depths_of, seeds_of, witness
+
+ESTIMATORS = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
+"""What models are compared with: the ridge baselines, and the floor of not knowing sigma."""
+TUNED = ESTIMATORS.index("TunedRR")
+TUNED_ON = 4096
+"""Contexts that cap and factor of TunedRR are fitted to: their loss is a part in 10^3 or so from the least."""
+TRAININGS = 3
+"""Trainings of a model, with a seed each, that a claim about it needs at least."""
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """One model on fresh contexts.
+
+    Attributes
+    ----------
+    model, layers
+        "GD++", a family or one of `ESTIMATORS`, and its depth; estimators have 0 layers.
+    each
+        The adjusted loss of each training, by seed; of GD++ and of estimators, which are not trained, there is one.
+    loss
+        Their mean, with the error of the contexts.
+    spread
+        Half-width of the 95 % t interval of the mean over trainings: infinite if there is one, 0 if nothing is trained.
+    samples
+        The same mean on each of the independent samples.
+    protocol
+        The loss of the first training by the paper's protocol: one sampled query a sequence, and the true weights in
+        place of their average.
+    printed_error
+        Standard error that the printed number of this entry carries, 0 where none is printed.
+    less
+        The loss less that of each of `ESTIMATORS`, paired; the spread over trainings is that of the loss.
+    """
+
+    model: str
+    layers: int
+    each: tuple[SampledMean, ...]
+    loss: SampledMean
+    spread: float
+    samples: tuple[float, ...]
+    protocol: SampledMean
+    printed_error: float
+    less: tuple[SampledMean, ...]
+
+    def half_width(self, mean: SampledMean, errors: float) -> float:
+        """Of the loss or of a difference: its spread over trainings and so many standard errors of the contexts."""
+        return math.inf if self.doubtful else self.spread + errors * mean.standard_error
+
+    @property
+    def doubtful(self) -> str:
+        """Why nothing rests on this entry, if so."""
+        if len(self.each) < TRAININGS and self.model in NAMES:
+            return f"{len(self.each)} of {TRAININGS} trainings are there"
+        return "" if self.loss.trusted else "rare contexts rule the mean, and its error is not to be believed"
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """All entries under one law of the noise."""
+
+    entries: tuple[Compared, ...]
+
+    def of_baseline(self, name: str) -> SampledMean:
+        """The loss of one of `ESTIMATORS`."""
+        return self.of(name, 0).loss
+
+    def depths(self, model: str) -> tuple[int, ...]:
+        """The depths of a model, ascending."""
+        return tuple(sorted(each.layers for each in self.entries if each.model == model))
+
+    def has(self, model: str, layers: int) -> bool:
+        """Whether there is such an entry."""
+        return layers in self.depths(model)
+
+    def of(self, model: str, layers: int) -> Compared:
+        """One entry."""
+        return next(each for each in self.entries if (each.model, each.layers) == (model, layers))
+
+
+def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison:
+    """Every witness under a law of the noise, GD++ and the estimators, on contexts that nothing was fitted to.
+
+    Parameters
+    ----------
+    noise
+        The law by its name.
+    contexts, samples
+        So many samples of so many contexts each, a multiple of `thinned.GROUP`, thinned out of `thinned.POOL` times as
+        many: 6144 stand for nearly as many as the paper has sequences.
+    seed
+        Of the fresh contexts; the seeds of the trainings are those of the witnesses.
+    """
+    regression = problem(noise)
+    stream = f"comparison/{regression.noise.label}"
+    rows = _rows(noise, regression, seed, stream)
+    found: list[list[_Seen]] = [[] for _ in rows]
+    for number in range(samples):
+        fresh = f"{stream}/report/{number}"
+        held_out = evaluation(*thinned(regression, contexts, seed, fresh))
+        beside = [held_out.weights(estimator) for _, _, [estimator] in rows[: len(ESTIMATORS)]]
+        for seen, (name, layers, estimators) in zip(found, rows, strict=True):
+            w = [held_out.weights(each) for each in estimators]
+            seen.append(_seen(held_out, w, beside, _printed(noise, name, layers), seed, f"{fresh}/{name}/{layers}"))
+    return Comparison(
+        entries=tuple(_compared(name, layers, seen) for (name, layers, _), seen in zip(rows, found, strict=True))
+    )
+
+
+Row = tuple[str, int, Sequence[Estimator]]
+
+
+def _rows(noise: str, regression: Regression, seed: int, stream: str) -> list[Row]:
+    """The estimators, one each, and then the models with all their trainings."""
+    tuned = tuned_ridge(evaluation(draw_contexts(regression, TUNED_ON, seed, f"{stream}/tuning")))
+    estimators: Sequence[Estimator] = (best_constant(regression), AdaRR(), tuned, Bayes(regression.noise))
+    models = [(family, layers) for family in NAMES for layers in depths_of(noise, family)]
+    depths = range(1, known_depth(noise, float(SEQUENCES)) + 1)
+    gdplusplus = [known_optimum(noise, layers, float(SEQUENCES)) for layers in depths]
+    return [
+        *((name, 0, [each]) for name, each in zip(ESTIMATORS, estimators, strict=True)),
+        *(("GD++", k, [partial(estimate, each.model)]) for k, each in enumerate(gdplusplus, 1)),
+        *((*model, [witness(noise, *model, each).trained for each in seeds_of(noise, *model)]) for model in models),
+    ]
+
+
+class _Seen(msgspec.Struct, frozen=True):
+    """A row on one sample."""
+
+    each: tuple[SampledMean, ...]
+    loss: SampledMean
+    protocol: SampledMean
+    printed_error: float
+    less: tuple[SampledMean, ...]
+
+
+def _seen(
+    held_out: Evaluation, weights: Sequence[Floats], beside: Sequence[Floats], entry: float, seed: int, stream: str
+) -> _Seen:
+    """A row from what its estimators, or those of its trainings, make of the contexts; the baselines' w are beside."""
+    losses = [held_out.losses(_constantly(w)) for w in weights]
+    mean, first = np.mean(losses, axis=0), _constantly(weights[0])
+    return _Seen(
+        tuple(map(held_out.mean, losses)),
+        held_out.mean(mean),
+        held_out.mean(protocol_losses(held_out, first, seed, stream)),
+        _printed_error(held_out, (first, _constantly(beside[TUNED])), entry),
+        tuple(held_out.mean(mean - held_out.losses(_constantly(other))) for other in beside),
+    )
+
+
+def _constantly(w: Floats) -> Estimator:
+    """An estimator that has made its w already."""
+    return lambda contexts: w
+
+
+def _printed_error(held_out: Evaluation, like: Sequence[Estimator], entry: float) -> float:
+    """The least of the errors that estimators like the printed one give its number; 0 where none is printed.
+
+    A model of which rare contexts rule the mean would grant the printed number an error that is far too large.
+    """
+    alike = [each for each in like if np.any(held_out.losses(each) > 0)] if entry > 0 else []
+    return min((printed_error(held_out, each, entry).value for each in alike), default=0.0)
+
+
+def _compared(name: str, layers: int, seen: Sequence[_Seen]) -> Compared:
+    """One entry from all samples."""
+    each = tuple(_combined(parts) for parts in zip(*(sample.each for sample in seen), strict=True))
+    return Compared(
+        model=name,
+        layers=layers,
+        each=each,
+        loss=_combined([sample.loss for sample in seen]),
+        spread=_spread(name, each),
+        samples=tuple(sample.loss.value for sample in seen),
+        protocol=_combined([sample.protocol for sample in seen]),
+        printed_error=float(np.mean([sample.printed_error for sample in seen])),
+        less=tuple(_combined(parts) for parts in zip(*(sample.less for sample in seen), strict=True)),
+    )
+
+
+def _spread(name: str, each: Sequence[SampledMean]) -> float:
+    if name not in NAMES:
+        return 0.0
+    return mean_interval(np.asarray([loss.value for loss in each]))[1] if len(each) > 1 else math.inf
+
+
+def _combined(means: Sequence[SampledMean]) -> SampledMean:
+    """The mean of independent means of as many contexts each; its doubt falls like its error."""
+    count = len(means)
+    return SampledMean(
+        value=float(np.mean([mean.value for mean in means])),
+        standard_error=math.sqrt(sum(mean.standard_error**2 for mean in means)) / count,
+        doubt=max(mean.doubt for mean in means) / math.sqrt(count),
+    )
+
+
+def _printed(noise: str, name: str, layers: int) -> float:
+    """The printed number of a row, 0 where there is none."""
+    known = (layers > 0 and name in MODELS) or (layers == 0 and name in ESTIMATORS[:-1])
+    return printed(noise, name, layers).value if known else 0.0

@@ -1,0 +1,74 @@
+"""Trained models, each grown from shorter and narrower ones: from which, and with what effort.
+
+A model begins from the one with a layer less and a layer put in; OMEGA and FULL also from DIAG of the same depth, DIAG
+from a minimum of GD++; and all of them at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lipverify.linear_transformer.families import Diag, family_named
+from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
+from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.regression.adjusted import SEQUENCES
+from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
+from lipverify.linear_transformer.training.objective import Arithmetic
+from lipverify.linear_transformer.training.record import Trained
+from lipverify.linear_transformer.training.stages import Plan, Stage, fit
+
+NARROW = Plan((Stage(2048, 60, 2, 1.0), Stage(8192, 120, 0, 1e3), Stage(32_768, 60, 0, 1e5)), draws=1, random=2)
+WIDE = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 200, 0, 1e4), Stage(32_768, 150, 0, 1e6)), draws=1, random=2)
+DEEP = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 600, 0, 1e4), Stage(32_768, 300, 0, 1e6)), draws=1, random=2)
+PLANS: Mapping[str, tuple[Plan, Plan]] = {"DIAG": (NARROW, NARROW), "OMEGA": (NARROW, NARROW), "FULL": (WIDE, DEEP)}
+"""What is spent on a family: on models of up to `SHALLOW` layers, and on deeper ones."""
+SHALLOW = 4
+
+
+def plan_of(family: str, layers: int) -> Plan:
+    """What is spent on a model."""
+    return PLANS[family][layers > SHALLOW]
+
+
+def parents(family: str, layers: int) -> list[tuple[str, int]]:
+    """The models (family, layers) that one grows from: with a layer less, and DIAG of the same depth.
+
+    >>> parents("FULL", 3), parents("DIAG", 1)
+    ([('FULL', 2), ('DIAG', 3)], [])
+    """
+    older = [(family, layers - 1)] if layers > 1 else []
+    return older + ([("DIAG", layers)] if family != "DIAG" else [])
+
+
+def trained(
+    noise: str,
+    family: str,
+    layers: int,
+    seed: int,
+    grown_from: Sequence[Trained] = (),
+    arithmetic: Arithmetic | None = None,
+) -> Trained:
+    """A model of one of `families.NAMES`, trained on the problem of the published table.
+
+    Parameters
+    ----------
+    noise, family, layers
+        The law by its name, such as "uniform-3"; the family; the depth.
+    seed
+        Of all that is drawn.
+    grown_from
+        Its `parents`, in their order.
+    arithmetic
+        "native" or "array"; by default native where there is a C compiler.
+    """
+    kind, plan = family_named(family, problem(noise)), plan_of(family, layers)
+    samples = f"trained/{kind.regression.noise.label}"  # of all models, so that their losses compare
+    stream = f"{samples}/{family}/{layers}"
+    starts = inserted(kind, grown_from[0].array, plan.draws, seed, stream) if layers > 1 else []
+    if isinstance(kind, Diag):
+        optimum = grown_gdplusplus(kind.regression, layers, float(SEQUENCES))[-1]
+        starts.append(Start("GD++", of_gdplusplus(kind, optimum.layers)))
+    else:
+        starts += widened(kind, "DIAG", grown_from[-1].array, seed, stream)
+    starts += random_starts(kind, layers, plan.random, seed, stream)
+    return fit(kind, starts, plan, seed, samples, arithmetic)

@@ -1,0 +1,95 @@
+"""Witnesses made anew, model by model: what is there and good is kept, and a kill loses the model in work alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.training.lineage import parents, plan_of, trained
+from lipverify.linear_transformer.training.objective import Arithmetic
+from lipverify.linear_transformer.training.witness import Witness, name_of, read_witness, witness_of, write_witness
+
+
+class Model(NamedTuple):
+    """Which model."""
+
+    noise: str
+    family: str
+    layers: int
+    seed: int
+
+
+Made = Callable[[int, int, Model, Witness, bool], None]
+"""Called with (how many are there, of how many, which, its witness, whether it was trained just now)."""
+
+
+def in_order(models: Iterable[Model]) -> tuple[Model, ...]:
+    """The models and all that they are grown from, each after what it is grown from.
+
+    >>> [(each.family, each.layers) for each in in_order([Model("uniform-3", "FULL", 2, 0)])]
+    [('DIAG', 1), ('FULL', 1), ('DIAG', 2), ('FULL', 2)]
+    """
+    return tuple(dict.fromkeys(each for model in models for each in _line(model)))
+
+
+def _line(model: Model) -> Iterator[Model]:
+    """What a model is grown from, and the model itself last."""
+    for family, layers in parents(model.family, model.layers):
+        yield from _line(model._replace(family=family, layers=layers))
+    yield model
+
+
+def make(
+    models: Sequence[Model],
+    folder: Path,
+    arithmetic: Arithmetic | None = None,
+    made: Made | None = None,
+) -> list[Witness]:
+    """The witnesses of the models in a folder, after those of the models that they are grown from.
+
+    Parameters
+    ----------
+    models
+        Which.
+    folder
+        Where they are kept; one that is there is not trained again if its settings are these, its digest is good and
+        it was grown from the very models that are there.
+    arithmetic
+        As for `lineage.trained`.
+    made
+        Told of each model.
+    """
+    every, found = in_order(models), dict[Model, Witness]()
+    for count, model in enumerate(every, 1):
+        older = [found[model._replace(family=family, layers=k)] for family, k in parents(model.family, model.layers)]
+        kept = _kept(model, folder, older, arithmetic)
+        found[model] = kept or _made(model, folder, older, arithmetic)
+        if made is not None:
+            made(count, len(every), model, found[model], kept is None)
+    return [found[model] for model in models]
+
+
+def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness | None:
+    """The witness that is there, if training would make it again."""
+    try:
+        there = read_witness(folder / name_of(*model))
+    except InvalidInput:
+        return None
+    settings = (there.plan, there.grown_from)
+    wanted = (plan_of(model.family, model.layers), tuple(each.digest for each in older))
+    other = arithmetic is not None and there.trained.arithmetic != arithmetic
+    return None if other or settings != wanted else there
+
+
+def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness:
+    """A model trained, and kept as soon as it is."""
+    noise, family, layers, seed = model
+    clock = time.process_time()
+    found = trained(noise, family, layers, seed, [each.trained for each in older], arithmetic)
+    digests = tuple(each.digest for each in older)
+    fresh = witness_of(found, seed, plan_of(family, layers), digests, time.process_time() - clock)
+    write_witness(fresh, folder)
+    return fresh

@@ -1,0 +1,65 @@
+r"""What SymPy derived, as numbers at one d and one L."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import mpmath
+import sympy
+
+from lipverify.loss.asymptotic.links import decimal
+from lipverify.loss.asymptotic.noise import noise_term, tokens_term
+from lipverify.loss.asymptotic.powers import Numbers, Power
+from lipverify.loss.asymptotic.record import leading
+from lipverify.loss.asymptotic.sphere import Expr, L, c, d, n, sigma, w
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Scaled
+
+DIGITS = 40
+"""Of the constants, which have integrable singularities at d = 2 where half of the digits are lost."""
+
+
+@lru_cache(maxsize=256)
+def numbers_of(law: Law, dimension: int) -> Numbers:
+    """Constants and exponents as numbers, of the terms without sigma."""
+    values: dict[Expr, Expr] = {d: sympy.Integer(dimension)}
+    if isinstance(law, Scaled):
+        values[L] = decimal(law.L)
+
+    def power(term: Expr) -> Power:
+        return _power(sympy.sympify(term).subs(values))
+
+    noise = noise_term()
+    form = None if law.constant else leading(law)
+    return Numbers(
+        noise=power(noise.leading / sigma**2),
+        noise_next=power(noise.next),
+        tokens_next=power(tokens_term()),
+        bias=power(form.bias) if form else None,
+        bias_next=power(form.bias_next) if form else None,
+        spread=power(form.spread) if form else None,
+    )
+
+
+def _power(term: Expr) -> Power:
+    """A term C w^p n^q as numbers; p and q are its logarithmic derivatives, the same everywhere."""
+    at_one = {w: 1, n: 1}
+    constant = _number(term.subs(at_one))
+    if constant == 0:
+        return Power(-math.inf, 0.0, 0.0)
+    powers = (float(_number(sympy.diff(term, of).subs(at_one)) / constant) for of in (w, n))
+    return Power(float(sympy.log(constant)), *powers)
+
+
+def _number(expression: Expr) -> Expr:
+    """An expression without symbols to `DIGITS` digits, its integrals by quadrature."""
+    return sympy.N(sympy.sympify(expression).replace(sympy.Integral, _quadrature), DIGITS)
+
+
+def _quadrature(function: Expr, limits: Any) -> Expr:
+    """A mean over c, as a number."""
+    _, low, high = limits
+    with mpmath.workdps(DIGITS):
+        return sympy.Float(mpmath.quad(sympy.lambdify(c, function, "mpmath"), [low, high]), DIGITS)

@@ -1,0 +1,205 @@
+r"""The leading behaviour of a law: N ~ C_d sigma^2 w^a / n, B ~ C_law L^2 w^{-beta}, and the window between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import sympy
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import instance, whole
+from lipverify.loss.asymptotic.bias import leading_bias, next_bias
+from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
+from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
+from lipverify.loss.asymptotic.tasks import task_of
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Scaled
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Leading:
+    r"""SymPy expressions in the positive symbols d, n, w, L and sigma; see `leading`.
+
+    The limits are n -> infinity first, w -> infinity second; they hold along w = w* as well, because there the
+    corrections in n vanish too.
+    """
+
+    noise: Expr
+    """N ~ noise_constant sigma^2 w^{(d-1)/2} / n."""
+    bias: Expr
+    """B ~ bias_constant L^2 w^{-beta}."""
+    beta: Expr
+    noise_constant: Expr
+    bias_constant: Expr
+    """For a law without a constant L, and throughout for one, L = 1 is meant."""
+    window: Expr
+    """The optimal window: w* ~ window_constant Lambda^window_exponent, with Lambda = n L^2 / sigma^2."""
+    window_constant: Expr
+    window_exponent: Expr
+    loss: Expr
+    """N + B at w*, ~ loss_constant L^2 Lambda^loss_exponent."""
+    loss_constant: Expr
+    loss_exponent: Expr
+    law: Law
+    dimension: int | None = None
+
+    @property
+    def noise_next(self) -> Expr:
+        """|next term in 1/w| / leading noise; likewise below, all for orientation and not bounds."""
+        return self._at(noise_term().next)
+
+    @property
+    def bias_next(self) -> Expr:
+        """|next term in 1/w or its root| / leading bias."""
+        return self._at(_next_bias(self.law))
+
+    @property
+    def tokens_next(self) -> Expr:
+        """|next term in 1/n| / leading noise: one over the number of tokens in a window, up to a factor."""
+        return self._at(tokens_term())
+
+    @property
+    def spread(self) -> Expr:
+        """What different tokens do to the bias: the next term in 1/n of B, in units of y squared."""
+        return self._at(_spread(self.law))
+
+    def _at(self, expression: Expr) -> Expr:
+        return expression if self.dimension is None else expression.subs(d, self.dimension)
+
+    def __repr__(self) -> str:
+        return f"Leading({self.law!r}, d={self.dimension or 'd'}: bias ~ {self.bias}, noise ~ {self.noise})"
+
+    def _repr_latex_(self) -> str:
+        parts = {r"N(w)": self.noise, r"B(w)": self.bias, r"w^*": self.window}
+        lines = r" \\ ".join(rf"{name} &\sim {sympy.latex(value)}" for name, value in parts.items())
+        return rf"$$\begin{{aligned}} {lines} \end{{aligned}}$$"
+
+    def latex(self) -> dict[str, str]:
+        r"""LaTeX of every expression, by the name of its field.
+
+        >>> from lipverify.laws import Affine
+        >>> leading(Affine()).latex()["window_exponent"]
+        '\\frac{2}{d + 3}'
+        """
+        return {name: sympy.latex(getattr(self, name)) for name in (*EXPRESSIONS, *CORRECTIONS)}
+
+
+EXPRESSIONS = tuple(name for name, kind in Leading.__annotations__.items() if kind == "Expr")
+CORRECTIONS = ("noise_next", "bias_next", "tokens_next", "spread")
+"""Derived when they are asked for: they cost more than the rest."""
+
+
+@lru_cache(maxsize=64)
+def _next_bias(law: Law) -> Expr:
+    return next_bias(task_of(law))
+
+
+@lru_cache(maxsize=64)
+def _spread(law: Law) -> Expr:
+    return spread_term(task_of(law))
+
+
+LARGEST_D = 1000
+"""Constants are exact, and their factorials grow with the dimension; with d as a symbol they do not."""
+
+
+def leading(law: Law, d: int | None = None) -> Leading:
+    r"""The leading behaviour of bias, noise, optimal window and loss, derived from the law by SymPy.
+
+    Parameters
+    ----------
+    law
+        Affine, ReLU, Cosine, Quadratic, `Zonal` by its spectrum, or `Ridge` with a link made of arithmetic, `abs` and
+        NumPy's elementary functions. The value of L of a named law does not matter: L is a symbol in the result.
+    d
+        The ambient dimension, >= 2; left as a symbol if not given.
+
+    Returns
+    -------
+    Leading
+        Where a mean over the sphere has no closed form (general links), an integral that `.evalf()` evaluates.
+
+    Raises
+    ------
+    InvalidInput
+        If the law is constant (there is no bias to balance) or `d` is not an integer from 2 to `LARGEST_D`.
+    OutOfReach
+        If the link cannot be read, or its leading behaviour is not known.
+
+    Source: Watson's lemma, and the mean of a function over small circles; see the modules of this package.
+
+    >>> from lipverify.laws import Affine, ReLU
+    >>> leading(Affine()).beta, leading(Affine()).window_exponent
+    (2, 2/(d + 3))
+    >>> leading(ReLU()).beta, leading(ReLU()).window_exponent
+    (3/2, 2/(d + 2))
+    """
+    if d is not None:
+        d = whole("d", d, 2, "the ambient dimension, unless it is None for a symbol,", LARGEST_D)
+    instance("law", law, Law, "use for example ReLU(L=1.0)")
+    if law.constant:
+        raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
+    general = _derived(type(law)() if isinstance(law, Scaled) else law)
+    return general if d is None else _at_dimension(general, d)
+
+
+@lru_cache(maxsize=64)
+def _derived(law: Law) -> Leading:
+    """Everything, for symbolic d."""
+    bias, noise = leading_bias(task_of(law)), noise_term().leading
+    scale = L if isinstance(law, Scaled) else sympy.Integer(1)
+    balanced = {n: sigma**2 / scale**2}  # Lambda = 1
+    growth, beta = exponent(noise, w), -exponent(bias, w)
+    noise_constant, bias_constant = noise.subs(w, 1), bias.subs(w, 1)
+    window, loss = _balance(noise_constant, bias_constant, growth, beta)
+    return Leading(
+        noise=noise,
+        bias=bias,
+        beta=beta,
+        noise_constant=noise_constant * n / sigma**2,
+        bias_constant=sympy.powsimp(bias_constant / scale**2),
+        window=window,
+        window_constant=sympy.powsimp(window.subs(balanced)),
+        window_exponent=exponent(window, n),
+        loss=loss,
+        loss_constant=sympy.powsimp(loss.subs(balanced) / scale**2),
+        loss_exponent=exponent(loss, n),
+        law=law,
+    )
+
+
+@lru_cache(maxsize=256)
+def exponent(expression: Expr, of: Expr) -> Expr:
+    """The power of a variable in an expression: its logarithmic derivative, free of the variable.
+
+    >>> exponent(3 * sigma * w ** (d / 2), w)
+    d/2
+    """
+    return sympy.factor(sympy.simplify(of * sympy.diff(sympy.expand_log(sympy.log(expression), force=True), of)))
+
+
+def _balance(noise_constant: Expr, bias_constant: Expr, growth: Expr, beta: Expr) -> tuple[Expr, Expr]:
+    """The minimiser w of A w^a + B w^{-b}, from the root of its derivative in log w, and the minimum."""
+    A, B, a, b = sympy.symbols("A B a b", positive=True)
+    x = sympy.Symbol("x", real=True)
+    rises, falls = A * w**a, B * w**-b
+    slopes = [sympy.log(abs(sympy.simplify(w * sympy.diff(term, w)))) for term in (rises, falls)]
+    equation = sympy.expand_log((slopes[0] - slopes[1]).subs(w, sympy.exp(x)), force=True)
+    window = sympy.simplify(sympy.exp(sympy.solve(equation, x)[0]))
+    share = sympy.simplify(sympy.powsimp((falls / rises).subs(w, window), force=True))
+    loss = rises.subs(w, window) * (1 + share)
+    known = {A: noise_constant, B: bias_constant, a: growth, b: beta}
+    return _short(window.subs(known)), _short(loss.subs(known))
+
+
+def _short(expression: Expr) -> Expr:
+    """The expression with its exponents as fractions of polynomials."""
+    whole = sympy.powsimp(expression)
+    return whole.replace(lambda part: part.is_Pow and part.exp.has(d), lambda part: part.base ** sympy.factor(part.exp))
+
+
+def _at_dimension(general: Leading, dimension: int) -> Leading:
+    """Every expression at one d."""
+    at = {name: getattr(general, name).subs(d, dimension) for name in EXPRESSIONS}
+    return replace(general, dimension=dimension, **at)

@@ -1,0 +1,12 @@
+r"""The exact route of ridge laws f(x) = h(<q, x>): Laplace transforms of the links.
+
+laws, task, supports     the links of a law; averages over the task; where a link is smooth
+smooth, kinked, absolute averages over the task for smooth links, links with kinks, and |z|
+tokens, averages         averages over one token, given the query
+context                  n tokens become one integral over u = log(lambda)
+terms                    noise and bias put together, with their errors
+"""
+
+from lipverify.loss.exact.ridge.terms import ridge_terms
+
+__all__ = ["ridge_terms"]

@@ -1,0 +1,49 @@
+"""Each law as a sum of parts whose averages are known."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from lipverify.errors import OutOfReach
+from lipverify.loss.exact.ridge.absolute import absolute_averages
+from lipverify.loss.exact.ridge.kinked import kinked_averages
+from lipverify.loss.exact.ridge.smooth import cosine_increment, difference, smooth_averages
+from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
+from lipverify.problem.law import RidgeLaw
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+
+WORST_TABLE = 1e-9
+"""A cosine that a table does not follow to this accuracy is refused, since the other route has no table."""
+
+Parts = tuple[tuple[float, TaskAverages], ...]
+"""(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
+
+
+@lru_cache(maxsize=32)
+def parts_of(law: RidgeLaw, d: int) -> Parts:
+    """The parts of a law in dimension d.
+
+    Amplitudes are independent with equal variance, so that links add up. As (z)_+ = (z + |z|) / 2, the ReLU law is
+    half of the linear and half of the absolute one.
+    """
+    if isinstance(law, Affine):
+        return ((1.0, linear_averages(d)),)
+    if isinstance(law, Quadratic):
+        return ((1.0, square_averages(d)),)
+    if isinstance(law, ReLU):
+        return ((0.5, linear_averages(d)), (0.5, absolute_averages(d)))
+    return tuple((1.0, link_averages(law, d, k)) for k in range(len(law.links(np.zeros(1), np))))
+
+
+def link_averages(law: RidgeLaw, d: int, k: int = 0) -> TaskAverages:
+    """The averages for link number k of a law, tabulated where the link is smooth."""
+    if law.kink_points:
+        return kinked_averages(d, lambda z: law.links(z, np)[k], law.kink_points)
+    if isinstance(law, Cosine):
+        averages = smooth_averages(d, cosine_increment(law.L))
+        if averages.relative_error > WORST_TABLE:
+            raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
+        return averages
+    return smooth_averages(d, difference(lambda z: law.links(z, np)[k]))

@@ -1,0 +1,84 @@
+r"""Where the integrand of an average over one token lives, and where to split it.
+
+In the variable x = logit(s / 2w) the integrand is, up to a constant,
+
+    log I_k(x) = ((d-1)/2) log(s (2w - s)) + log psi_k(u - s):
+
+it falls to -inf at both ends and has a single mode in every dimension, d = 2 included. A Gauss rule
+between the points where it has fallen by `LOG_DROP` is exact to rounding, once it is split at the mode
+and where the kernels bend, which is at s = u. Only those ends need care: a split may be anywhere near.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, wrightomega
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.tokens import Kernel, Places, log_kernel
+
+LOG_DROP = 42.0
+"""Integrands are dropped below e^-42 = 6e-19 of their maximum."""
+
+BENDS = (3.0, 0.0)
+"""The kernels turn from one exponential into another about these values of y = u - s."""
+LEFT, RIGHT = (0.4,), (0.06, 0.2, 0.5)
+"""Splits between the mode and the ends, as shares of the distance: the exponential on the right needs more."""
+
+AROUND_THE_BEND = np.array([-2.0, -1.0, 0.0, 1.0, 2.5, 5.0, 10.0])
+"""Candidates for s - u at the mode, where the kernel decides."""
+
+NEAREST, FARTHEST = np.log(1e-16), np.log(250.0)
+"""Distances in x between which an end is looked for, on the scale of their logarithms."""
+BISECTIONS = 9
+"""Enough to know a distance to a tenth."""
+
+
+def token_breaks(places: Places, kernels: tuple[Kernel, ...]) -> Floats:
+    """Where to split the integrals over s of all `kernels`: shape (place, break), ascending."""
+    ends = [_support(places, k) for k in kernels]
+    lows, modes, highs = (np.stack(column) for column in zip(*ends, strict=True))
+    low, high = lows.min(axis=0), highs.max(axis=0)
+    first, last = modes.min(axis=0), modes.max(axis=0)
+    left = [first + share * (low - first) for share in LEFT]
+    right = [last + share * (high - last) for share in RIGHT]
+    inner = [first, *left, *right, *(np.clip(places.u - bend, low, high) for bend in BENDS)]
+    return np.sort(np.stack([low, *inner, high], axis=-1), axis=-1)
+
+
+def _support(places: Places, k: Kernel) -> tuple[Floats, Floats, Floats]:
+    """(low, mode, high) in s, of shape (place,)."""
+    x = _mode(places, k)
+    floor = _log_integrand(places, k, x) - LOG_DROP
+    sides = np.array([[-1.0], [1.0]])
+    inside, outside = np.full((2, len(places)), NEAREST), np.full((2, len(places)), FARTHEST)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (inside + outside)
+        above = _log_integrand(places, k, x + sides * np.exp(middle)) > floor
+        inside, outside = np.where(above, middle, inside), np.where(above, outside, middle)
+    low, high = 2 * places.w * expit(x + sides * np.exp(outside))
+    return low, 2 * places.w * expit(x), high
+
+
+def _log_integrand(places: Places, k: Kernel, x: Floats) -> Floats:
+    """log I_k(x) up to a constant."""
+    softplus = np.logaddexp(0.0, x)
+    return log_kernel(k, places.u - 2 * places.w * expit(x)) - (places.d - 1) / 2 * (2 * softplus - x)
+
+
+def _mode(places: Places, k: Kernel) -> Floats:
+    """A point x near the mode, within a unit or so of the maximum of log I_k: the best of a few candidates.
+
+    Far from the bend the mode is that of e^{-k s} (s (2w - s))^{(d-1)/2}, a root of a quadratic; where
+    the bend decides, s is near u, or next to 2w if u is beyond it.
+    """
+    w, u, half_m = places.w, places.u, (places.d - 1) / 2
+    rate = 1 if k == "complement" else k
+    exponential = 2 * w * half_m / (rate * w + half_m + np.hypot(rate * w, half_m))
+    # near 2w what is left of it solves half_m / rest = e^{u - s}; it may be too small to be a difference
+    rest = np.minimum(wrightomega(np.log(half_m) + 2 * w - u), w)
+    bend = np.maximum(u + AROUND_THE_BEND[:, None], exponential)
+    deficits = np.concatenate([exponential[None], 2 * w - rest[None], np.minimum(bend, 2 * w)])
+    x = np.log(deficits) - np.log(np.maximum(2 * w - deficits, 0.1 * rest))
+    best = np.argmax(_log_integrand(places, k, x), axis=0)
+    return np.take_along_axis(x, best[None], axis=0)[0]

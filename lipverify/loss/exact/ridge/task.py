@@ -1,0 +1,56 @@
+r"""What the exact method needs to know of a law: three averages over the task.
+
+For a token x_i at angle theta from the query, t = cos theta, a ridge law enters the bias through
+
+    variance     = Var f(x) over the sphere,
+    variogram(t) = E_f (f(x_i) - f(x))^2,
+    pair(u)      = E_f (E[psi_1(u - S) (f(x_i) - f(x)) | f])^2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.averages import Averages
+from lipverify.loss.exact.ridge.tokens import TokenNodes
+
+
+@dataclass(frozen=True)
+class TaskAverages:
+    """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
+
+    `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
+    refining; `relative_error` bounds what the averages themselves are known to, relative; `link_rounding` the
+    rounding of a value of the link, absolute, where values are subtracted.
+    """
+
+    variance: float
+    variogram: Callable[[TokenNodes], Floats]
+    pair: Callable[[Averages], Floats]
+    meetings: tuple[float, ...] = ()
+    tolerance: float = 1e-11
+    relative_error: float = 0.0
+    link_rounding: float = 0.0
+
+
+def linear_averages(d: int) -> TaskAverages:
+    """The link z: E <q, x>^2 = 1/d, E <q, x_i - x>^2 = 2 (1 - t) / d, pair = (E[psi_1 (1 - t)])^2 / d."""
+    return TaskAverages(
+        variance=1 / d,
+        variogram=lambda nodes: 2 / d * nodes.near,
+        pair=lambda of: of.mean(1, lambda nodes: nodes.near) ** 2 / d,
+    )
+
+
+def square_averages(d: int) -> TaskAverages:
+    """The link z^2, whose increment averages to (1 - t^2) (1 - d c^2) / (d - 1) at <q, x> = c.
+
+    With E c^2 = 1/d and E c^4 = 3 / (d (d + 2)), and E <q, x_i>^2 <q, x>^2 = (1 + 2 t^2) / (d (d + 2)).
+    """
+    return TaskAverages(
+        variance=2 * (d - 1) / (d**2 * (d + 2)),
+        variogram=lambda nodes: 4 / (d * (d + 2)) * nodes.near * nodes.far,
+        pair=lambda of: 2 / ((d - 1) * (d + 2)) * of.mean(1, lambda nodes: nodes.near * nodes.far) ** 2,
+    )

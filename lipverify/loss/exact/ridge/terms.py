@@ -1,0 +1,202 @@
+r"""Noise and bias by quadrature, and how far they can be wrong.
+
+    N(w) = sigma^2 n int E[psi_2] phi^{n-1} du
+    B(w) = n int E[psi_2 variogram] phi^{n-1} du + n (n-1) int pair phi^{n-2} du
+
+Both are computed twice, with rules of different order that share no node. The finer value is the
+answer; their difference plus a bound on rounding is its error. If the difference is not small,
+the order is raised, and if that does not help the error says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.averages import Averages, Points
+from lipverify.loss.exact.ridge.context import Contexts, log_power
+from lipverify.loss.exact.ridge.laws import Parts, parts_of
+from lipverify.loss.terms import LossTerms
+from lipverify.problem import Problem
+from lipverify.problem.law import as_ridge
+
+ORDERS = (22, 28, 40, 56, 80)
+ROUGH_ORDER, SLOPE_ORDER = 12, 28
+LARGEST_LOG = 1e6
+TOLERANCE = 1e-11
+EPS = float(np.finfo(float).eps)
+ROUNDING = 64 * EPS
+"""Rounding of a sum of products of a few hundred positive terms, relative."""
+DENSITY_ROUNDING = 8 * EPS
+"""Rounding of sin(theta) at a node, relative: theta at a break from two roots, a difference, a quotient and an
+arctangent (11/4 eps); sine and cosine at the node by addition theorems, two functions, a product and a sum each
+(3/2 + 1 eps, twice). Its power d - 2 is in the weight of every token. What weights have in common moves the averages
+of psi_1 and psi_2 and the deficit of phi alike, and enters the loss once at most."""
+MOST_ROUNDING = 1e-3
+"""A value that rounding alone may move by more than this share says little, and would take long."""
+MOST_WINDOWS = 16
+"""Windows that share one pass; more would only cost memory."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Noise over sigma^2 and bias over the amplitude variance, at some windows: shape (w,)."""
+
+    noise: Floats
+    bias: Floats
+
+    def __getitem__(self, which: NDArray[np.bool_]) -> Values:
+        return Values(self.noise[which], self.bias[which])
+
+    def distance(self, other: Values) -> Values:
+        """The absolute difference in each."""
+        return Values(np.abs(self.noise - other.noise), np.abs(self.bias - other.bias))
+
+
+def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
+    """Loss terms at every value in `w` (an array of finite values >= 0).
+
+    Errors are bounds: the difference between two rules plus rounding. Validity: every d >= 2,
+    1 <= n <= 1e30, finite w >= 0 and every ridge law; relative error about 1e-12, more
+    where u = log(lambda) is large because its own rounding, eps * w, then enters.
+
+    Raises
+    ------
+    OutOfReach
+        If the law has kinks of its own and windows hold so few tokens that it would take minutes.
+
+    Source: docs/method.md; the loss is equation (ICL) of Collins et al.
+    """
+    law = as_ridge(problem.law, "quadrature")
+    value, error = _evaluate(problem, parts_of(law, problem.d), np.ravel(w))
+    noise_scale, bias_scale = problem.sigma**2, law.amplitude_variance
+    shape = np.shape(w)
+    return LossTerms(
+        problem=problem,
+        method="exact",
+        w=w,
+        noise=np.reshape(noise_scale * value.noise, shape),
+        bias=np.reshape(bias_scale * value.bias, shape),
+        noise_error=np.reshape(noise_scale * error.noise, shape),
+        bias_error=np.reshape(bias_scale * error.bias, shape),
+    )
+
+
+def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(noise, bias) at the windows w > 0 to four digits or so, by a single rule of low order: to find a minimum by."""
+    law = as_ridge(problem.law, "quadrature")
+    contexts, parts = Contexts.scan(problem.d, float(problem.n), w), parts_of(law, problem.d)
+    groups = [_quadrature(parts, contexts[group], ROUGH_ORDER) for group in contexts.alike()]
+    noise, bias = (np.concatenate([getattr(group, term) for group in groups]) for term in ("noise", "bias"))
+    return problem.sigma**2 * noise, law.amplitude_variance * bias
+
+
+def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
+    law = as_ridge(problem.law, "quadrature")
+    contexts, parts = Contexts.scan(problem.d, float(problem.n), w), parts_of(law, problem.d)
+    groups = [_quadrature(parts, contexts[group], SLOPE_ORDER, power_slopes) for group in contexts.alike()]
+    noise, bias = (np.concatenate([getattr(group, term) for group in groups]) for term in ("noise", "bias"))
+    return problem.sigma**2 * noise, law.amplitude_variance * bias
+
+
+def _evaluate(problem: Problem, parts: Parts, w: Floats) -> tuple[Values, Values]:
+    """Values and their errors at every w of a flat array."""
+    value = Values(np.empty_like(w), np.empty_like(w))
+    error = Values(np.empty_like(w), np.empty_like(w))
+    narrowed = (w > 0) & (problem.n > 1)
+    _put((value, error), ~narrowed, _uniform(problem, parts))
+    for start in range(0, np.count_nonzero(narrowed), MOST_WINDOWS):
+        some = np.flatnonzero(narrowed)[start : start + MOST_WINDOWS]
+        contexts = Contexts.scan(problem.d, float(problem.n), w[some])
+        for group in contexts.alike():
+            _put((value, error), some[group], _refine(parts, contexts[group]))
+    return value, error
+
+
+def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -> None:
+    """Write values and errors to the places `where`."""
+    for target, source in zip(into, what, strict=True):
+        target.noise[where], target.bias[where] = source.noise, source.bias
+
+
+def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
+    """Raise the order until two successive rules agree at every window; the values and their errors."""
+    tolerance = max((part.tolerance for _, part in parts), default=TOLERANCE)
+    rounding = _rounding(contexts)
+    if np.any(rounding > MOST_ROUNDING):
+        w = float(contexts.w[np.argmax(rounding)])
+        raise OutOfReach(
+            f"w = {w:g}, n = {contexts.n:g}: windows hold few tokens, and the rounding of log(lambda) near {w:.0e} "
+            f"would be {np.max(rounding):.0e} of the loss; use a smaller w, or a larger n."
+        )
+    value = _quadrature(parts, contexts, ORDERS[0])
+    gap = Values(np.abs(value.noise), np.abs(value.bias))
+    for order in ORDERS[1:]:
+        try:
+            finer = _quadrature(parts, contexts, order)
+        except OutOfReach:
+            if order == ORDERS[1]:
+                raise
+            break  # what is known so far stands, with its error
+        gap, value = finer.distance(value), finer
+        if np.all(gap.noise <= TOLERANCE * value.noise) and np.all(gap.bias <= tolerance * value.bias):
+            break
+    known = rounding + max((part.relative_error for _, part in parts), default=0.0)
+    # values of f moved by eta move the root of the bias by 2 eta
+    link = 2 * max((part.link_rounding for _, part in parts), default=0.0)
+    moved = link * (2 * np.sqrt(value.bias) + link)
+    return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + moved)
+
+
+Factors = Callable[[float, Floats], tuple[Floats, Floats]]
+
+
+def powers(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
+    """The factors n phi^{n-1} and n (n-1) phi^{n-2} of the two integrals."""
+    return n * np.exp(log_power(log_phi, n - 1)), n * (n - 1) * np.exp(log_power(log_phi, n - 2))
+
+
+def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
+    """The derivatives of `powers` with respect to log n."""
+    single, double = powers(n, log_phi)
+    log_phi = np.maximum(log_phi, -LARGEST_LOG)  # where the powers are zero in any case
+    return single * (1 + n * log_phi), double * ((2 * n - 1) / (n - 1) + n * log_phi)
+
+
+def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
+    """Both terms, or what other `factors` make of them, by rules of one order."""
+    n = contexts.n
+    u, weight = contexts.nodes(order)
+    meetings = tuple(angle for _, part in parts for angle in part.meetings)
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings)
+    phi = np.reshape(of.log_phi(), u.shape)
+    single, double = (weight * factor for factor in factors(n, phi))
+
+    def integral(factor: Floats, average: Floats) -> Floats:
+        return np.einsum("wu,wu->w", factor, np.reshape(average, u.shape))
+
+    bias = np.zeros_like(contexts.w)
+    for share, part in parts:
+        bias += share * (integral(single, of.mean(2, part.variogram)) + integral(double, part.pair(of)))
+    return Values(integral(single, of.mean(2)), bias)
+
+
+def _uniform(problem: Problem, parts: Parts) -> tuple[Values, Values]:
+    """w = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
+    n = float(problem.n)
+    noise, bias = np.array(1 / n), np.array((1 + 1 / n) * sum(share * part.variance for share, part in parts))
+    known = ROUNDING + max((part.relative_error for _, part in parts), default=0.0)
+    return Values(noise, bias), Values(ROUNDING * noise, known * bias)
+
+
+def _rounding(contexts: Contexts) -> Floats:
+    """Relative rounding: of sums, of the power d - 2 of the density, and of u itself."""
+    reach = np.maximum(np.abs(contexts.low), np.abs(contexts.high))
+    return ROUNDING + DENSITY_ROUNDING * (contexts.d - 2) + EPS * reach

@@ -1,0 +1,137 @@
+r"""One token: averages of Gumbel kernels over its deficit S = w (1 - <x_i, x>).
+
+Conditional on the query, a token enters the softmax through its deficit S in [0, 2w], whose density
+is zonal,
+
+    p(s) = (s (2w - s) / w^2)^{(d-3)/2} / (w B(1/2, (d-1)/2)).
+
+With u = log(lambda) the Laplace representation (see `context`) asks only for averages
+E[psi_k(u - S) h(S)] of
+
+    psi_k(y) = exp(k y - e^y),  k = 0, 1, 2,
+
+which are bounded however large w is: nothing here can overflow. (Where 1 - E psi_0 is the small
+number, psi_0's complement 1 - psi_0 is averaged in its place.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.gammas import half_beta
+
+Kernel = Literal[0, 1, 2, "complement"]
+
+LARGEST_EXPONENT = 700.0
+LARGEST_SQUARING = 32
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where averages over one token are wanted: the windows `w` > 0 and the points `u`, shape (place,)."""
+
+    d: int
+    w: Floats
+    u: Floats
+
+    def __getitem__(self, which: slice | NDArray[np.bool_]) -> Places:
+        return Places(self.d, self.w[which], self.u[which])
+
+    def __len__(self) -> int:
+        return len(self.u)
+
+    def join(self, other: Places) -> Places:
+        """These places and then the `other` ones."""
+        return Places(self.d, np.concatenate([self.w, other.w]), np.concatenate([self.u, other.u]))
+
+
+@dataclass(frozen=True)
+class TokenNodes:
+    """Quadrature nodes for the average over one token, arrays of shape (place, ..., node).
+
+    `y` is u - s, `near` is 1 - t = s/w and `far` is 1 + t = 2 - s/w, each without cancellation; `weight`
+    includes the density.
+    """
+
+    near: Floats
+    far: Floats
+    y: Floats
+    weight: Floats
+
+
+def kernel(k: Kernel, y: Floats) -> Floats:
+    """psi_k(y), or 1 - psi_0(y) for "complement"."""
+    growth = np.exp(np.minimum(y, LARGEST_EXPONENT))
+    if k == "complement":
+        return -np.expm1(-growth)
+    decay = np.exp(-growth)
+    return decay if k == 0 else np.exp(np.clip(k * y, -LARGEST_EXPONENT, LARGEST_EXPONENT)) * decay
+
+
+def log_kernel(k: Kernel, y: Floats) -> Floats:
+    """log psi_k(y)."""
+    growth = np.exp(np.clip(y, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+    return np.log(-np.expm1(-growth)) if k == "complement" else k * y - growth
+
+
+@cache
+def gauss_rule(order: int) -> tuple[Floats, Floats]:
+    """Gauss-Legendre on [0, 1] after x -> sin^2(pi x / 2): exact for half-integer powers at the ends.
+
+    Averages over a kink behave as a half-integer power where the kink is first met; the map turns
+    that into an analytic function, so that no dimension is a special case.
+    """
+    x, weight = np.polynomial.legendre.leggauss(order)
+    angle = np.pi * (x + 1) / 4
+    return np.sin(angle) ** 2, weight * np.pi / 4 * np.sin(2 * angle)
+
+
+def integer_power(x: Floats, k: int) -> Floats:
+    """x^k for an integer k >= 0: by squaring, several times cheaper than the general power while k is small.
+
+    >>> integer_power(np.array([2.0, 3.0]), 5)
+    array([ 32., 243.])
+    """
+    if k > LARGEST_SQUARING:
+        return x**k
+    result, square = np.ones_like(x), x
+    while k:
+        if k % 2:
+            result = result * square
+        square, k = square * square, k // 2
+    return result
+
+
+def token_nodes(places: Places, breaks: Floats, order: int) -> TokenNodes:
+    """The Gauss rule of `order` in theta between every two neighbours of `breaks`, shape (place, ..., break), in s.
+
+    In theta the density is sin^{d-2}(theta) / B(1/2, (d-1)/2), smooth at both ends in every dimension.
+    """
+    x, gauss = gauss_rule(order)
+    column = (slice(None), *[None] * (breaks.ndim - 1))
+    w, y = places.w[column], places.u[column] - breaks
+    theta = 2 * np.arctan2(np.sqrt(breaks), np.sqrt(2 * w - breaks))
+    # A width is a difference of neighbours; it is taken in whichever of s and y is the smaller
+    # number, because the other one, and theta, have lost the digits.
+    small_s = breaks[..., 1:] <= np.abs(y[..., :-1])
+    width = np.where(small_s, np.diff(breaks, axis=-1), -np.diff(y, axis=-1))
+    sine = np.sin((theta[..., 1:] + theta[..., :-1]) / 2)
+    half = np.arcsin(np.minimum(width / np.maximum(2 * w * sine, np.finfo(float).tiny), 1.0))[..., None]
+    # sin and cos of theta/2 and of the middle between theta and its break, by addition theorems
+    sine, cosine = np.sin(half * x), np.cos(half * x)
+    start, turned = theta[..., :-1, None] / 2, theta[..., :-1, None]
+    # s - s_break = w (cos theta_break - cos theta)
+    middle = np.sin(turned) * cosine + np.cos(turned) * sine
+    y = y[..., :-1, None] - 2 * w[..., None] * sine * middle
+    sine, cosine = np.sin(start) * cosine + np.cos(start) * sine, np.cos(start) * cosine - np.sin(start) * sine
+    near, far = 2 * sine**2, 2 * cosine**2
+    density = integer_power(np.abs(2 * sine * cosine), places.d - 2)
+    weight = density * (2 * half * gauss / half_beta(places.d - 1))
+    shape = (*breaks.shape[:-1], -1)
+    return TokenNodes(*(np.reshape(part, shape) for part in (near, far, y, weight)))

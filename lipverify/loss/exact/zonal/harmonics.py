@@ -1,0 +1,62 @@
+r"""Harmonics on the sphere: how many there are of each degree, and Gegenbauer's polynomials P_l with P_l(1) = 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from lipverify.foundation.arrays import Floats
+
+LARGEST_LOG = 700.0
+"""Beyond e^700 a dimension is only known to be huge: nothing of a law is left there."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Coefficients k_1, k_2, ... of a law in dimension d, and the sum of those that are not listed.
+
+    `error` bounds the error of each coefficient, and `tail_error` that of `tail`.
+    """
+
+    d: int
+    k: Floats
+    error: Floats
+    tail: float
+    tail_error: float
+
+    @property
+    def total(self) -> float:
+        """Var f(x) = sum of all k_l with l > 0."""
+        return float(np.sum(self.k)) + self.tail
+
+
+def dimension(d: int, degree: int) -> float:
+    """N_l, the dimension of the harmonics of degree l on S^{d-1}; a double, rounded once, at most e^700.
+
+    >>> [round(dimension(3, l)) for l in range(4)], round(dimension(2, 5))
+    ([1, 3, 5, 7], 2)
+    """
+    if degree == 0:
+        return 1.0
+    ways = math.log(2 * degree + d - 2) + gammaln(degree + d - 2) - gammaln(degree + 1) - gammaln(d - 1)
+    if ways > LARGEST_LOG:
+        return math.exp(LARGEST_LOG)
+    return (2 * degree + d - 2) * math.comb(degree + d - 3, degree - 1) / degree
+
+
+def deficits(d: int, near: Floats) -> Iterator[Floats]:
+    r"""1 - P_l(t) for l = 1, 2, ... at near = 1 - t, without cancellation where t is near 1.
+
+    D_{l+1} - D_l = (l (D_l - D_{l-1}) + (2l + d - 2) near P_l) / (l + d - 2).
+    """
+    deficit, step = near, near
+    degree = 1
+    while True:
+        yield deficit
+        step = (degree * step + (2 * degree + d - 2) * near * (1 - deficit)) / (degree + d - 2)
+        deficit = deficit + step
+        degree += 1

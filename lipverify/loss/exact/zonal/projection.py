@@ -1,0 +1,131 @@
+r"""Coefficients by quadrature, for a link or a kernel of which nothing else is known.
+
+They are known to rounding relative to the largest value of the function, not to their own size: N_l of
+them share it, so in high dimensions few can be told from zero. Two rules with different panels tell what
+quadrature itself costs, for example at a kink that was not declared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
+from lipverify.problem.law import RidgeLaw
+
+ROUNDING = 32 * float(np.finfo(float).eps)
+"""Rounding of an average over the sphere, relative to the largest value of what is averaged."""
+QUIET = 6
+"""A spectrum ends with this many coefficients in a row below rounding; every other one may vanish by parity."""
+LEAST_DEGREES = 128
+"""Degrees of a kernel that are looked at, however few the windows can tell from zero."""
+NODES_A_WAVE = (8, 5)
+"""Gauss nodes for a wave of P_l, in the rule that counts and in the one that shows its error."""
+
+Coefficient = Callable[[int, Floats], tuple[float, float, bool]]
+"""From a degree and averages (function, rule) with P_l: k_l, its error, and whether it is below rounding."""
+
+
+def _rules(d: int, splits: tuple[float, ...], most: int) -> tuple[Floats, Floats]:
+    """Nodes 1 - t of both rules, and weights (rule, node) for averages over a coordinate times P_l, l <= most."""
+    angles, weights = zip(*(_rule(d, splits, most * waves / 48, waves / 8) for waves in NODES_A_WAVE), strict=True)
+    one, other = (np.zeros_like(weight) for weight in weights)
+    weight = np.stack([np.concatenate([weights[0], other]), np.concatenate([one, weights[1]])])
+    return 2 * np.sin(np.concatenate(angles) / 2) ** 2, weight
+
+
+def _rule(d: int, splits: tuple[float, ...], waves: float, share: float) -> tuple[Floats, Floats]:
+    """Angles and weights: `waves` Gauss panels over the sphere, and in every piece a `share` of 8 + sqrt(d) more."""
+    x, gauss = np.polynomial.legendre.leggauss(24)
+    angles, weights = [], []
+    for low, high in pairwise([0.0, *sorted(splits), math.pi]):
+        panels = int(share * (8 + math.sqrt(d))) + int((high - low) / math.pi * waves)
+        # panels shrink geometrically towards both ends, where a kernel may not be analytic
+        inner = np.linspace(low, high, panels + 1)
+        graded = (inner[1] - inner[0]) * 4.0 ** -np.arange(1, 12)
+        inner = np.unique(np.concatenate([inner, low + graded, high - graded]))
+        half = np.diff(inner)[:, None] / 2
+        angles.append((inner[:-1, None] + half * (1 + x)).ravel())
+        weights.append((half * gauss).ravel())
+    angle = np.concatenate(angles)
+    weight = np.concatenate(weights) * np.abs(np.sin(angle)) ** (d - 2)
+    return angle, weight / np.sum(weight)
+
+
+def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
+    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most."""
+    near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most)
+    values = np.stack([np.asarray(h, dtype=float) for h in law.links(1 - near, np)])
+    centred = values - (values @ weight[0])[:, None]
+    variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
+    # values are subtracted from their mean: that costs an eps of their size, not of their spread
+    noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
+
+    def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
+        each = law.amplitude_variance * dimension(d, degree)
+        k = each * np.sum(projections**2, axis=0)
+        size = np.abs(projections[:, 0])
+        error = each * float(np.sum(2 * size * noise + noise**2)) + abs(k[0] - k[1])
+        return float(k[0]), error, bool(np.all(size <= noise))
+
+    scale = law.amplitude_variance * len(values)
+    slack = scale * noise * (2 * float(np.max(np.abs(centred))) + noise) + abs(variances[0] - variances[1])
+    return _listed(d, (near, weight, centred), coefficient, (float(variances[0]), float(slack)), most)
+
+
+def of_kernel(kernel: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
+    """k_l = N_l E[K(z) P_l(z)] for l <= most, and for more: a kernel that is no covariance may show there."""
+    most = max(most, LEAST_DEGREES)
+    near, weight = _rules(d, (), most)
+    values = np.asarray(kernel(1 - near), dtype=float)
+    means = weight @ values
+    noise = ROUNDING * float(np.max(np.abs(values)))
+
+    def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
+        ways = dimension(d, degree)
+        k, other = ways * projections[0]
+        error = ways * noise + 2 * abs(k - other)
+        if k < -4 * error:
+            raise InvalidInput(
+                f"kernel: its coefficient k_{degree} = {k:.3g} is negative in d = {d}, so it is not the "
+                "covariance of any law there; a covariance is positive definite."
+            )
+        return max(float(k), 0.0), float(error), bool(abs(k) <= error)
+
+    total = float(np.asarray(kernel(np.ones(1)))[0]) - float(means[0])
+    slack = 4 * noise + abs(float(means[0] - means[1]))
+    spectrum = _listed(d, (near, weight, (values - means[0])[None, :]), coefficient, (total, slack), most)
+    listed = float(np.sum(spectrum.k))
+    if total - listed < -4 * (slack + spectrum.tail_error):
+        raise InvalidInput(
+            f"kernel: its coefficients up to degree {spectrum.k.size} sum to {listed:.4g} in d = {d}, more than "
+            f"K(1) - E K = {total:.4g}, so others are negative; a covariance is positive definite."
+        )
+    return spectrum
+
+
+def _listed(
+    d: int, rule: tuple[Floats, Floats, Floats], coefficient: Coefficient, total: tuple[float, float], most: int
+) -> Spectrum:
+    """Coefficients until they are rounding, or would add more error than is left of the total; the rest is the tail.
+
+    `total` is the sum of all coefficients with l > 0, and its error.
+    """
+    near, weight, centred = rule
+    (rest, slack), k, errors, quiet = total, [], [], 0
+    for degree, deficit in enumerate(deficits(d, near), 1):
+        one, error, silent = coefficient(degree, centred @ (weight * (1 - deficit)).T)
+        if error > max(rest, total[1]) and degree > 1:
+            break
+        k.append(one)
+        errors.append(error)
+        rest, slack = rest - one, slack + error
+        quiet = quiet + 1 if silent else 0
+        if degree >= most or (quiet >= QUIET and rest <= slack):
+            break
+    return Spectrum(d, np.array(k), np.array(errors), max(rest, 0.0), slack)

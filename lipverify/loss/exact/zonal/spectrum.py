@@ -1,0 +1,144 @@
+r"""The zonal covariance of a law, harmonic by harmonic: K(t) = sum_l k_l P_l(t), P_l(1) = 1.
+
+With N_l the dimension of the harmonics of degree l, z a coordinate of a uniform point of S^{d-1}, and links h
+with amplitudes of variance v, the Funk-Hecke formula says
+
+    k_l = N_l E[K(z) P_l(z)],        and for a ridge law  k_l = v N_l sum_h (E[h(z) P_l(z)])^2.
+
+Where the last average has a closed form it is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.zonal.harmonics import Spectrum, dimension
+from lipverify.loss.exact.zonal.projection import of_kernel, of_links
+from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.own import Zonal
+
+EPS = float(np.finfo(float).eps)
+WAVE_ROUNDING = 8 * EPS
+"""Rounding of a step of the recurrence of a wave, squared."""
+FLAT_WAVE, RESCALE = 1e-100, 1e100
+"""A cosine slower than this is constant to rounding; a wave that has grown by this much is scaled down."""
+NEGLIGIBLE = 1e-18
+"""What is left out of the bias, relative."""
+BEYOND = 400_000
+"""Even degrees of the ReLU law that are summed before the rest is an integral."""
+
+
+@lru_cache(maxsize=32)
+def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
+    """At least the first `most` coefficients of a law, or all that differ from rounding.
+
+    Raises
+    ------
+    InvalidInput
+        If a kernel is not positive definite in dimension d.
+    """
+    if isinstance(law, Zonal) and law.spectrum is not None:
+        k = np.array(law.spectrum[1:] or (0.0,))
+        return Spectrum(d, k, np.zeros_like(k), 0.0, 0.0)
+    if isinstance(law, Zonal):
+        assert law.kernel is not None
+        return of_kernel(law.kernel, d, most)
+    if type(law) in CLOSED_FORMS:
+        return CLOSED_FORMS[type(law)](law, d, most)
+    if isinstance(law, RidgeLaw):
+        return of_links(law, d, most)
+    raise InvalidInput(f"law = {law!r} has neither links nor a covariance.")
+
+
+def _affine(law: Affine, d: int, most: int) -> Spectrum:
+    """E <q, x><q, x'> = t / d."""
+    return _exact(d, np.array([law.amplitude_variance / d]))
+
+
+def _quadratic(law: Quadratic, d: int, most: int) -> Spectrum:
+    """E <q, x>^2 <q, x'>^2 = (1 + 2 t^2) / (d (d + 2)), and P_2 = (d t^2 - 1) / (d - 1)."""
+    return _exact(d, np.array([0.0, 2 * law.amplitude_variance * (d - 1) / (d**2 * (d + 2))]))
+
+
+def _cosine(law: Cosine, d: int, most: int) -> Spectrum:
+    """k_l = N_l (E cos(L z) P_l(z))^2 for even l; the phase takes the odd ones away."""
+    size = 2 * int(law.L + 40)
+    wave = _wave(law.L, d, size)
+    even = np.arange(size + 1) % 2 == 0
+    k = np.where(even, wave**2, 0.0)[1:]
+    # a ratio of neighbours is known to a few eps, and where the wave turns to an eps of its neighbour
+    near = np.abs(wave) * np.maximum(np.abs(wave), np.append(np.abs(wave[1:]), 0.0))
+    error = WAVE_ROUNDING * np.where(even, near * (np.arange(size + 1) + law.L), 0.0)[1:]
+    # D_l <= l (l + d - 2) / (d - 1) D_1: the bias counts k_l by the square of that at most
+    degrees = np.arange(1.0, k.size + 1)
+    counts = k * (degrees * (degrees + d - 2)) ** 2
+    left = np.cumsum(counts[::-1])[::-1]
+    keep = max(2, int(np.count_nonzero(left > NEGLIGIBLE * left[0])))
+    return Spectrum(d, k[:keep], error[:keep], 0.0, 0.0)
+
+
+def _wave(L: float, d: int, top: int) -> Floats:
+    r"""s_l = N_l^{1/2} E e^{iLz} P_l(z) without its factor i^l, l = 0..top, by Miller's backward recurrence.
+
+    s_l is proportional to N_l^{1/2} J_{l+d/2-1}(L), the plane wave expansion, so that with g_l = (N_l / N_{l-1})^{1/2}
+
+        g_l s_{l-1} + s_{l+1} / g_{l+1} = (2l + d - 2) / L s_l,
+
+    and sum_l s_l^2 = E |e^{iLz}|^2 = 1 sets the scale: no gamma function, and nothing that over- or underflows.
+    """
+    wave = np.zeros(top + 2)
+    if L < FLAT_WAVE:
+        wave[0] = 1.0
+        return wave[:-1]
+    degree = np.arange(2.0, top + 2)
+    steps = (2 * degree + d - 2) / (2 * degree + d - 4) * (degree + d - 3) / degree
+    growth = np.sqrt(np.concatenate([[1.0, d], steps]))
+    wave[top] = 1.0
+    for i in range(top, 0, -1):
+        wave[i - 1] = ((2 * i + d - 2) / L * wave[i] - wave[i + 1] / growth[i + 1]) / growth[i]
+        if abs(wave[i - 1]) > RESCALE:
+            wave[i - 1 :] /= RESCALE
+    wave /= np.max(np.abs(wave))
+    return np.asarray(wave[:-1] / np.sqrt(np.sum(wave**2)))
+
+
+def _relu(law: ReLU, d: int, most: int) -> Spectrum:
+    """E |z| P_l(z) = +-Gamma(d/2) Gamma((l-1)/2) / (2 pi Gamma((l+d+1)/2)) for even l, by ratios from l = 2.
+
+    (z)_+ = (z + |z|) / 2, for two links: k_1 = v / 2d and k_l = v N_l (E |z| P_l)^2 / 2.
+    """
+    degree = np.arange(2.0, 2.0 * BEYOND, 2.0)
+    ways = (degree + d - 1) * (degree + d - 2) / ((degree + 2) * (degree + 1)) * (2 * degree + d + 2)
+    ratio = ways / (2 * degree + d - 2) * ((degree - 1) / (degree + d + 1)) ** 2
+    first = half_beta(d) / (math.pi * (d + 1))  # Gamma(1/2) Gamma(d/2) / (2 pi Gamma((d+3)/2))
+    even = law.amplitude_variance / 2 * dimension(d, 2) * first**2 * np.cumprod(np.concatenate([[1.0], ratio]))
+    k = np.zeros(2 * even.size)
+    k[0], k[1::2] = law.amplitude_variance / (2 * d), even
+    # beyond the last, k_l falls like l^-4 with corrections of relative order d / l and d^3 / l^2
+    last = 2.0 * even.size
+    rest = even[-1] * last / 6
+    keep = min(most, k.size)
+    error = 4 * np.sqrt(np.arange(1.0, keep + 1)) * EPS * k[:keep]
+    tail = float(np.sum(k[keep:])) + rest
+    return Spectrum(d, k[:keep], error, tail, 1e-12 * tail + rest * (4 * d / last + d**3 / last**2))
+
+
+def _exact(d: int, k: Floats) -> Spectrum:
+    """A spectrum that ends, known to rounding."""
+    return Spectrum(d, k, 8 * EPS * k, 0.0, 0.0)
+
+
+CLOSED_FORMS: dict[type[Law], Callable[..., Spectrum]] = {
+    Affine: _affine,
+    Quadratic: _quadratic,
+    Cosine: _cosine,
+    ReLU: _relu,
+}

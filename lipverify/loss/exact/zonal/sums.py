@@ -1,0 +1,106 @@
+r"""The integrands in u = log(lambda), harmonic by harmonic.
+
+A_k[h] = E[lambda^k g^k h e^{-lambda g}] over one token, with g = e^{-s}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
+from lipverify.loss.exact.zonal.tokens import Nodes, both, nodes
+
+SHARED_BELOW = 1.0
+"""Up to this u one rule over tokens serves all."""
+BLOCK, SHARED_BLOCK = 16, 512
+"""How many rules are worked on at a time, and how many points that share one."""
+LARGE = 700.0
+SILENT = 1e-17
+"""Averages over a harmonic that are below this share cannot be told from zero, and no later one is computed."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Integrands at some u, shape (2, u): by the whole rule over tokens, and by half of its nodes."""
+
+    log_phi: Floats
+    square: Floats  # A_2[1]
+    mean: Floats  # A_1[1]
+    variogram: Floats  # A_2[V]
+    pairs: Floats  # sum_l k_l A_1[D_l]^2
+    variogram_error: Floats  # bounds: errors of the coefficients, and harmonics beyond the last
+    pairs_error: Floats
+
+
+def sums(spectrum: Spectrum, w: float, u: Floats) -> Sums:
+    """The integrands at every u, in increasing order."""
+    shared, single = u[u <= SHARED_BELOW], u[u > SHARED_BELOW]
+    # the nodes of a rule grow with the harmonics that it resolves
+    points = max(8, SHARED_BLOCK // (1 + spectrum.k.size // 100))
+    blocks = [part[None, :] for part in np.array_split(shared, 1 + shared.size // points) if part.size]
+    blocks += [single[i : i + BLOCK, None] for i in range(0, single.size, BLOCK)]
+    rules = (nodes(spectrum.d, w, np.maximum(block[:, -1], SHARED_BELOW), spectrum.k.size) for block in blocks)
+    parts = [_block(spectrum, rule, block) for rule, block in zip(rules, blocks, strict=True)]
+    columns = ([getattr(part, field.name) for part in parts] for field in fields(Sums))
+    return Sums(*(np.concatenate(column, axis=1) for column in columns))
+
+
+def log_phi(rule: Nodes, u: Floats) -> Floats:
+    """log E e^{-lambda g} for u (rule, point): (2, rule, point)."""
+    growth = np.exp(np.minimum(u[:, :, None] - rule.s[:, :, None, :], LARGE))
+    falling, rest = both(_average(-np.expm1(-growth), rule.weight)), both(_average(np.exp(-growth), rule.weight))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(falling < 0.9, np.log1p(-np.minimum(falling, 0.9)), np.log(rest)))
+
+
+def _average(values: Floats, weight: Floats) -> Floats:
+    """Sums over nodes: (half, rule, point, node) with (half, rule, node) gives (half, rule, point)."""
+    return np.asarray(values @ weight[..., None])[..., 0]
+
+
+def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
+    """The integrands at points u (rule, point)."""
+    near, weight = (np.ascontiguousarray(array[..., rule.live]) for array in (rule.near, rule.weight))
+    y = np.minimum(u[:, :, None] - rule.s[:, :, None, rule.live], LARGE / 2)
+    survival = np.exp(-np.exp(y)) * weight[:, :, None, :]
+    first, second = np.exp(y) * survival, np.exp(2 * y) * survival
+    mean, square = both(first.sum(axis=-1)), both(second.sum(axis=-1))
+    pairs, increments, last, tail = _harmonics(spectrum, near, (first, second), mean)
+    variogram = both(2 * _average(second, increments[0]))
+    variogram_error = both(2 * _average(second, increments[1]))
+    # beyond the last harmonic P_l averages to at most what it does there: A_1[D_l] -> A_1[1]
+    pairs[0] += tail * mean**2
+    pairs[1] += tail * (2 * mean * last[0] + last[0] ** 2) + 4 * spectrum.tail_error * mean**2
+    variogram += 2 * tail * square
+    variogram_error += 2 * tail * last[1] + 4 * spectrum.tail_error * square
+    columns = (log_phi(rule, u), square, mean, variogram, pairs[0], variogram_error, pairs[1])
+    return Sums(*(column.reshape(2, -1) for column in columns))
+
+
+def _harmonics(
+    spectrum: Spectrum, near: Floats, kernels: tuple[Floats, Floats], mean: Floats
+) -> tuple[Floats, Floats, tuple[Floats, Floats], float]:
+    """The pairs, and V / 2 at the nodes, for k and its errors; the last |A_1[P_l]|, |A_2[P_l]|; the tail."""
+    first, second = kernels
+    pairs, increments = np.zeros((2, *mean.shape)), np.zeros((2, *near.shape))
+    remains = [mean, mean]
+    for degree, deficit in enumerate(deficits(spectrum.d, near)):
+        coefficients = spectrum.k[degree], spectrum.error[degree]
+        ends = degree + 1 == spectrum.k.size
+        if not any(coefficients) and not ends:
+            continue
+        average = both(_average(first, deficit))
+        for row, coefficient in enumerate(coefficients):
+            if coefficient > 0:
+                pairs[row] += coefficient * average**2
+                increments[row] += coefficient * deficit
+        remains = [*remains[-3:], np.abs(mean - average)]
+        if ends or np.all(np.maximum(remains[-1], remains[-2]) <= SILENT * mean):
+            squares = np.abs(both(_average(second, 1 - deficit)))
+            if ends or np.all(squares <= SILENT * mean):
+                break
+    tail = spectrum.tail + float(np.sum(spectrum.k[degree + 1 :]))
+    return pairs, increments, (np.max(remains, axis=0), squares), tail

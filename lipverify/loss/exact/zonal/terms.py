@@ -1,0 +1,145 @@
+r"""Noise and bias as sums over harmonics and over a grid in u = log(lambda).
+
+    N = sigma^2 n int A_2[1] phi^{n-1} du,
+    B = n int A_2[V] phi^{n-1} du + n (n-1) int sum_l k_l A_1[D_l]^2 phi^{n-2} du,
+
+with A_k[h] = E[lambda^k g^k h e^{-lambda g}], D_l = 1 - P_l(t), V = 2 sum_l k_l D_l. The integrands are
+analytic in a strip about the real line, of half-width pi/2 since |e^{-lambda g}| <= 1 for Re lambda > 0, so
+the trapezoidal rule converges like e^{-pi^2 / step}.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.zonal.harmonics import Spectrum
+from lipverify.loss.exact.zonal.spectrum import spectrum_of
+from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, log_phi, sums
+from lipverify.loss.exact.zonal.tokens import nodes
+from lipverify.loss.terms import LossTerms
+from lipverify.problem import Problem
+from lipverify.problem.law import Law
+
+STEP = 1 / 8
+"""Step in u: e^{-pi^2 / step} is far below rounding, and also for the double step."""
+MOST_DEGREES, MOST_POINTS = 20_000, 60_000
+MOST_WORK = 10_000_000
+"""Harmonics times points in u that have rules of their own: about two minutes."""
+EPS = float(np.finfo(float).eps)
+HARMONICS_A_WIDTH = 10
+"""Harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}."""
+ROUNDING = 200 * EPS
+DENSITY_ROUNDING = 4 * EPS
+"""Rounding of sin(theta) at a node, relative, of which the weights hold the power d - 2: the sine itself (1 eps), and
+theta in [0, pi], which the deficit and the weight share, from two edges (2 eps) and its place between them (1 eps)."""
+FLAT = 1e-17
+"""A w up to here changes weights, and both terms, by less than rounding."""
+WEIGHTLESS = 48.0
+"""Contexts with n (1 - phi) above this have probability e^-48."""
+
+
+def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
+    """Loss terms at every value in `w` (finite, >= 0) for a law of which the covariance is known.
+
+    Errors are bounds: rules with twice the step, the uncertainty of the spectrum, harmonics left out, rounding.
+    Validity: every d and n; w up to about 3,700 where windows hold few tokens. Spectra that fall like a power,
+    as that of ReLU, need about 28 sqrt(w) harmonics, and 10 w where windows hold few tokens.
+
+    Raises
+    ------
+    OutOfReach
+        If more than 20,000 harmonics, 60,000 points in u, or 10^7 pairs of them would be needed.
+
+    Source: the product formula for Gegenbauer polynomials; docs/method.md.
+    """
+    values = np.array([_at(problem, float(one)) for one in np.ravel(w)])
+    noise, bias, noise_error, bias_error = np.moveaxis(values.reshape((*np.shape(w), 4)), -1, 0)
+    errors = {"bias_error": bias_error, "noise_error": noise_error}
+    return LossTerms(problem=problem, method="exact", w=w, noise=noise, bias=bias, **errors)
+
+
+def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:
+    """(noise, bias, noise error, bias error) at one w."""
+    n, variance = float(problem.n), problem.sigma**2
+    if w <= FLAT or n == 1:
+        spectrum = spectrum_of(problem.law, problem.d, 64)
+        bias = (1 + 1 / n) * spectrum.total
+        error = ROUNDING * bias + 2 * (spectrum.tail_error + float(np.sum(spectrum.error)))
+        return variance / n, bias, 4 * EPS * variance / n, error
+    u = _grid(problem.d, n, w)
+    integrands = sums(_spectrum(problem.law, problem.d, w, u), w, u)
+    values = _integrals(integrands, n, 0, 1)
+    gaps = sum(np.abs(values - other) for other in (_integrals(integrands, n, 0, 2), _integrals(integrands, n, 1, 1)))
+    rounding = ROUNDING + DENSITY_ROUNDING * (problem.d - 2) + EPS * 4 * float(np.max(np.abs(u)))
+    noise_error, bias_error = gaps + rounding * values
+    single, double = _factors(integrands.log_phi[0], n, STEP)
+    bias_error += float(single @ integrands.variogram_error[0] + double @ integrands.pairs_error[0])
+    return variance * float(values[0]), float(values[1]), variance * float(noise_error), float(bias_error)
+
+
+def _integrals(integrands: Sums, n: float, which: int, stride: int) -> Floats:
+    """(N / sigma^2, B) by the whole rule over tokens or half of it, at every point in u or every second one."""
+    every = (which, slice(None, None, stride))
+    single, double = _factors(integrands.log_phi[every], n, STEP * stride)
+    bias = single @ integrands.variogram[every] + double @ integrands.pairs[every]
+    return np.array([single @ integrands.square[every], bias])
+
+
+def _factors(logarithm: Floats, n: float, step: float) -> tuple[Floats, Floats]:
+    """The factors n phi^{n-1} du and n (n-1) phi^{n-2} du, with 0^0 = 1."""
+    rest = np.exp((n - 2) * logarithm) if n > 2 else np.ones_like(logarithm)
+    return step * n * np.exp((n - 1) * logarithm), step * n * (n - 1) * rest
+
+
+def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
+    """The coefficients that matter: harmonics that averages over a window can tell from zero."""
+    many = 28 * math.sqrt(w) + 40
+    high = float(u[-1])
+    share = min(max(high, 0.0), w) / (2 * w)
+    few = HARMONICS_A_WIDTH * w * 2 * math.sqrt(share * (1 - share)) if high > 2 else 0.0
+    wanted = max(many, few)
+    spectrum = spectrum_of(law, d, int(min(wanted, MOST_DEGREES)))
+    if wanted > MOST_DEGREES and spectrum.tail > spectrum.tail_error:
+        raise OutOfReach(
+            f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {wanted:.0f} harmonics, "
+            f"at most {MOST_DEGREES}; use a smaller w, or route='ridge' for a ridge law."
+        )
+    work = np.count_nonzero(u > SHARED_BELOW) * spectrum.k.size
+    if work > MOST_WORK:
+        raise OutOfReach(
+            f"w = {w:g}: windows hold few tokens and the zonal route would need {spectrum.k.size} harmonics at each of "
+            f"{u.size} points, minutes of work; use a smaller w, or route='ridge' for a ridge law."
+        )
+    return spectrum
+
+
+def _grid(d: int, n: float, w: float) -> Floats:
+    """Points in u between which all integrands have their weight."""
+    shared = nodes(d, w, np.array([SHARED_BELOW]))
+    mean_g = float(np.sum(np.exp(-shared.s) * shared.weight)) / 2
+    low = min(-math.log(n) - math.log(max(mean_g, 1e-300)) - 25, 0.0)
+    ceiling = 2 * w + 6.0
+    high, stride = low, 1.0
+    while high < ceiling and not _over(d, n, w, high + stride):
+        high, stride = high + stride, 2 * stride
+    while stride > 0.5:
+        stride /= 2
+        if high + stride < ceiling and not _over(d, n, w, high + stride):
+            high += stride
+    count = int((min(high, ceiling) + 1 - low) / STEP)
+    if count > MOST_POINTS:
+        raise OutOfReach(
+            f"w = {w:g}, n = {n:g}: windows hold few tokens and the zonal route would need {count} points in u, "
+            f"at most {MOST_POINTS}; use a smaller w, or route='ridge' for a ridge law."
+        )
+    return np.asarray(low + STEP * np.arange(count + 2), dtype=np.float64)
+
+
+def _over(d: int, n: float, w: float, u: float) -> bool:
+    """Whether what lies beyond u is too improbable to count: (1 - phi)(n - 2) > WEIGHTLESS. Never for n = 2."""
+    rule = nodes(d, w, np.array([max(u, SHARED_BELOW)]))
+    return (n - 2) * -float(log_phi(rule, np.array([[u]]))[0, 0, 0]) > WEIGHTLESS

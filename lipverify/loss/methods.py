@@ -1,0 +1,92 @@
+"""Bias and noise at a given w, by methods that share only the problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.validation import chosen, numbers
+from lipverify.loss.terms import LossTerms
+from lipverify.problem import Problem
+from lipverify.problem.problem import require_isotropic, require_problem
+
+METHODS = ("exact", "montecarlo", "asymptotic", "certified")
+
+__all__ = ["METHODS", "LossTerms", "loss_terms"]
+
+
+def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) -> LossTerms:
+    r"""Bias B(w) and noise N(w) of the loss of softmax attention with M = w I.
+
+        B(w) = E (sum_i a_i f(x_i) - f(x))^2,    N(w) = sigma^2 E sum_i a_i^2,
+
+    a_i proportional to exp(w <x_i, x>); the loss is their sum (source: Collins et al., slides,
+    "Decomposition"; w here is the scale of M, so a Gaussian exp(-w |x_i - x|^2) has half this w).
+
+    Parameters
+    ----------
+    problem
+        Dimension, context length, law of the task and noise level.
+    w
+        One value or an array of them, finite and >= 0; the arrays of the result have its shape. The window is about
+        w^{-1/2} wide: it narrows as w grows.
+    method
+        "exact": quadrature whose cost does not depend on n, for any isotropic law.
+        "montecarlo": sampling of tokens and tasks, for any covariates and any law that can be drawn.
+        "asymptotic": the leading terms, derived by SymPy, with the range where they hold.
+        "certified": balls that are proved to contain the values, with 20 digits.
+    **options
+        For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`.
+        For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
+        For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
+        `lipverify.loss.montecarlo.montecarlo_terms`.
+
+    Returns
+    -------
+    LossTerms
+        `bias`, `noise`, `total` and their errors, in units of y squared.
+
+    Raises
+    ------
+    InvalidInput
+        If `w`, `method` or an option breaks its rule.
+    OutOfReach
+        If the method cannot reach the accuracy that was asked for.
+
+    >>> from lipverify.laws import ReLU
+    >>> terms = loss_terms(Problem(d=5, n=100, law=ReLU(L=1.0), sigma=1.0), w=[0.0, 5.0])
+    >>> terms.noise.round(6).tolist()
+    [0.01, 0.056844]
+    """
+    values = numbers("w", w, "w", least=0)
+    require_problem(problem)
+    if chosen("method", method, METHODS) != "montecarlo":
+        require_isotropic(problem, f"method={method!r}")
+    terms = _method(method)
+    known = [option for option, how in signature(terms).parameters.items() if how.kind == how.KEYWORD_ONLY]
+    for option in options:
+        if option not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise InvalidInput(f"{option} is not an option of the {method} method; {has}.")
+    return terms(problem, values, **options)
+
+
+def _method(name: str) -> Callable[..., LossTerms]:
+    """The function behind a method, imported when it is first asked for."""
+    if name == "exact":
+        from lipverify.loss.exact import exact_terms
+
+        return exact_terms
+    if name == "certified":
+        from lipverify.loss.certified import certified_terms
+
+        return certified_terms
+    if name == "asymptotic":
+        from lipverify.loss.asymptotic import asymptotic_terms
+
+        return asymptotic_terms
+    from lipverify.loss.montecarlo import montecarlo_terms
+
+    return montecarlo_terms

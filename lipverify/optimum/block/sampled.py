@@ -1,0 +1,111 @@
+"""What sampling says of M = c BB^T + c' (I - BB^T), with nothing assumed about the form of the best M."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import mean_interval
+from lipverify.loss.attention import attention_named, samples
+from lipverify.loss.montecarlo.contexts import draw_contexts
+from lipverify.optimum.matrix import SpectralBall, optimal_matrix
+from lipverify.optimum.matrix.estimate import REJECTED
+from lipverify.problem import Problem
+from lipverify.problem.covariates import axes
+
+STARTS = 2
+BATCH = 8192
+"""Contexts of one batch of a comparison on common draws."""
+
+
+class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
+    """The best symmetric M in a ball, from sampled contexts: half-widths of 95 % intervals.
+
+    Attributes
+    ----------
+    c, c_perp
+        The averages of s^T M s over the unit vectors of col(B) and of its complement.
+    relevant
+        Its least value on col(B), from M before any averaging.
+    deviation, chance
+        The largest entry of M less c BB^T + c' (I - BB^T) in standard errors, and the chance of one as large if M* has
+        this form.
+    M
+        The matrix before any averaging.
+    """
+
+    c: float
+    c_error: float
+    c_perp: float
+    c_perp_error: float
+    relevant: float
+    relevant_error: float
+    loss: float
+    loss_error: float
+    deviation: float
+    chance: float
+    M: list[list[float]]
+
+    @property
+    def ratio(self) -> tuple[float, float]:
+        """(|c'|/c, its error); infinite if M is not of the form, so that it has none. The loss is even in c'."""
+        ratio = abs(self.c_perp / self.c)
+        error = (self.c_perp_error + ratio * self.c_error) / abs(self.c)
+        return ratio, error if self.chance >= REJECTED else math.inf
+
+
+def sampled_block(problem: Problem, k: int, C: float, *, contexts: int, seed: int, stream: str) -> SampledBlock:
+    """The best symmetric M with ||B^T M B||_2 <= C, B the first k axes.
+
+    Parameters
+    ----------
+    problem
+        A problem whose law and covariates treat the first k axes alike, and the others.
+    contexts, seed, stream
+        As for `optimal_matrix`.
+
+    >>> from lipverify.laws import LowRank
+    >>> problem = Problem(d=2, n=20, law=LowRank(axes(2, 1)), sigma=0.0)
+    >>> found = sampled_block(problem, 1, 2.0, contexts=640, seed=0, stream="doc")
+    >>> round(found.c, 3), abs(found.c_perp) < 3 * found.c_perp_error
+    (2.0, True)
+    """
+    ball = SpectralBall(B=axes(problem.d, k), C=C)
+    found = optimal_matrix(problem, constraint=ball, contexts=contexts, starts=STARTS, seed=seed, stream=stream)
+    M, error = found.M_raw, found.M_raw_error
+    return SampledBlock(
+        c=float(found.M[0, 0]),
+        c_error=float(found.M_error[0, 0]),
+        c_perp=float(found.M[-1, -1]),
+        c_perp_error=float(found.M_error[-1, -1]),
+        relevant=float(np.linalg.eigvalsh(M[:k, :k])[0]),
+        relevant_error=float(np.linalg.norm(error[:k, :k])),
+        loss=found.loss,
+        loss_error=found.loss_error,
+        deviation=found.asymmetry,
+        chance=found.asymmetry_chance,
+        M=M.tolist(),
+    )
+
+
+def gain_on_common_draws(
+    problem: Problem, one: Floats, other: Floats, *, contexts: int, seed: int, stream: str
+) -> tuple[float, float]:
+    """The loss of one M less that of another on the same contexts, and the half-width of its 95 % interval.
+
+    Parameters
+    ----------
+    one, other
+        Matrices, d x d.
+    contexts
+        How many; they are drawn in batches of 8192, of which there are two at least.
+    """
+    softmax, gains = attention_named("softmax"), []
+    for batch in range(max(2, contexts // BATCH)):
+        drawn = draw_contexts(problem, BATCH, seed, stream, batch)
+        (noise, bias), (noise_too, bias_too) = (samples(softmax, drawn, M) for M in (one, other))
+        gains.append(float(np.mean(bias - bias_too + problem.sigma**2 * (noise - noise_too))))
+    return mean_interval(np.array(gains))

@@ -1,0 +1,92 @@
+r"""Transfer: the loss of a window that was tuned to one problem and is used on another.
+
+The window w* that minimises the loss of one family of tasks is a number, and its loss on any other family is
+`loss_terms` at that number: nothing is trained and nothing is sampled, so transfer is as exact as the optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from lipverify.loss import loss_terms
+from lipverify.optimum.window import Optimum, optimal_window
+from lipverify.problem import Problem
+
+Value = tuple[float, float]
+"""A number and a bound on its error, in the same units."""
+NUDGE = 1e-3
+"""Step in log w of the difference that tells how far an error of w* moves the loss of another problem."""
+
+
+def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
+    r"""The loss of a tuned window on a problem that it was not tuned for, and its error.
+
+    At home an error of w* does not matter, the loss being stationary there; elsewhere it enters at first order,
+
+        |d loss| = |d loss / d log w| w_error / w.
+
+    Parameters
+    ----------
+    tuned
+        An optimum with a finite window.
+    tested
+        Any isotropic problem.
+
+    Returns
+    -------
+    The loss in units of y squared, and a bound on its error.
+
+    >>> from lipverify.laws import Affine
+    >>> home = Problem(d=3, n=1000, law=Affine(L=1.0), sigma=1.0)
+    >>> tuned = optimal_window(home)
+    >>> away = [transferred_loss(tuned, home.replace(law=Affine(L=L)))[0] for L in (1.0, 3.0)]
+    >>> [round(loss / tuned.loss, 6) for loss in away]  # (9 B + N) / (B + N)
+    [1.0, 3.741555]
+    """
+    terms = loss_terms(tested, np.array([tuned.w, tuned.w * (1 + NUDGE)]))
+    here, beside = (float(value) for value in terms.total)
+    drift = abs(beside - here) / NUDGE * (tuned.w_error / tuned.w if tuned.w > 0 else 0.0)
+    return here, float(terms.total_error[0]) + drift
+
+
+def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> dict[str, Value]:
+    r"""The window tuned to each problem, its loss on each, and how much more that is than the loss of the window there.
+
+    Parameters
+    ----------
+    problems
+        Isotropic problems by name.
+    tested
+        The names of those on which windows are tested; all by default.
+
+    Returns
+    -------
+    "w* of a", "loss of a on b" (in units of y squared) and the factor "a on b", for every a and every tested b, each
+    with a bound on its error.
+
+    >>> from lipverify.laws import Affine
+    >>> home = Problem(d=3, n=1000, law=Affine(L=1.0), sigma=1.0)
+    >>> found = transfers({"smooth": home, "rough": home.replace(law=Affine(L=3.0))})
+    >>> round(found["smooth on rough"][0], 3), round(found["rough on rough"][0], 3)
+    (1.722, 1.0)
+    """
+    optima = {name: optimal_window(problem) for name, problem in problems.items()}
+    found = {f"w* of {name}": (each.w, each.w_error) for name, each in optima.items()}
+    for name, tuned in optima.items():
+        for other in tested or problems:
+            loss, best = transferred_loss(tuned, problems[other]), optima[other]
+            found[f"loss of {name} on {other}"] = loss
+            found[f"{name} on {other}"] = quotient(loss, (best.loss, best.loss_error))
+    return found
+
+
+def quotient(one: Value, other: Value) -> Value:
+    """One positive value over another; to first order their relative errors add.
+
+    >>> quotient((2.0, 0.1), (4.0, 0.2))
+    (0.5, 0.05)
+    """
+    ratio = one[0] / other[0]
+    return ratio, ratio * (one[1] / one[0] + other[1] / other[0])

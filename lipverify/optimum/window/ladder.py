@@ -1,0 +1,179 @@
+r"""Optimal windows of classification along a ladder of laws: what happens to w* as one thing changes.
+
+The window of the Brier loss is exact. That of any other loss of a predicted probability is found on draws that all laws
+of the ladder share, tokens, directions and uniforms behind the labels, so that a change is known better than its ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise, starmap
+
+import msgspec
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import jackknife, mean_interval
+from lipverify.foundation.streams import uniforms
+from lipverify.loss.attention import softmax_weights
+from lipverify.loss.montecarlo.contexts import draw_contexts
+from lipverify.optimum.matrix.sampled import BATCHES
+from lipverify.optimum.window.minimiser import Optimum, optimal_window
+from lipverify.problem import Problem
+from lipverify.problem.classification import ClassLaw
+
+Loss = Callable[[Floats, Floats], Floats]
+"""The loss of predictions given true probabilities, both arrays."""
+
+WINDOWS = np.geomspace(0.1, 400.0, 43)
+"""The grid on which losses are sampled; a cubic spline in log w between them."""
+BLOCK = 1024
+"""Contexts evaluated at a time."""
+
+
+class Ladder(msgspec.Struct, frozen=True, kw_only=True):
+    """Optimal windows (with errors) of a ladder of laws, and log w* of each over that of the one before."""
+
+    windows: tuple[tuple[float, float], ...]
+    changes: tuple[tuple[float, float], ...]
+
+
+def brier(predicted: Floats, p: Floats) -> Floats:
+    """(hat p - p)^2: the mean of (hat p - y)^2 over the label, but for a constant."""
+    return np.asarray((predicted - p) ** 2)
+
+
+def cross_entropy(eps: float) -> Loss:
+    r"""-p log q - (1 - p) log(1 - q) with q = (1 - eps) hat p + eps / 2.
+
+    An average of labels may be exactly 0 or 1, where the loss is infinite without the share `eps`.
+
+    Raises
+    ------
+    InvalidInput
+        If `eps` is not a share, 0 <= eps <= 1.
+
+    >>> round(float(cross_entropy(0.1)(np.array(0.0), np.array(0.5))), 4)
+    1.5235
+    """
+    if not 0 <= eps <= 1:
+        raise InvalidInput(f"eps = {eps!r}: the share of a coin in the prediction must be from 0 to 1.")
+
+    def loss(predicted: Floats, p: Floats) -> Floats:
+        q = (1 - eps) * predicted + eps / 2
+        return np.asarray(-p * np.log(q) - (1 - p) * np.log1p(-q))
+
+    return loss
+
+
+def exact_ladder(laws: Sequence[ClassLaw], d: int, n: int) -> Ladder:
+    """Windows of the Brier loss by the exact method; a change to or from a window of 0 is infinite, as is its error.
+
+    >>> found = exact_ladder([ClassLaw(link="linear", L=L) for L in (0.25, 0.5)], d=3, n=64)
+    >>> [round(w, 3) for w, _ in found.windows], round(found.changes[0][0], 3)
+    ([2.057, 3.972], 0.658)
+    """
+    optima = [optimal_window(law.regression(d, n)) for law in laws]
+    return Ladder(
+        windows=tuple((each.w, each.w_error) for each in optima), changes=tuple(starmap(_log_change, pairwise(optima)))
+    )
+
+
+def _log_change(low: Optimum, high: Optimum) -> tuple[float, float]:
+    """The change of log w* and its error: none between two windows of 0, unknown where they are not told from 0."""
+    if low.w == high.w == 0:
+        return 0.0, math.inf if low.w_error + high.w_error > 0 else 0.0
+    if low.w == 0 or high.w == 0:
+        return math.copysign(math.inf, high.w - low.w), math.inf
+    return math.log(high.w / low.w), low.w_error / low.w + high.w_error / high.w
+
+
+def sampled_ladder(laws: Sequence[ClassLaw], d: int, n: int, loss: Loss, *, contexts: int, seed: int = 0) -> Ladder:
+    """Windows of any loss on common draws; errors are half-widths of 95 % intervals by the jackknife over 16 batches.
+
+    Parameters
+    ----------
+    laws
+        Class probabilities that are the same in every direction.
+    d, n
+        Ambient dimension and context length.
+    loss
+        `brier`, `cross_entropy(eps)`, or any other loss of (predictions, true probabilities).
+    contexts
+        How many to draw at least: whole blocks of 1024.
+
+    Raises
+    ------
+    OutOfReach
+        If a minimum is at an end of the grid of windows, from 0.1 to 400, or not told from it by the draws.
+    """
+    batches = [losses_of_batches(law, d, n, loss, contexts, seed) for law in laws]
+    for curves in batches:
+        _require_told_from_the_ends(curves)
+    whole = np.array([log_minimiser(curves.mean(axis=0)) for curves in batches])
+    left_out = np.array(
+        [[log_minimiser(np.delete(curves, b, axis=0).mean(axis=0)) for curves in batches] for b in range(BATCHES)]
+    )
+    at, at_error = jackknife(whole, left_out)
+    change, change_error = jackknife(np.diff(whole), np.diff(left_out, axis=1))
+    return Ladder(
+        windows=tuple((math.exp(x), math.exp(x) * e) for x, e in zip(at.tolist(), at_error.tolist(), strict=True)),
+        changes=tuple(zip(change.tolist(), change_error.tolist(), strict=True)),
+    )
+
+
+def _require_told_from_the_ends(curves: Floats) -> None:
+    """Refuse losses (batch, window) of which the least is not clearly below those at both ends of the grid."""
+    at = int(np.argmin(curves.mean(axis=0)))
+    for end in (0, -1):
+        gain, error = mean_interval(curves[:, end] - curves[:, at])
+        if gain <= error:
+            raise OutOfReach(
+                f"the loss near w = {WINDOWS[at]:.3g} is below that at w = {WINDOWS[end]:g}, an end of the grid of "
+                f"windows, by {gain:.2g} ± {error:.2g}: not told from it; draw more contexts, or take a larger L or n."
+            )
+
+
+def losses_of_batches(law: ClassLaw, d: int, n: int, loss: Loss, contexts: int, seed: int) -> Floats:
+    """The mean loss of each of 16 batches of contexts at every window of the grid, (16, windows)."""
+    problem, stream = Problem(d=d, n=n, law=law.ridge), f"classification/{d}/{n}"
+    sums, counts = np.zeros((BATCHES, len(WINDOWS))), np.zeros((BATCHES, 1))
+    for chunk in range(-(-contexts // BLOCK)):
+        drawn = draw_contexts(problem, BLOCK, seed, stream, chunk)
+        labels = (uniforms(seed, f"{stream}/labels", chunk, (BLOCK, n)) < drawn.values[0]).astype(np.float64)
+        scores = (drawn.tokens @ drawn.query[:, :, None])[:, :, 0]
+        predictions = np.stack([_average(w, scores, labels) for w in WINDOWS], axis=1)
+        losses = loss(predictions, drawn.targets[0][:, None])
+        # whole blocks, so that a context's place in its block tells its batch
+        sums += losses.reshape(BLOCK // BATCHES, BATCHES, -1).sum(axis=0)
+        counts += BLOCK // BATCHES
+    return np.asarray(sums / counts)
+
+
+def _average(w: float, scores: Floats, labels: Floats) -> Floats:
+    """Attention averages of the labels."""
+    return np.asarray(np.sum(softmax_weights(w * scores, np) * labels, axis=1))
+
+
+def log_minimiser(curve: Floats) -> float:
+    """The logarithm of the window at the least value of a spline through the losses on the grid.
+
+    Raises
+    ------
+    OutOfReach
+        If the least loss is at an end of the grid.
+    """
+    logs = np.log(WINDOWS)
+    fine = np.linspace(logs[0], logs[-1], 64 * (len(logs) - 1) + 1)
+    spline = CubicSpline(logs, curve)
+    at = int(np.argmin(spline(fine)))
+    if at in (0, len(fine) - 1):
+        raise OutOfReach(
+            f"the least loss is at w = {math.exp(fine[at]):.3g}, an end of the grid of windows: take a larger L or n."
+        )
+    roots = spline.derivative().solve(0.0, extrapolate=False)
+    roots = np.append(roots[np.isfinite(roots)], fine[at])  # where the spline is constant there is no root but NaN
+    return float(roots[np.argmin(spline(roots))])

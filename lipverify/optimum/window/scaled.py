@@ -1,0 +1,122 @@
+r"""The window and the factor c that together minimise the loss of c times the prediction.
+
+For each window the best factor is known, see `lipverify.loss.scaled`; what is left is a minimum over w alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+from numpy.polynomial import Chebyshev
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.validation import number
+from lipverify.loss.scaled import scaled_loss
+from lipverify.optimum.window.local import HALF_WIDTH, NODES, through
+from lipverify.optimum.window.minimiser import MOST_MOVES, optimal_window
+from lipverify.problem import Problem
+from lipverify.problem.problem import require_problem
+
+WALK = np.exp2(np.arange(-2, 3))
+"""Windows that are compared while the minimum is being looked for."""
+
+
+class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
+    """The minimiser (w, c) of L(w, c) and the loss there; `excess` is c - 1. Errors are bounds."""
+
+    problem: Problem
+    offset_variance: float
+    w: float
+    w_error: float
+    c: float
+    excess: float
+    excess_error: float
+    loss: float
+    loss_error: float
+
+
+def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptimum:
+    r"""The minimum of E (c sum_i a_i y_i - f(x))^2 over the window and the factor c together.
+
+    Parameters
+    ----------
+    problem
+        Isotropic, with a ridge law of mean zero (`Affine`, `ReLU`).
+    offset_variance
+        The variance of the offset b of f, >= 0: L^2 / 3 in the class of the slides.
+
+    Returns
+    -------
+    ScaledOptimum
+        The local minimum that is reached downhill from w* of c = 1.
+
+    Raises
+    ------
+    InvalidInput
+        If a value breaks its rule.
+    OutOfReach
+        If there is no minimum at a finite window > 0.
+
+    Source: Collins et al., slides, where c, the last entry of W_V, is 1 "for simplicity".
+
+    >>> from lipverify.laws import Affine
+    >>> found = optimal_scale(Problem(d=3, n=10**6, law=Affine()), offset_variance=1 / 3)
+    >>> round(found.w, 2), round(found.c, 6)
+    (55.28, 1.004354)
+    """
+    require_problem(problem)
+    number("offset_variance", offset_variance, "a variance", least=0)
+    w = _walk(problem, offset_variance)
+    for _ in range(MOST_MOVES):
+        values = scaled_loss(problem, w * np.exp(HALF_WIDTH * NODES), offset_variance)
+        fit = through(values.least)
+        root = _lowest(fit)
+        if root is not None:
+            off = _root_error(fit, root, 3 * float(np.max(values.least_error)))
+            drift = abs(float(through(values.excess).deriv()(root))) * off
+            return _optimum(problem, offset_variance, w * math.exp(HALF_WIDTH * root), HALF_WIDTH * off, drift)
+        w *= math.exp(1.8 * HALF_WIDTH * float(NODES[np.argmin(values.least)]))
+    raise OutOfReach(f"no window with a best factor was found near w = {w:.6g} for {problem!r}.")
+
+
+def _walk(problem: Problem, offset_variance: float) -> float:
+    """Downhill from w* of c = 1, to within a factor of two of a minimum."""
+    w = optimal_window(problem).w
+    for _ in range(MOST_MOVES):
+        step = float(WALK[np.argmin(scaled_loss(problem, w * WALK, offset_variance).least)])
+        w *= step
+        if step not in (WALK[0], WALK[-1]):
+            return w
+    raise OutOfReach(f"the loss with its best factor falls on and on, to w = {w:.6g}, for {problem!r}.")
+
+
+def _root_error(fit: Chebyshev, root: float, error: float) -> float:
+    """How far a minimum of the polynomial may be off: what one degree less says, and errors of the values."""
+    other = _lowest(fit.truncate(NODES.size - 1))
+    left_out = math.inf if other is None else abs(other - root)
+    return left_out + NODES.size * error / float(fit.deriv(2)(root))
+
+
+def _optimum(problem: Problem, offset_variance: float, w: float, relative: float, drift: float) -> ScaledOptimum:
+    """The record at a window, its relative error, and how far that moves c."""
+    at = scaled_loss(problem, [w], offset_variance)
+    return ScaledOptimum(
+        problem=problem,
+        offset_variance=offset_variance,
+        w=w,
+        w_error=w * relative,
+        c=float(at.c[0]),
+        excess=float(at.excess[0]),
+        excess_error=float(at.excess_error[0]) + drift,
+        loss=float(at.least[0]),
+        loss_error=float(at.least_error[0]),
+    )
+
+
+def _lowest(fit: Chebyshev) -> float | None:
+    """The minimum in [-1, 1] where the polynomial is lowest, if there is one."""
+    roots = (fit / fit(0.0) - 1).deriv().roots()
+    real = roots[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)].real
+    return min((float(root) for root in real if fit.deriv(2)(root) > 0), key=fit, default=None)

@@ -1,0 +1,99 @@
+r"""Classification: labels are 0 or 1, and a law says what the probability of a 1 is.
+
+P(y = 1 | x) = p(x), and the Lipschitz constant is that of p, sup |p(x) - p(x')| / |x - x'|: a probability per unit of
+length. Attention predicts p(x) by the average of the labels. For a law that is the same in every direction the mean of
+p(x)(1 - p(x)) over tasks is one number v for all x, and the Brier loss E (hat p - y)^2 is, but for a constant, that of
+regression on f = p with noise of variance v:
+
+    E (hat p - p(x))^2 = B(w) + v E sum_i a_i^2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+import numpy as np
+from scipy.special import expit, roots_jacobi
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.problem.own import Ridge
+from lipverify.problem.problem import Problem
+
+NODES = 64
+"""Of the mean over the sphere."""
+
+LINKS: dict[str, Callable[[ClassLaw, Floats], Floats]] = {
+    "linear": lambda law, z: law.base + law.L * z,
+    "logistic": lambda law, z: expit(4 * law.L * z),
+    "cosine": lambda law, z: (1 + np.cos(2 * law.L * z)) / 2,
+}
+
+
+class ClassLaw(msgspec.Struct, frozen=True, kw_only=True):
+    r"""Class probabilities p(x) = flip + (1 - 2 flip) pi(<q, x>), q uniform on the sphere.
+
+    Parameters
+    ----------
+    link
+        "linear": pi(z) = base + L z; "logistic": pi(z) = 1 / (1 + exp(-4 L z)); "cosine": pi(z) = (1 + cos(2 L z)) / 2.
+        All have Lipschitz constant L (the cosine for L >= pi/4, or its slope is not reached).
+    L
+        The Lipschitz constant of the clean probabilities, > 0.
+    base
+        The mean of the clean probabilities with the linear link; the others have 1/2.
+    flip
+        The chance that a label is turned around.
+
+    Raises
+    ------
+    InvalidInput
+        If the link is not known or a probability would leave [0, 1].
+
+    >>> ClassLaw(link="linear", L=0.25, flip=0.1).lipschitz
+    0.2
+    """
+
+    link: str
+    L: float
+    base: float = 0.5
+    flip: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.link not in LINKS:
+            raise InvalidInput(f"link = {self.link!r} is not known; choose one of: {', '.join(LINKS)}.")
+        if not 0 <= self.flip < 0.5:
+            raise InvalidInput(f"flip = {self.flip!r}: a label is turned around with a chance from 0 to less than 1/2.")
+        if not 0 < self.L < math.inf:
+            raise InvalidInput(f"L = {self.L!r}: the Lipschitz constant must be finite and > 0.")
+        if self.link == "linear" and min(self.base, 1 - self.base) < self.L:
+            raise InvalidInput(f"L = {self.L!r}, base = {self.base!r}: base - L and base + L must lie in [0, 1].")
+        if self.link != "linear" and self.base != 0.5:
+            raise InvalidInput(f"base = {self.base!r}: the {self.link} link has base 1/2; use the linear link.")
+
+    @property
+    def lipschitz(self) -> float:
+        """The Lipschitz constant of p."""
+        return (1 - 2 * self.flip) * self.L
+
+    @property
+    def ridge(self) -> Ridge:
+        """The law of p as a law of functions."""
+        return Ridge(partial(_probability, self))
+
+    def variance(self, d: int) -> float:
+        """The mean variance of a label, E p (1 - p)."""
+        z, weights = roots_jacobi(NODES, (d - 3) / 2, (d - 3) / 2)
+        p = _probability(self, z)
+        return float(np.sum(weights * p * (1 - p)) / np.sum(weights))
+
+    def regression(self, d: int, n: int) -> Problem:
+        """The regression problem whose loss is the Brier loss but for a constant."""
+        return Problem(d=d, n=n, law=self.ridge, sigma=math.sqrt(self.variance(d)))
+
+
+def _probability(law: ClassLaw, z: Floats) -> Floats:
+    return np.asarray(law.flip + (1 - 2 * law.flip) * LINKS[law.link](law, z))

@@ -1,0 +1,52 @@
+"""The random offset of the slides' classes, as one more component of a law."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from lipverify.foundation.arrays import Array
+from lipverify.problem.law import RidgeLaw
+from lipverify.problem.laws import RandomAmplitude
+
+
+class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
+    r"""f + b with b ~ Unif[-L, L] independent of f: the whole class F_L^+ of the slides.
+
+    Attention whose weights sum to one never sees b; linear attention does. The offset is one more component, the
+    constant 1, with an amplitude like those of `ridge`.
+
+    Source: Collins et al., slides, the classes of Theorem 2.
+
+    >>> from lipverify.laws import ReLU
+    >>> WithOffset(ReLU()).magnitudes()
+    (1.0, 1.0, 1.0)
+    """
+
+    ridge: RandomAmplitude
+    name: ClassVar[str] = "with-offset"
+
+    @property
+    def constant(self) -> bool:
+        """Whether that of the ridge law is."""
+        return self.ridge.constant
+
+    @property
+    def amplitude_variance(self) -> float:
+        """L^2 / 3, that of b as well."""
+        return self.ridge.amplitude_variance
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Those of the ridge law, and 0."""
+        return (*self.ridge.extents(radius), 0.0)
+
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Those of the ridge law, and 1."""
+        return (*self.ridge.magnitudes(radius), 1.0)
+
+    def links(self, z: Array, xp: Any) -> list[Array]:
+        """Those of the ridge law, and 1."""
+        return [*self.ridge.links(z, xp), xp.ones_like(z)]
+
+    def amplitudes(self, uniforms: Array) -> Array:
+        """As those of the ridge law."""
+        return self.ridge.amplitudes(uniforms)

@@ -1,0 +1,46 @@
+"""Theorems with explicit constants, for every n: proved, written down, and certified again.
+
+checker   the lemmas, each with its reason and what is left to certify; stands alone, `python checker.py FILE`
+search    finds the constants; nothing that is proved rests on how
+record    a proof as a record: statement, lemmas, file
+envelope  N and B between explicit functions of n and w
+window    the optimal w* between two multiples of Lambda^e
+twins     false statements beside each lemma, which the checker must reject
+"""
+
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.proofs.envelope import Envelope, prove_envelope
+    from lipverify.proofs.files import load
+    from lipverify.proofs.record import Lemma, Proof
+    from lipverify.proofs.window import Theorem, Transfer, prove_transfer, prove_window
+
+__all__ = [
+    "Envelope",
+    "Lemma",
+    "Proof",
+    "Theorem",
+    "Transfer",
+    "load",
+    "prove_envelope",
+    "prove_transfer",
+    "prove_window",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "Envelope": "envelope",
+        "Lemma": "record",
+        "Proof": "record",
+        "Theorem": "window",
+        "Transfer": "window",
+        "load": "files",
+        "prove_envelope": "envelope",
+        "prove_transfer": "window",
+        "prove_window": "window",
+    },
+)

@@ -1,0 +1,118 @@
+r"""Envelopes: explicit functions between which N and B lie, for all n and w in a stated range.
+
+    c_low w^a / n <= N / sigma^2 <= c_high w^a / n,    a = (d-1)/2
+    b_low / w^beta + b_plus / w^2 <= B / L^2 <= b_high / w^beta + b_next / w^2 + s w^{a-1} / n
+
+The last term of B is what the values of f in one window differ by: it acts as noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.validation import number, whole
+from lipverify.problem.law import Law
+from lipverify.proofs.record import Proof, below, beyond, named
+from lipverify.proofs.search import find_envelope
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Envelope(Proof):
+    """Lower and upper bounds of both terms for every w >= least_w that has least_tokens in a window."""
+
+    @property
+    def stages(self) -> tuple[dict[str, float], ...]:
+        """The constants from each least w on."""
+        found: dict[int, dict[str, float]] = {}
+        for lemma in self.lemmas:
+            found.setdefault(lemma.stage, {}).update(lemma.constants)
+        return tuple(found[stage] for stage in sorted(found) if stage > 0)
+
+    @property
+    def least_w(self) -> float:
+        """The least w."""
+        return self.stages[0]["u"]
+
+    @property
+    def least_tokens(self) -> float:
+        """K in n >= K w^{(d-1)/2}."""
+        return self.constants["T_least"] * self.stages[0]["R_high"]
+
+    def covers(self, n: float, w: float) -> bool:
+        """Whether both terms are bounded at these."""
+        return w >= self.least_w and n >= self.least_tokens * w**self.noise_power
+
+    def noise(self, n: float, w: float, sigma: float = 1.0) -> Range:
+        """Two numbers between which N lies, in units of y squared.
+
+        >>> from lipverify.laws import Affine
+        >>> low, high = prove_envelope(Affine(), d=3, least_w=100).noise(n=1e6, w=200.0)
+        >>> f"{low:.6g} {high:.6g}"
+        '0.000199202 0.000201005'
+        """
+        k, scale = self._at(n, w), sigma**2 * w**self.noise_power / n
+        return _outwards(k["c_low"] * scale, k["c_high"] * scale)
+
+    def bias(self, n: float, w: float, L: float | None = None) -> Range:
+        """Two numbers between which B lies, in units of y squared; L is 1 or that of the law if it is not given.
+
+        Raises
+        ------
+        InvalidInput
+            If the law changes its shape with L, and this is not its own.
+        OutOfReach
+            If the envelope does not cover n and w.
+        """
+        k, power, L = self._at(n, w), w**-self.beta, self.constant(L)
+        low = k["b_low"] * power + k.get("b_plus", 0.0) / w**2
+        high = k["b_high"] * power + k.get("b_next", 0.0) / w**2 + k["s"] * w ** (self.noise_power - 1) / n
+        return _outwards(L**2 * low, L**2 * high)
+
+    def _at(self, n: float, w: float) -> dict[str, Any]:
+        """The constants of the farthest stage that has begun at w."""
+        if not self.covers(n, w):
+            raise OutOfReach(
+                f"n = {n:g}, w = {w:g}: the envelope holds for w >= {self.least_w:g} and n >= {self.least_tokens:g} "
+                f"w^{self.noise_power:g}; prove it with a smaller least_w or least_tokens, or use loss_terms."
+            )
+        return [k for k in self.stages if k["u"] <= w][-1]
+
+
+def _outwards(low: float, high: float) -> Range:
+    """Both moved outwards by more than the roundings of a dozen operations."""
+    return below(low * (1 - 1e-14)), beyond(high * (1 + 1e-14))
+
+
+def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 1000.0) -> Envelope:
+    """Prove explicit bounds of N and B for all w >= least_w and n >= least_tokens w^{(d-1)/2}.
+
+    Parameters
+    ----------
+    law
+        Affine, ReLU, Quadratic, for every L; or Cosine, for its own L.
+    d
+        The ambient dimension, >= 2.
+    least_w
+        The least w, >= d + 2; the larger, the closer the bounds.
+    least_tokens
+        The least number of tokens in a window, likewise.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not a number of its kind.
+    OutOfReach
+        If no bounds are known for the law, or none comes out positive.
+
+    >>> from lipverify.laws import ReLU
+    >>> envelope = prove_envelope(ReLU(), d=5, least_w=1000)
+    >>> envelope.covers(n=1e9, w=999.0), envelope.covers(n=1e10, w=1000.0)
+    (False, True)
+    """
+    u = number("least_w", least_w, "the least w", above=0)
+    tokens = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
+    return Envelope(find_envelope(named(law), whole("d", d, 2, "the ambient dimension,"), u, tokens))

@@ -1,0 +1,28 @@
+"""Proof files: what a proof is is data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from lipverify.errors import InvalidInput
+from lipverify.proofs.envelope import Envelope
+from lipverify.proofs.record import Proof
+from lipverify.proofs.window import Theorem, Transfer
+
+KINDS: dict[str, type[Proof]] = {"envelope": Envelope, "window": Theorem, "transfer": Transfer}
+
+
+def load(path: Path | str) -> Proof:
+    """Read a proof file; `failures` of the record says whether it is a proof.
+
+    Raises
+    ------
+    InvalidInput
+        If it cannot be read as one.
+    """
+    try:
+        data = json.loads(Path(path).read_text())
+        return KINDS[data["theorem"]](data)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{path}: not a proof file ({type(error).__name__}: {error}).") from None

@@ -1,0 +1,125 @@
+r"""A proof as a record: its statement, its lemmas, its file."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.proofs import checker
+
+LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine"}
+"""The laws that the checker knows, by its names."""
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """One lemma of a chain: what it says, why, and the constants that are certified for it."""
+
+    name: str
+    stage: int
+    """0 if it holds throughout; i if it is about w from the i-th least w on."""
+    says: str
+    because: str
+    constants: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proof as data: what `check-proof` certifies again."""
+
+    data: dict[str, Any]
+
+    @property
+    def law(self) -> str:
+        """The name of the law; of one that changes its shape with L, its L after a colon."""
+        return str(self.data["law"])
+
+    def constant(self, L: float | None) -> float:
+        """The L that is meant: any, and 1 if none is given; for a law that changes its shape with L, its own.
+
+        Raises
+        ------
+        InvalidInput
+            If it is not the law's own.
+        """
+        own = self.law.partition(":")[2]
+        if own and L is not None and float(own) != L:
+            raise InvalidInput(
+                f"L = {L:g}: this is about {self.law}, which is another law for another L; prove it for that."
+            )
+        return float(own) if own else 1.0 if L is None else L
+
+    @property
+    def d(self) -> int:
+        """The ambient dimension."""
+        return int(self.data["d"])
+
+    @property
+    def statement(self) -> str:
+        """The theorem in one sentence, with its numbers."""
+        return checker.statement(self.data)
+
+    @property
+    def lemmas(self) -> tuple[Lemma, ...]:
+        """The chain."""
+        return tuple(
+            Lemma(
+                name=each["name"],
+                stage=each["stage"],
+                says=each["says"],
+                because=each["because"],
+                constants={name: float(text) for name, text in each["constants"].items()},
+            )
+            for each in self.data["lemmas"]
+        )
+
+    @property
+    def noise_power(self) -> float:
+        """a = (d-1)/2: N ~ w^a / n."""
+        return (self.d - 1) / 2
+
+    @property
+    def beta(self) -> float:
+        """B ~ w^-beta."""
+        return float(checker.LAWS[checker.family(self.law)][3])
+
+    def failures(self) -> list[str]:
+        """What does not follow, by `lipverify.proofs.checker`; nothing, if this is a proof."""
+        return checker.failures(self.data)
+
+    def save(self, path: Path | str) -> None:
+        """Write the proof file."""
+        Path(path).write_text(json.dumps(self.data, indent=1) + "\n")
+
+    @cached_property
+    def constants(self) -> dict[str, float]:
+        """All constants by name; of those that each stage has, the last stage's."""
+        return {name: value for lemma in self.lemmas for name, value in lemma.constants.items()}
+
+
+def below(value: float) -> float:
+    """The next double below: a stated decimal lies between its neighbours."""
+    return math.nextafter(value, -math.inf)
+
+
+def beyond(value: float) -> float:
+    """The next double above."""
+    return math.nextafter(value, math.inf)
+
+
+def named(law: Law) -> str:
+    """The name under which the checker knows a law."""
+    if law.constant:
+        raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
+    if type(law) not in LAWS:
+        raise OutOfReach(
+            f"law = {law!r}: theorems are proved for {', '.join(LAWS.values())}; use `growth` for a limit exponent."
+        )
+    return f"cosine:{law.L!r}" if isinstance(law, Cosine) else LAWS[type(law)]

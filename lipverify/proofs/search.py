@@ -1,0 +1,307 @@
+"""Finds the constants of a proof; nothing that is proved rests on how they were found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx
+from scipy.optimize import brentq, minimize_scalar
+
+from lipverify.errors import OutOfReach
+from lipverify.proofs import checker
+
+DIGITS = 12
+"""A constant is rounded away from what it must bound, to this many digits, so that its twin is false."""
+MARGIN = 1e-9
+CYCLES = 4
+"""The reach of the lemmas and the number of tokens depend on each other; each cycle brings them closer."""
+SHRINK = 0.97
+FEWEST_TOKENS = 20.0
+MOST_STAGES = 4
+WORTHWHILE = 1.3
+"""How much farther out another stage begins than the one before."""
+
+
+@dataclass
+class Draft:
+    """A proof under construction: the constants of every lemma so far, in the order of the chain."""
+
+    law: str
+    d: int
+    facts: dict[int, dict[str, Any]] = field(default_factory=dict)
+    lemmas: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.facts[0] = checker.start(self.law, self.d)
+
+    def add(self, rule: checker.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
+        """State a lemma: what is chosen, and each bound as tight as `DIGITS` digits allow."""
+        bounds, _ = rule(self.known(rule, stage, {name: arb(text) for name, text in chosen.items()}))
+        constants = dict(chosen) | {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
+        self.facts.setdefault(stage, {}).update({name: arb(text) for name, text in constants.items()})
+        says, because = checker.wording(rule)
+        self.lemmas.append(
+            {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": constants}
+        )
+        return self.facts[stage]
+
+    def proof(self, theorem: str) -> dict[str, Any]:
+        """The proof so far."""
+        return {"format": checker.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
+
+    def known(self, rule: checker.Rule, stage: int, chosen: dict[str, Any]) -> dict[str, Any]:
+        """What a lemma may use."""
+        facts = self.facts | {stage: self.facts.get(stage, {}) | chosen}
+        # loss_high is a bound of its own lemma and stands among its conditions as well: 0 until it is known
+        return {"loss_high": arb(0)} | checker.gathered(facts, stage)
+
+
+def rounded(ball: Any, side: str) -> str:
+    """A decimal on the safe side of a ball.
+
+    >>> rounded(arb(1) / 3, "at most"), rounded(arb(1) / 3, "at least")
+    ('0.333333333333', '0.333333333334')
+    """
+    mantissa, power = (ball.lower() if side == "at most" else ball.upper()).man_exp()
+    edge = Fraction(int(mantissa)) * Fraction(2) ** int(power)
+    if edge == 0:
+        return "0"
+    places = DIGITS - 1 - math.floor(math.log10(abs(edge)))
+    digits = (math.floor if side == "at most" else math.ceil)(edge * Fraction(10) ** places)
+    return str(Decimal(digits).scaleb(-places))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a theorem is to reach: W >= W_least, n >= K W^{a + beta - 1}."""
+
+    W: float
+    K: float
+
+
+@dataclass(frozen=True)
+class Powers:
+    """N ~ w^a / n, B ~ w^-beta."""
+
+    a: float
+    beta: float
+
+    @property
+    def exponent(self) -> float:
+        """e = 1 / (a + beta)."""
+        return 1 / (self.a + self.beta)
+
+
+def powers(law: str, d: int) -> Powers:
+    """a = (d-1)/2 and the beta of the law."""
+    return Powers((d - 1) / 2, float(checker.LAWS[checker.family(law)][3]))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """N ~ C w^a / n; the affine part of the bias, over w^-2; w* ~ at W; loss(w*) ~ loss W^-beta."""
+
+    C: float
+    affine: float
+    at: float
+    loss: float
+
+
+def find(law: str, d: int, reach: Reach) -> dict[str, Any]:
+    """The proof of a window theorem, checked.
+
+    Raises
+    ------
+    OutOfReach
+        If no constants are found: W_least or K is too small.
+    """
+    with ctx.workprec(checker.BITS):
+        share = SHRINK
+        while share > 0.05:
+            proof = attempt(law, d, reach, share)
+            if proof is not None and not checker.failures(proof):
+                return proof
+            share *= SHRINK
+    raise OutOfReach(
+        f"law = {law}, d = {d}, least Lambda^e = {reach.W:g}, K = {reach.K:g}: the envelopes are too wide there "
+        "to bound w*; ask for a larger least_lambda or least_tokens."
+    )
+
+
+def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | None:
+    """A proof whose stages begin at `share` of where the loss is certainly larger, or None if no window comes out."""
+    power, limit = powers(law, d), limits(law, d)
+    at, loss, end, most_noise = limit.at, limit.loss, (limit.loss / limit.C) ** (1 / power.a), limit.C
+    proof = None
+    for _ in range(CYCLES):
+        tokens = reach.K * reach.W ** (power.beta - 1) * (end * (1 + MARGIN)) ** -power.a / (most_noise * (1 + MARGIN))
+        if tokens < FEWEST_TOKENS:
+            return None
+        draft = begun(law, d, tokens)
+        first = share * math.sqrt(limit.affine * reach.W**power.beta / loss)
+        k = staged(draft, reach, power, first, loss / share**power.beta)
+        if k is None:
+            return None
+        at = best(k, reach, power, limit.at)
+        loss = above(k, reach, power, at, reach.W ** (power.beta - 2))
+        end, most_noise = (loss / k["c_low"]) ** (1 / power.a) * (1 + MARGIN), k["c_high"]
+        proof = completed(draft, k, reach, power, at, end)
+    return proof
+
+
+def staged(draft: Draft, reach: Reach, power: Powers, u: float, loss: float) -> dict[str, float] | None:
+    """The envelopes from u on and from ever farther out, while the bias alone exceeds `loss`; the last constants."""
+    for stage in range(1, MOST_STAGES + 1):
+        k = envelope(draft, stage, u)
+        if k is None:
+            return None
+        farther = reach.W * (k["b_low"] / loss) ** (1 / power.beta)
+        if farther < WORTHWHILE * u:
+            break
+        u = farther
+    return k
+
+
+def best(k: Mapping[str, float], reach: Reach, power: Powers, about: float) -> float:
+    """The `at` whose bracket is the shortest."""
+
+    def length(x: float) -> float:
+        low, high = bracket(k, reach, power, math.exp(x))
+        return math.log(high / low) if low > 0 else above(k, reach, power, math.exp(x), 1.0) * 1e6
+
+    return math.exp(minimize_scalar(length, bounds=(math.log(about / 2), math.log(about * 2)), method="bounded").x)
+
+
+def begun(law: str, d: int, tokens: float) -> Draft:
+    """The lemmas that hold throughout."""
+    draft = Draft(law, d)
+    about = checker.LAWS[checker.family(law)][1]
+    if about is not None:
+        draft.add(about, 0, {})
+    draft.add(checker.laplace, 0, {"T_least": decimal(tokens)})
+    return draft
+
+
+def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
+    """The proof of an envelope for w >= u and n >= tokens w^a, checked.
+
+    Raises
+    ------
+    OutOfReach
+        If u or tokens is too small.
+    """
+    with ctx.workprec(checker.BITS):
+        most_noise = limits(law, d).C
+        for _ in range(2):  # T = n w^-a / R, and R_high is known once the lemma is there
+            draft = begun(law, d, max(tokens / most_noise * (1 - MARGIN), FEWEST_TOKENS))
+            k = envelope(draft, 1, u)
+            most_noise = k["R_high"] if k else most_noise
+        if k and tokens / most_noise >= FEWEST_TOKENS and not checker.failures(draft.proof("envelope")):
+            return draft.proof("envelope")
+    raise OutOfReach(
+        f"law = {law}, d = {d}, w >= {u:g}, n >= {tokens:g} w^{(d - 1) / 2:g}: no lower bound comes out that "
+        "is positive; ask for a larger least_w or least_tokens."
+    )
+
+
+def extended(proof: Mapping[str, Any], theorem: str, rule: checker.Rule, chosen: Mapping[str, str]) -> dict[str, Any]:
+    """A proof with one lemma more, checked.
+
+    Raises
+    ------
+    OutOfReach
+        If the lemma does not follow.
+    """
+    with ctx.workprec(checker.BITS):
+        draft = Draft(proof["law"], proof["d"], lemmas=list(proof["lemmas"]))
+        for _, stage, constants, *_ in checker.steps(proof):
+            draft.facts.setdefault(stage, {}).update(constants)
+        draft.add(rule, 0, chosen)
+        found = checker.failures(draft.proof(theorem))
+    if found:
+        raise OutOfReach(f"{theorem} from {checker.statement(proof)}: {found[0]}; ask for a larger least_lambda.")
+    return draft.proof(theorem)
+
+
+def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
+    """The lemmas from one u on; their constants as doubles, or None where they say nothing."""
+    if u < 2 * float(draft.facts[0]["a"]) + 2:
+        return None
+    draft.add(checker.tilt, stage, barriers(draft.d, u))
+    for rule in checker.LAWS[checker.family(draft.law)][2][1:]:
+        found = draft.add(rule, stage, {})
+        if not all(ball > 0 for name, ball in found.items() if not name.startswith("g_")):
+            return None
+    return {name: float(ball) for name, ball in found.items()}
+
+
+def barriers(d: int, u: float) -> dict[str, str]:
+    """u, g_low and g_high of `tilt`: beyond all three values at which its conditions change."""
+    a = (d - 1) / 2
+    at_zero, slope = (a - a**2) / 2, 2 - 2 / u
+    at_end = 2 * (a - a**2) / (slope + math.sqrt(max(slope**2 - 4 * (a - a**2) / u**2, 0.0)))
+    start = arb(decimal(u))
+    reached = float(start * (start * (1 - checker.bessel_ratio(arb(d), start)) - a))
+    edges, margin = (at_zero, at_end, reached), MARGIN * max(1.0, abs(at_zero))
+    return {"u": decimal(u), "g_low": decimal(min(edges) - margin), "g_high": decimal(max(edges) + margin)}
+
+
+def limits(law: str, d: int) -> Limits:
+    """What the constants tend to."""
+    given = checker.start(law, d)
+    about = checker.LAWS[checker.family(law)][1]
+    known = given | ({name: ball for name, (_, ball) in about(given)[0].items()} if about else {})
+    a, beta, at = float(given["a"]), float(given["beta"]), float(checker.limit(known)[0]["limit_high"][1])
+    C = 2**-a / float(checker.moment_limit(given["d"]))
+    b = at ** (a + beta) * a * C / beta
+    return Limits(C, a**2 / (6 * d) if about is None else b, at, C * at**a + b * at**-beta)
+
+
+def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: float) -> float:
+    """W^beta times the upper bound of the loss at x W, as in `checker.window`."""
+    beside = k.get("b_next", 0.0) * x**-2 * v + k["s"] * x ** (power.a - 1) / reach.K
+    return k["c_high"] * x**power.a + k["b_high"] * x**-power.beta + beside
+
+
+def bracket(k: Mapping[str, float], reach: Reach, power: Powers, at: float) -> tuple[float, float]:
+    """low and high: where the lower bound of the loss meets the upper one at `at`, at both ends of v."""
+    found = [_meeting(k, power, above(k, reach, power, at, v), v) for v in (0.0, reach.W ** (power.beta - 2))]
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _meeting(k: Mapping[str, float], power: Powers, loss: float, v: float) -> tuple[float, float]:
+    def excess(x: float) -> float:
+        beside = k.get("b_plus", 0.0) * math.exp(-2 * x) * v
+        return (
+            k["c_low"] * math.exp(power.a * x) + k["b_low"] * math.exp(-power.beta * x) + beside - loss * (1 + MARGIN)
+        )
+
+    least = minimize_scalar(excess, bounds=(-20.0, 20.0), method="bounded").x
+    if excess(least) >= 0:
+        return 0.0, math.inf
+    low, high = (brentq(excess, least, least + side, xtol=MARGIN) for side in (-20.0, 20.0))
+    return math.exp(low), math.exp(high)
+
+
+def completed(
+    draft: Draft, k: Mapping[str, float], reach: Reach, power: Powers, at: float, end: float
+) -> dict[str, Any] | None:
+    """The proof with its window, or None where there is none."""
+    low, high = bracket(k, reach, power, at)
+    if low == 0:
+        return None
+    edges = {"low": low * (1 - MARGIN), "high": high * (1 + MARGIN), "end": end * (1 + MARGIN)}
+    chosen = {"W_least": reach.W, "K": reach.K, "at": at, **edges}
+    draft.add(checker.window, 0, {name: decimal(value) for name, value in chosen.items()})
+    draft.add(checker.limit, 0, {})
+    return draft.proof("window")
+
+
+def decimal(value: float) -> str:
+    """A double to `DIGITS` digits."""
+    return f"{value:.{DIGITS}g}"

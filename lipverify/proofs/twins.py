@@ -1,0 +1,45 @@
+"""False statements beside each lemma of a proof: one constant one per cent beyond, or a range too long."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from flint import ctx
+
+from lipverify.proofs import checker
+
+SHARE = 0.01
+CHOSEN = {
+    "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
+}  # fmt: skip
+"""Which way a constant that a proof may choose becomes false: a bound moved inwards, a range lengthened."""
+
+
+def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each false statement: what is false about it, and the proof that states it.
+
+    Bounds move by one per cent of their size (those that may be 0 by 0.01 at least), ranges by one per
+    cent; the range of `tilt` begins at w = 1.
+    """
+    with ctx.workprec(checker.BITS):
+        steps = list(checker.steps(proof))
+    for i, (rule, stage, constants, bounds, _) in enumerate(steps):
+        where = f"{rule.__name__} at stage {stage}"
+        ways = {name: +1 if side == "at most" else -1 for name, (side, _) in bounds.items()} | {
+            name: CHOSEN[name] for name in constants if name in CHOSEN
+        }
+        for name, way in ways.items():
+            value = float(constants[name])
+            size = max(abs(value), 1.0) if name in checker.SIGNED else abs(value)
+            yield f"{where}: {name}", changed(proof, i, name, f"{value + way * SHARE * size:.15g}")
+        if "u" in constants:
+            yield f"{where}: u", changed(proof, i, "u", "1")
+
+
+def changed(proof: dict[str, Any], lemma: int, name: str, text: str) -> dict[str, Any]:
+    """The proof with another constant in one lemma."""
+    twin = copy.deepcopy(proof)
+    twin["lemmas"][lemma]["constants"][name] = text
+    return twin

@@ -1,0 +1,217 @@
+r"""Theorems about the optimal window: for every n, L and sigma in a stated range, with numbers.
+
+low W < w* < high W,    W = Lambda^e,    e = 1 / ((d-1)/2 + beta),    Lambda = n L^2 / sigma^2
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.validation import number, whole
+from lipverify.problem.law import Law
+from lipverify.proofs import checker
+from lipverify.proofs.envelope import Envelope
+from lipverify.proofs.record import Proof, below, beyond, named
+from lipverify.proofs.search import Reach, extended, find, powers
+
+WINDOW = 1e4
+"""By default a theorem begins where W = Lambda^e is 10^4,"""
+SHARE_OF_N = 1e27
+"""or where Lambda is this, which leaves three decades up to the longest context of a `Problem`."""
+L_OVER_SIGMA = 10.0
+"""By default it covers every L <= 10 sigma, unless"""
+FEWEST = 10.0
+"""least_tokens would come out below this."""
+
+
+@dataclass(frozen=True)
+class Theorem(Proof):
+    r"""For every n, L, sigma that it covers: low W < w* < high W, and the loss at w* between two numbers.
+
+    It covers Lambda >= least_lambda and n >= least_tokens W^{(d-1)/2 + beta - 1}. A fixed number of tokens in a
+    window, n >= K w^{(d-1)/2}, is not enough: the f(x_i) in one window differ by about L^2 / w, which acts as label
+    noise of that variance, and without many more tokens than w^{beta-1} it outweighs the bias however small sigma is.
+    At fixed L / sigma all long contexts are covered: n = Lambda sigma^2 / L^2, so n / W^{(d-1)/2 + beta - 1} = W
+    sigma^2 / L^2.
+    """
+
+    @property
+    def exponent(self) -> float:
+        """e = 1 / ((d-1)/2 + beta), W = Lambda^e."""
+        return 1 / (self.noise_power + self.beta)
+
+    @property
+    def low(self) -> float:
+        """low W < w*."""
+        return below(self.constants["low"])
+
+    @property
+    def high(self) -> float:
+        """w* < high W."""
+        return beyond(self.constants["high"])
+
+    @property
+    def least_lambda(self) -> float:
+        """The least Lambda = n L^2 / sigma^2."""
+        return float(self.constants["W_least"] ** (1 / self.exponent))
+
+    @property
+    def least_tokens(self) -> float:
+        """K in n >= K W^{(d-1)/2 + beta - 1}: tokens in a window of width W^{-1/2}, over W^{beta-1}."""
+        return self.constants["K"]
+
+    @property
+    def tokens_power(self) -> float:
+        """(d-1)/2 + beta - 1."""
+        return self.noise_power + self.beta - 1
+
+    @property
+    def loss(self) -> tuple[float, float]:
+        """W^beta (N + B) / L^2 at w* lies between these."""
+        return below(self.constants["loss_low"]), beyond(self.constants["loss_high"])
+
+    @property
+    def limit(self) -> tuple[float, float]:
+        """Between these lies the constant to which low and high tend as least_lambda and least_tokens grow."""
+        return below(self.constants["limit_low"]), beyond(self.constants["limit_high"])
+
+    @property
+    def envelope(self) -> Envelope:
+        """The explicit functions between which N and B lie, on which the theorem rests."""
+        return Envelope(self.data)
+
+    def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
+        """Whether the theorem speaks of these; L is 1 or that of the law if it is not given.
+
+        >>> from lipverify.laws import Affine
+        >>> prove_window(Affine(), d=3).covers(n=1e12), prove_window(Affine(), d=3).covers(n=1e12, L=100.0)
+        (True, False)
+        """
+        L = self.constant(L)
+        if not (n > 0 and L > 0 and sigma > 0):
+            return False
+        lam = n * L**2 / sigma**2
+        return bool(lam >= self.least_lambda and n >= self.least_tokens * (lam**self.exponent) ** self.tokens_power)
+
+    def window(self, n: float, L: float | None = None, sigma: float = 1.0) -> tuple[float, float]:
+        """Two numbers between which w* lies.
+
+        Raises
+        ------
+        OutOfReach
+            If the theorem does not cover n, L and sigma.
+
+        >>> from lipverify.laws import Affine
+        >>> low, high = prove_window(Affine(), d=3).window(n=1e12)
+        >>> round(low), round(high)
+        (5849, 6275)
+        """
+        L = self.constant(L)
+        if not self.covers(n, L, sigma):
+            raise OutOfReach(
+                f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: not covered by {self.statement}; prove it with another "
+                "least_lambda or least_tokens."
+            )
+        W = (n * L**2 / sigma**2) ** self.exponent
+        return self.low * W, self.high * W
+
+
+@dataclass(frozen=True)
+class Transfer(Theorem):
+    """Theorem 3 with numbers: the loss of the window of L on tasks of L' = ratio L, over that of their own."""
+
+    @property
+    def ratio(self) -> float:
+        """L' / L."""
+        return self.constants["rho"]
+
+    @property
+    def worse(self) -> tuple[float, float]:
+        """loss'(w*(L)) / loss'(w*(L')) lies between these, wherever L and L' are both covered."""
+        return max(1.0, below(self.constants["worse_low"])), beyond(self.constants["worse_high"])
+
+
+def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
+    """Prove what the window of L costs on tasks of another Lipschitz constant.
+
+    Parameters
+    ----------
+    theorem
+        The theorem about the windows of both.
+    ratio
+        L' / L, > 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `ratio` is not a positive number.
+    OutOfReach
+        If the theorem's envelope begins too late.
+
+    >>> from lipverify.laws import Affine
+    >>> low, high = prove_transfer(prove_window(Affine(), d=3), ratio=3.0).worse
+    >>> round(low, 3), round(high, 3)
+    (1.674, 1.857)
+    """
+    if ":" in theorem.law:
+        raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
+    rho = number("ratio", ratio, "L' / L", above=0)
+    return Transfer(extended(theorem.data, "transfer", checker.transfer, {"rho": f"{rho:.12g}"}))
+
+
+def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_tokens: float | None = None) -> Theorem:
+    r"""Prove between which multiples of Lambda^e the optimal w* lies.
+
+    Parameters ---------- law Affine, ReLU or Quadratic: the theorem holds for every L, whatever that of the law; or
+    Cosine, for its own L. d The ambient dimension, >= 2. least_lambda The least Lambda = n L^2 / sigma^2; by default
+    W = Lambda^e >= 10^4, or Lambda >= 10^27 if that comes first, and ten times that W if nothing can be proved from
+    there. least_tokens K in n >= K W^{(d-1)/2 + beta - 1}; by default W_least / 100, which covers every L <= 10
+    sigma, and 10 at least.
+
+    Returns
+    -------
+    Theorem
+        Checked by `lipverify.proofs.checker`, which shares nothing with the search but its formulas.
+
+    Raises
+    ------
+    InvalidInput
+        If `d` is not an integer >= 2, or a range is not a positive number.
+    OutOfReach
+        If no such theorem is known for the law, or none can be proved from that little.
+
+    Source: Jensen's inequality, the Laplace representation of 1/S^2 and Bessel's equation; see the lemmas.
+
+    >>> from lipverify.laws import Affine
+    >>> theorem = prove_window(Affine(), d=3)
+    >>> theorem.exponent, round(theorem.low, 3), round(theorem.high, 3)
+    (0.3333333333333333, 0.585, 0.627)
+    >>> theorem.failures()
+    []
+    """
+    law_name, d = named(law), whole("d", d, 2, "the ambient dimension,")
+    power = 1 / powers(law_name, d).exponent
+    if least_lambda is not None:
+        starts = [number("least_lambda", least_lambda, "the least Lambda,", least=1) ** (1 / power)]
+    else:
+        first = min(WINDOW, float(f"{SHARE_OF_N ** (1 / power):.2g}"))
+        starts = [first, 10 * first]
+    return Theorem(_first_found(law_name, d, [Reach(W, _tokens(W, least_tokens)) for W in starts]))
+
+
+def _tokens(W: float, least_tokens: float | None) -> float:
+    """K, as given or by default."""
+    if least_tokens is None:
+        return max(W / L_OVER_SIGMA**2, FEWEST)
+    return number("least_tokens", least_tokens, "K", above=0)
+
+
+def _first_found(law: str, d: int, reaches: list[Reach]) -> dict[str, Any]:
+    """The proof for the first range for which there is one."""
+    for reach in reaches[:-1]:
+        with suppress(OutOfReach):
+            return find(law, d, reach)
+    return find(law, d, reaches[-1])

@@ -1,0 +1,137 @@
+"""The first layer: what was asked, what became of each statement, and the pictures that carry it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lipverify.claims.figure import Figure
+from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.outcomes import counts as counted
+from lipverify.claims.outcomes import measured, printed
+from lipverify.report import readings, sources
+from lipverify.report.drawings import joined
+from lipverify.report.model import Drawing, Front, Part, Row
+from lipverify.report.standing import nearest_to_print, standing
+from lipverify.report.text import Text, printable, rich
+
+Draw = Callable[[Figure], Drawing]
+"""Places a figure, and returns how the page refers to it."""
+Group = tuple[Record, ...]
+"""All readings of one statement."""
+Contents = tuple[tuple[str, tuple[Group, ...]], ...]
+"""(section, its statements), in order."""
+
+
+def contents_of(ledger: Ledger) -> Contents:
+    """The sections and their statements, in the order in which the ledger first names them."""
+    stems: dict[str, list[Record]] = {}
+    for record in ledger.claims:
+        stems.setdefault(readings.stem(record), []).append(record)
+    sections: dict[str, list[Group]] = {}
+    for records in stems.values():
+        sections.setdefault(section_of(records[0]), []).append(tuple(records))
+    return tuple((title, tuple(held)) for title, held in sections.items())
+
+
+def section_of(record: Record) -> str:
+    """The title of a claim's section; empty where the ledger names none."""
+    return record.heading.section if record.heading is not None else ""
+
+
+def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Draw) -> Front:
+    """The first layer, its symbols not yet looked up; `anchors` leads from a stem to its theorem."""
+    groups = [group for _, groups in contents for group in groups]
+    return Front(
+        summary=summary(ledger),
+        counts=tuple((name, len(held)) for name, held in printed(measured(ledger.claims)).items()),
+        pictures=tuple(draw(figure) for group in groups for figure in _front_figure(group)),
+        symbols=(),
+        parts=tuple(
+            Part(title=rich(title), rows=tuple(_row(group, anchors[readings.stem(group[0])]) for group in groups))
+            for title, groups in contents
+        ),
+    )
+
+
+def _front_figure(records: Group) -> tuple[Figure, ...]:
+    """The first figure that a statement draws for the first page, if it draws one."""
+    return joined(figure for record in records for figure in record.figures if figure.layer == "front")[:1]
+
+
+def _row(records: Group, anchor: str) -> Row:
+    kind = nearest_to_print(records)
+    first = next(record for record in records if record.kind == kind)
+    return Row(
+        anchor=anchor,
+        stem=printable(readings.stem(first)),
+        title=rich(readings.title(records)),
+        paper=printable(sources.short(first.source.paper)),
+        place=rich(first.source.place),
+        standing=standing(records),
+        marks=_marks(records),
+    )
+
+
+def _marks(records: Group) -> tuple[str, ...]:
+    """The marks of all readings, each once, with how many have it where it is not the only reading."""
+    found = [mark for record in records for mark in readings.marks(record)]
+    many = len(records) > 1
+    return tuple(f"{mark} ({found.count(mark)})" if many else mark for mark in dict.fromkeys(found))
+
+
+def summary(ledger: Ledger) -> tuple[Text, ...]:
+    """What was asked, how it came out, and whether the evidence can be believed: a paragraph for each."""
+    if not ledger.claims:
+        return (rich("The ledger holds no claims: nothing was checked."),)
+    return tuple(map(rich, (_asked(ledger), _outcome(ledger), _trust(ledger))))
+
+
+def _asked(ledger: Ledger) -> str:
+    statements = len({readings.stem(record) for record in ledger.claims})
+    papers = list(dict.fromkeys(sources.short(record.source.paper) for record in ledger.claims))
+    cells = sum(len(record.cells) for record in ledger.claims)
+    return (
+        f"Does what is printed hold? {_count(statements, 'statement')} ({'; '.join(papers)}), in every reading that "
+        f"their wording leaves open: {_count(len(ledger.claims), 'claim')}, judged on {_count(cells, 'measurement')}."
+    )
+
+
+def _outcome(ledger: Ledger) -> str:
+    surprises = sum(record.moved for record in ledger.claims)
+    led = f"{counted(measured(ledger.claims))}. " if any(record.kind for record in ledger.claims) else ""
+    new = sum(record.expected is None for record in ledger.claims)
+    compared = _compared(surprises, new, len(ledger.claims))
+    return f"{led}{compared[0].upper()}{compared[1:]}"
+
+
+def _compared(surprises: int, new: int, claims: int) -> str:
+    """How the verdicts stand to those that were recorded; a new claim has none."""
+    if new == claims:
+        return "no verdict was recorded before the run."
+    rest = "every other verdict" if new else "every verdict"
+    first = f"{_count(new, 'claim')} without a recorded verdict; " if new else ""
+    return first + (
+        f"{rest} is as recorded before the run."
+        if not surprises
+        else f"{_count(surprises, 'verdict')} not as recorded before the run (marked ≠)."
+    )
+
+
+def _trust(ledger: Ledger) -> str:
+    uncaught = sum(readings.missed(record) for record in ledger.claims)
+    checks = {repr(check): check.agrees for record in ledger.claims for check in record.cross_checks}
+    apart = sum(not agrees for agrees in checks.values())
+    controls = (
+        "Every twin came out the other way (beside a claim that holds a false one is refuted, beside one that fails a "
+        "true one holds)"
+        if not uncaught
+        else f"{_count(uncaught, 'control')} not told apart (marked ‡)"
+    )
+    if not checks:
+        return f"{controls}."
+    methods = f"{_count(len(checks), 'number')} computed by two methods that share no code"
+    return f"{controls}, and {methods} " + (f"differ in {apart} cases." if apart else "agree within their errors.")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

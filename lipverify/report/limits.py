@@ -1,0 +1,70 @@
+"""What can be typeset in reasonable time: a ledger is anybody's text, and a page of one word takes minutes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lipverify.claims.ledger import Ledger
+from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown
+
+LONGEST_TEXT, LONGEST_WORD, LONGEST_FORMULA = 20_000, 4_000, 4_000
+"""Letters, many times those of any text of ours; breaking lines takes time that grows faster than a word."""
+MOST_LETTERS = 10_000_000
+"""Letters of all texts of a ledger together."""
+NAMED = 8
+"""Letters by which one that has no glyph grows where its code point stands for it."""
+
+
+def require_printable(ledger: Ledger) -> None:
+    """Refuse a ledger with a text that would stop the typesetting.
+
+    Raises
+    ------
+    InvalidInput
+        If a text, a word or a formula, or all texts together, are too long; the message begins like the text.
+    """
+    total = 0
+    for text in _texts(msgspec.to_builtins(ledger)):
+        total += len(text)
+        words = max(map(len, text.split()), default=0)
+        formula = max(map(len, text.split("$")[1::2]), default=0)
+        letters = len(text) + NAMED * (0 if text.isascii() else sum(not letter.isascii() for letter in text))
+        for what, length, most in (
+            ("text", letters, LONGEST_TEXT),
+            ("word", words, LONGEST_WORD),
+            ("formula", formula, LONGEST_FORMULA),
+        ):
+            if length > most:
+                raise InvalidInput(
+                    f"ledger: the {what} {shown(text)} has {length} letters, and at most {most} can be typeset."
+                )
+    if total > MOST_LETTERS:
+        raise InvalidInput(f"ledger: its texts have {total} letters, and at most {MOST_LETTERS} can be typeset.")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Draw without a word on numbers that overflow: what is beyond all axes is not drawn, and no reader's concern."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Every text anywhere in plain data, keys included."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from _texts(key)
+            yield from _texts(value)
+    elif isinstance(data, list | tuple):
+        for each in data:
+            yield from _texts(each)

@@ -1,0 +1,62 @@
+"""Symbols and their meanings: each is defined on the page where it first stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from lipverify.report.model import Front, Symbol, Theorem
+from lipverify.report.text import rich
+from lipverify.report.words import NOTATION
+
+Page = TypeVar("Page", Front, Theorem)
+_WORDS = re.compile(r"\\(?:text|mathrm|operatorname\*?)\s*\{[^{}]*\}")
+_SYMBOL = re.compile(r"\\(?:mathbf|mathcal|mathbb|hat|bar|tilde)\s*\{?\\?[A-Za-z]+\}?|\\[A-Za-z]+|[A-Za-z]")
+
+
+class Defined:
+    """What has been defined so far, from page to page."""
+
+    def __init__(self) -> None:
+        self.symbols: tuple[Symbol, ...] = ()
+        self._known: set[int] = set()
+
+    def with_symbols(self, page: Page, stem: str = "") -> Page:
+        """The page with the meanings of the symbols that stand there for the first time."""
+        holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem)}
+        used, before, found = set(symbols_in(page)), set[str](), list[int]()
+        while used != before:  # a meaning may use symbols of its own
+            before = set(used)
+            found = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
+            used |= {name for k in found for name in symbols_in(_entry(k))}
+        new = sorted(found)
+        self._known |= set(new)
+        symbols = tuple(map(_entry, new))
+        self.symbols += symbols
+        return replace(page, symbols=symbols)
+
+
+def _entry(k: int) -> Symbol:
+    return Symbol(symbol=rich(NOTATION[k].symbol), meaning=rich(NOTATION[k].meaning))
+
+
+def symbols_in(page: msgspec.Struct) -> Iterator[str]:
+    """The symbols in all formulas of a page, as they are written in LaTeX."""
+    for formula in _formulas(msgspec.to_builtins(page)):
+        yield from (re.sub(r"[{}\s]", "", each) for each in _SYMBOL.findall(_WORDS.sub(" ", formula)))
+
+
+def _formulas(data: object) -> Iterator[str]:
+    if isinstance(data, dict):
+        if data.get("kind") == "math":
+            yield data["text"]
+        else:
+            for part in data.values():
+                yield from _formulas(part)
+    elif isinstance(data, list | tuple):
+        for part in data:
+            yield from _formulas(part)

@@ -1,0 +1,152 @@
+"""The second layer: a page for each theorem, with all readings of one statement and the one figure that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lipverify.claims.figure import Figure
+from lipverify.claims.ledger import Cell, Record
+from lipverify.claims.ledger import Table as LedgerTable
+from lipverify.claims.outcomes import measured
+from lipverify.report import coordinates, digits, readings, sources
+from lipverify.report.drawings import joined
+from lipverify.report.front import Draw
+from lipverify.report.model import Reading, Table, Theorem
+from lipverify.report.standing import judged_by, nearest_first, standing
+from lipverify.report.text import Run, Text, formula, printable, rich
+
+_LAYERS = ("theorem", "front", "evidence")
+"""What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
+
+
+def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -> Theorem:
+    """The page of one statement, its symbols not yet looked up; `topic` is the anchor of its evidence, or empty."""
+    shown = telling_figure(records)
+    nearest = judged_by(records)
+    differing = [record for record in records if readings.differs(record)]
+    return Theorem(
+        anchor=anchor,
+        stem=printable(readings.stem(records[0])),
+        title=rich(readings.title(records)),
+        paper=printable(sources.short(records[0].source.paper)),
+        standing=standing(records),
+        sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
+        assumptions=readings.remarks(nearest, lambda record: record.assumptions),
+        corrected=readings.remarks(differing, lambda record: (record.corrected,)),
+        why=readings.remarks(nearest, lambda record: (record.finding,)),
+        picture=None if shown is None else draw(shown),
+        readings=tuple(map(_reading, nearest_first(records))),
+        tables=tuple(map(_table, dict.fromkeys(table for record in records for table in record.tables))),
+        controls=readings.remarks(nearest, lambda record: (record.control.latex or record.control.statement,)),
+        judged=_judged(records),
+        resolution=rich(_resolution(records)),
+        cross_checks=_cross_checks(records),
+        reproduce=_reproduce(records),
+        seconds=digits.seconds(max(record.seconds for record in records)),
+        symbols=(),
+        topic=topic,
+    )
+
+
+def telling_figure(records: Sequence[Record]) -> Figure | None:
+    """The figure of the page: the first that its claims draw for it; readings that share it are drawn into it."""
+    figures = joined(figure for record in records for figure in record.figures)
+    return min(figures, key=lambda figure: _LAYERS.index(figure.layer), default=None)
+
+
+def _table(table: LedgerTable) -> Table:
+    """Rows are filled or cut to the length of the header."""
+    wide = len(table.header)
+    return Table(
+        caption=rich(table.caption),
+        header=tuple(map(rich, table.header)),
+        rows=tuple(tuple(map(rich, (*row, *("",) * wide)[:wide])) for row in table.rows),
+    )
+
+
+def _reading(record: Record) -> Reading:
+    known = coordinates.shared([cell.where for cell in record.cells])
+    refuted = [coordinates.without(cell.where, known) for cell in record.cells if cell.verdict == "refuted"]
+    cell = telling_cell(record)
+    (judged,) = measured([record])
+    return Reading(
+        id=printable(record.id),
+        label=printable(readings.label(record) or record.id),
+        kind=record.kind or "",
+        grade=record.grade or "",
+        statement=_statement(record.statement),
+        verdict=record.verdict,
+        outcome=judged.outcome,
+        where=rich(coordinates.at(refuted)) if record.verdict == "refuted" else (),
+        quantity=rich((cell.quantity_latex or cell.quantity) if cell else ""),
+        case=rich(coordinates.words(_unsaid(cell.where, record)) if cell else ""),
+        measured=digits.with_error(cell.measured, cell.error) if cell else digits.MISSING,
+        allowed=rich((cell.claimed_latex or cell.claimed) if cell else ""),
+        margin=digits.signed(record.margin),
+        marks=readings.marks(record),
+        problem=printable(record.problem),
+    )
+
+
+def _statement(latex: str) -> Text:
+    """The formulas of a statement one by one, where it joins several and each stands for itself; else the whole."""
+    parts = [formula(part.strip()) for part in latex.split(r", \quad")] if latex.strip() else []
+    if any(part.kind != "math" for part in parts):
+        return (formula(latex),)
+    return tuple(run for part in parts for run in (Run("words", ", "), part))[1:]
+
+
+def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:
+    """The coordinates that the name of the reading does not say."""
+    said = readings.label(record).split("/")
+    return {name: value for name, value in where.items() if value not in said}
+
+
+def telling_cell(record: Record) -> Cell | None:
+    """The smallest cell that refutes a claim; else the one with the least margin; `None` without evidence."""
+    refuting = [cell for cell in record.cells if cell.verdict == "refuted"]
+    if refuting:
+        return refuting[coordinates.smallest(cell.where for cell in refuting)]
+    bounded = [cell for cell in record.cells if cell.margin is not None]
+    return min(bounded, key=lambda cell: cell.margin or 0.0, default=next(iter(record.cells), None))
+
+
+def _judged(records: Sequence[Record]) -> str:
+    """How the controls came out, for all readings together."""
+    judged = [record for record in records if record.cells]
+    if not judged:
+        return "not judged"
+    if any(readings.missed(record) for record in judged):
+        return "not caught where marked ‡"
+    return "caught at every point"
+
+
+def _resolution(records: Sequence[Record]) -> str:
+    """The largest error of a number that decides, and the closest statement that was told apart from a claim."""
+    cells = [cell for record in records for cell in record.cells]
+    errors = [cell.error for cell in cells if cell.error is not None]
+    apart = [cell.control.unnoticed for cell in cells if cell.control.unnoticed is not None and cell.caught]
+    said = [f"errors up to {_number(max(errors))}"] if errors else []
+    said += [f"an edge moved by {_number(min(apart))} is told apart"] if apart and min(apart) > 0 else []
+    return "; ".join(said)
+
+
+def _number(value: float) -> str:
+    return digits.typeset(digits.number(value, digits=2))
+
+
+def _cross_checks(records: Sequence[Record]) -> str:
+    checks = {repr(check): check.agrees for record in records for check in record.cross_checks}
+    if not checks:
+        return ""
+    apart = sum(not agrees for agrees in checks.values())
+    numbers = f"{len(checks)} number{'' if len(checks) == 1 else 's'} by two methods that share no code"
+    return f"{numbers}: {f'{apart} differ' if apart else 'all agree within their errors'}"
+
+
+def _reproduce(records: Sequence[Record]) -> tuple[str, ...]:
+    """The command that repeats all readings, where their commands differ by nothing but the id."""
+    said = [record for record in records if record.reproduce.strip()]
+    together = {record.reproduce.replace(record.id, readings.stem(record)) for record in said}
+    apart = dict.fromkeys(record.reproduce for record in said)
+    return tuple(map(printable, together if len(together) == 1 else apart))

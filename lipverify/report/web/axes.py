@@ -1,0 +1,108 @@
+"""Axes of a drawing on screen: from values to places, and the ticks between."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import count
+
+import msgspec
+
+from lipverify.report import digits
+from lipverify.report.figures import FLAT, LEVEL
+from lipverify.report.web.markup import Markup, element, join
+
+_MARGIN = 0.05
+"""Part of an axis that stays free beyond the first and the last value."""
+_DECADES = 3
+"""A log axis that spans fewer has ticks between its powers of ten too."""
+_TICKS = 5
+"""Ticks on an axis, about."""
+
+
+class Axis(msgspec.Struct, frozen=True, kw_only=True):
+    """One axis: `low` and `high` are its ends (of the decimal logarithm where `log`), drawn at `start` and `end`."""
+
+    log: bool
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, value: float) -> float:
+        """Where a value lies on screen; what lies beyond the axis, at its end."""
+        known = value > 0 or not self.log
+        inner = (math.log10(value) if self.log else value) if known else -math.inf
+        return self.start + (min(max(inner, self.low), self.high) - self.low) * self._unit
+
+    @property
+    def _unit(self) -> float:
+        """How much one unit, or one decade, takes on screen."""
+        return (self.end - self.start) / (self.high - self.low)
+
+    @property
+    def ticks(self) -> list[tuple[float, Markup]]:
+        """Places of the ticks and what they say."""
+        span = self.high - self.low
+        if self.log and span >= _DECADES:
+            step = max(1, math.ceil(span / _TICKS))
+            decades = range(math.ceil(self.low / step) * step, math.floor(self.high) + 1, step)
+            return [(self.start + (k - self.low) * self._unit, _power(k)) for k in decades]
+        ends = (10.0**self.low, 10.0**self.high) if self.log else (self.low, self.high)
+        values = within_decades(*ends) if self.log and span >= 1 else round_values(*ends)
+        return [(self.place(value), join(digits.number(value, digits=6))) for value in values]
+
+
+def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axis:
+    """An axis for some values; a level is not blown up, and values without a place on it are passed over."""
+    known = [value for value in values if has_place(value, log)]
+    inner = [math.log10(value) for value in known] if log else known
+    low, high = min(inner, default=0.0), max(inner, default=1.0)
+    least = 2 * math.log10(LEVEL) if log else 2 * FLAT * max(abs(low), abs(high))
+    flat = high - low < (math.log10(1 + 4 * FLAT) if log else least)
+    middle, half = (low + high) / 2, (least if flat else high - low) / 2 or 1.0
+    return Axis(
+        log=log, low=middle - half * (1 + 2 * _MARGIN), high=middle + half * (1 + 2 * _MARGIN), start=start, end=end
+    )
+
+
+def has_place(value: float, log: bool) -> bool:
+    """Whether an axis has a place for a value: it is finite, and positive where the axis is logarithmic."""
+    return math.isfinite(value) and (value > 0 or not log)
+
+
+def round_values(low: float, high: float) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten between two values, about five.
+
+    >>> round_values(0.13, 0.98)
+    [0.2, 0.4, 0.6, 0.8]
+    """
+    rough = (high - low) / _TICKS
+    power = math.floor(math.log10(rough))
+    factor = next(each for each in (1, 2, 5, 10) if each * 10.0**power >= rough * (1 - 1e-9))
+    first = math.ceil(low / (factor * 10.0**power) - 1e-9)
+    found: list[float] = []
+    for k in count(first):
+        value = float(f"{k * factor}e{power}")
+        if value > high or len(found) > 4 * _TICKS:
+            return found
+        found.append(value)
+    raise AssertionError("numbers do not end")
+
+
+def within_decades(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten between two values, or 1 and 3 times where that is too many.
+
+    >>> within_decades(0.3, 4), within_decades(0.3, 90)
+    ([0.5, 1.0, 2.0], [0.3, 1.0, 3.0, 10.0, 30.0])
+    """
+    factors = (1, 2, 5) if high < 50 * low else (1, 3)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [value for power in powers for k in factors if low <= (value := float(f"{k}e{power}")) <= high]
+
+
+def _power(exponent: int) -> Markup:
+    """A power of ten; 1 and 10 as they are."""
+    if exponent in (0, 1):
+        return join(str(10**exponent))
+    return join(("10", element("tspan", digits.number(float(exponent)), dy="-0.45em", font_size="0.75em")))

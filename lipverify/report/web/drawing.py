@@ -1,0 +1,210 @@
+"""A figure as SVG that shows its values: drawn from its series; the page gives it colours and sets its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from lipverify.claims.figure import Band, Figure, Panel, Region, Series
+from lipverify.claims.plain import plain
+from lipverify.report import digits
+from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, series_looks
+from lipverify.report.text import printable
+from lipverify.report.web.axes import Axis, axis, has_place
+from lipverify.report.web.colours import colour_class
+from lipverify.report.web.maps import maps
+from lipverify.report.web.markup import Markup, element, join
+
+Label = Callable[[str], Markup]
+"""Turns text that may hold `$LaTeX$` into HTML."""
+_SIZES = {1: (430.0, 270.0)}
+_SIZE = (330.0, 230.0)
+"""Width and height of a panel by how many there are, in units that are about a pixel."""
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 10.0, 8.0, 24.0
+_MARKERS = {
+    "o": "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
+    "s": "m-2.7 -2.7h5.4v5.4h-5.4z",
+    "D": "m0 -3.8l3.8 3.8l-3.8 3.8l-3.8 -3.8z",
+    "^": "m0 -3.6l3.5 6.2h-7z",
+    "v": "m0 3.6l3.5 -6.2h-7z",
+    "P": "m-1.2 -3.6h2.4v2.4h2.4v2.4h-2.4v2.4h-2.4v-2.4h-2.4v-2.4h2.4z",
+    "*": "m0 -4.4l1.1 3h3.1l-2.5 2l0.9 3.1l-2.6 -1.8l-2.6 1.8l0.9 -3.1l-2.5 -2h3.1z",
+    "X": "m-3.6 -2.2l1.4 -1.4l2.2 2.2l2.2 -2.2l1.4 1.4l-2.2 2.2l2.2 2.2l-1.4 1.4l-2.2 -2.2l-2.2 2.2l-1.4 -1.4"
+    "l2.2 -2.2z",
+    "<": "m-3.6 0l6.2 3.5v-7z",
+    ">": "m3.6 0l-6.2 3.5v-7z",
+}
+"""Outlines around a point, by the names that matplotlib gives them."""
+
+
+def drawing(figure: Figure, label: Label) -> Markup:
+    """The panels or maps of a figure over their legend; `label` turns text with formulas into HTML."""
+    if figure.maps:
+        return maps(figure, label)
+    looks, bands = series_looks(figure), band_looks(figure)
+    size = _SIZES.get(len(figure.panels), _SIZE)
+    panels = [_panel(panel, looks, bands, size, label) for panel in figure.panels]
+    entries = [(text, _series_sample(figure, text, look)) for text, look in looks.items()]
+    entries += [(text, _sample(_area(look, 1, 2, 24, 12))) for text, look in bands.items()]
+    legend = element(
+        "ul", [element("li", sample, element("span", label(text))) for text, sample in entries], class_="legend"
+    )
+    return join((element("div", panels, class_="panels"), legend if len(entries) > 1 else None))
+
+
+def _panel(
+    panel: Panel, looks: dict[str, Look], bands: dict[str, BandLook], size: tuple[float, float], label: Label
+) -> Markup:
+    """One pair of axes under its title, with what is on them named in the page's own type."""
+    wide, high = size
+    x = axis(_abscissae(panel), log=panel.xscale == "log", start=_LEFT, end=wide - _RIGHT)
+    y = axis(_ordinates(panel), log=panel.yscale == "log", start=high - _BOTTOM, end=_TOP)
+    title, upwards, along = (spoken(text) for text in (panel.title, panel.ylabel, panel.xlabel))
+    picture = element(
+        "svg",
+        _grid(x, y),
+        [_band(band, bands[band.label], x, y) for band in panel.bands],
+        [_region(region, bands[region.label], x, y) for region in panel.regions],
+        [_series(series, looks[series.label], x, y) for series in panel.series],
+        viewBox=f"0 0 {wide:g} {high:g}", role="application", tabindex="0", class_="plot", data_x=along or "x",
+        data_y=upwards or "y", aria_label=f"{title}: {upwards} against {along}. Arrow keys step through the points.",
+    )  # fmt: skip
+    return element(
+        "div",
+        element("p", label(panel.title), class_="title") if panel.title.strip() else None,
+        element("p", label(panel.ylabel), class_="y-label"),
+        picture,
+        element("p", label(panel.xlabel), class_="x-label"),
+        class_="panel",
+    )
+
+
+def _abscissae(panel: Panel) -> Iterable[float]:
+    for series in panel.series:
+        yield from series.x
+    for region in panel.regions:
+        yield from region.x
+
+
+def _ordinates(panel: Panel) -> Iterable[float]:
+    """All that must be in sight: values, the ends of their errors, and edges of bands."""
+    for series in panel.series:
+        yield from series.y
+        for y, error in zip(series.y, series.error, strict=False):
+            yield from (y - error, y + error)
+    for region in panel.regions:
+        yield from (*region.low, *region.high)
+    for band in panel.bands:
+        yield from (edge for edge in (band.low, band.high) if edge is not None)
+
+
+def _grid(x: Axis, y: Axis) -> Markup:
+    lines = "".join(f"M{_n(place)} {_n(y.start)}V{_n(y.end)}" for place, _ in x.ticks)
+    lines += "".join(f"M{_n(x.start)} {_n(place)}H{_n(x.end)}" for place, _ in y.ticks)
+    return join((
+        element("path", d=lines, class_="grid"),
+        element("path", d=f"M{_n(x.start)} {_n(y.end)}V{_n(y.start)}H{_n(x.end)}", class_="frame"),
+        [element("text", said, x=_n(place), y=_n(y.start + 16), class_="x") for place, said in x.ticks],
+        [element("text", said, x=_n(x.start - 6), y=_n(place + 4), class_="y") for place, said in y.ticks],
+    ))  # fmt: skip
+
+
+def _series(series: Series, look: Look, x: Axis, y: Axis) -> Markup:
+    """A curve or its markers, and over each point an invisible place that says its values."""
+    errors = series.error or (0.0,) * len(series.x)
+    points = [
+        (x.place(u), y.place(v), u, v, error)
+        for u, v, error in zip(series.x, series.y, errors, strict=True)
+        if has_place(u, x.log) and has_place(v, y.log)
+    ]
+    bars = [(px, y.place(v - e), y.place(v + e)) for px, _, _, v, e in points] if series.style == "errorbars" else []
+    return element(
+        "g",
+        element("path", d="".join(f"M{_n(px)} {_n(a)}V{_n(b)}" for px, a, b in bars), class_="bars") if bars else None,
+        _shape(series, look, [(px, py) for px, py, *_ in points]),
+        [
+            element("circle", element("title", _values(u, v, e if series.error else None)), cx=_n(px), cy=_n(py), r=6)
+            for px, py, u, v, e in points
+        ],
+        class_=colour_class(look.color), aria_label=spoken(series.label),
+    )  # fmt: skip
+
+
+def _shape(series: Series, look: Look, points: list[tuple[float, float]]) -> Markup:
+    if series.style in ("points", "errorbars"):
+        outline = _MARKERS[look.marker]
+        return element("path", d="".join(f"M{_n(px)} {_n(py)}{outline}" for px, py in points), class_="marks")
+    path = "".join(f"{'L' if k else 'M'}{_n(px)} {_n(py)}" for k, (px, py) in enumerate(points))
+    return element("path", d=path, class_="line", stroke_dasharray=_dashes(series, look))
+
+
+def _dashes(series: Series, look: Look) -> str | None:
+    if series.style == "dashed":
+        return "7 4"
+    return None if look.dashes == "solid" else " ".join(f"{1.8 * part:g}" for part in look.dashes[1])
+
+
+def _values(x: float, y: float, error: float | None) -> str:
+    return f"{digits.number(x, digits=6)}; {digits.with_error(y, error)}"
+
+
+def _band(band: Band, look: BandLook, x: Axis, y: Axis) -> Markup:
+    """A shaded range with its edges; one that is open ends where the axis does."""
+    edges = [edge if edge is not None and has_place(edge, y.log) else None for edge in (band.low, band.high)]
+    bottom, top = (end if edge is None else y.place(edge) for edge, end in zip(edges, (y.start, y.end), strict=True))
+    lines = "".join(f"M{_n(x.start)} {_n(y.place(edge))}H{_n(x.end)}" for edge in edges if edge is not None)
+    return element(
+        "g",
+        _area(look, x.start, min(top, bottom), x.end - x.start, abs(bottom - top)),
+        element("path", d=lines, class_="edge"),
+    )
+
+
+def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
+    """A shaded region: along its lower curve and back along the upper one."""
+    sides = [
+        [
+            (x.place(u), y.place(v))
+            for u, v in zip(region.x, side, strict=True)
+            if has_place(u, x.log) and has_place(v, y.log)
+        ]
+        for side in (region.low, region.high)
+    ]
+    outline = [*sides[0], *reversed(sides[1])]
+    path = "".join(f"{'L' if k else 'M'}{_n(px)} {_n(py)}" for k, (px, py) in enumerate(outline))
+    return _filled(look, "path", d=path + "Z" if path else "")
+
+
+def _area(look: BandLook, left: float, top: float, wide: float, high: float) -> Markup:
+    return _filled(look, "rect", x=_n(left), y=_n(top), width=_n(wide), height=_n(high))
+
+
+def _filled(look: BandLook, shape: str, **place: str) -> Markup:
+    """A shape in the colour of a band, with its hatch: told apart without colour too."""
+    hatch = f"url(#hatch-{BAND_HATCHES.index(look.hatch)})" if look.hatch else None
+    return element(
+        "g",
+        element(shape, **place, class_="band"),
+        element(shape, **place, class_="hatch", fill=hatch) if hatch else None,
+        class_=colour_class(look.color),
+    )
+
+
+def _series_sample(figure: Figure, text: str, look: Look) -> Markup:
+    """A piece of the curve for the legend."""
+    series = next(s for panel in figure.panels for s in panel.series if s.label == text)
+    points = [(13.0, 8.0)] if series.style in ("points", "errorbars") else [(1.0, 8.0), (25.0, 8.0)]
+    return _sample(element("g", _shape(series, look, points), class_=colour_class(look.color)))
+
+
+def _sample(content: Markup) -> Markup:
+    return element("svg", content, viewBox="0 0 26 16", width=26, height=16, aria_hidden="true")
+
+
+def spoken(text: str) -> str:
+    """Text with formulas as plain words, for those who hear a page."""
+    return plain(printable(text))
+
+
+def _n(place: float) -> str:
+    """A place to a tenth of a unit."""
+    return f"{place:.1f}".removesuffix(".0")

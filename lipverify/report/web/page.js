@@ -1,0 +1,138 @@
+"use strict";
+const root = document.documentElement;
+const byId = (id) => document.getElementById(id);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+// ---- colours: as the system, or as chosen before ----
+
+const theme = byId("theme");
+const stored = { get() { try { return localStorage.getItem("theme") || ""; } catch { return ""; } },
+                 set(value) { try { localStorage.setItem("theme", value); } catch { /* nowhere to keep it */ } } };
+const paint = (value) => { if (value) root.dataset.theme = value; else delete root.dataset.theme; };
+theme.value = stored.get();
+paint(theme.value);
+theme.addEventListener("change", () => { paint(theme.value); stored.set(theme.value); });
+
+// ---- filters: a claim is in sight where every field fits ----
+
+const form = byId("filters");
+const facets = ["paper", "kind", "outcome", "verdict", "grade"];
+const plain = (text) => text.normalize("NFKC").toLowerCase();
+const theorems = all(".theorem").map((element) => {
+  const headline = element.querySelector("summary").textContent;
+  const claims = all(".reading", element).map((claim) =>
+    ({ element: claim, words: plain(`${headline} ${claim.dataset.id} ${claim.dataset.paper} ${claim.textContent}`) }));
+  return { element, claims };
+});
+const total = theorems.reduce((sum, theorem) => sum + theorem.claims.length, 0);
+
+function filter() {
+  const wanted = plain(form.elements.words.value).split(/\s+/).filter(Boolean);
+  const chosen = facets.map((name) => [name, form.elements[name].value]).filter(([, value]) => value);
+  let shown = 0, held = 0;
+  for (const { element, claims } of theorems) {
+    let any = false;
+    for (const { element: claim, words } of claims) {
+      const fits = chosen.every(([name, value]) => claim.dataset[name] === value) && wanted.every((word) => words.includes(word));
+      claim.hidden = !fits;
+      shown += fits;
+      any ||= fits;
+    }
+    element.hidden = !any;
+    held += any;
+  }
+  for (const section of all("section.theorems")) section.hidden = !section.querySelector(".theorem:not([hidden])");
+  const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  byId("found").textContent = shown === total ? many(total, "claim") : `${shown} of ${many(total, "claim")}, in ${many(held, "theorem")}`;
+}
+form.addEventListener("input", filter);
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("reset", () => setTimeout(filter));
+form.elements.open.addEventListener("click", () => {
+  const shown = theorems.filter(({ element }) => !element.hidden);
+  const open = !shown.every(({ element }) => element.open);
+  for (const { element } of shown) element.open = open;
+  form.elements.open.textContent = open ? "Close all" : "Open all";
+});
+
+// ---- links: an address opens what it names ----
+
+function follow() {
+  const name = location.hash.slice(1);
+  if (!name) return;
+  let target = byId(name);
+  if (!target) { try { target = byId(decodeURIComponent(name)); } catch { /* not an address */ } }
+  if (!target) return;
+  if (target.closest("[hidden]")) { form.reset(); filter(); }
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  target.scrollIntoView();
+  if (!target.hasAttribute("tabindex")) target.setAttribute("tabindex", "-1");
+  const first = target.tagName === "DETAILS" ? target.querySelector("summary") : target;
+  first.focus({ preventScroll: true });
+}
+addEventListener("hashchange", follow);
+
+// ---- figures: the value under the pointer, or step by step with the arrow keys ----
+
+const tip = byId("tip");
+let here = null;
+
+function pointsOf(plot) {
+  if (!plot.points) plot.points = all("circle, rect", plot).filter((mark) => mark.firstElementChild?.tagName === "title").map((mark) => {
+    const [x, y] = mark.firstElementChild.textContent.split("; ");
+    mark.firstElementChild.remove(); // the browser's own note would cover ours
+    const group = mark.parentElement;
+    return { mark, group, text: `${group.getAttribute("aria-label")}\n${plot.dataset.x}: ${x}\n${plot.dataset.y}: ${y}` };
+  });
+  return plot.points;
+}
+
+function show(plot, point) {
+  if (here) here.classList.remove("here");
+  here = point?.mark ?? null;
+  plot.at = point ? pointsOf(plot).indexOf(point) : -1;
+  tip.hidden = !point;
+  if (!point) return;
+  here.classList.add("here");
+  tip.textContent = point.text;
+  const box = here.getBoundingClientRect(), own = tip.getBoundingClientRect();
+  const left = Math.min(Math.max(box.x + box.width / 2 - own.width / 2, 4), document.documentElement.clientWidth - own.width - 4);
+  const above = box.y - own.height - 6;
+  tip.style.transform = `translate(${left}px, ${above > 4 ? above : box.y + box.height + 6}px)`;
+}
+
+function nearest(plot, event) {
+  let best = null, least = 40;
+  for (const point of pointsOf(plot)) {
+    const box = point.mark.getBoundingClientRect();
+    const away = Math.hypot(box.x + box.width / 2 - event.clientX, box.y + box.height / 2 - event.clientY);
+    if (away < least) [best, least] = [point, away];
+  }
+  return best;
+}
+
+function step(plot, key) {
+  const points = pointsOf(plot), now = plot.at ?? -1, current = points[now];
+  if (!points.length) return;
+  if (key === "Home" || !current) return show(plot, points[0]);
+  if (key === "End") return show(plot, points.at(-1));
+  if (key === "ArrowLeft" || key === "ArrowRight") return show(plot, points[(now + (key === "ArrowRight" ? 1 : -1) + points.length) % points.length]);
+  const groups = [...new Set(points.map((point) => point.group))];
+  const next = groups[(groups.indexOf(current.group) + (key === "ArrowDown" ? 1 : -1) + groups.length) % groups.length];
+  show(plot, points.find((point) => point.group === next));
+}
+
+for (const plot of all(".plot")) {
+  plot.addEventListener("pointermove", (event) => show(plot, nearest(plot, event)));
+  plot.addEventListener("pointerleave", () => show(plot, null));
+  plot.addEventListener("blur", () => show(plot, null));
+  plot.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") return show(plot, null);
+    if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"].includes(event.key)) return;
+    event.preventDefault();
+    step(plot, event.key);
+  });
+}
+addEventListener("scroll", () => { tip.hidden = true; }, { capture: true, passive: true });
+
+follow();

@@ -1,0 +1,146 @@
+"""A page: one file that fetches nothing, with its style and its script inside and no others allowed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from importlib import resources
+
+from lipverify.report.model import Report
+from lipverify.report.web.addresses import addresses
+from lipverify.report.web.colours import colour_rule
+from lipverify.report.web.markup import Child, Markup, element
+from lipverify.report.web.parts import Place, figure, symbols
+from lipverify.report.web.side import contents, filters
+from lipverify.report.web.theorem import theorem
+from lipverify.report.web.words import Formulas, outcome
+
+_SHADE = re.compile(r"\bs-([0-9a-f]{6})\b")
+
+
+def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> str:
+    """The report as HTML; `figures` holds its drawings by the names of their files."""
+    ids = addresses(report, (name.removesuffix(".svg") for name in figures))
+    place = Place(formulas=formulas, figures=figures, ids=ids, grades=report.grades, shown=set())
+    side = element("div", filters(report), contents(report, formulas), class_="side")
+    main = _main(report, place)
+    body = element(
+        "body",
+        element("a", "Skip to the theorems", href="#theorems", class_="skip"),
+        _hatches(),
+        _header(report),
+        element("div", side, main, class_="sheet"),
+        element("footer", element("p", f"Written by {report.author} from a ledger; nothing is fetched to read it.")),
+        element("div", id="tip", role="status", hidden=True),
+    )  # fmt: skip
+    return formulas.fill(_document(report, body))
+
+
+def _document(report: Report, body: Markup) -> str:
+    style = _file("page.css") + "\n".join(colour_rule(shade) for shade in sorted(set(_SHADE.findall(body))))
+    script = _file("page.js")
+    allowed = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=allowed),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("link", rel="icon", href="data:,"),
+        element("title", report.title),
+        element("style", Markup(style)),
+    )
+    return "<!DOCTYPE html>\n" + element(
+        "html",
+        head,
+        Markup(body.removesuffix("</body>")),
+        element("script", Markup(script)),
+        Markup("</body>"),
+        lang="en",
+    )
+
+
+def _file(name: str) -> str:
+    return resources.files("lipverify.report.web").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """A text by its digest: a browser applies this one and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _hatches() -> Markup:
+    """The patterns that tell bands apart without colour."""
+    lines = ("M0 6L6 0", "M0 0L6 6", "M3 3h.6")
+    patterns = [
+        element("pattern", element("path", d=line), id=f"hatch-{k}", width=6, height=6, patternUnits="userSpaceOnUse")
+        for k, line in enumerate(lines, 1)
+    ]
+    return element("svg", element("defs", patterns), width=0, height=0, aria_hidden="true", class_="hatches")
+
+
+def _header(report: Report) -> Markup:
+    themes = [
+        element("option", name, value=value)
+        for value, name in (("", "as the system"), ("light", "light"), ("dark", "dark"))
+    ]
+    return element(
+        "header",
+        element("h1", report.title),
+        element(
+            "p", report.author, " ", element("label", "Colours ", element("select", themes, id="theme")), class_="faint"
+        ),
+    )
+
+
+def _main(report: Report, place: Place) -> Markup:
+    words, front = place.formulas, report.front
+    rows = {row.anchor: row for part in front.parts for row in part.rows}
+    topics = {topic.theorem: topic for topic in report.topics}
+    counts = [element("li", outcome(name), f" {count}") for name, count in front.counts]
+    return element(
+        "main",
+        element(
+            "section",
+            element("h2", "What was asked"),
+            element("ul", counts, class_="counts", aria_label="Printed statements"),
+            [element("p", words.rich(text)) for text in front.summary],
+            [figure(each, place) for each in front.pictures],
+            symbols(front.symbols, words),
+        ),
+        [
+            element(
+                "section",
+                element("h2", words.rich(section.title) if section.title else "Claims", id=f"section-{k}"),
+                [theorem(it, rows[it.anchor], topics.get(it.anchor), place) for it in section.theorems],
+                class_="theorems",
+            )
+            for k, section in enumerate(report.sections, 1)
+        ],
+        _back(report, words),
+        id="theorems", tabindex="-1",
+    )  # fmt: skip
+
+
+def _back(report: Report, words: Formulas) -> list[Markup]:
+    """What is said once for all theorems."""
+    methods = [(element("dt", name), element("dd", words.rich(meaning))) for name, meaning in report.methods]
+    grades = [
+        (element("dt", name), element("dd", meaning)) for name, meaning in (report.outcomes | report.grades).items()
+    ]
+    sources = [element("p", element("em", name), ": ", words.rich(text)) for name, text in report.references]
+    made = [(element("dt", name), element("dd", value)) for name, value in report.provenance]
+    parts: list[tuple[str, str, Child]] = [
+        ("notation", "Notation", symbols(report.notation, words)),
+        ("verdicts", "How verdicts are made", ([element("p", words.rich(rule)) for rule in report.rules],
+            element("p", words.rich(report.legend)), element("h3", "Outcomes and grades"), element("dl", grades),
+            element("h3", "Methods"), element("dl", methods))),
+        ("sources", "Sources", sources),
+        ("provenance", "Provenance", element("dl", made)),
+    ]  # fmt: skip
+    return [element("section", element("h2", title, id=anchor), content) for anchor, title, content in parts]

@@ -1,0 +1,98 @@
+"""A theorem as an element that opens in place: the second layer of the model, and the third within it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from lipverify.report.model import Reading, Row, Symbol, Theorem, Topic
+from lipverify.report.notation import Defined
+from lipverify.report.web.addresses import claim_anchor
+from lipverify.report.web.evidence import evidence
+from lipverify.report.web.markup import Child, Markup, element, join
+from lipverify.report.web.parts import Place, figure, part, symbols
+from lipverify.report.web.words import Formulas, code, outcome, verdict
+
+
+def theorem(it: Theorem, row: Row, topic: Topic | None, place: Place) -> Markup:
+    """One theorem: a line that says how it stands, and below it all that stands behind the line."""
+    words = place.formulas
+    behind = None if topic is None else evidence(topic, it, place)
+    return element(
+        "details",
+        element("summary", _headline(it, row, words)),
+        part("Printed", words.remarks(it.sources)),
+        part("Read as", words.remarks(it.assumptions)),
+        part("What holds instead", words.remarks(it.corrected)),
+        None if it.picture is None else figure(it.picture, place),
+        part("Readings", [_reading(each, it, claim_anchor(it, k), place) for k, each in enumerate(it.readings)]),
+        part("What the evidence shows", words.remarks(it.why)),
+        [words.table(each) for each in it.tables],
+        part("Symbols", symbols(_symbols(it), words)),
+        _checked(it, words),
+        behind,
+        class_="theorem", id=place.ids[it.anchor], data_paper=it.paper,
+    )  # fmt: skip
+
+
+def _symbols(it: Theorem) -> tuple[Symbol, ...]:
+    """All symbols of a theorem: who follows a link has read no other, and the model defines each once."""
+    return Defined().with_symbols(replace(it, symbols=()), it.stem).symbols
+
+
+def _headline(it: Theorem, row: Row, words: Formulas) -> Markup:
+    name = words.rich(it.title) if it.title else code(it.stem)
+    tally = [outcome(each, count if count != "1" else "") for each, count in it.standing.outcomes]
+    rest = [verdict(each, count) for each, count in it.standing.others]
+    return join((
+        element("h3", name),
+        element("span", tally, class_="tally"),
+        element("span", code(it.stem), ", ", words.rich(row.place), class_="faint"),
+        element("span", "other readings: ", join(rest, " "), class_="faint rest") if rest else None,
+        [element("strong", mark, class_="mark") for mark in row.marks],
+    ))  # fmt: skip
+
+
+def _reading(it: Reading, of: Theorem, anchor: str, place: Place) -> Markup:
+    """One claim, with its own address."""
+    words, target = place.formulas, place.ids[anchor]
+    standing = [(it.kind, None), (it.grade, place.grades.get(it.grade))]
+    facts = [
+        element("p", "Refuted ", words.rich(it.where), ".") if it.where else None,
+        element("p", _telling(it, words)) if it.quantity else None,
+        element("p", element("strong", "Broke off: " if it.verdict == "error" else "Not decided: "), code(it.problem))
+        if it.problem
+        else None,
+    ]
+    return element(
+        "article",
+        element(
+            "h5",
+            verdict(it.verdict), " ",
+            element("a", code(it.label), href=f"#{target}", class_="link", aria_label=f"Link to {it.id}"), " ",
+            [element("span", name, title=meaning, class_="standing") for name, meaning in standing if name],
+            [element("strong", mark, class_="mark") for mark in it.marks],
+        ),
+        words.display(it.statement),
+        facts,
+        id=None if target == place.ids[of.anchor] else target,
+        class_="reading", data_kind=it.kind, data_grade=it.grade, data_verdict=it.verdict, data_outcome=it.outcome,
+        data_paper=of.paper, data_id=it.id,
+    )  # fmt: skip
+
+
+def _telling(it: Reading, words: Formulas) -> Child:
+    """The number that decides."""
+    at = (" at ", words.rich(it.case)) if it.case else None
+    allowed = ("; allowed ", words.rich(it.allowed)) if it.allowed else None
+    return words.rich(it.quantity), at, ": ", element("b", it.measured), allowed, f"; margin {it.margin}"
+
+
+def _checked(it: Theorem, words: Formulas) -> Markup:
+    """How far the verdicts can be trusted, and the command that repeats them."""
+    lines: list[tuple[str, Child]] = [
+        ("Twin", (words.remarks(it.controls), f"({it.judged})")),
+        ("Resolution", words.rich(it.resolution) if it.resolution else None),
+        ("Cross-checks", it.cross_checks or None),
+        ("Command", [(code(each), " ") for each in it.reproduce] + [(f"({it.seconds})",)]),
+    ]
+    return element("dl", [(element("dt", name), element("dd", said)) for name, said in lines if said is not None])

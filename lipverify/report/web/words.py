@@ -1,0 +1,108 @@
+"""Text of the model as HTML; its formulas are typeset together once the page is whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from lipverify.report.mathml import many
+from lipverify.report.model import Table
+from lipverify.report.readings import Remark
+from lipverify.report.text import Run, Text, rich
+from lipverify.report.web.markup import Child, Markup, element, join
+from lipverify.report.words import VERDICTS
+
+SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"}
+_PLACE = re.compile("\x02(\\d+)\x03")
+"""What stands for a formula until it is typeset; no text of the model holds control characters."""
+_BREAKS = re.compile(r"(?<=[/._,=])(?=\w)")
+
+
+class Formulas:
+    """Formulas in the order in which they are first met."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str, bool], int] = {}
+
+    def place(self, run: Run, display: bool = False) -> Markup:
+        """What stands for a formula until `fill`."""
+        number = self._places.setdefault((run.source, run.text, display), len(self._places))
+        return Markup(f"\x02{number}\x03")
+
+    def fill(self, page: str) -> str:
+        """The page with its formulas; one that cannot be set is shown as its source."""
+        found = many((source, display) for source, _, display in self._places)
+        shown = [
+            formula.replace("<math", f"<math{_spoken(text)}", 1) if formula else code(text)
+            for formula, (_, text, _) in zip(found, self._places, strict=True)
+        ]
+        return _PLACE.sub(lambda place: shown[int(place[1])], page)
+
+    def rich(self, text: Text) -> Markup:
+        """Words, code and formulas in a row."""
+        return join(self._run(run) for run in text)
+
+    def label(self, text: str) -> Markup:
+        """Text of a figure, which may hold `$LaTeX$`."""
+        return self.rich(rich(text))
+
+    def display(self, text: Text) -> Markup:
+        """A statement on a line of its own, which scrolls where the page is narrow."""
+        return join(
+            element(
+                "div", self.place(run, True) if run.kind == "math" else code(run.text), class_="formula", tabindex="0"
+            )
+            for run in text
+        )
+
+    def _run(self, run: Run) -> Markup:
+        match run.kind:
+            case "math":
+                return self.place(run)
+            case "code":
+                return code(run.text)
+            case "words":
+                return join(run.text)
+
+    def remarks(self, remarks: Iterable[Remark]) -> list[Markup]:
+        """A paragraph for each text, after the readings that say it."""
+        return [
+            element("p", (code(each.readings), ": ") if each.readings else None, self.rich(each.text))
+            for each in remarks
+        ]
+
+    def table(self, it: Table) -> Markup:
+        """A table that a claim brings with it."""
+        rows = [[self.rich(cell) for cell in row] for row in it.rows]
+        return table(self.rich(it.caption), [self.rich(cell) for cell in it.header], rows)
+
+
+def code(text: str) -> Markup:
+    """A name or command, which may break after its marks."""
+    parts = _BREAKS.split(text)
+    return element("code", join([part if not k else (element("wbr"), part) for k, part in enumerate(parts)]))
+
+
+def verdict(name: str, count: str = "") -> Markup:
+    """A verdict as a sign, a word and a colour, and how many have it."""
+    return element("span", f"{SIGNS[name]} {VERDICTS[name]}", f" {count}" if count else None, class_=f"verdict {name}")
+
+
+def outcome(name: str, count: str = "") -> Markup:
+    """What became of a statement as a word and a colour, and of how many readings."""
+    return element("span", name, f" {count}" if count else None, class_=f"outcome {name.replace(' ', '-')}")
+
+
+def table(caption: Markup, header: Iterable[Child], rows: Iterable[Iterable[Child]]) -> Markup:
+    """A table under its caption, which scrolls where the page is narrow."""
+    head = element("tr", [element("th", cell, scope="col") for cell in header])
+    body = [element("tr", [element("td", cell) for cell in row]) for row in rows]
+    whole = element("table", element("thead", head), element("tbody", body))
+    above = element("figcaption", caption) if caption else None
+    return element(
+        "figure", above, element("div", whole, class_="wide", tabindex="0", role="region", aria_label="Table")
+    )
+
+
+def _spoken(latex: str) -> str:
+    return str(element("i", alttext=latex))[2:].removesuffix("></i>")

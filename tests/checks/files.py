@@ -1,0 +1,13 @@
+"""The functions of a theorem's file, for tests."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from lipverify.claims.file import read_file
+from lipverify.claims.library import library_folder
+
+
+def functions_of(name: str) -> ModuleType:
+    """The module that a file of `checks/` makes, by its path there."""
+    return read_file(str(library_folder() / name)).module()

@@ -1,0 +1,73 @@
+"""Theorem 3: its derivations, its recorded verdicts against the sharp powers, and evidence that was tampered with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+import sympy
+
+import lipverify
+from lipverify.claims.library import library_folder
+from lipverify.claims.loading import library_claims
+from lipverify.claims.profile import profile_named
+from lipverify.claims.runner import run
+from lipverify.laws import law_named
+from lipverify.loss.asymptotic.sphere import d
+from lipverify.loss.asymptotic.transfer import home_factor, transferred_power
+from lipverify.optimum import Optimum, optimal_window
+from lipverify.problem import Problem
+from tests.checks.files import functions_of
+
+THEOREM = functions_of("generalization.py")
+CLAIMS = {each.id: each for each in library_claims(library_folder() / "generalization.py", profile_named("quick"))}
+
+
+@pytest.mark.parametrize("case", ["same", "larger", "smaller"])
+def test_the_bounds_of_the_sketch_imply_what_is_stated(case: str) -> None:
+    assert THEOREM.derivation(case) == (0.0, 0.0)
+    assert THEOREM.derivation(case, above=1.5)[0] > 0.01
+
+
+@pytest.mark.parametrize("law", ["affine", "relu"])
+def test_the_rates_are_those_of_the_leading_terms(law: str) -> None:
+    rate = sympy.sympify(THEOREM.LAWS[law]["rate"], {"d": d})
+    assert sympy.simplify(rate + transferred_power(law_named(law), law_named(law))) == 0
+    for case, rho in THEOREM.RATIOS.items():
+        *_, cell = CLAIMS[f"softmax.generalization-{case}/{law}/theta/sharp"].cells
+        beta = sympy.Rational(3, 2) if law == "relu" else sympy.Integer(2)
+        factor = float(home_factor(beta, sympy.nsimplify(rho) ** 2).subs(d, cell.where["d"]))
+        assert sum(cell.allowed.ends) / 2 == pytest.approx(factor, rel=1e-12)
+
+
+@pytest.mark.parametrize("id", [id for id in CLAIMS if "/printed/" in id or "/derived/" in id])
+def test_recorded_verdicts_are_those_of_the_derived_powers(id: str) -> None:
+    claim, law = CLAIMS[id], id.split("/")[1]
+    sharp = transferred_power(law_named(law), law_named(law))
+    rays = [cell for cell in claim.cells if "d" in cell.where]
+    assert len(rays) == (3 if id.endswith("/proved") else 7)
+    holds = []
+    for cell in rays:
+        (low, high), power = cell.allowed.ends, float(sharp.subs(d, cell.where["d"]))
+        slack = 1e-12  # an exponent that is met is the same fraction, rounded twice
+        holds.append(low - slack <= power <= high + slack)
+    assert claim.expected == ("supported" if all(holds) else "refuted")
+
+
+def test_every_refuted_claim_says_what_holds_instead() -> None:
+    for claim in CLAIMS.values():
+        assert claim.corrected or claim.expected == "supported", claim.id
+
+
+def test_a_window_that_is_not_the_tuned_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(problem: Problem) -> Optimum:
+        found = optimal_window(problem)
+        return msgspec.structs.replace(found, w=1.1 * found.w)
+
+    claim = CLAIMS["softmax.generalization-larger/affine/theta/sharp"]
+    cells = tuple(cell for cell in claim.cells if cell.where["d"] == 3)
+    small = replace(claim, plan=lambda: replace(claim.evidence, cells=cells, cross_checks=(), figure=None))
+    monkeypatch.setattr(lipverify, "optimal_window", mistaken)
+    found = run([small], jobs=1).claims[0]
+    assert [cell.verdict for cell in found.cells] == ["supported", "refuted"]  # the rate is the same, the factor is not

@@ -1,0 +1,53 @@
+"""Shared Lipschitz constants: powers against leading terms, factors against SymPy's, waves against their bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from lipverify import Problem, optimal_window
+from lipverify.laws import Affine, Cosine, law_named
+from lipverify.loss.asymptotic import leading
+from lipverify.loss.asymptotic.transfer import mistuning_at
+from tests.checks.files import functions_of
+
+SUFFICIENT, NECESSARY = functions_of("lipschitz_sufficient.py"), functions_of("lipschitz_necessary.py")
+DIGITS = 1e-11
+"""Of a hundred nodes of Gauss for functions that are entire, and of SymPy's thirty digits as floats."""
+
+
+def test_the_powers_are_those_of_the_leading_terms() -> None:
+    assert SUFFICIENT.derivation() == (0.0, 0.0)
+    assert SUFFICIENT.derivation(kinked="affine")[0] > 0.01
+
+
+def test_the_cosine_is_as_smooth_as_the_law_that_stands_for_it() -> None:
+    assert leading(Cosine()).beta == leading(Affine()).beta
+
+
+@pytest.mark.parametrize("trained", ["affine", "cosine-smooth", "cosine-rough"])
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_the_factor_is_the_one_of_the_leading_terms(trained: str, d: int) -> None:
+    law, L = NECESSARY.CLASSES[trained]
+    assert NECESSARY.price(trained, d) == pytest.approx(mistuning_at(law_named(law, L=L), Cosine(), d), rel=DIGITS)
+
+
+@pytest.mark.parametrize(("law", "L"), [("affine", 2.0), ("cosine", 0.1), ("cosine", 10.0)])
+def test_roughness_is_that_of_the_leading_bias(law: str, L: float) -> None:
+    constant = leading(law_named(law)).bias
+    names = {symbol.name: symbol for symbol in constant.free_symbols}
+    at = {names[name]: value for name, value in (("w", 1), ("d", 5), ("L", L)) if name in names}
+    assert NECESSARY.roughness(law, L, 5) / 4 == pytest.approx(float(constant.subs(at).evalf()), rel=DIGITS)
+
+
+def test_waves_are_one_lipschitz_and_cost_more_and_more() -> None:
+    factors = [SUFFICIENT.on_waves(2, n)[0] for n in (1e3, 1e4, 1e5, 1e6)]
+    assert factors[0] > 1
+    assert np.all(np.diff(factors) > 0)
+    tuned = optimal_window(Problem(d=2, n=1e3, law=Affine(), sigma=1.0))
+    k = math.sqrt(tuned.w)
+    own = optimal_window(Problem(d=2, n=1e3, law=Cosine(L=k), sigma=k))
+    # the noise of cos(k z) / k is that of any law: it does not see the amplitude
+    assert tuned.noise < factors[0] * own.loss / k**2 < tuned.noise + 1 / k**2

@@ -1,0 +1,236 @@
+"""Claims as data, the runner, and the register: what is refused, what is caught, what is kept."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from lipverify.claims import exponents
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate, Evidence, Measurement, Twin
+from lipverify.claims.ledger import Source, read_ledger, write_ledger
+from lipverify.claims.library import contents, library_folder
+from lipverify.claims.outcomes import counts, recorded
+from lipverify.claims.profile import DIMENSIONS, profile_named
+from lipverify.claims.registry import all_claims, select_claims
+from lipverify.claims.runner import run
+from lipverify.claims.schema import schema
+from lipverify.claims.verdict import Allowed, Interval
+from lipverify.errors import InvalidInput
+from lipverify.scaling import growth
+from tests import ROOT
+
+QUICK = profile_named("quick")
+
+
+def value(x: float) -> float:
+    return x
+
+
+def broken() -> object:
+    raise ZeroDivisionError("a check that breaks")
+
+
+def near_one(function: Callable[..., Any] = value, *arguments: Any) -> CellPlan:
+    """A value that is claimed to be 1 within .1; the false twin is 1.3, the true one what was measured."""
+    return CellPlan(
+        where={},
+        measurement=Measurement(function, arguments),
+        quantity="x",
+        read=lambda found, _: Estimate(Interval.around(found, 0.01)),
+        claimed="= 1 ± 0.1",
+        allowed=Allowed(0.9, 1.1),
+        false=Twin("= 1.3 ± 0.1", Allowed(1.2, 1.4)),
+        true=Twin("what it is", lambda found: Allowed(found.ends[0] - 0.1, found.ends[1] + 0.1)),
+        method="exact",
+        grade="bounded",
+    )
+
+
+def toy(*cells: CellPlan, id: str = "toy.value", cross_checks: tuple[CrossPlan, ...] = ()) -> Claim:
+    return Claim(
+        id=id,
+        title="A value",
+        statement="x = 1",
+        source=Source("S", "a slide", "$x$ is one"),
+        kind="printed",
+        claimed="x = 1 ± 0.1",
+        false_twin="x = 1.3 ± 0.1",
+        true_twin="what it is",
+        expected="supported",
+        plan=lambda: Evidence(cells=cells, cross_checks=cross_checks),
+    )
+
+
+def verdict_of(claim: Claim) -> tuple[str, bool]:
+    record = run([claim], jobs=1).claims[0]
+    return record.verdict, record.control.caught
+
+
+@pytest.mark.parametrize(
+    ("measured", "verdict"), [(1.05, "supported"), (1.15, "refuted"), (1.3, "refuted"), (1.1, "inconclusive")]
+)
+def test_a_cell_is_judged_and_its_twin_comes_out_the_other_way(measured: float, verdict: str) -> None:
+    assert verdict_of(toy(near_one(value, measured))) == (verdict, True)
+
+
+def test_a_twin_that_is_not_told_apart_leaves_the_claim_open_and_says_so() -> None:
+    cell = near_one(value, 1.09)
+    near = CellPlan(**{**vars(cell), "false": Twin("= 1.01 ± 0.1", Allowed(0.91, 1.11))})
+    record = run([toy(near)], jobs=1).claims[0]
+    assert (record.verdict, record.control.caught) == ("inconclusive", False)
+    assert "the twin, x = 1.01 ± 0.1, is not told apart" in record.problem
+
+
+def test_methods_that_disagree_leave_the_claim_open() -> None:
+    def cross(second: float) -> CrossPlan:
+        both = (Measurement(value, (1.0,)), Measurement(value, (second,)))
+        return CrossPlan({}, "x", ("exact", "montecarlo"), both, lambda a, b: ((a, b), (0.0, 0.1)))
+
+    assert verdict_of(toy(near_one(value, 1.0), cross_checks=(cross(1.15),)))[0] == "supported"
+    assert verdict_of(toy(near_one(value, 1.0), cross_checks=(cross(1.25),)))[0] == "inconclusive"
+
+
+def test_a_check_that_breaks_is_an_error_and_costs_no_other_claim_its_verdict() -> None:
+    ledger = run([toy(near_one(value, 1.0)), toy(near_one(broken), id="toy.broken")], jobs=1)
+    assert [record.verdict for record in ledger.claims] == ["supported", "error"]
+    assert "a check that breaks" in ledger.claims[1].problem
+
+
+def test_not_a_number_is_an_error() -> None:
+    assert verdict_of(toy(near_one(value, float("nan"))))[0] == "error"
+
+
+def test_processes_and_order_change_nothing_but_the_time() -> None:
+    claims = [toy(near_one(value, 1.0), near_one(value, k / 4), id=f"toy.value-{k}") for k in range(8)]
+    alone, together = run(claims, jobs=1), run(claims[::-1], jobs=2)
+    found = {record.id: record for record in together.claims}
+    assert {record.verdict for record in alone.claims} == {"supported", "refuted"}
+    for record in alone.claims:
+        assert msgspec.structs.replace(found[record.id], seconds=0.0) == msgspec.structs.replace(record, seconds=0.0)
+
+
+def test_a_ledger_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    ledger = run([toy(near_one(value, 1.0), near_one(value, 2.0))], jobs=1)
+    write_ledger(ledger, tmp_path / "ledger.json")
+    assert read_ledger(tmp_path / "ledger.json") == ledger
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger.json"]
+
+
+def test_a_ledger_of_the_first_format_is_read_and_says_no_more_than_it_held(tmp_path: Path) -> None:
+    ledger = msgspec.to_builtins(run([toy(near_one(value, 1.0))], jobs=1))
+    (record,) = ledger["claims"]
+    for cell in record["cells"]:
+        cell["control"] = cell["control"]["verdict"]
+        del cell["grade"], cell["interval"]
+    del record["kind"], record["grade"]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps({**ledger, "format": "lipverify-ledger-1"}))
+    old = read_ledger(path)
+    assert (old.format, old.claims[0].kind, old.claims[0].verdict) == ("lipverify-ledger-1", None, "supported")
+    assert old.claims[0].cells[0].caught
+    assert old.claims[0].cells[0].control.allowed == Allowed()
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1, 2]", '{"format": "other"}', "\x00\x01", '{"claims": 3}'])
+def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "ledger.json"
+    path.write_text(content)
+    with pytest.raises(InvalidInput, match="ledger"):
+        read_ledger(path)
+
+
+def test_the_published_schema_is_that_of_the_ledger() -> None:
+    published = json.loads((ROOT / "docs/ledger.schema.json").read_text())
+    assert published == json.loads(json.dumps(schema())), "python -m lipverify.claims.schema > docs/ledger.schema.json"
+
+
+# ---- limits
+
+
+def test_at_equality_the_ratio_decides_and_far_from_the_edge_the_interval_does() -> None:
+    law = growth(lambda s: 2 * s**0.5 * (1 + 1 / s), 1e2, 1e12)
+    at, far = exponents.estimate(law, Allowed(low=0.5)), exponents.estimate(law, Allowed(low=0.3))
+    assert at.interval == Interval(0.5, 0.5)
+    assert "tends to 2" in at.note
+    assert (far.interval, far.note) == (Interval.around(law.exponent, law.error), "")
+
+
+@pytest.mark.parametrize(("power", "verdict"), [("1", "supported"), ("0", "refuted"), ("2", "refuted")])
+def test_a_power_of_the_logarithm_is_told_from_its_neighbours(power: str, verdict: str, tmp_path: Path) -> None:
+    path = tmp_path / "logs.py"
+    path.write_text(f"""
+import math
+from lipverify.claims import claim, exponent
+
+def entropy(n):
+    return 3 * n**0.5 * math.log(n), 1e-12 * n**0.5
+
+claim("mine.entropy", exponent(entropy, "H", equals="1/2", log="{power}"), source=("N", "p", "q"), kind="derived")
+""")
+    record = run(select_claims([str(path)], QUICK), jobs=1).claims[0]
+    assert (record.verdict, record.control.caught) == (verdict, True), record.problem
+
+
+# ---- the claims that come with lipverify
+
+
+def test_every_file_is_in_the_contents_and_every_id_is_its_own() -> None:
+    ids = [claim.id for claim in all_claims(QUICK)]
+    assert len(set(ids)) == len(ids)
+    assert {id.partition("/")[0] for id in ids} == set(contents().headings)
+    folder = library_folder()
+    files = {path for path in folder.rglob("*.py") if path.stem[0] != "_"}
+    assert files == set(contents().files.values())
+    assert {path.parent for path in folder.rglob("*.py") if path.stem.startswith("_") and path.stem[1] != "_"} == set()
+
+
+def test_a_refuted_claim_says_what_is_true_instead() -> None:
+    refuted = [claim for claim in all_claims(QUICK) if claim.expected == "refuted"]
+    assert len(refuted) > 40
+    assert [claim.id for claim in refuted if not claim.corrected] == []
+
+
+def test_every_recorded_claim_has_a_kind_and_the_readme_counts_them() -> None:
+    claims = all_claims(QUICK)
+    assert all(claim.expected is not None for claim in claims)
+    assert f"{len(claims)} claims. {counts(recorded(claims))}." in (ROOT / "README.md").read_text().replace("\n", " ")
+
+
+def test_asymptotic_claims_reach_dimension_eight_and_1e24() -> None:
+    window = select_claims(["softmax.window-printed/relu/lower/ambient"], QUICK)[0]
+    assert {cell.where["d"] for cell in window.cells} == set(DIMENSIONS.quick) == {2, 3, 4, 5, 6, 7, 8}
+    lengths = [m.arguments[1].where.get("n", 0) for m in window.measurements.values() if len(m.arguments) == 2]
+    assert max(lengths) >= 1e24
+
+
+def test_claims_are_selected_by_id_stem_and_wildcard() -> None:
+    one = "softmax.window-printed/affine/lower/ambient"
+    assert [claim.id for claim in select_claims([one])] == [one]
+    assert len(select_claims(["softmax.window-printed"])) == 16
+    assert len(select_claims(["*/ambient"])) >= 8
+    with pytest.raises(InvalidInput, match=r"did you mean 'softmax\.window-printed'"):
+        select_claims(["softmax.window-print"])
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["list", "explain softmax.window-printed", "list no.such.claim", "complete softmax.w"],
+)
+def test_what_only_reads_claims_starts_without_a_numerical_library(command: str) -> None:
+    program = f"""
+import sys
+from lipverify.cli import main
+try:
+    main({command.split()!r})
+except SystemExit:
+    print("loaded", sorted({{"scipy", "sympy", "matplotlib", "flint"}} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded []"

@@ -1,0 +1,49 @@
+"""The table of contents: every claim has a place in it, and every place has a claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from lipverify.claims.claim import Claim
+from lipverify.claims.library import contents
+from lipverify.claims.registry import all_claims, select_claims
+
+STEMS = [each.stem for section in contents().section for each in section.statements]
+
+
+@pytest.fixture(scope="module")
+def claims() -> tuple[Claim, ...]:
+    return all_claims()
+
+
+@pytest.fixture(scope="module")
+def written(claims: tuple[Claim, ...]) -> list[str]:
+    """The stems of the claims there are, in their order."""
+    return list(dict.fromkeys(claim.id.split("/")[0] for claim in claims))
+
+
+def test_a_stem_has_one_place() -> None:
+    assert len(set(STEMS)) == len(STEMS)
+    assert list(contents().headings) == STEMS
+    assert len(STEMS) > 30
+
+
+def test_every_claim_has_a_place_and_every_place_a_claim_in_their_common_order(written: list[str]) -> None:
+    """The stems of checks/contents.toml, and those of the claims, are one list."""
+    assert written == STEMS
+
+
+def test_claims_come_in_the_order_of_the_contents_and_know_their_heading(claims: tuple[Claim, ...]) -> None:
+    places = [STEMS.index(claim.id.split("/")[0]) for claim in claims]
+    assert places == sorted(places)
+    for claim in claims:
+        heading = contents().headings[claim.id.split("/")[0]]
+        assert claim.heading == heading
+        assert claim.title.startswith(f"{heading.title}: ")
+
+
+def test_a_selection_keeps_the_order_of_the_contents() -> None:
+    patterns = ("softmax.window-printed", "softmax.split")
+    chosen = [claim.id for claim in select_claims(patterns)]
+    assert chosen[0] == "softmax.split"
+    assert len(chosen) > 1

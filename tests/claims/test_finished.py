@@ -1,0 +1,152 @@
+"""A run that is interrupted and goes on: the same findings, nothing measured twice, nothing foreign believed."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from lipverify.claims.claim import Claim, Measurement
+from lipverify.claims.finished import NAME, Finished
+from lipverify.claims.ledger import Ledger
+from lipverify.claims.runner import run
+from lipverify.claims.verdict import Allowed
+from lipverify.claims.watch import Watch
+from lipverify.errors import InvalidInput
+from tests import toys
+
+MEASURED: Counter[int] = Counter()
+
+
+class Curve(msgspec.Struct, frozen=True):
+    values: tuple[float, ...]
+    label: str = "curve"
+
+
+def measured(k: int) -> tuple[float, float]:
+    MEASURED[k] += 1
+    return k / 3, 1e-9
+
+
+def extremes() -> Curve:
+    return Curve((math.inf, -math.inf, 0.1, 5e-324))
+
+
+def undeclared():  # type: ignore[no-untyped-def]
+    return 1.0
+
+
+def complex_result() -> complex:
+    return 1j
+
+
+def claim(number: int) -> Claim:
+    cells = (
+        toys.cell(
+            Measurement(measured, (k,)), Allowed(low=-1.0, high=10.0), Allowed(low=20.0, high=30.0), where={"k": k}
+        )
+        for k in range(10 * number, 10 * number + 6)
+    )
+    return toys.claim(*cells, id=f"test.resumed/{number}")
+
+
+def findings(ledger: Ledger) -> Any:
+    """All that a ledger says, less the times."""
+    plain = msgspec.to_builtins(ledger.claims)
+    return [{name: value for name, value in record.items() if name != "seconds"} for record in plain]
+
+
+CLAIMS = (claim(0), claim(1))
+
+
+class StopAfter(Watch):
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def measured(self, done: int, total: int) -> None:
+        if done == self.count:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("count", [1, 5, 11])
+def test_an_interrupted_run_goes_on_to_the_same_findings(tmp_path: Path, count: int) -> None:
+    whole = run(CLAIMS, jobs=1)
+    MEASURED.clear()
+    with pytest.raises(KeyboardInterrupt):
+        run(CLAIMS, jobs=1, finished=Finished(tmp_path / NAME, "quick"), watch=StopAfter(count))
+    resumed = run(CLAIMS, jobs=1, finished=Finished(tmp_path / NAME, "quick"))
+    assert findings(resumed) == findings(whole)
+    assert sum(MEASURED.values()) == 12, "each measurement once, before the interruption or after it"
+
+
+def test_processes_put_their_results_as_they_come(tmp_path: Path) -> None:
+    finished = Finished(tmp_path / NAME, "quick")
+    run(CLAIMS, jobs=2, finished=finished)
+    assert finished.get(Measurement(measured, (3,))) is not None
+    MEASURED.clear()
+    again = run(CLAIMS, jobs=1, finished=Finished(tmp_path / NAME, "quick"))
+    assert not MEASURED
+    assert findings(again) == findings(run(CLAIMS, jobs=1))
+
+
+def test_results_come_back_as_they_were(tmp_path: Path) -> None:
+    Finished(tmp_path / NAME, "quick").put(Measurement(extremes), extremes(), 1.5)
+    assert Finished(tmp_path / NAME, "quick").get(Measurement(extremes)) == (extremes(), 1.5)
+
+
+def test_other_settings_and_other_code_do_not_believe_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measurement = Measurement(measured, (1,))
+    Finished(tmp_path / NAME, "quick, seed 0").put(measurement, (1.0, 0.1), 1.0)
+    assert Finished(tmp_path / NAME, "quick, seed 1").get(measurement) is None
+    monkeypatch.setattr("lipverify.claims.finished.fingerprint", lambda: "other code")
+    assert Finished(tmp_path / NAME, "quick, seed 0").get(measurement) is None
+
+
+@pytest.mark.parametrize(("measurement", "result"), [(Measurement(undeclared), 1.0), (Measurement(complex_result), 1j)])
+def test_what_cannot_be_kept_as_data_is_measured_again(tmp_path: Path, measurement: Measurement, result: Any) -> None:
+    finished = Finished(tmp_path / NAME, "quick")
+    finished.put(measurement, result, 1.0)
+    assert finished.get(measurement) is None
+
+
+def test_a_damaged_row_is_a_task_that_is_not_finished(tmp_path: Path) -> None:
+    measurement = Measurement(measured, (1,))
+    Finished(tmp_path / NAME, "quick").put(measurement, (1.0, 0.1), 1.0)
+    with sqlite3.connect(tmp_path / NAME) as rows:
+        rows.execute("UPDATE finished SET result = ?", (b"\x93\x01",))
+    assert Finished(tmp_path / NAME, "quick").get(measurement) is None
+
+
+def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"these are notes, and not a few of them" * 100)
+    with pytest.raises(InvalidInput, match="does not hold finished measurements"):
+        Finished(tmp_path / NAME, "quick")
+    assert (tmp_path / NAME).read_bytes().startswith(b"these are notes")
+
+
+def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / NAME) as rows:
+        rows.execute("CREATE TABLE finished (recipe TEXT)")
+    with pytest.raises(InvalidInput, match="does not hold finished measurements"):
+        Finished(tmp_path / NAME, "quick")
+
+
+def test_a_full_disk_does_not_cost_the_run(tmp_path: Path) -> None:
+    finished = Finished(tmp_path / NAME, "quick")
+    finished._rows.execute("PRAGMA max_page_count = 1")  # as if there were no more room
+    finished._rows.execute("PRAGMA query_only = ON")
+    ledger = run(CLAIMS, jobs=1, finished=finished)
+    assert [record.verdict for record in ledger.claims] == ["supported", "supported"]
+    assert finished.problem
+
+
+def test_the_file_goes_when_the_run_is_whole(tmp_path: Path) -> None:
+    finished = Finished(tmp_path / NAME, "quick")
+    run(CLAIMS, jobs=1, finished=finished)
+    finished.remove()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,117 @@
+"""Limits, o and omega, and quantities that coordinates name: what a claim says, and what it makes of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lipverify.claims.claim import Claim
+from lipverify.claims.loading import claims_of
+from lipverify.claims.profile import profile_named
+from lipverify.claims.runner import run
+from lipverify.errors import InvalidInput
+
+START = """
+from lipverify.claims import agree, bound, claim, exponent
+
+def tends(n, limit=3.0):
+    return limit + n**-0.5, 1e-12
+
+def grows(n):
+    return 3 * n**0.05, 1e-12
+
+def table(n):
+    return {"a on b": (2.0 + 1 / n, 1e-12), "b on a": (n**0.5, 1e-12)}
+
+def one(x, y):
+    return {"a on b": (1.0, 0.1)}
+
+def pair(trained, tested, x, y):
+    return {f"{trained} on {tested}": (1.0, 0.1)}
+
+SAID = {"source": ("My notes", "Theorem 1", "$x$"), "kind": "derived"}
+"""
+
+
+Declared = Callable[[str], tuple[Claim, ...]]
+
+
+@pytest.fixture
+def claims(tmp_path: Path) -> Declared:
+    """What a file declares."""
+
+    def declared(text: str) -> tuple[Claim, ...]:
+        path = tmp_path / "mine.py"
+        path.write_text(START + text)
+        return claims_of(str(path), profile_named("quick"))
+
+    return declared
+
+
+def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:
+    """The verdict on a claim, and whether its twin was caught."""
+    record = run(found, jobs=1).claims[0]
+    return record.verdict, record.control.caught
+
+
+@pytest.mark.parametrize(
+    ("form", "found"),
+    [
+        ('bound(tends, "q", along="n", equals="3", within="0.001")', "supported"),
+        ('bound(tends, "q", along="n", high="3.01", sharp="3")', "supported"),
+        ('bound(tends, "q", along="n", low="3.01", sharp="3")', "refuted"),
+        ('bound(grows, "q", along="n", high="1e9", twin="1")', "inconclusive"),
+    ],
+)
+def test_a_limit_is_read_where_there_is_one(claims: Declared, form: str, found: str) -> None:
+    """The last value of what grows is 95, and it has no limit: nothing is decided by it."""
+    assert verdict(claims(f'claim("mine.limit", {form}, **SAID)')) == (found, True)
+
+
+@pytest.mark.parametrize(
+    ("form", "found"),
+    [
+        ('exponent(tends, "q", low="0", strict=True, sharp="0")', "refuted"),
+        ('exponent(tends, "q", low="0", sharp="0")', "supported"),
+        ('exponent(grows, "q", low="0", strict=True, sharp="1/20")', "supported"),
+        ('exponent(grows, "q", high="0", strict=True, sharp="1/20")', "refuted"),
+        ('exponent(grows, "q", high="1/20", strict=True, sharp="1/20")', "refuted"),
+    ],
+)
+def test_o_and_omega_leave_the_power_itself_out(claims: Declared, form: str, found: str) -> None:
+    assert verdict(claims(f'claim("mine.power", {form}, **SAID)')) == (found, True)
+
+
+def test_what_is_strict_is_said_with_small_letters(claims: Declared) -> None:
+    [small] = claims('claim("mine.power", exponent(grows, "q", low="0", strict=True, sharp="1/20"), **SAID)')
+    [limit] = claims('claim("mine.limit", bound(tends, "q", along="n", high="4", sharp="3"), **SAID)')
+    assert (small.claimed, small.statement) == ("q = ω(1)", r"q = \omega\left(1\right)")
+    assert (limit.claimed, limit.statement) == ("lim q ≤ 4", r"\lim_{n \to \infty} q \leq 4")
+
+
+def test_coordinates_name_a_quantity_and_are_not_given_to_the_function(claims: Declared) -> None:
+    text = """claim("mine.{trained}",
+        bound(table, "q", of="{trained} on {tested}", along="n", equals="2", within="0.01"),
+        over={("trained", "tested"): [("a", "b"), ("b", "a")]}, **SAID)"""
+    record = run(claims(text), jobs=1).claims
+    assert [each.verdict for each in record] == ["supported", "inconclusive"]
+    assert record[0].cells[0].where == {"trained": "a", "tested": "b"}
+    assert "no positive constant" in record[1].cells[0].note
+
+
+def test_cross_checks_name_quantities_in_the_same_way(claims: Declared) -> None:
+    text = """claim("mine.check", bound(one, "q", of="a on b", high="2", twin="0.5", over={"x": 1, "y": 2}),
+        agrees=agree(one, pair, "q", of="{trained} on {tested}",
+            over={("trained", "tested"): [("a", "b")], "x": 1, "y": 2}), **SAID)"""
+    record = run(claims(text), jobs=1).claims[0]
+    assert record.verdict == "supported"
+    assert [check.agrees for check in record.cross_checks] == [True]
+
+
+def test_a_quantity_named_by_what_is_no_coordinate_is_refused(claims: Declared) -> None:
+    with pytest.raises(InvalidInput, match=r"of = .*trained.*no coordinate"):
+        verdict(
+            claims('claim("mine.limit", bound(table, "q", of="{trained} on b", along="n", high="4", twin="1"), **SAID)')
+        )

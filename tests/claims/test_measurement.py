@@ -1,0 +1,181 @@
+"""Measurements, whatever becomes of them: needs, exceptions, measurements that hang, workers that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lipverify.claims import measurement
+from lipverify.claims.claim import Measurement
+from lipverify.claims.measurement import Outcome, measure
+from lipverify.claims.workers import Given, ThisProcess, Workers, processes
+
+
+def number(k: int) -> float:
+    return float(k)
+
+
+def raises(k: int) -> float:
+    raise ValueError(f"no {k}")
+
+
+def total(*values: float) -> float:
+    return sum(values)
+
+
+def named(name: str, *values: float) -> float:
+    return sum(values)
+
+
+def kills_its_process(folder: str, times: int) -> float:
+    marks = len(list(Path(folder).glob("killed-*")))
+    if marks < times:
+        (Path(folder) / f"killed-{marks}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 1.0
+
+
+def sleeps(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def hangs(seconds: float) -> float:
+    """As compiled code that does not return would."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    time.sleep(seconds)
+    return seconds
+
+
+def outcomes(measurements: list[Measurement], workers: Workers, **settings: Any) -> dict[str, Outcome]:
+    every = {measurement.address: measurement for wanted in measurements for measurement in wanted.with_needs()}
+    return measure([every], workers, **settings)
+
+
+@contextmanager
+def this_process() -> Iterator[Workers]:
+    yield ThisProcess()
+
+
+@contextmanager
+def threads() -> Iterator[Workers]:
+    with ThreadPoolExecutor(3) as pool:
+        yield Given(pool)
+
+
+WORKERS = {"this process": this_process, "processes": lambda: processes(2), "threads": threads}
+
+
+@pytest.mark.parametrize("kind", WORKERS)
+def test_results_of_what_is_needed_follow_the_arguments(kind: str) -> None:
+    leaves = tuple(Measurement(number, (k,)) for k in range(5))
+    pairs = [Measurement(named, (f"{i}", i), needs=(leaves[i], leaves[i + 1])) for i in range(4)]
+    root = Measurement(total, (100,), needs=(*pairs, leaves[4]))
+    with WORKERS[kind]() as workers:
+        found = outcomes([root], workers)
+    assert found[root.address].result == 100 + sum(i + i + i + 1 for i in range(4)) + 4
+    assert all(not outcome.problem for outcome in found.values())
+
+
+def test_an_exception_spoils_what_needs_it_and_nothing_else() -> None:
+    bad, good = Measurement(raises, (3,)), Measurement(number, (1,))
+    needing = Measurement(named, ("needing",), needs=(bad,))
+    further = Measurement(named, ("further",), needs=(needing, good))
+    found = outcomes([further, good], ThisProcess())
+    for spoilt in (bad, needing, further):
+        assert found[spoilt.address].problem == "raises(3): ValueError: no 3"
+    assert found[good.address].result == 1.0
+
+
+class Two(ThisProcess):
+    """Each call is run when it is submitted, two before either is collected."""
+
+    count = 2
+
+
+def test_one_worker_keeps_to_the_plan_and_the_others_begin_with_the_longest_chain() -> None:
+    order: list[str] = []
+    leaves = [Measurement(number, (k,)) for k in range(1, 9)]
+    chain = Measurement(number, (0,))
+    for step in range(1, 4):
+        chain = Measurement(named, (f"{step}",), needs=(chain,))
+    plan = [{each.address: each for wanted in [*leaves, chain] for each in wanted.with_needs()}]
+    found = measure(plan, Two(), progress=lambda done, of, address: order.append(address))
+    assert len(found) == 12
+    leading = [address for address in order if address in {each.address for each in leaves}]
+    # two run at once, so that each ends at most one place from its turn
+    assert all(abs(leading.index(each.address) - turn) <= 1 for turn, each in enumerate(leaves))
+    assert order.index("named(2)") < order.index("number(8)"), "the chain is not left for the end"
+    order.clear()
+    measure(plan, ThisProcess(), progress=lambda done, of, address: order.append(address))
+    assert order == ["", *(each.address for wanted in [*leaves, chain] for each in wanted.with_needs())]
+
+
+def test_what_is_planned_first_is_measured_before_the_rest_is_planned() -> None:
+    done: list[str] = []
+    known = []
+
+    def plan() -> Iterator[dict[str, Measurement]]:
+        for k in range(3):
+            known.append(list(done))
+            yield {each.address: each for each in [Measurement(number, (k,))]}
+
+    measure(plan(), ThisProcess(), progress=lambda of, total, address: done.append(address))
+    assert known[2] == ["", "number(0)"]
+
+
+def test_a_worker_that_is_killed_costs_its_task_a_retry(tmp_path: Path) -> None:
+    killer = Measurement(kills_its_process, (str(tmp_path), 1))
+    others = [Measurement(number, (k,)) for k in range(20)]
+    with processes(2) as workers:
+        found = outcomes([killer, *others], workers)
+    assert [found[measurement.address].result for measurement in (killer, *others)] == [1.0, *map(float, range(20))]
+
+
+def test_a_task_that_kills_its_worker_again_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
+    killer = Measurement(kills_its_process, (str(tmp_path), 99))
+    needing = Measurement(named, ("needing",), needs=(killer,))
+    others = [Measurement(number, (k,)) for k in range(20)]
+    with processes(3) as workers:
+        found = outcomes([needing, *others], workers)
+    assert "killed twice, the second time alone" in found[killer.address].problem
+    assert found[needing.address].problem == found[killer.address].problem
+    assert [found[measurement.address].result for measurement in others] == list(map(float, range(20)))
+    assert len(list(tmp_path.glob("killed-*"))) == 2
+
+
+@pytest.mark.parametrize("kind", ["this process", "processes"])
+def test_a_task_past_its_limit_is_ended_and_says_so(kind: str) -> None:
+    slow, quick = Measurement(sleeps, (60.0,)), Measurement(number, (1,))
+    clock = time.monotonic()
+    with WORKERS[kind]() as workers:
+        found = outcomes([slow, quick], workers, limit=0.3)
+    assert found[slow.address].problem == "sleeps(60.0): it did not end within 0.3 s; --limit SECONDS allows more"
+    assert found[quick.address].result == 1.0
+    assert time.monotonic() - clock < 60.0
+
+
+def test_a_task_that_no_signal_reaches_is_ended_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurement, "GRACE", 0.2)
+    stuck, others = Measurement(hangs, (60.0,)), [Measurement(sleeps, (k / 100,)) for k in range(5)]
+    clock = time.monotonic()
+    with processes(2) as workers:
+        found = outcomes([stuck, *others], workers, limit=0.5)
+    assert "did not end within 0.5 s" in found[stuck.address].problem
+    assert [found[measurement.address].result for measurement in others] == [k / 100 for k in range(5)]
+    assert time.monotonic() - clock < 60.0
+
+
+def test_an_executor_of_the_callers_is_never_ended() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        found = outcomes([Measurement(number, (1,)), Measurement(sleeps, (0.2,))], Given(pool), limit=30.0)
+        assert found["number(1)"].result == 1.0
+        assert pool.submit(number, 2).result() == 2.0

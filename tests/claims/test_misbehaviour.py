@@ -1,0 +1,124 @@
+"""What a claims file does beside measuring neither ends the run nor reaches standard output; its claim is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from lipverify.claims.measurement import GIVEN_UP_AFTER
+from lipverify.foundation.interruption import Interrupted, interruptible
+from lipverify.foundation.output import diverted
+from tests.commands import Commands
+
+FILE = dedent("""\
+    import os, subprocess, sys, time, warnings
+    from lipverify.claims import bound, claim
+
+    print("at import")
+    os.write(1, b"descriptor at import\\n")
+
+    def good(x):
+        print("print")
+        os.write(1, b"descriptor\\n")
+        subprocess.run(["echo", "subprocess"], check=True)
+        sys.__stdout__.write("original\\n")
+        return x * x, 1e-12
+
+    def warns(x):
+        warnings.warn("something is odd")
+        return x * x, 1e-12
+
+    def raises(x):
+        raise {error}
+
+    for name, function in (("good", good), ("warns", warns), ("raises", raises)):
+        claim(
+            "mine." + name,
+            bound(function, "x^2", high="x", twin="x / 20"),
+            over={{"x": (0.1, 0.2)}},
+            source=("My notes", "Lemma 1", "smaller"),
+            kind="printed",
+            expected="supported",
+        )
+""")
+ERRORS = ("KeyboardInterrupt", "GeneratorExit", "BaseException('mine')", "SystemExit(0)", "asyncio.CancelledError()")
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("error", ERRORS)
+def test_what_a_measurement_raises_is_its_own_cells_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], error: str
+) -> None:
+    path = tmp_path / "my_claims.py"
+    path.write_text("import asyncio\n" + FILE.format(error=error), encoding="utf-8")
+    done = Commands(capfd)("verify", str(path), "--out", str(tmp_path / "out"), "--json", "--jobs", "1")
+    assert done.returncode == 3
+    verdicts = {record["id"]: record for record in json.loads(done.stdout)["claims"]}
+    assert verdicts["mine.good"]["verdict"] == verdicts["mine.warns"]["verdict"] == "supported"
+    assert verdicts["mine.raises"]["verdict"] == "error"
+    assert "Traceback" not in done.stderr
+    for text in ("at import", "descriptor at import", "print", "descriptor", "subprocess", "original"):
+        assert text in done.stderr.splitlines()
+    named = [line for line in done.stderr.splitlines() if "something is odd" in line]
+    assert named
+    assert all("mine.warns" in line for line in named)
+
+
+SLOW = dedent("""\
+    import time
+    from lipverify.claims import bound, claim
+
+    def endless(x):
+        try:
+            time.sleep(60)
+        except Exception:
+            time.sleep(60)
+        return x * x, 1e-12
+
+    claim(
+        "mine.endless",
+        bound(endless, "x^2", high="x", twin="x / 20"),
+        over={"x": tuple(k / 40 for k in range(1, 29))},
+        source=("My notes", "Lemma 1", "smaller"),
+        kind="printed",
+        expected="supported",
+    )
+""")
+
+
+def test_a_claim_that_runs_out_of_time_is_given_up_after_a_few(
+    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "my_claims.py"
+    path.write_text(SLOW, encoding="utf-8")
+    done = lipverify("verify", str(path), "--out", str(tmp_path / "out"), "--json", "--jobs", "1", "--limit", "0.3")
+    (record,) = json.loads(done.stdout)["claims"]
+    assert record["verdict"] == "error"
+    assert "did not end within 0.3 s" in record["problem"]
+    # each that was tried took its 0.3 s, and a second in all is room for a busy machine
+    assert record["seconds"] < 0.3 * GIVEN_UP_AFTER + 1
+
+
+def test_output_is_diverted_and_given_back(capfd: pytest.CaptureFixture[str]) -> None:
+    with diverted(), diverted():
+        print("one")
+        subprocess.run([sys.executable, "-c", "print('two')"], check=True)
+        os.write(1, b"three\n")
+    print("four", flush=True)
+    out, err = capfd.readouterr()
+    assert out == "four\n"
+    assert err.split() == ["one", "two", "three"]
+
+
+def test_a_keyboard_interrupt_of_ones_own_is_no_signal() -> None:
+    import signal
+
+    with pytest.raises(Interrupted), interruptible():
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

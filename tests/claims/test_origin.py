@@ -1,0 +1,41 @@
+"""The fingerprint changes with whatever makes numbers, and a ledger says what that was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lipverify.claims import origin
+from lipverify.claims.runner import run
+
+PARTS = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    origin.fingerprint.cache_clear()
+    yield
+    origin.fingerprint.cache_clear()
+
+
+@pytest.mark.parametrize("package", PARTS)
+def test_another_library_is_another_fingerprint(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    before, real = origin.fingerprint(), origin.version  # type: ignore[attr-defined]
+    origin.fingerprint.cache_clear()
+    monkeypatch.setattr(origin, "version", lambda name: "0.0" if name == package else real(name))
+    assert origin.fingerprint() != before
+
+
+@pytest.mark.parametrize("what", ["cpu", "compiler_version"])
+def test_another_machine_is_another_fingerprint(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    before = origin.fingerprint()
+    origin.fingerprint.cache_clear()
+    monkeypatch.setattr(origin, what, lambda: "another")
+    assert origin.fingerprint() != before
+
+
+def test_a_ledger_records_what_made_its_numbers() -> None:
+    recorded = run([], jobs=1).provenance.versions
+    assert {"lipverify", *PARTS, "compiler", "CPU"} <= set(recorded)
+    assert all(recorded.values())

@@ -1,0 +1,598 @@
+"""Claims of one's own: the files that work, those that are refused with their line, and where they are measured."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import re
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import msgspec
+import pytest
+
+from lipverify.claims.finished import NAME, Finished
+from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.library import contents
+from lipverify.claims.loading import claims_of
+from lipverify.claims.profile import profile_named
+from lipverify.claims.registry import all_claims, select_claims
+from lipverify.claims.runner import run
+from lipverify.claims.start import text_of
+from lipverify.cli import main
+from lipverify.cli.ending import exit_code
+from lipverify.errors import InvalidInput
+from tests import ROOT
+from tests.commands import Commands
+
+QUICK = profile_named("quick")
+
+POWER = dedent("""\
+    from lipverify.claims import claim, exponent
+
+    def power(d, n):
+        return 2 * n ** (1 / d) * (1 + 1 / n)
+
+    claim(
+        "mine.power/test",
+        exponent(
+            power,
+            "q",
+            equals="1/d",
+            twin="1/(d + 1)",
+            along="n",
+            ray=(1e4, 1e30),
+        ),
+        over={"d": (2, 3)},
+        source=("My notes", "Theorem 1", "$q$ grows"),
+        kind="printed",
+        expected="supported",
+    )
+""")
+SQUARE = dedent("""\
+    from lipverify.claims import bound, claim
+
+    def square(x):
+        return x * x, 1e-12
+
+    claim(
+        "mine.square",
+        bound(
+            square,
+            "x^2",
+            high="x",
+            twin="x / 10",
+        ),
+        over={"x": (0.5, 0.25)},
+        source=("My notes", "Lemma 1", "smaller"),
+        kind="printed",
+    )
+""")
+
+
+def write(folder: Path, text: str, name: str = "my_claims.py") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def verified(folder: Path, text: str, **how: Any) -> dict[str, Record]:
+    claims = claims_of(write(folder, text), how.pop("profile", QUICK))
+    return {record.id: record for record in run(claims, **{"jobs": 1, **how}).claims}
+
+
+def findings(ledger: Ledger) -> bytes:
+    """Everything that a ledger found; not what it took."""
+    return msgspec.json.encode(tuple(msgspec.structs.replace(record, seconds=0.0) for record in ledger.claims))
+
+
+def code_lines(text: str) -> int:
+    """Lines that are neither empty nor comments nor the docstring at the top."""
+    body = re.sub(r'^""".*?"""', "", text, count=1, flags=re.DOTALL)
+    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in body.splitlines())
+
+
+# ---- what works
+
+
+@pytest.mark.parametrize("options", [(), ("--bound",)])
+def test_the_start_verifies_as_it_stands(
+    options: tuple[str, ...], lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert lipverify("new", "claim", *options).returncode == 0
+    text = (tmp_path / "my_claims.py").read_text()
+    assert code_lines(text) <= 30
+    done = lipverify("verify", "my_claims.py", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    assert "supported" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert (tmp_path / "reports" / "report.pdf").read_bytes().startswith(b"%PDF")
+    record = json.loads((tmp_path / "reports" / "ledger.json").read_text())["claims"][0]
+    assert record["verdict"] == "supported"
+    assert record["control"]["caught"]
+    assert record["expected"] is None
+    assert record["figures"]
+    assert record["reproduce"] == f"lipverify verify my_claims.py {record['id']}"
+
+
+@pytest.mark.parametrize("kind", ["exponent", "bound"])
+def test_the_start_passes_ruff(kind: Any, tmp_path: Path) -> None:
+    pytest.importorskip("ruff")
+    path = write(tmp_path, text_of(kind))
+    for command in (("check",), ("format", "--check")):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--line-length", "120", "--isolated", path],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+
+
+def test_nothing_is_overwritten_and_a_start_ends_in_py(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "kept")
+    for arguments in ((), ("claims.txt",), ("no/such/folder/claims.py",), (str(tmp_path),)):
+        with pytest.raises(SystemExit) as ended:
+            main(["new", "claim", *arguments])
+        printed = capsys.readouterr()
+        assert (ended.value.code, printed.out, len(printed.err.splitlines())) == (2, "", 1)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.slow
+def test_the_files_of_the_document_verify(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/your-own-claims.md").read_text(), re.M | re.S)
+    assert len(blocks) == 2
+    assert all(code_lines(block) <= 30 for block in blocks)
+    found = verified(tmp_path, blocks[0].replace("(2, 3, 5)", "(2,)") + blocks[1])
+    assert {id: record.verdict for id, record in found.items()} == {
+        "mine.window/kink": "supported",
+        "mine.bias/waves": "supported",
+    }
+
+
+@pytest.mark.parametrize(
+    ("edge", "claimed", "twin", "verdict"),
+    [
+        ("low", "1/d - 1/50", "2/d", "supported"),
+        ("low", "1/d + 1/50", "2/d", "refuted"),
+        ("high", "1/d + 1/50", "1/(2*d)", "supported"),
+        ("high", "1/d - 1/50", "1/(2*d)", "refuted"),
+        ("equals", "1/d", "2/d", "supported"),
+        ("equals", "1/d + 1/1000", "2/d", "refuted"),
+    ],
+)
+def test_sides_near_misses_and_a_record_that_does_not_hold(
+    edge: str, claimed: str, twin: str, verdict: str, tmp_path: Path
+) -> None:
+    text = POWER.replace('equals="1/d"', f'{edge}="{claimed}"').replace('"1/(d + 1)"', f'"{twin}"')
+    found = verified(tmp_path, text)["mine.power/test"]
+    assert found.control.caught
+    assert found.verdict == verdict
+
+
+def test_a_new_claim_is_compared_with_nothing_and_a_recorded_one_is(tmp_path: Path) -> None:
+    def code(text: str, strict: bool = False) -> int:
+        return exit_code(run(claims_of(write(tmp_path, text), QUICK), jobs=1), strict)
+
+    refuted = POWER.replace('equals="1/d"', 'equals="2/d"')
+    assert code(POWER) == 0
+    assert code(refuted) == 1  # it is not as recorded
+    assert code(refuted.replace('    expected="supported",\n', "")) == 0
+    assert code(refuted.replace('    expected="supported",\n', ""), strict=True) == 1
+    escaped = POWER.replace('    expected="supported",\n', "").replace('"1/(d + 1)"', '"1/d + 1/10**13"')
+    assert code(escaped) == 1
+
+
+def test_two_claims_on_one_function_share_its_measurements(tmp_path: Path) -> None:
+    second = POWER[POWER.index("claim(\n") :].replace("mine.power/test", "mine.power/two").replace("2, 3", "3, 5")
+    claims = claims_of(write(tmp_path, POWER + second), QUICK)
+    assert sorted(claim.id for claim in claims) == ["mine.power/test", "mine.power/two"]
+    one, two = ({address for address in claim.measurements if "d=3, n" in address} for claim in claims)
+    assert one == two
+    assert len(one) == QUICK.points
+
+
+def test_a_second_method_is_asked_and_heard(tmp_path: Path) -> None:
+    def with_second(value: str) -> Record:
+        second = f"def second(d, n):\n    return {value}, 1e-6\n\ndef first(d, n):\n    return power(d, n), 1e-9\n\n"
+        asked = 'agrees=agree(first, second, "q", methods=("own", "second"), over={"d": (2, 3), "n": 1e4}),\n    source'
+        text = POWER.replace("import claim", "import agree, claim").replace("claim(\n", second + "claim(\n")
+        return verified(tmp_path, text.replace("source", asked, 1))["mine.power/test"]
+
+    agreeing = with_second("2 * n ** (1 / d) * (1 + 1 / n)")
+    assert agreeing.verdict == "supported"
+    assert [check.methods for check in agreeing.cross_checks] == 2 * [("own", "second")]
+    apart = with_second("2.1 * n ** (1 / d)")
+    assert apart.verdict == "inconclusive"
+    assert "own and second disagree on q" in apart.problem
+
+
+def test_a_bound_on_both_sides_and_text_in_a_cell(tmp_path: Path) -> None:
+    text = SQUARE.replace('high="x",', 'low="x**2 - 1/100", high="x",').replace("over={", 'over={"kind": "a", ')
+    text = text.replace('"x / 10"', 'dict(low="x / 2 + 1/2")').replace("square(x)", "square(kind, x)")
+    record = verified(tmp_path, text)["mine.square"]
+    assert (record.verdict, record.control.caught, record.expected) == ("supported", True, None)
+    assert [(cell.allowed.low, cell.allowed.high) for cell in record.cells] == [(0.24, 0.5), (0.0525, 0.25)]
+
+
+def test_sampling_follows_the_seed_and_the_profile_of_the_command_line(tmp_path: Path) -> None:
+    text = SQUARE.replace("def square(x):", "def square(x, *, seed, contexts):").replace(
+        "x * x, 1e-12", "x * x + seed / 1e6 + contexts / 1e9, 1e-12"
+    )
+    claims = {k: claims_of(write(tmp_path, text), profile_named("quick", seed=k)) for k in (0, 3)}
+    assert set(claims[0][0].measurements).isdisjoint(claims[3][0].measurements)
+    found = run(claims[3], jobs=1).claims[0].cells[0].measured
+    assert found == pytest.approx(0.25 + 3e-6 + QUICK.contexts / 1e9, abs=1e-12)
+
+
+def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
+    text = dedent("""
+        from lipverify.claims import at, bound, claim, draw
+
+        def terms(law, d):
+            return {"bias": (1 / d, 1e-9), "noise": (2 / d, 1e-9), "curve": [1.0, 2.0]}
+
+        def words(law, found):
+            return f"the {law} law: {found['curve'][1]}"
+
+        LAWS = {"affine": {"b": "1"}, "relu": {"b": "1/2"}}
+        claim(
+            "mine.terms/{law}/{side}",
+            bound(terms, "B", of="bias", low="b/d", high="2/d", sharp="1/d"),
+            over={"law": LAWS, "d": (2, 3)}, source=("N", "p", "q"),
+            kind={"affine/*": "printed", "*": "stronger"},
+            expected={"affine/lower": "inconclusive", "*": "supported"},
+            finding=draw(words, found=at(terms, d=2)),
+        )
+    """)
+    records = verified(tmp_path, text)
+    assert list(records) == [f"mine.terms/{law}/{side}" for law in ("affine", "relu") for side in ("lower", "upper")]
+    assert {id: (r.verdict, r.kind) for id, r in records.items()} == {
+        "mine.terms/affine/lower": ("inconclusive", "printed"),  # at the edge to 1e-9
+        "mine.terms/affine/upper": ("supported", "printed"),
+        "mine.terms/relu/lower": ("supported", "stronger"),
+        "mine.terms/relu/upper": ("supported", "stronger"),
+    }
+    assert records["mine.terms/relu/upper"].finding == "the relu law: 2.0"
+    assert records["mine.terms/relu/lower"].claimed == "B ≥ (1/2)/d"
+
+
+def test_twins_come_out_the_other_way_and_are_judged_from_the_same_data(tmp_path: Path) -> None:
+    found = verified(tmp_path, SQUARE.replace('high="x"', 'high="x / 10"').replace('twin="x / 10"', 'sharp="x**2"'))
+    record = found["mine.square"]
+    assert (record.verdict, record.control.caught) == ("refuted", True)
+    assert {(cell.control.expects, cell.control.verdict) for cell in record.cells} == {("supported", "supported")}
+    assert record.control.statement == "x² ≤ 1.1 x^2"
+    blunt = SQUARE.replace('twin="x / 10"', 'sharp="x**2"').replace("1e-12", "x * x")
+    assert verified(tmp_path, blunt)["mine.square"].verdict == "inconclusive"
+
+
+def test_an_infinite_error_is_not_decided_with_its_reason_and_nothing_is_no_number(tmp_path: Path) -> None:
+    record = verified(tmp_path, SQUARE.replace("1e-12", 'float("inf")'))["mine.square"]
+    assert record.verdict == "inconclusive"
+    assert "infinite error" in record.problem
+    assert b"NaN" not in msgspec.json.encode(record)
+    assert record.cells[0].measured is None
+
+
+def test_a_function_is_a_bound_and_an_identity_has_a_falsified_object(tmp_path: Path) -> None:
+    text = dedent("""
+        from lipverify.claims import bound, claim, identity
+
+        def difference(x, a=2):
+            return (x + 1) ** 2 - (x * x + a * x + 1), 1e-15
+
+        def square(x):
+            return x * x, 1e-15
+
+        def ceiling(x):
+            "$x^{3/2}$ for x below one"
+            return x**1.5
+
+        claim("mine.binomial", identity(difference, "(x + 1)^2 - (x^2 + a x + 1)", twin={"a": 2.001}),
+              over={"x": (0.5, 0.25)}, source=("N", "p", "q"), kind="derived")
+        claim("mine.function", bound(square, "x^2", high=ceiling, sharp="x**2"), over={"x": (0.5, 0.25)},
+              source=("N", "p", "q"), kind="derived")
+    """)
+    records = verified(tmp_path, text)
+    assert {record.verdict for record in records.values()} == {"supported"}
+    assert records["mine.binomial"].grade == "proved"
+    assert records["mine.function"].claimed == "x² ≤ x^{3/2} for x below one"
+    assert [cell.control.interval.low for cell in records["mine.binomial"].cells] != [0.0, 0.0]
+
+
+def test_a_value_and_its_error_may_come_as_an_array_and_the_function_decorated(tmp_path: Path) -> None:
+    text = SQUARE.replace("return x * x, 1e-12", "return np.array([x * x, 1e-12])")
+    cached = "import functools\nimport numpy as np\n" + text.replace("def square", "@functools.cache\ndef square")
+    assert verified(tmp_path, cached)["mine.square"].verdict == "supported"
+
+
+# ---- where it is measured
+
+
+def spawned() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+
+
+def test_the_same_ledger_on_one_process_two_and_spawned_ones(tmp_path: Path) -> None:
+    claims = claims_of(write(tmp_path, POWER + SQUARE), QUICK)
+    alone = findings(run(claims, jobs=1))
+    assert b"supported" in alone
+    assert findings(run(claims, jobs=2)) == alone
+    with spawned() as executor:
+        assert findings(run(claims, executor=executor)) == alone
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of Dask, about its own sockets
+def test_the_same_ledger_on_a_cluster_that_cannot_see_the_file(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    path = write(tmp_path, POWER + SQUARE)
+    claims = claims_of(path, QUICK)
+    alone = findings(run(claims, jobs=1))
+    Path(path).unlink()
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None, silence_logs=50
+    ) as local:
+        assert findings(run(claims, cluster=local.scheduler_address)) == alone
+
+
+def test_addresses_are_short_and_change_with_the_content_and_nothing_else(tmp_path: Path) -> None:
+    def addresses(text: str, name: str = "my_claims.py") -> set[str]:
+        return set(claims_of(write(tmp_path, text, name), QUICK)[0].measurements)
+
+    first = addresses(POWER)
+    assert max(map(len, first)) < 150
+    assert addresses(POWER) == first
+    assert addresses(POWER + "# another version\n").isdisjoint(first)
+    (tmp_path / "elsewhere").mkdir()
+    assert addresses(POWER, "elsewhere/my_claims.py") == first
+
+
+def test_resuming_believes_nothing_of_another_version(tmp_path: Path) -> None:
+    finished = Finished(tmp_path / NAME, "settings")
+    before = claims_of(write(tmp_path, SQUARE), QUICK)
+    run(before, jobs=1, finished=finished)
+    tasks = before[0].measurements.values()
+    assert all(finished.get(task) is not None for task in tasks)
+    after = claims_of(write(tmp_path, SQUARE.replace("x * x", "2 * x")), QUICK)
+    assert all(finished.get(task) is None for task in after[0].measurements.values())
+    assert run(after, jobs=1, finished=finished).claims[0].verdict == "refuted"
+
+
+# ---- what goes wrong while it is measured
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "said"),
+    [
+        ("return 1 / 0", 4, "ZeroDivisionError"),
+        ("return helper(n)", 4, "NameError"),
+        ('return float("nan")', 3, "finite"),
+        ("return 1.0, -1.0", 3, "error >= 0"),
+        ("return 1.0, None", 3, "finite"),
+        ("return -1.0", 3, "positive"),
+        ("return 1j", 3, "finite"),
+        ("return True", 3, "finite"),
+        ("return None", 3, "finite"),
+        ('return "3"', 3, "finite"),
+        ("raise SystemExit", 3, "ended the program"),
+        ("return [1.0, 2.0, 3.0]", 3, "finite"),
+    ],
+)
+def test_what_her_function_does_wrong_is_an_error_with_its_line(
+    body: str, line: int, said: str, tmp_path: Path
+) -> None:
+    broken = POWER.replace("mine.power/test", "mine.broken").replace("return 2 * n ** (1 / d) * (1 + 1 / n)", body)
+    placed = broken.splitlines()
+    assert placed[line - 1].startswith("    return" if line == 4 else "def power")
+    found = verified(tmp_path, broken + SQUARE)
+    assert found["mine.square"].verdict == "supported"
+    assert found["mine.broken"].verdict == "error"
+    assert f"my_claims.py:{line}" in found["mine.broken"].problem
+    assert said in found["mine.broken"].problem
+
+
+def test_a_bare_value_needs_a_declared_error(tmp_path: Path) -> None:
+    bare = SQUARE.replace("x * x, 1e-12", "x * x")
+    record = verified(tmp_path, bare)["mine.square"]
+    assert record.verdict == "error"
+    assert "a value without an error" in record.problem
+    assert "my_claims.py:" in record.problem
+    assert verified(tmp_path, bare.replace('high="x"', 'error=1e-15, high="x"'))["mine.square"].verdict == "supported"
+    assert (
+        verified(tmp_path, bare.replace('high="x"', 'error=0.9, high="x/1.5"'))["mine.square"].verdict == "inconclusive"
+    )
+
+
+def test_growth_that_does_not_settle_is_not_decided_and_is_drawn(
+    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    restless = "import math\n" + POWER.replace("(1 + 1 / n)", "n ** (0.3 * math.sin(math.log(n)))")
+    done = lipverify("verify", write(tmp_path, restless), "--jobs", "1")
+    assert "inconclusive" in done.stdout
+    assert done.returncode == 1, done.stderr
+    assert (tmp_path / "reports" / "report.pdf").exists()
+
+
+# ---- what is refused
+
+
+def without(text: str, keyword: str) -> str:
+    return re.sub(rf"^ +{keyword}=.*\n", "", text, flags=re.MULTILINE)
+
+
+def changed(text: str, keyword: str, value: str) -> str:
+    found = re.sub(rf"^( +){keyword}=.*$", lambda m: f"{m[1]}{keyword}={value},", text, flags=re.MULTILINE)
+    assert found != text
+    return found
+
+
+def plus(text: str, keyword: str) -> str:
+    """With one more keyword of the form: on line 15 of POWER, on line 13 of SQUARE."""
+    return text.replace("    ),\n    over", f"        {keyword},\n    ),\n    over")
+
+
+AGREE = "__import__('lipverify').claims.agree"
+REFUSED: dict[str, tuple[str, int | None, str]] = {
+    "no twin": (SQUARE.replace('        twin="x / 10",\n', ""), 8, "no twin"),
+    "no source": (changed(POWER, "source", "None"), 17, "a claim without it is refused"),
+    "no kind": (changed(POWER, "kind", '""'), 18, "choose one of printed"),
+    "an unknown kind": (changed(POWER, "kind", '"proved"'), 18, "kind = 'proved'"),
+    "no id": (POWER.replace('"mine.power/test"', '""'), 6, "no id"),
+    "no exponent": (without(POWER, "equals"), 8, "no bound"),
+    "no quantity": (POWER.replace('"q",', '"",'), 8, "no quantity"),
+    "an empty exponent": (changed(POWER, "equals", '""'), 11, "equals = ''"),
+    "source of two": (changed(POWER, "source", '("My notes", "Theorem 1")'), 17, "source = "),
+    "source without place": (changed(POWER, "source", '("My notes", " ", "x")'), 17, "source = "),
+    "bad id": (POWER.replace("mine.power/test", "Mine Power"), 6, "id = 'Mine Power'"),
+    "id of lipverify": (POWER.replace("mine.power/test", "softmax.split"), 6, "lipverify's own"),
+    "id under one of lipverify": (POWER.replace("mine.power/", "softmax.window-printed/"), 6, "lipverify's own"),
+    "an id of no coordinate": (POWER.replace("power/test", "power/{law}"), 6, "{law} is no coordinate"),
+    "foreign symbol": (changed(POWER, "equals", '"1/(d + m)"'), 11, "m has no value"),
+    "foreign function": (changed(POWER, "twin", '"zeta(d)"'), 12, "zeta"),
+    "not an expression": (changed(POWER, "equals", '"1/(d"'), 11, "not an expression"),
+    "a power as in LaTeX": (changed(POWER, "equals", '"d^2"'), 11, "**"),
+    "code for an exponent": (changed(POWER, "equals", "\"__import__('os').getcwd()\""), 11, "not an expression"),
+    "infinite exponent": (changed(POWER, "equals", '"1/(d - 2)"'), 11, "not a finite number at d = 2"),
+    "twin equal": (changed(POWER, "twin", '"2/(2*d)"'), 12, "allows whatever the claim allows"),
+    "twin equal at one d": (changed(POWER, "twin", '"1/2"'), 12, "at d = 2"),
+    "twin weaker": (POWER.replace("equals=", "low="), 12, "allows whatever the claim allows"),
+    "no dimension": (changed(POWER, "over", '{"d": ()}'), 16, "there is no value"),
+    "dimension that is not finite": (changed(POWER, "over", '{"d": (2, float("inf"))}'), 16, "finite number"),
+    "over that is no mapping": (changed(POWER, "over", "[2, 3]"), 16, "over = [2, 3]"),
+    "short ladder": (POWER.replace("1e30)", "1e30, 5)"), 14, "points = 5"),
+    "less than two decades": (POWER.replace("1e30)", "2e4)"), 14, "2 decades"),
+    "ladder downwards": (POWER.replace("1e30)", "2.0)"), 14, "start < stop"),
+    "a ray of one": (POWER.replace("(1e4, 1e30)", "(1e4,)"), 14, "start, stop"),
+    "unknown verdict": (changed(POWER, "expected", '"true"'), 19, "expected = 'true'"),
+    "error for a verdict": (changed(POWER, "expected", '"error"'), 19, "expected = 'error'"),
+    "bad error": (plus(POWER, "error=-1.0"), 15, "error = -1.0"),
+    "an unknown grade": (plus(POWER, 'grade="sure"'), 15, "grade = 'sure'"),
+    "unknown keyword": (plus(POWER, "eqauls=1"), 15, "eqauls"),
+    "function without n": (POWER.replace("power(d, n)", "power(d, m)"), 3, "does not take n"),
+    "function of too much": (POWER.replace("power(d, n)", "power(d, n, k)"), 3, "nothing gives it k"),
+    "function of a name that is taken": (POWER + "\ndef power(d, n):\n    return n\n", 3, "name of its own"),
+    "a function without a name": (POWER.replace("        power,", "        lambda d, n: n,"), 8, "by its name"),
+    "a second method that is no function": (
+        POWER.replace("source", f"agrees={AGREE}(power, 3, 'q', over=dict(d=2, n=9)),\n    source", 1), 17,
+        "not a function",
+    ),
+    "ids twice": (POWER + POWER[POWER.index("claim(\n") :], 21, "two claims have it"),
+    "no bound": (without(SQUARE, "high"), 8, "no bound"),
+    "a foreign symbol in a bound": (changed(SQUARE, "high", '"y"'), 11, "y has no value"),
+    "a foreign symbol in its twin": (changed(SQUARE, "twin", '"y"'), 12, "y has no value"),
+    "a bound that is infinite": (changed(SQUARE, "high", '"1/(x - 1/2)"'), 11, "not a finite number at x = 0.5"),
+    "a twin that allows more": (changed(SQUARE, "twin", '"2*x"'), 12, "allows whatever the claim allows"),
+    "a twin of which of two": (SQUARE.replace("high=", "low=0, high="), 12, "which bound"),
+    "a twin of a coordinate that is not taken": (changed(SQUARE, "twin", '{"y": 1.0}'), 12, "does not take y"),
+    "bounds that cross": (changed(plus(SQUARE, 'low="2*x"'), "twin", 'dict(high="x/10")'), 13, "low must be less"),
+    "equals beside a bound": (plus(SQUARE, 'equals="x"'), 13, "equals"),
+    "within without equals": (plus(SQUARE, 'within="x"'), 13, "within"),
+    "a bound on a function of other arguments": (SQUARE.replace("square(x)", "square(y)"), 3, "does not take x"),
+    "a pattern that nothing matches": (changed(POWER, "kind", '{"other/*": "printed"}'), 18, "no pattern matches"),
+    "a claim that nothing decides": (
+        'from lipverify.claims import claim\n\nclaim("mine.x", source=("a", "b", "c"), kind="printed")\n', 3,
+        "nothing would decide it",
+    ),
+    "a syntax error": (POWER + "def (:\n", 21, "SyntaxError"),
+    "an exception": (POWER + "\n1 / 0\n", 22, "ZeroDivisionError"),
+    "an exit": ("import sys\nsys.exit(0)\n", 2, "ended the program"),
+    "a module that is not there": ("import no_such_module_here\n" + POWER, 1, "stands by itself"),
+    "a file without claims": ("x = 1\n", None, "no claims in this file"),
+    "an empty file": ("", None, "no claims in this file"),
+    "a null byte": ("x = 1\n\0", None, "null"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_malformed_claim_is_refused_with_file_line_and_rule(case: str, tmp_path: Path) -> None:
+    text, line, said = REFUSED[case]
+    path = write(tmp_path, text)
+    with pytest.raises(InvalidInput) as refusal:
+        select_claims([path], QUICK)
+    message = str(refusal.value)
+    assert "\n" not in message
+    assert said in message
+    assert message.startswith(f"{path}:{line}: " if line else f"{path}: ")
+
+
+def test_a_refusal_is_one_line_and_exit_code_2_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, changed(POWER, "twin", '"1/d"'))
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "latin.py").write_bytes("x = 1\ny = 'é'\n".encode("latin-1"))
+    write(tmp_path, POWER, "one.py")
+    write(tmp_path, POWER, "two.py")
+    cases = {
+        ("my_claims.py",): "my_claims.py:12: twin at d = 2 allows",
+        ("missing.py",): "claims file = 'missing.py': cannot be read (No such file or directory)",
+        ("folder.py",): "claims file = 'folder.py': cannot be read (it is a folder)",
+        ("./folder.py",): "it is a folder",
+        ("latin.py",): "latin.py:2: not UTF-8",
+        ("one.py", "two.py"): "two.py: id = 'mine.power/test': one.py has a claim of this id too",
+        ("one.py", "mine.powr"): "did you mean 'mine.power'",
+    }
+    for arguments, said in cases.items():
+        for command in ("verify", "list", "explain"):
+            with pytest.raises(SystemExit) as ended:
+                main([command, *arguments])
+            printed = capsys.readouterr()
+            assert (ended.value.code, printed.out) == (2, ""), arguments
+            assert said in printed.err
+            assert len(printed.err.splitlines()) == 1
+    assert not (tmp_path / "reports").exists()
+
+
+# ---- which claims are chosen
+
+
+def test_files_and_patterns_choose_together(tmp_path: Path) -> None:
+    path = write(tmp_path, POWER + SQUARE)
+
+    def chosen(*patterns: str) -> list[str]:
+        return [claim.id for claim in select_claims([path, *patterns], QUICK)]
+
+    assert chosen() == ["mine.power/test", "mine.square"]
+    assert chosen("mine.power/test") == ["mine.power/test"]
+    assert chosen("mine.power") == ["mine.power/test"]
+    assert chosen("*/test") == ["mine.power/test"]
+    split = [claim.id for claim in select_claims(["softmax.split"], QUICK)]
+    assert split
+    assert chosen("softmax.split") == ["mine.power/test", "mine.square", *split]
+    assert chosen("mine.square", "softmax.split") == ["mine.square", *split]
+    assert select_claims((), QUICK) == all_claims(QUICK)
+
+
+def test_every_name_that_lipverify_uses_is_refused_to_others() -> None:
+    assert {claim.id.split("/")[0] for claim in all_claims(QUICK)} <= set(contents().headings)
+
+
+def test_list_explain_and_options_work_with_a_file(
+    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(
+        tmp_path, 'print("loaded")\n' + without(POWER, "expected") + SQUARE.replace("return", 'print("!")\n    return')
+    )
+    listed = lipverify("list", "my_claims.py")
+    assert "new" in listed.stdout
+    assert "2 claims" in listed.stdout
+    explained = lipverify("explain", "my_claims.py", "mine.power", "--json")
+    assert [claim["expected"] for claim in json.loads(explained.stdout)] == [None]
+    options = ("--json", "--strict", "--jobs", "2", "--resume", "--out", "there")
+    done = lipverify("verify", "my_claims.py", *options)
+    assert done.returncode == 0, done.stderr
+    assert [claim["verdict"] for claim in json.loads(done.stdout)["claims"]] == ["supported", "supported"]
+    table = lipverify("verify", "my_claims.py", "mine.power", "--jobs", "1").stdout
+    assert 'expected="supported"' in " ".join(table.split())

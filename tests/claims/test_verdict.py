@@ -1,0 +1,139 @@
+"""The one function that decides, covered completely."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lipverify.claims.verdict import VERDICTS, Allowed, Interval, Verdict, combine, conclude, decide, margin
+from lipverify.properties import narrowing_never_overturns
+
+ends = st.integers(-8, 8).map(float) | st.floats(-10, 10)  # integers meet on edges
+maybe = st.one_of(st.none(), ends)
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> Interval:
+    return Interval(*sorted((draw(ends), draw(ends))))
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> Allowed:
+    low, high = draw(maybe), draw(maybe)
+    if low is not None and high is not None and low > high:
+        low, high = high, low
+    return Allowed(low=low, high=high, open=draw(st.booleans()))
+
+
+@given(measured=intervals(), allowed=ranges(), left=st.floats(0, 1), right=st.floats(0, 1))
+def test_a_narrower_interval_never_overturns_a_decision(
+    measured: Interval, allowed: Allowed, left: float, right: float
+) -> None:
+    low, high = measured.ends
+    inner_low = low + (high - low) * min(left, right)
+    inner = Interval(inner_low, max(inner_low, low + (high - low) * max(left, right)))
+    if inner.ends[1] <= high:
+        narrowing_never_overturns(measured, inner, allowed)
+
+
+@given(measured=intervals(), allowed=ranges())
+def test_supported_and_refuted_are_what_they_say(measured: Interval, allowed: Allowed) -> None:
+    """Every value of the interval is allowed, none is, or neither."""
+    (low, high), (floor, ceiling) = measured.ends, allowed.ends
+    if allowed.open:  # the least and the largest double within
+        floor, ceiling = math.nextafter(floor, math.inf), math.nextafter(ceiling, -math.inf)
+    every, some = floor <= low and high <= ceiling, max(low, floor) <= min(high, ceiling)
+    assert decide(measured, allowed) == ("supported" if every else "inconclusive" if some else "refuted")
+
+
+@given(measured=intervals(), allowed=ranges())
+def test_the_margin_is_how_much_wider_the_interval_could_be(measured: Interval, allowed: Allowed) -> None:
+    verdict, distance = decide(measured, allowed), margin(measured, allowed)
+    assert (distance is None) == (allowed.low is allowed.high is None)
+    if distance:
+        assert verdict == ("supported" if distance > 0 else "refuted")
+        low, high = measured.ends
+        # a quarter and four times: whatever rounding does to the ends, they stay on that side of the edge
+        narrow, wide = (Interval(low - share * abs(distance), high + share * abs(distance)) for share in (0.25, 4))
+        assert decide(narrow, allowed) == verdict
+        assert decide(wide, allowed) != verdict
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        Interval(math.nan, 1.0),
+        Interval(0.0, math.nan),
+        Interval(math.nan, math.nan),
+        Interval(2.0, 1.0),
+    ],
+)
+def test_not_a_number_and_a_reversed_interval_are_errors(measured: Interval) -> None:
+    assert decide(measured, Allowed(low=0.0)) == "error"
+
+
+def test_a_range_that_is_not_a_range_is_an_error() -> None:
+    assert decide(Interval(0.0, 1.0), Allowed(low=math.nan)) == "error"
+    assert decide(Interval(0.0, 1.0), Allowed(low=2.0, high=1.0)) == "error"
+
+
+def test_an_unbounded_interval_decides_nothing_bounded() -> None:
+    assert decide(Interval(None, None), Allowed(low=0.0)) == "inconclusive"
+    assert decide(Interval(1.0, None), Allowed(low=0.0)) == "supported"
+    assert decide(Interval(-math.inf, math.inf), Allowed(low=0.0, high=1.0)) == "inconclusive"
+
+
+def test_edges_belong_to_closed_ranges_only() -> None:
+    edge = Interval(1.0, 1.0)
+    assert decide(edge, Allowed(low=1.0)) == "supported"
+    assert decide(edge, Allowed(low=1.0, open=True)) == "refuted"
+    assert decide(edge, Allowed(low=1.0, high=1.0)) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ("supported", "supported", "supported"),
+        ("supported", "inconclusive", "inconclusive"),
+        ("supported", "refuted", "refuted"),
+        ("supported", "error", "error"),
+        ("inconclusive", "inconclusive", "inconclusive"),
+        ("inconclusive", "refuted", "refuted"),
+        ("inconclusive", "error", "error"),
+        ("refuted", "refuted", "refuted"),
+        ("refuted", "error", "error"),
+        ("error", "error", "error"),
+    ],
+)
+def test_two_cells_are_as_good_as_the_worse(one: Verdict, other: Verdict, both: Verdict) -> None:
+    assert combine([one, other]) == combine([other, one]) == both
+
+
+@given(cells=st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=9), split=st.integers(1, 8))
+def test_many_cells_are_combined_two_by_two(cells: list[Verdict], split: int) -> None:
+    assert combine(cells[:1]) == cells[0]
+    assert combine(cells) == combine([combine(part) for part in (cells[:split], cells[split:]) if part])
+
+
+@pytest.mark.parametrize("cell", VERDICTS)
+@pytest.mark.parametrize("twin", VERDICTS)
+def test_a_cell_whose_twin_does_not_come_out_the_other_way_decides_nothing(cell: Verdict, twin: Verdict) -> None:
+    other_way = {"supported": "refuted", "refuted": "supported"}.get(cell)
+    decided = cell if cell == "error" or twin == other_way else "inconclusive"
+    assert conclude([(cell, twin)], []) == decided
+    assert conclude([(cell, twin)], [True, True]) == decided
+    assert conclude([(cell, twin)], [True, False]) == ("error" if cell == "error" else "inconclusive")
+
+
+def test_a_refutation_stands_on_one_cell_and_support_on_all() -> None:
+    assert conclude([("refuted", "supported"), ("refuted", "refuted")], []) == "refuted"
+    assert conclude([("supported", "refuted"), ("supported", "inconclusive")], []) == "inconclusive"
+
+
+def test_no_evidence_supports_nothing() -> None:
+    assert combine([]) == "inconclusive"
+    assert conclude([], []) == "inconclusive"
+    assert conclude([], [True]) == "inconclusive"

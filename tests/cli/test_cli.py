@@ -1,0 +1,355 @@
+"""The command line, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lipverify.claims.finished import NAME
+from lipverify.claims.ledger import write_ledger
+from tests import ROOT
+from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, Done, kept_in
+from tests.ledgers import realistic
+
+ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
+
+
+def process(*arguments: str, cwd: Path | None = None, **environment: str) -> Done:
+    """A command in a process of its own, as a user starts it."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True, text=True, env={**ENVIRONMENT, **environment}, cwd=cwd, timeout=240, check=False,
+    )  # fmt: skip
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+LOSS = ("loss", "--d", "5", "--n", "100", "--law", "relu", "--L", "1", "--sigma", "1")
+WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("loss", "--d", "5", "--n", "0", "--w", "1"), "n = 0"),
+        (("loss", "--d", "5", "--n", "2.5", "--w", "1"), "n = 2.5"),
+        (("loss", "--d", "1", "--n", "10", "--w", "1"), "d = 1"),
+        (("loss", "--d", "five", "--n", "10", "--w", "1"), "five"),
+        ((*LOSS, "--w", "-1"), "w = -1"),
+        ((*LOSS, "--w", "nan"), "w = nan"),
+        ((*LOSS, "--w", "inf"), "w = inf"),
+        ((*LOSS,), "--w"),
+        ((*LOSS, "--w", "1", "--method", "magic"), "magic"),
+        ((*LOSS, "--w", "1", "--contexts", "10"), "contexts"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--contexts", "1"), "contexts = 1"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--backend", "cupy"), "GPU"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--sampling", "half"), "half"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--jobs", "0"), "--jobs"),
+        (("matrix", "--d", "3", "--n", "10", "--covariance", "4", "1"), "Sigma has 2 rows"),
+        (("matrix", "--d", "3", "--n", "10", "--ball", "0"), "C = 0"),
+        (("matrix", "--d", "3", "--n", "10", "--attention", "hard"), "hard"),
+        ((*WINDOW, "--sigma", "-1"), "sigma = -1"),
+        ((*WINDOW, "--sigma", "nan"), "sigma = nan"),
+        ((*WINDOW, "--L", "-2"), "L = -2"),
+        ((*WINDOW, "--L", "inf"), "L = inf"),
+        ((*WINDOW, "--L", "0", "--sigma", "0"), "L = 0"),
+        (("window", "--d", "5", "--n", "1e31"), "1e+31"),
+        (("window", "--d", "5", "--n", "10", "--law", "cubic"), "cubic"),
+        (("verify", "softmax.windw-printed"), "softmax.window-printed"),
+        (("verify", "--profile", "slow"), "slow"),
+        (("verify", "--backend", "tpu"), "tpu"),
+        (("verify", "--backend", "cupy"), "GPU"),
+        (("verify", "--jobs", "0"), "--jobs"),
+        (("verify", "--jobs", "2", "--cluster", "tcp://127.0.0.1:1"), "give one of them"),
+        (("verify", "--limit", "0"), "limit = 0"),
+        (("verify", "--frobnicate"), "--frobnicate"),
+        (("verify", "--out", "/dev/null/reports"), "/dev/null/reports"),
+        (("explain", "nothing"), "nothing"),
+        (("report", "no-such-ledger.json"), "no-such-ledger.json"),
+        (("report", "/dev/null"), "/dev/null"),
+        (("frobnicate",), "frobnicate"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    arguments: tuple[str, ...], named: str, lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if arguments[-1] == "cupy":
+        try:
+            import cupy
+
+            if cupy.cuda.is_available():
+                pytest.skip("there is a GPU")
+        except ImportError:
+            pass
+    monkeypatch.chdir(tmp_path)
+    is_refused(lipverify(*arguments), named)
+    assert list(tmp_path.iterdir()) == []
+
+
+def is_refused(done: Done, named: str) -> None:
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert named in done.stderr
+
+
+def test_bad_input_to_a_process_of_its_own(tmp_path: Path) -> None:
+    is_refused(process("-m", "lipverify", "loss", "--d", "5", "--n", "0", "--w", "1", cwd=tmp_path), "n = 0")
+    is_refused(process("-m", "lipverify", "frobnicate", cwd=tmp_path), "frobnicate")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_needs_no_numerical_library(lipverify: Commands) -> None:
+    heavy = ("numpy", "scipy", "sympy", "matplotlib")
+    script = f"import sys, lipverify.cli.app; print([m for m in {heavy} if m in sys.modules])"
+    assert process("-c", script).stdout.strip() == "[]"
+    done = process("-m", "lipverify", "--help")
+    assert done.returncode == 0
+    for command in ("verify", "list", "explain", "loss", "window", "report"):
+        assert command in done.stdout
+        assert lipverify(command, "--help").returncode == 0
+
+
+def test_loss_as_a_table_and_as_json(lipverify: Commands) -> None:
+    table = lipverify(*LOSS, "--w", "0.5", "5", "50")
+    assert table.returncode == 0
+    assert "0.05684417" in table.stdout
+    content = json.loads(lipverify(*LOSS, "--w", "0.5", "5", "50", "--json").stdout)
+    assert content["problem"] == {"d": 5, "n": 100, "law": "relu", "L": 1.0, "sigma": 1.0}
+    assert content["w"] == [0.5, 5.0, 50.0]
+    assert content["total"] == [b + n for b, n in zip(content["bias"], content["noise"], strict=True)]
+    assert all(error < 1e-9 * value for error, value in zip(content["bias_error"], content["bias"], strict=True))
+
+
+def test_loss_by_monte_carlo_is_repeatable_and_near(lipverify: Commands) -> None:
+    sampled = (
+        *LOSS,
+        "--w",
+        "5",
+        "--method",
+        "montecarlo",
+        "--contexts",
+        "2000",
+        "--seed",
+        "3",
+        "--json",
+    )
+    first, second = lipverify(*sampled), lipverify(*sampled)
+    assert first.stdout == second.stdout
+    content = json.loads(first.stdout)
+    exact = json.loads(lipverify(*LOSS, "--w", "5", "--json").stdout)
+    assert abs(content["bias"][0] - exact["bias"][0]) <= 2 * content["bias_error"][0]
+
+
+def test_matrix_prints_what_the_window_says(lipverify: Commands) -> None:
+    asked = ("--d", "2", "--n", "6", "--law", "affine", "--L", "3")
+    content = json.loads(lipverify("matrix", *asked, "--contexts", "2000", "--json").stdout)
+    window = json.loads(lipverify("window", *asked, "--json").stdout)
+    for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        truth = window["w"] if i == j else 0.0
+        assert abs(content["M"][i][j] - truth) <= 2.5 * content["M_error"][i][j]
+    assert content["M_error"][0][0] < 0.1 * window["w"]
+    table = lipverify("matrix", *asked, "--contexts", "2000")
+    assert "5 of 5 starts agree" in table.stdout
+    assert "descended 21 of 21" in table.stderr
+
+
+@pytest.mark.parametrize("extra", [("--route", "zonal"), ("--method", "certified"), ("--law", "cosine")])
+def test_loss_by_other_methods_and_laws(extra: tuple[str, ...], lipverify: Commands) -> None:
+    law = () if "--law" in extra else ("--law", "quadratic")
+    run = lipverify("loss", "--d", "3", "--n", "1000", *law, "--w", "2", "5", *extra, "--json")
+    assert run.returncode == 0, run.stderr
+    content = json.loads(run.stdout)
+    assert len(content["bias"]) == 2
+    assert ("bias_ball" in content) == ("certified" in extra)
+
+
+def test_an_asymptotic_value_out_of_its_range_is_refused_in_one_line(lipverify: Commands) -> None:
+    run = lipverify("loss", "--d", "8", "--n", "100", "--w", "2", "--method", "asymptotic")
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+
+
+def test_window_as_json_is_the_optimum(lipverify: Commands) -> None:
+    content = json.loads(lipverify(*WINDOW, "--json").stdout)
+    from lipverify import Problem, optimal_window
+    from lipverify.laws import Affine
+
+    optimum = optimal_window(Problem(d=5, n=100, law=Affine()))
+    assert abs(content["w"] - optimum.w) <= content["w_error"] + optimum.w_error
+    assert content["where"] == "interior"
+    assert "2.4755896" in lipverify(*WINDOW).stdout
+
+
+def test_list_and_explain_name_every_claim(lipverify: Commands) -> None:
+    claims = json.loads(lipverify("list", "--json").stdout)
+    assert len(claims) >= 40
+    listed = lipverify("list").stdout
+    assert "recorded" in listed
+    one = next(claim for claim in claims if claim["id"] == "softmax.window-printed/affine/lower/ambient")
+    explained = lipverify("explain", one["id"])
+    assert explained.returncode == 0
+    for text in (one["id"], one["statement"], one["control"], "Theorem 2", "refuted"):
+        assert text in explained.stdout
+
+
+@pytest.fixture
+def claims_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("my_claims.py").write_text(QUICK_FILE, encoding="utf-8")
+    return "my_claims.py"
+
+
+def test_verify_writes_a_ledger_and_a_report(lipverify: Commands, claims_file: str) -> None:
+    folder = Path("new") / "folder"
+    done = lipverify("verify", claims_file, "--out", str(folder), "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    assert "supported" in done.stdout
+    assert done.stdout.splitlines()[-1] == "exit code 0: every verdict is as recorded"
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert sorted(path.name for path in folder.iterdir()) == ["ledger.json", "report.html", "report.pdf"]
+    ledger = json.loads((folder / "ledger.json").read_text())
+    for name in ("id", "verdict", "measured", "claimed", "margin", "control", "seconds", "cells"):
+        assert name in ledger["claims"][0]
+    for name, command in (("report.pdf", ["report"]), ("report.html", ["report", "--html"])):
+        first = (folder / name).read_bytes()
+        (folder / name).unlink()
+        done = lipverify(*command, str(folder / "ledger.json"))
+        assert (done.returncode, done.stderr.split()) == (0, [str(folder / name)])
+        assert (folder / name).read_bytes() == first, "same ledger, same bytes"
+
+
+def test_a_web_page_is_written_where_it_is_asked_for(lipverify: Commands, tmp_path: Path) -> None:
+    write_ledger(realistic(), tmp_path / "ledger.json")
+    for command in (["--out", str(tmp_path / "new" / "a.html")], ["--html", "--out", str(tmp_path / "b.HTM")]):
+        assert lipverify("report", str(tmp_path / "ledger.json"), *command).returncode == 0
+        assert Path(command[-1]).read_bytes().startswith(b"<!DOCTYPE html>")
+    done = lipverify("report", str(tmp_path / "ledger.json"), "--html", "--out", str(tmp_path / "c.pdf"))
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "a web page is a file whose name ends in .html" in done.stderr
+    assert not (tmp_path / "c.pdf").exists()
+
+
+def test_open_shows_the_page_or_says_where_it_lies(
+    lipverify: Commands, claims_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+
+    def browser(address: str) -> bool:
+        shown.append(address)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", browser)
+    monkeypatch.setenv("BROWSER", "some-browser")
+    assert lipverify("verify", claims_file, "--out", "out", "--jobs", "1", "--open").returncode == 0
+    page = (tmp_path / "out" / "report.html").resolve()
+    assert shown == [page.as_uri()]
+    assert page.read_bytes().startswith(b"<!DOCTYPE html>")
+    page.unlink()
+    assert lipverify("report", "out/ledger.json", "--open").returncode == 0
+    assert shown == [page.as_uri()] * 2
+    assert page.exists()
+    for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    done = lipverify("report", "out/ledger.json", "--open")
+    assert (done.returncode, len(shown)) == (0, 2), "nothing is started without a screen"
+    assert done.stderr.splitlines()[-1] == f"lipverify: no browser to show it in; the page is {page}"
+
+
+def test_an_interruption_is_one_line_and_leaves_what_is_finished(tmp_path: Path) -> None:
+    (tmp_path / "my_claims.py").write_text(CLAIMS_FILE.replace("0.25", "1.0 if x < 0.3 else 60.0"), encoding="utf-8")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "lipverify", "verify", "my_claims.py", "--out", "out", "--jobs", "2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
+        cwd=tmp_path,
+    )  # fmt: skip
+    waited = time.monotonic() + 60
+    while kept_in(tmp_path / "out") < 2 and time.monotonic() < waited:
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert stdout == ""
+    assert stderr.splitlines()[-1].startswith("lipverify: interrupted; what is finished is in ")
+    assert stderr.splitlines()[-1].endswith("by the same command with --resume.")
+    assert "Traceback" not in stderr
+    assert {path.name.split("-")[0] for path in (tmp_path / "out").iterdir()} == {NAME}
+    assert kept_in(tmp_path / "out") == 2
+
+
+def test_strict_and_json(lipverify: Commands, tmp_path: Path) -> None:
+    done = lipverify(
+        "verify",
+        "softmax.gaussian-window/proof",
+        "--out",
+        str(tmp_path),
+        "--jobs",
+        "1",
+        "--strict",
+        "--json",
+    )
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["claims"][0]["verdict"] == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [("-m", "checks", "softmax.gaussian-window"), ("checks/kernel.py",)])
+def test_the_checks_run_from_the_folder_and_from_the_file(command: tuple[str, ...], tmp_path: Path) -> None:
+    done = process(*command, "--out", str(tmp_path), "--jobs", "1", cwd=ROOT, PYTHONPATH=str(ROOT))
+    assert done.returncode == 0, done.stderr
+    assert "intuition" in done.stdout
+
+
+@pytest.mark.parametrize("failing", ["report.pdf", "report.html"])
+def test_a_report_that_fails_costs_nothing_but_itself(
+    failing: str, claims_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lipverify.claims.ledger import read_ledger
+    from lipverify.cli import reports, verify
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    shown: list[Path] = []
+    monkeypatch.setitem(reports.WRITERS, failing, full)
+    monkeypatch.setattr(verify, "show", shown.append)
+    code = verify.verify_claims([claims_file], verify.How(jobs=1), tmp_path, verify.Shown(open=True))
+    assert code == 3
+    assert len(read_ledger(tmp_path / "ledger.json").claims) == 1
+    assert not (tmp_path / failing).exists()
+    (other,) = {"report.pdf", "report.html"} - {failing}
+    assert (tmp_path / other).stat().st_size > 1000
+    assert shown == ([tmp_path / "report.html"] if failing == "report.pdf" else [])
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "No space left on device" in last
+    assert str(tmp_path / failing) in last
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "caught", "strict", "code"),
+    [
+        ("supported", "supported", True, False, 0), ("refuted", "refuted", True, False, 0),
+        ("refuted", "refuted", True, True, 1), ("supported", "refuted", True, False, 1),
+        ("inconclusive", "supported", False, False, 1), ("inconclusive", "inconclusive", False, False, 1),
+        ("error", "supported", False, False, 3),
+    ],
+)  # fmt: skip
+def test_exit_codes(verdict: str, expected: str, caught: bool, strict: bool, code: int) -> None:
+    import msgspec
+
+    from lipverify.claims.ledger import Control, Ledger, Provenance, Record, Source
+    from lipverify.cli.ending import exit_code
+
+    record = Record(
+        id="a.b", title="t", statement="s", source=Source("S", "p", "q"), kind="printed", grade=None, assumptions=(),
+        verdict=verdict, expected=expected, measured="", claimed="c", margin=None,  # type: ignore[arg-type]
+        control=Control(statement="x", caught=caught), finding="", seconds=0.0, cells=(),
+    )  # fmt: skip
+    made = Provenance(versions={}, machine="", started="", seconds=0.0)
+    ledger = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=(record,))
+    assert exit_code(ledger, strict) == code
+    assert msgspec.json.decode(msgspec.json.encode(ledger), type=Ledger) == ledger

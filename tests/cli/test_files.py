@@ -1,0 +1,100 @@
+"""Files that are no files, folders that are taken, output that goes nowhere: one line each, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lipverify.claims.finished import NAME
+from lipverify.claims.ledger import Ledger, Provenance, write_ledger
+from lipverify.foundation.files import alone_in
+from tests.commands import QUICK_FILE, Commands
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    """A ledger without claims."""
+    made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
+    path = tmp_path / "ledger.json"
+    write_ledger(Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=()), path)
+    return path
+
+
+def refused(done: object) -> str:
+    """The one line of a refusal."""
+    assert done.returncode == 2  # type: ignore[attr-defined]
+    (line,) = done.stderr.splitlines()  # type: ignore[attr-defined]
+    assert len(line) <= 1200
+    return str(line)
+
+
+@pytest.mark.parametrize("out", [".", "", "x" * 300, "/dev/full", "/dev/null", "missing/" + "y" * 300, "nul\0byte"])
+def test_a_report_that_cannot_be_a_file_is_refused(
+    lipverify: Commands, ledger: Path, out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ledger.parent)
+    assert "out" in refused(lipverify("report", str(ledger), "--out", out))
+    assert [path.name for path in ledger.parent.iterdir() if path.is_file()] == ["ledger.json"]
+
+
+@pytest.mark.parametrize("command", ["report", "audit", "export", "list", "verify"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_regular_file_is_not_read(lipverify: Commands, tmp_path: Path, command: str, kind: str) -> None:
+    path = tmp_path / "it.py"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    refused(lipverify(command, str(path)))
+
+
+def test_a_message_quotes_no_more_than_can_be_read(lipverify: Commands) -> None:
+    refused(lipverify("explain", "x" * 100_000))
+
+
+def test_a_second_run_into_a_folder_says_so(lipverify: Commands, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(QUICK_FILE, encoding="utf-8")
+    out = tmp_path / "out"
+    out.mkdir()
+    holder = "from pathlib import Path; from lipverify.foundation.files import alone_in; import sys\n"
+    holder += "with alone_in(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", holder, str(out)], text=True, **pipes) as other:  # type: ignore[call-overload]
+        assert other.stdout.readline() == "held\n"
+        assert "another run" in refused(lipverify("verify", str(tmp_path / "mine.py"), "--out", str(out)))
+        other.kill()
+    assert list(out.iterdir()) == []
+    with alone_in(out):  # what held it was killed, and holds nothing
+        pass
+
+
+def test_a_cluster_that_is_not_there_leaves_nothing(
+    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("lipverify.claims.workers.ANSWER", "1s")
+    (tmp_path / "mine.py").write_text(QUICK_FILE, encoding="utf-8")
+    out = tmp_path / "out"
+    message = refused(
+        lipverify("verify", str(tmp_path / "mine.py"), "--out", str(out), "--cluster", "tcp://127.0.0.1:1")
+    )
+    assert "no Dask scheduler" in message
+    assert not (out / NAME).exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_is_no_success() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "lipverify", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["lipverify: standard output cannot be written (No space left on device)."]

@@ -1,0 +1,177 @@
+"""What is seen of a run: verdicts as they come, the slow measurements by name, and the end in ten lines."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from lipverify.claims.ledger import Ledger, Record, read_ledger
+from lipverify.claims.record import summary
+from lipverify.claims.watch import Running
+from lipverify.cli.ending import MOST, ending, exit_code
+from lipverify.cli.lines import claim_line, theorem_line
+from lipverify.cli.screen import PlainScreen
+from lipverify.cli.verify import verdict_table
+from lipverify.cli.wrapping import wrapped
+from tests import ROOT
+from tests.cli.test_cli import ENVIRONMENT
+from tests.commands import CLAIMS_FILE, Commands
+
+EXAMPLE = read_ledger(ROOT / "reports" / "example" / "ledger.json")
+replace = msgspec.structs.replace
+
+
+def with_claims(*records: Record) -> Ledger:
+    return replace(EXAMPLE, claims=records)
+
+
+def moved(record: Record, verdict: str, **changes: Any) -> Record:
+    return replace(record, verdict=verdict, **changes)
+
+
+@pytest.mark.parametrize("width", [80, 20])
+def test_the_end_holds_its_width_and_says_the_exit_code_in_words(width: int) -> None:
+    lines = ending(EXAMPLE, [Path("reports/report.pdf"), Path("reports/ledger.json")], False, width)
+    assert max(map(cell_len, lines)) <= width
+    assert "exit code 0: every verdict is as recorded".startswith(lines[-1].strip()) or width == 20
+    assert width == 20 or len(lines) <= 10
+
+
+def test_the_end_names_each_verdict_that_moved_or_is_open_with_its_reason_and_the_next_step() -> None:
+    first, second, third, *rest = EXAMPLE.claims
+    strange = [
+        moved(first, "refuted", expected="supported", measured="0.7 at d = 2", claimed="at most 0.5"),
+        moved(second, "inconclusive", problem="0.4 is 0.4 ± 0.2, across the edge of ≤ 0.5"),
+        moved(third, "error", problem="square(3): ArithmeticError: the integral does not converge"),
+    ]
+    ledger = with_claims(*strange, *rest)
+    text = "\n".join(ending(ledger, [], False, 2000))
+    for record, became in zip(strange, ("moved from supported to refuted", "moved", "broke"), strict=True):
+        line = next(line for line in text.splitlines() if line.startswith(f"! {record.id} "))
+        assert became in line
+        assert "; next: " in line
+        assert (record.problem or record.measured) in line
+    assert text.splitlines()[-1] == "exit code 3: 1 check broke; 2 verdicts differ from the record"
+    assert exit_code(ledger, False) == 3
+
+
+def test_many_troubles_are_counted_and_none_is_lost() -> None:
+    every = [moved(record, "error", problem="no") for record in EXAMPLE.claims]
+    lines = ending(with_claims(*every), [], False, 2000)
+    named = [line for line in lines if line.startswith("! ")]
+    assert len(named) == MOST + 1
+    assert f"and {len(every) - MOST} more" in named[-1]
+
+
+def test_strict_and_missed_controls_are_exit_code_1_in_words() -> None:
+    refuted = [record for record in EXAMPLE.claims if record.verdict == "refuted"]
+    assert ending(with_claims(*refuted), [], True, 200)[-1] == (
+        f"exit code 1: {len(refuted)} claims are refuted, and --strict was given"
+    )
+    missed = replace(refuted[0], control=replace(refuted[0].control, caught=False))
+    assert ending(with_claims(missed), [], False, 200)[-1] == "exit code 1: 1 control was not caught"
+
+
+@pytest.mark.parametrize("columns", [80, 20])
+def test_the_long_table_holds_its_width(columns: int) -> None:
+    console = Console(file=io.StringIO(), width=columns, force_terminal=False)
+    console.print(verdict_table(EXAMPLE))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(cell_len, text.splitlines())) <= columns
+
+
+def test_no_formula_breaks_inside_brackets_where_a_line_can_hold_it() -> None:
+    lines = wrapped("the window w* is of order Λ^(2 / (d + 3)) up to (log n)^(1 / 2) and no more than that", 30)
+    assert lines == ["the window w* is of order", "Λ^(2 / (d + 3)) up to", "(log n)^(1 / 2) and no more", "than that"]
+    assert max(map(cell_len, wrapped("Λ^(2 / (d + 3))", 6))) <= 6
+
+
+@given(st.text(alphabet="ab ()[]{}+/Λ^½", max_size=80), st.integers(4, 40))
+def test_whatever_the_text_lines_hold_their_width_and_nothing_is_lost(text: str, width: int) -> None:
+    lines = wrapped(text, width)
+    assert max(map(cell_len, lines)) <= width
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    if not any(bracket in text for bracket in "([{)]}"):
+        assert all(word in " ".join(lines).split() for word in text.split() if cell_len(word) <= width)
+
+
+def test_a_theorem_is_a_line_of_eighty_columns() -> None:
+    stems: dict[str, list[Record]] = {}
+    for record in EXAMPLE.claims:
+        stems.setdefault(record.id.partition("/")[0], []).append(replace(record, kind="printed", grade="bounded"))
+    for stem, records in stems.items():
+        line = theorem_line(stem, records)
+        assert cell_len(line) <= 80
+        assert stem in line
+    one = replace(EXAMPLE.claims[0], expected="refuted")
+    assert "1 MOVED" in theorem_line("a.b", [one])
+    assert "1 MOVED" in claim_line(one)
+
+
+def test_what_was_measured_is_a_range_or_the_telling_case() -> None:
+    refuted = next(record for record in EXAMPLE.claims if record.verdict == "refuted" and len(record.cells) > 1)
+    assert summary(refuted.cells).startswith(f"{_telling(refuted):.3g} at ")
+    held = next(r for r in EXAMPLE.claims if r.verdict == "supported" and r.id.startswith("softmax.window"))
+    values = [cell.measured for cell in held.cells if cell.measured is not None]
+    expected = f"between {min(values):.3g} and {max(values):.3g}"
+    assert summary(held.cells) == summary(held.cells[::-1]) == expected, "in whatever order they come"
+    wide = replace(held.cells[0], verdict="inconclusive", error=0.5)
+    assert "± 0.5" in summary([wide, *held.cells[1:]])
+    assert f"(open in 1 of {len(held.cells)})" in summary([wide, *held.cells[1:]])
+
+
+def _telling(record: Record) -> float:
+    worst = min((c for c in record.cells if c.verdict == "refuted"), key=lambda c: c.margin if c.margin else 0.0)
+    assert worst.measured is not None
+    return worst.measured
+
+
+def test_a_slow_measurement_is_named_once_and_again_when_twice_as_long_has_passed() -> None:
+    notes: list[str] = []
+    watch = PlainScreen([], lambda line: None, notes.append)
+    for seconds in (1.0, 9.0, 11.0, 12.0, 21.0, 23.0, 30.0):
+        watch.running([Running("value_at(split.py@75a0:noise_share, d=5)", "softmax.split", seconds)])
+    assert notes == [f"still measuring for softmax.split ({s} s): noise_share(d=5)" for s in (11, 23)]
+
+
+def test_verdicts_are_in_the_log_before_the_run_ends(tmp_path: Path) -> None:
+    two = CLAIMS_FILE.replace('"mine.square",', '"mine.first",').replace("0.25", "0.01")
+    slow = CLAIMS_FILE.split("claim(", 1)[1].replace('"mine.square",', '"mine.slow",').replace("square,", "slowly,")
+    slowly = "\ndef slowly(x):\n    sleep(1.0)\n    return x * x, 1e-12\n\n"
+    (tmp_path / "my_claims.py").write_text(two + slowly + "claim(" + slow, encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, "-m", "lipverify", "verify", "my_claims.py", "--out", "out", "--jobs", "1"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT, cwd=tmp_path,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        first = running.stdout.readline()
+        seen = time.monotonic()
+        rest = running.stdout.read()
+    assert running.returncode == 0
+    assert "mine.first" in first
+    assert time.monotonic() - seen > 4, "eight seconds of the other claim were still to come"
+    assert "mine.slow" in rest
+
+
+def test_json_is_the_ledger_and_nothing_else(lipverify: Commands, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my_claims.py").write_text(CLAIMS_FILE.replace("0.25", "0"), encoding="utf-8")
+    done = lipverify("verify", "my_claims.py", "--out", "out", "--json")
+    assert json.loads(done.stdout)["claims"][0]["id"] == "mine.square"
+    assert done.stderr.splitlines()[-1] == "exit code 0: every verdict is as recorded"
+    assert lipverify("verify", "my_claims.py", "--json", "--table").returncode == 2
+    table = lipverify("verify", "my_claims.py", "--out", "out", "--table")
+    assert "measured" in table.stdout
+    assert "recorded" not in table.stdout.splitlines()[0]

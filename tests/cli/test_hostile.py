@@ -1,0 +1,409 @@
+"""A ledger is data: whatever is in it is shown as it stands, or refused in one line, and never obeyed."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import typst
+from msgspec.structs import replace
+from rich.console import Console
+
+from lipverify.claims.figure import Band, Figure, Panel, Series
+from lipverify.claims.ledger import (
+    CrossCheck,
+    Heading,
+    Ledger,
+    Provenance,
+    Record,
+    Source,
+    Table,
+    read_ledger,
+    write_ledger,
+)  # fmt: skip
+from lipverify.claims.verdict import Allowed
+from lipverify.cli import main
+from lipverify.cli.verify import verdict_table
+from lipverify.export import export_ledger
+from lipverify.report import write_report
+from lipverify.report.typeset import _pdf
+from tests import ROOT
+from tests.commands import Commands
+from tests.ledgers import cell, ledger, record
+
+pymupdf: Any = import_module("pymupdf")  # it has no types
+
+SECRET = "the-content-of-a-file-outside"
+HOSTILE = {
+    "typst": '#read("/etc/passwd") #import "@preview/x:0.1.0" #eval("1+1") #panic() $#read("secret")$ ``` raw',
+    "brackets": "] } ) [ { ( $ \\ \\\\ // /* */ #",
+    "svg": '</text><script>alert(1)</script><image href="file:///etc/passwd"/> ]]> <!-- --> &amp; &xxe;',
+    "terminal": "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b31m [red]markup[/red] [link=https://x]y[/link] :smile: \rover",
+    "unseen": "a\x00b \u202egnp.exe\u202c \u2066x\u2069 zero\u200bwidth \ufeff \x7f",
+    "path": "../../../tmp/lipverify-escaped",
+    "sheet": '=cmd|"/C calc"!A0',
+    "tex": "\\input{/etc/passwd} \\write18{ls} $\\def\\x{\\x}\\x$ % $\\csname end\\endcsname$ ~^_&",
+    "long": "x" * 3000,
+    "empty": "",
+}
+
+
+FIGURES = {
+    "typst": ("typst", "brackets", "svg", "terminal"),
+    "unseen": ("unseen", "path", "sheet", "tex", "long"),
+    "empty": ("empty",),
+}
+"""The claims with a figure, and the texts in it: a figure each would take longer and say no more."""
+
+
+def hostile_figure(names: tuple[str, ...]) -> Figure:
+    texts = [HOSTILE[name] for name in names]
+    series = tuple(
+        Series(label=text, x=(1.0, 2.0), y=(1.0, 2.0), style="errorbars", error=(0.1, 0.1)) for text in texts
+    )
+    panels = []
+    for first in range(min(2, len(texts))):  # a single panel has no title where it stands alone
+        title, xlabel, ylabel, band = islice(cycle(texts), 2 * first, 2 * first + 4)
+        bands = (Band(label=band, low=1.5),)
+        panels.append(Panel(title=title, xlabel=xlabel, ylabel=ylabel, series=series, bands=bands))
+    return Figure(caption=" ".join(texts), alt=" ".join(texts), panels=tuple(panels))
+
+
+def hostile_record(name: str) -> Record:
+    """A claim of which every text is hostile."""
+    text = HOSTILE[name]
+    each = cell(2, text, Allowed(low=0.5), text, where={text or "k": text}, quantity=text, method=text, note=text)
+    check = CrossCheck(
+        where={text or "k": text}, quantity=text, methods=(text, text), values=(1.0, 1.0), errors=(0.1, 0.1),
+        agrees=True,
+    )  # fmt: skip
+    return record(
+        f"{name}.{text}", title=text, statement=text, source=Source(paper=text, place=text, printed=text),
+        assumptions=(text,), measured=text, claimed=text, finding=text, corrected=text, reproduce=text, problem=text,
+        cells=(each, cell(3, text, Allowed(low=0.5), text)), cross_checks=(check,),
+        heading=Heading(section=text, title=text), tables=(Table(caption=text, header=(text,), rows=((text,),)),),
+        figures=(hostile_figure(FIGURES[name]),) if name in FIGURES else (),
+    )  # fmt: skip
+
+
+def hostile_ledger() -> Ledger:
+    text = HOSTILE["terminal"] + HOSTILE["typst"]
+    made = Provenance(versions={text: text, "lipverify": text}, machine=text, started=text, seconds=1.0)
+    return Ledger(profile=text, seed=0, backend=text, provenance=made, claims=tuple(map(hostile_record, HOSTILE)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hostile ledger, a quieter one, and a file that neither may read."""
+    place = tmp_path_factory.mktemp("hostile") / "inside"
+    place.mkdir()
+    for name in ("secret", "secret.json", "report.json"):
+        (place / name).write_text(SECRET)
+        (place.parent / name).write_text(SECRET)
+    write_ledger(hostile_ledger(), place / "ledger.json")
+    write_ledger(ledger((hostile_record("terminal"),)), place / "other.json")
+    return place
+
+
+def squeezed(text: str) -> str:
+    """Without what only breaks lines."""
+    return re.sub(r"[\s\u00ad]+", "", text)
+
+
+# ---- the report ----
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> bytes:
+    write_report(read_ledger(folder / "ledger.json"), folder / "report.pdf")
+    return (folder / "report.pdf").read_bytes()
+
+
+def test_the_report_prints_code_and_runs_none(report: bytes) -> None:
+    text = squeezed("".join(page.get_text() for page in pymupdf.open(stream=report, filetype="pdf")))
+    for written in (
+        '#read("/etc/passwd")',
+        '#eval("1+1")',
+        "#panic()",
+        "<script>alert(1)</script>",
+        "[red]markup[/red]",
+    ):
+        assert squeezed(written) in text, written
+    for name in ("U+001B", "U+0000", "U+202E", "U+200B"):
+        assert name in text
+    assert SECRET not in text
+    assert "root:" not in text
+    document = pymupdf.open(stream=report, filetype="pdf")
+    objects = "".join(document.xref_object(k) for k in range(1, document.xref_length()))
+    assert not re.search(r"/(?:JavaScript|JS|EmbeddedFile|Launch|SubmitForm)\b", objects)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ['#read("/etc/passwd")', '#read("../secret")', '#read("/../secret")', '#include "../secret"',
+     '#image("/etc/passwd")', '#import "@preview/cetz:0.3.0"', '#json("/proc/self/environ")', '#plugin("../secret")'],
+)  # fmt: skip
+def test_the_compiler_reads_nothing_outside_its_folder(source: str, folder: Path) -> None:
+    """Even code that did run would find nothing: its root is a folder with the report's own files."""
+    root = folder / "root"
+    root.mkdir(exist_ok=True)
+    (root / "own").write_text("own")
+    assert _pdf(root, b'#set document(title: "t")\n#read("own")').startswith(b"%PDF"), "it reads its own folder"
+    with pytest.raises(typst.TypstError):
+        _pdf(root, f'#set document(title: "t")\n{source}'.encode())
+
+
+def test_a_link_does_not_lead_out_of_a_report(report: bytes) -> None:
+    links = [link for page in pymupdf.open(stream=report, filetype="pdf") for link in page.get_links()]
+    assert links
+    assert all(link["kind"] in (pymupdf.LINK_GOTO, pymupdf.LINK_NAMED) for link in links)
+
+
+# ---- the terminal ----
+
+OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_no_table_passes_on_what_a_terminal_obeys(colour: bool) -> None:
+    out = io.StringIO()
+    Console(file=out, force_terminal=colour, color_system="standard" if colour else None, width=80).print(
+        verdict_table(hostile_ledger())
+    )
+    text = out.getvalue()
+    assert not OBEYED.search(COLOURS.sub("", text))
+    assert ("\x1b[" in text) == colour
+    flat = squeezed(COLOURS.sub("", text))
+    assert "[red]markup[/red]" in flat
+    assert ":smile:" in flat
+    assert "⟨U+001B⟩[31mred" in flat
+    assert "\x1b]" not in text
+
+
+def test_diff_and_its_errors_are_text(lipverify: Commands, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    done = lipverify("diff", "ledger.json", "other.json")
+    assert done.returncode == 1
+    assert not OBEYED.search(done.stdout)
+    assert "U+001B" in done.stdout
+    content = json.loads((folder / "other.json").read_text())
+    content["claims"][0]["verdict"] = "\x1b[31mproved\x07\n\nsecond line"
+    (folder / "bad.json").write_text(json.dumps(content))
+    done = lipverify("diff", "ledger.json", "bad.json")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert not OBEYED.search(done.stderr)
+    assert "$.claims[0].verdict" in done.stderr
+
+
+# ---- what is exported ----
+
+
+@pytest.fixture(scope="module")
+def exported(folder: Path) -> Path:
+    place = folder / "out" / "export"
+    place.mkdir(parents=True)
+    export_ledger(hostile_ledger(), place)
+    return place
+
+
+def test_no_file_is_written_elsewhere(exported: Path, folder: Path) -> None:
+    assert not Path("/tmp/lipverify-escaped").exists()
+    assert [path.name for path in (folder / "out").iterdir()] == ["export"]
+    names = [path for path in exported.rglob("*") if path.is_file()]
+    assert len(names) > 2 * len(FIGURES) + 5
+    assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,140}", path.name) for path in names)
+
+
+def test_no_text_of_a_table_is_a_formula_or_hides(exported: Path) -> None:
+    seen = ""
+    for path in exported.glob("*.csv"):
+        for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline="")):
+            for field in row:
+                seen += field
+                numeric = re.fullmatch(r"-?\d[\d.e+-]*|-?inf|nan", field)
+                assert numeric or not field.startswith(("=", "+", "-", "@", "\t", "\r")), field
+                assert not OBEYED.search(field)
+    assert "'=cmd|" in seen
+    assert "⟨U+202E⟩gnp.exe" in seen
+
+
+def test_a_figure_holds_no_element_of_its_text(exported: Path) -> None:
+    figures = list((exported / "figures").glob("*.svg"))
+    assert len(figures) == len(FIGURES)
+    assert {name for names in FIGURES.values() for name in names} == set(HOSTILE)
+    for path in figures:
+        tags = {node.tag.rpartition("}")[2] for node in ElementTree.fromstring(path.read_bytes()).iter()}
+        assert not tags & {"script", "image", "foreignObject", "a", "iframe"}
+        content = path.read_bytes()
+        assert b"<script" not in content
+        assert b"<!ENTITY" not in content
+
+
+def test_the_latex_holds_no_command_of_the_ledger(exported: Path) -> None:
+    source = (exported / "verdicts.tex").read_text()
+    for command in ("input", "write", "def", "csname", "catcode", "include"):
+        assert not re.search(rf"(?<!\\textbackslash{{}})\\{command}(?![A-Za-z])", source.replace("\\input this", ""))
+    assert r"\textbackslash{}input\{/" in source.replace(r"\allowbreak{}", "")
+
+
+def test_the_arrays_open(exported: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    with xarray.open_datatree(exported / "cells.nc", engine="h5netcdf") as tree:
+        assert len(tree.children) == len({claim.id.split("/")[0] for claim in hostile_ledger().claims})
+
+
+# ---- ledgers that are not ----
+
+
+def edited(change: Callable[[dict[str, Any]], None]) -> bytes:
+    """A good ledger, changed."""
+    import msgspec
+
+    content = json.loads(msgspec.json.encode(ledger((record(),))))
+    change(content)
+    return json.dumps(content).encode()
+
+
+GOOD = edited(lambda content: None)
+BAD: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "truncated"),
+    "cut": (GOOD[: len(GOOD) // 2], "truncated"),
+    "binary": (bytes(range(256)), "byte 0"),
+    "not text": (GOOD.replace(b"softmax", b"soft\xff\xfe"), "utf-8"),
+    "a list": (b"[1, 2]", "`object`"),
+    "foreign": (b'{"name": "package", "version": "1.0"}', "`profile`"),
+    "deep": (b'{"claims": ' + b"[" * 100_000, "recursion"),
+    "deep and unknown": (GOOD[:-1] + b', "extra": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "recursion"),
+    "newer": (edited(lambda c: c.update(format="lipverify-ledger-9", claims="otherwise")), "'lipverify-ledger-9'"),
+    "format of another type": (edited(lambda c: c.update(format=1)), "$.format"),
+    "a number beyond all": (GOOD.replace(b'"seconds": 3.21', b'"seconds": 1e999'), "$.claims[0].seconds"),
+    "NaN": (GOOD.replace(b'"seconds": 3.21', b'"seconds": NaN'), "malformed"),
+    "text for a number": (edited(lambda c: c["claims"][0]["cells"][2].update(measured="0.5")), "cells[2].measured"),
+    "a verdict of its own": (edited(lambda c: c["claims"][0].update(verdict="proved")), "$.claims[0].verdict"),
+    "a claim without a source": (edited(lambda c: c["claims"][0].pop("source")), "`source`"),
+    "a huge name": (edited(lambda c: c["claims"][0].update(verdict="v" * 10**6)), "not a lipverify ledger"),
+    "a huge format": (edited(lambda c: c.update(format="f" * 10**6)), "this version reads"),
+    "a pickle": (b"\x80\x04\x95\x1e\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x8c\x06system\x93.", "byte 0"),
+}
+
+
+@pytest.mark.parametrize("command", ["report", "diff", "export"])
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_ledger_is_refused_in_one_line(
+    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, named = BAD[name]
+    (tmp_path / "bad.json").write_bytes(content)
+    (tmp_path / "good.json").write_bytes(GOOD)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main([command, *(["good.json"] if command == "diff" else []), "bad.json"])
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, "")
+    assert len(said.err.splitlines()) == 1
+    assert len(said.err) < 500
+    assert "bad.json" in said.err
+    assert named in said.err
+    assert {path.name for path in tmp_path.iterdir()} == {"bad.json", "good.json"}
+
+
+def test_what_is_not_a_number_survives_the_ledger(
+    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON has no such numbers: a run that meets one must leave a ledger that can be read."""
+    infinite, nothing = float("inf"), float("nan")
+    series = Series(label="s", x=(1.0, 2.0, 3.0), y=(1.0, nothing, infinite))
+    panel = Panel(title="t", xlabel="x", ylabel="y", series=(series,))
+    check = replace(record().cross_checks[0], values=(nothing, 1.0), agrees=False)
+    claim = record(figures=(Figure(caption="c", alt="a", panels=(panel,)),), cross_checks=(check,))
+    write_ledger(ledger((claim,)), tmp_path / "ledger.json")
+    (found,) = read_ledger(tmp_path / "ledger.json").claims
+    assert repr(found.figures[0].panels[0].series[0].y) == "(1.0, nan, nan)"
+    assert repr(found.cross_checks[0].values) == "(nan, 1.0)"
+    monkeypatch.chdir(tmp_path)
+    for command in ("report", "export"):
+        assert lipverify(command, "ledger.json").returncode == 0
+    assert lipverify("diff", "ledger.json", "ledger.json").returncode == 0
+
+
+def test_numbers_beyond_all_bounds_are_read_or_refused(
+    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for digits in (400, 5000):
+        written = GOOD.replace(b'"where": {"d": 2,', b'"where": {"d": 1' + b"0" * digits + b",", 1)
+        (tmp_path / "ledger.json").write_bytes(written)
+        for command in (["report"], ["export", "--format", "csv", "netcdf", "tex"], ["diff", "ledger.json"]):
+            done = lipverify(*command, *(["--out", "out"] if command[0] == "export" else []), "ledger.json")
+            assert "Traceback" not in done.stderr
+            assert done.returncode == (0 if digits <= 400 else 2), (digits, command, done.stderr[-300:])
+
+
+# ---- no code from data ----
+
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
+FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "joblib", "code", "imp"}
+CLAIMS_FILES = "claims/file.py"
+"""A claims file is code and says so: what loads it is the only thing that may run what it read."""
+
+
+def violations(path: Path) -> list[str]:
+    """What in a source file could run data."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in FORBIDDEN_CALLS:
+                found.append(name)
+            case ast.Import(names=names):
+                found += [each.name for each in names if each.name.partition(".")[0] in FORBIDDEN_MODULES]
+            case ast.ImportFrom(module=str(module)) if module.partition(".")[0] in FORBIDDEN_MODULES:
+                found.append(module)
+            case ast.keyword(arg="allow_pickle" | "shell", value=ast.Constant(value=True)):
+                found.append(str(node.arg))
+            case ast.Attribute(value=ast.Name(id="os"), attr="system" | "popen"):
+                found.append(node.attr)
+    return found
+
+
+SOURCES = [path for path in (ROOT / "lipverify").rglob("*.py") if CLAIMS_FILES not in path.as_posix()]
+
+
+def test_nothing_in_the_package_runs_data() -> None:
+    assert len(SOURCES) > 150
+    assert {str(path): found for path in SOURCES if (found := violations(path))} == {}
+
+
+def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
+    bad = "import pickle\nfrom yaml import load\neval('1')\nexec('')\nos.system('ls')\nnp.load(f, allow_pickle=True)\n"
+    (tmp_path / "bad.py").write_text(bad)
+    assert sorted(violations(tmp_path / "bad.py")) == ["allow_pickle", "eval", "exec", "pickle", "system", "yaml"]
+
+
+def test_reading_a_ledger_needs_no_algebra_and_no_claims(folder: Path) -> None:
+    """SymPy evaluates text; the commands that read ledgers do without, and without the checks."""
+    script = (
+        "import sys; from pathlib import Path; from lipverify.cli.diff import diff_ledgers; "
+        "from lipverify.cli.export import export; "
+        "diff_ledgers(Path('other.json'), Path('other.json'), True); "
+        "export(Path('other.json'), ('csv', 'tex', 'svg'), Path('out2')); "
+        "print([m for m in sys.modules if m.partition('.')[0] in ('sympy', 'checks', 'pickle5')], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-1] == "[]"

@@ -1,0 +1,62 @@
+"""Workers end with the run that they work for, and a run that is asked to end keeps what is finished."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_survival import LOGGED, ends, start
+from tests.commands import kept_in
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+LONG = LOGGED.replace("sleep(0.25)", "sleep(0.25 if x < 0.35 else 600)")
+"""Three quick measurements, and then workers that sleep."""
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has begun."""
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def lives(pid: int) -> bool:
+    """Whether a process is there, and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGKILL, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow), signal.SIGINT],
+    ids=lambda number: number.name,
+)
+def test_no_worker_outlives_its_run(tmp_path: Path, number: signal.Signals) -> None:
+    running, until = start(tmp_path, LONG, "--profile", "quick"), time.monotonic() + 120
+    while kept_in(tmp_path / "out") < 3 and running.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    workers = children(running.pid)
+    assert len(workers) >= 2, "the test needs workers that run"
+    os.kill(running.pid, number)
+    code, stdout, stderr = ends(running)
+    until = time.monotonic() + 10
+    while any(map(lives, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(lives, workers))
+    assert kept_in(tmp_path / "out") == 3
+    assert not (tmp_path / "out" / "ledger.json").exists()
+    if number == signal.SIGKILL:
+        assert code == -signal.SIGKILL
+    else:
+        lines = [line for line in stderr.splitlines() if line.startswith("lipverify:")]
+        assert code == 130
+        assert stdout == ""
+        assert len(lines) == 1
+        assert "interrupted" in lines[0]
+        assert "--resume" in lines[0]
+        assert "Traceback" not in stderr

@@ -1,0 +1,84 @@
+"""`prove` and `check-proof`, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lipverify.claims.library import library_folder
+from lipverify.claims.proved import FOLDER, proved_rates
+from lipverify.cli.app import app
+from lipverify.proofs import checker, load
+
+COMMITTED = sorted((library_folder() / FOLDER).glob("*.json"))
+
+
+def run(*arguments: str) -> int:
+    return int(app(arguments, result_action="return_value"))
+
+
+def test_prove_prints_statement_lemmas_constants_and_time(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run("prove", "softmax.window-derived/relu", "--d", "3", "--out", str(tmp_path)) == 0
+    printed = capsys.readouterr().out
+    proof = load(tmp_path / "relu-3.json")
+    assert proof.failures() == []
+    assert proof.statement in printed
+    for lemma in proof.lemmas:
+        assert lemma.says in printed
+        assert lemma.because in printed
+        assert all(f"{name} = {value:.8g}" in printed for name, value in lemma.constants.items())
+    assert "proved and checked in" in printed
+
+
+def test_prove_as_json_for_every_law_and_dimension_that_a_claim_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("prove", "softmax.noise-rate", "--d", "2", "3", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(proof["law"], proof["d"]) for proof in found] == [("affine", 2), ("affine", 3), ("relu", 2), ("relu", 3)]
+    assert all(checker.failures(proof) == [] for proof in found)
+
+
+def test_what_cannot_be_proved_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("prove", "softmax.window-derived/relu", "--d", "3", "--least-lambda", "100", "--json")
+    assert run(*arguments) == 1
+    assert "larger least_lambda" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+def test_a_committed_proof_is_one(path: Path) -> None:
+    proof = load(path)
+    assert proof.failures() == []
+    assert f"{proof.law}-{proof.d}" == path.stem
+
+
+def test_committed_proofs_are_those_of_affine_and_relu() -> None:
+    assert {path.stem for path in COMMITTED} == {f"{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
+
+
+def test_check_proof_accepts_and_rejects(tmp_path: Path) -> None:
+    false, broken = tmp_path / "false.json", tmp_path / "broken.json"
+    text = COMMITTED[0].read_text()
+    low = load(COMMITTED[0]).data["lemmas"][-2]["constants"]["low"]
+    false.write_text(text.replace(low, "0.5"))
+    broken.write_text("{")
+    codes = []
+    for path in (COMMITTED[0], false, broken, tmp_path / "none.json"):
+        command = [sys.executable, "-m", "lipverify", "check-proof", str(path)]
+        codes.append(subprocess.run(command, capture_output=True, check=False).returncode)
+    assert codes == [0, 1, 2, 2]
+
+
+def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A proof of another law in the place of one gives no rate."""
+    import lipverify.claims.proved as proved
+
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "relu-2.json").write_text((library_folder() / FOLDER / "affine-2.json").read_text())
+    monkeypatch.setattr(proved, "library_folder", lambda: tmp_path)
+    proved_rates.cache_clear()
+    with pytest.raises(ValueError, match="not a proof for the relu law"):
+        proved_rates("relu", 2)
+    proved_rates.cache_clear()

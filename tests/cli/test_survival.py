@@ -1,0 +1,154 @@
+"""A run that survives: whatever ends it, one clear line, nothing half written, and the finished work is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lipverify.claims.claim import Claim, Measurement
+from lipverify.claims.finished import NAME
+from lipverify.claims.ledger import read_ledger
+from lipverify.claims.verdict import Allowed
+from lipverify.cli import verify
+from tests import toys
+from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, kept_in
+
+ENVIRONMENT = {**os.environ, "COLUMNS": "80", "PYTHONWARNINGS": "ignore"}
+LOGGED = CLAIMS_FILE.replace("    sleep(0.25)\n", '    sleep(0.25)\n    print(x, file=open("calls.txt", "a"))\n')
+
+
+def start(folder: Path, text: str, *options: str, **settings: Any) -> subprocess.Popen[str]:
+    """`verify` on a claims file in a folder, into `out` there."""
+    (folder / "my_claims.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "lipverify", "verify", "my_claims.py", "--out", "out", "--jobs", "2", *options]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
+        cwd=folder, **settings,
+    )  # fmt: skip
+
+
+def ends(running: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """(exit code, stdout, stderr) of a run."""
+    stdout, stderr = running.communicate(timeout=300)
+    return running.returncode, stdout, stderr
+
+
+def findings(path: Path) -> list[dict[str, Any]]:
+    """Everything that a ledger found; not what it took."""
+    return [{**record, "seconds": 0} for record in json.loads(path.read_text())["claims"]]
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The findings of a run that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("straight")
+    assert ends(start(folder, LOGGED))[0] == 0
+    return findings(folder / "out" / "ledger.json")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [0, 4])
+def test_a_run_that_is_killed_resumes_to_the_same_ledger(
+    tmp_path: Path, straight: list[dict[str, Any]], after: int
+) -> None:
+    running, until, out = start(tmp_path, LOGGED), time.monotonic() + 120, tmp_path / "out"
+    while kept_in(out) < after and running.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate(timeout=60)
+    assert running.returncode == -signal.SIGKILL
+    kept = kept_in(out)
+    assert after <= kept < 8
+    assert not (out / "ledger.json").exists()
+    assert ends(start(tmp_path, LOGGED, "--resume"))[0] == 0
+    assert findings(out / "ledger.json") == straight
+    assert sorted(path.name for path in out.iterdir()) == ["ledger.json", "report.html", "report.pdf"]
+    calls = (tmp_path / "calls.txt").read_text().split()
+    assert len(set(calls)) == 8
+    assert len(calls) <= 16 - kept, "what was kept is not measured again"
+
+
+def full_disk() -> None:
+    """No file may grow beyond a few pages, as on a disk that is nearly full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_one_line_and_no_half_file(tmp_path: Path) -> None:
+    many = QUICK_FILE.replace("(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)", "[k / 1000 for k in range(1, 300)]")
+    code, stdout, stderr = ends(start(tmp_path, many, preexec_fn=full_disk))
+    assert code == 3
+    assert "supported" in stdout, "what was found is shown, for it could not be written"
+    last = stderr.splitlines()[-1]
+    assert last.startswith("lipverify: the ledger could not be written (File too large);")
+    assert "Traceback" not in stderr
+    assert {path.name.split("-")[0] for path in (tmp_path / "out").iterdir()} == {NAME}
+
+
+def is_refused(lipverify: Commands, folder: Path) -> None:
+    """`verify` into a folder, before any work is done."""
+    done = lipverify("verify", "softmax.split", "--out", str(folder))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "the folder cannot be written" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_refused_before_any_work(lipverify: Commands, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    is_refused(lipverify, tmp_path / "below")
+    tmp_path.chmod(0o700)
+
+
+def test_a_folder_that_is_a_file_is_refused_before_any_work(lipverify: Commands, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("notes")
+    is_refused(lipverify, tmp_path / "file" / "below")
+    assert (tmp_path / "file").read_text() == "notes"
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a folder that nobody may write")
+def test_a_folder_that_nobody_may_write_is_refused_before_any_work(lipverify: Commands) -> None:
+    is_refused(lipverify, Path("/proc/lipverify"))
+
+
+def good(k: int) -> tuple[float, float]:
+    return float(k), 1e-9
+
+
+def fragile(k: int) -> tuple[float, float]:
+    raise ArithmeticError("the integral does not converge")
+
+
+def endless(k: int) -> tuple[float, float]:
+    time.sleep(600)
+    return float(k), 1e-9
+
+
+def claim(name: str, function: Any) -> Claim:
+    allowed, false = Allowed(low=0.0, high=10.0), Allowed(low=20.0, high=30.0)
+    return toys.claim(toys.cell(Measurement(function, (1,)), allowed, false, where={"k": 1}), id=f"test.{name}")
+
+
+@pytest.mark.parametrize(
+    ("function", "said"), [(fragile, "the integral does not converge"), (endless, "it did not end within 1 s")]
+)
+def test_a_check_that_raises_or_hangs_is_named_and_the_others_have_their_verdicts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], function: Any, said: str
+) -> None:
+    monkeypatch.setattr(verify, "select_claims", lambda *_: (claim("broken", function), claim("whole", good)))
+    assert verify.verify_claims([], verify.How(jobs=2, limit=1.0), tmp_path, verify.Shown()) == 3
+    broken, whole = read_ledger(tmp_path / "ledger.json").claims
+    assert (broken.verdict, whole.verdict) == ("error", "supported")
+    assert said in broken.problem
+    assert "not everything could be measured" in capsys.readouterr().err
+    assert kept_in(tmp_path) == 1, "what was measured is kept for --resume"
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")

@@ -1,0 +1,65 @@
+"""`lipverify train`: models are made, kept, compared with those that come with lipverify, and refusals come at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.training.lineage import PLANS
+from lipverify.linear_transformer.training.stages import Plan, Stage
+from lipverify.linear_transformer.training.witness import name_of, read_witness
+from tests.commands import Commands
+
+SHORT = Plan((Stage(1024, 8, 0, 1.0),), draws=1, random=1, chosen_on=1024, reported_on=1024)
+ONE = ("train", "lt.table-1", "--noise", "uniform-2", "--family", "OMEGA", "--layers", "1", "--seeds", "0")
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    for family in NAMES:
+        monkeypatch.setitem(PLANS, family, (SHORT, SHORT))
+
+
+def test_models_are_made_and_kept(lipverify: Commands, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    first = lipverify(*ONE, "--out", str(out), "--json", "--backend", "numpy")
+    assert first.returncode == 0, first.stderr
+    [line] = json.loads(first.stdout)
+    assert line["model"] == "uniform-2/OMEGA-1-0"
+    path = out / name_of("uniform-2", "OMEGA", 1, 0)
+    kept, text = read_witness(path), path.read_bytes()
+    assert (kept.trained.arithmetic, kept.layers, kept.seed) == ("array", 1, 0)
+    assert kept.command == "lipverify train lt.table-1 --noise uniform-2 --family OMEGA --layers 1 --seeds 0"
+    assert (out / name_of("uniform-2", "DIAG", 1, 0)).exists()  # which it is grown from
+    again = lipverify(*ONE, "--out", str(out))
+    assert again.returncode == 0
+    assert path.read_bytes() == text
+    assert "uniform-2" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("train", "lt.table-2"), "lt.table-1"),
+        (("train", "lt.table-1", "--noise", "uniform-9"), "uniform-9"),
+        (("train", "lt.table-1", "--family", "GD++"), "DIAG, OMEGA, FULL"),
+        (("train", "lt.table-1", "--layers", "0"), "layers = 0"),
+        (("train", "lt.table-1", "--layers", "8"), "layers = 8"),
+        (("train", "lt.table-1", "--seeds", "-1"), "seeds = -1"),
+        ((*ONE, "--backend", "cupy"), "native, numpy"),
+        ((*ONE, "--out", "/dev/null/x"), "/dev/null/x"),
+    ],
+)
+def test_bad_input_is_refused_with_what_would_do(lipverify: Commands, arguments: tuple[str, ...], named: str) -> None:
+    done = lipverify(*arguments)
+    assert done.returncode == 2
+    assert named in done.stderr
+
+
+def test_help_has_an_example_and_says_what_it_costs(lipverify: Commands) -> None:
+    shown = " ".join(lipverify("train", "--help").stdout.split())
+    assert "lipverify train lt.table-1 --noise uniform-3" in shown
+    assert "Cost" in shown

@@ -1,0 +1,201 @@
+"""The pages are built without a warning, whole, and from nothing but this repository."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import lipverify
+from lipverify import covariates, laws, optimum, properties, strategies
+from lipverify.claims.registry import all_claims
+from tests import ROOT
+
+pytest.importorskip("sphinx")
+pytest.importorskip("myst_parser")
+pytest.importorskip("furo")
+
+pytestmark = pytest.mark.slow  # Sphinx imports the package and reads it whole
+
+DOCS = ROOT / "docs"
+PUBLIC = {
+    "lipverify": {name for name in lipverify.__all__ if not isinstance(getattr(lipverify, name), ModuleType)}
+    - {"__version__"},
+    "lipverify.optimum": set(optimum.__all__) - set(lipverify.__all__),
+    "lipverify.laws": set(laws.__all__),
+    "lipverify.covariates": set(covariates.__all__),
+    "lipverify.strategies": set(strategies.__all__),
+    "lipverify.properties": set(properties.__all__),
+}
+LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
+"""What a browser fetches with a page, by tag."""
+NAMED_ONLY = ("next", "prev", "index", "search", "canonical")
+"""Relations of links that are not fetched."""
+
+
+def build(source: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d", f"{out}.doctrees"]
+    return subprocess.run([*command, *options, source, out], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("pages") / "html"
+    done = build(DOCS, out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "_ext").glob("*.py")), ids=lambda path: path.stem)
+def test_the_examples_of_the_extensions_hold(path: Path) -> None:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert doctest.testmod(module).failed == 0
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def test_the_public_names_are_in_the_reference(pages: Path) -> None:
+    from sphinx.util.inventory import InventoryFile
+
+    with (pages / "objects.inv").open("rb") as file:
+        found = InventoryFile.load(file, "", lambda base, name: name)
+    names = {name for kind, entries in found.items() if kind.startswith("py:") for name in entries}
+    for module, public in PUBLIC.items():
+        homes = {name: home(getattr(importlib.import_module(module), name)) for name in public}
+        missing = {name for name in public if not {f"{module}.{name}", f"{homes[name]}.{name}"} & names}
+        assert missing <= {"LAWS"}, f"{module}: {missing}"
+    assert "lipverify.problem.laws.LAWS" in names
+
+
+def home(public: object) -> str:
+    """The module in which a public name is defined."""
+    return str(getattr(public, "__module__", ""))
+
+
+def test_every_refuted_claim_is_a_finding(pages: Path) -> None:
+    page = re.sub(r"</?span[^>]*>", "", text_of(pages / "findings.html"))
+    refuted = [claim for claim in all_claims() if claim.expected == "refuted"]
+    assert len(refuted) > 40
+    shown = re.findall(r"<code[^>]*>lipverify verify ([^<]+)</code>", page)
+    assert sorted(shown) == sorted(claim.id for claim in refuted)
+
+
+def test_formulas_are_mathml_and_none_is_left_as_source(pages: Path) -> None:
+    assert text_of(pages / "method.html").count("<math") > 30
+    for page in pages.rglob("*.html"):
+        source = r"<pre.*?</pre>|<code.*?</code>|<script.*?</script>|alttext=\"[^\"]*\""
+        shown = re.sub(source, "", text_of(page), flags=re.DOTALL)
+        assert not re.search(r"\\(frac|sum|mathbb|int|Lambda)\b", shown), page
+
+
+class Fetched(HTMLParser):
+    """What a browser fetches with a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note the address of what the tag loads."""
+        found = dict(attrs)
+        if tag in LOADED and found.get("rel") not in NAMED_ONLY:
+            self.addresses.append(found.get(LOADED[tag]) or "")
+
+
+def test_nothing_is_fetched_to_read_a_page(pages: Path) -> None:
+    for page in pages.rglob("*.html"):
+        fetched = Fetched()
+        fetched.feed(text_of(page))
+        assert fetched.addresses, page
+        assert not [address for address in fetched.addresses if "//" in address], page
+
+
+def test_links_between_pages_end_at_a_place_that_is_there(pages: Path) -> None:
+    targets = {page.resolve(): set(re.findall(r'\bid="([^"]+)"', text_of(page))) for page in pages.rglob("*.html")}
+    followed = 0
+    for page in targets:
+        for link in re.findall(r'<a [^>]*href="([^"]+)"', text_of(page)):
+            if "//" in link or link.startswith(("mailto:", "data:")):
+                continue
+            name, _, place = link.partition("#")
+            target = (page.parent / name).resolve() if name else page
+            assert target.is_file(), f"{page.name}: {link}"  # a page, or what it offers for download
+            assert not place or place in targets[target], f"{page.name}: {link}"
+            followed += 1
+    assert followed > 500
+
+
+FAULTS = {
+    "a function that does not exist": ("{func}`lipverify.grow`", "reference target not found: lipverify.grow"),
+    "a class that does not exist": ("{class}`lipverify.laws.Tent`", "reference target not found: lipverify.laws.Tent"),
+    "a page that does not exist": ("[](nowhere.md)", "'nowhere.md'"),
+    "a section that does not exist": ("[here](index.md#nowhere)", "'nowhere'"),
+    "a formula that cannot be set": (r"$\nonsense{x}$", "nonsense"),
+    "a formula that breaks off": (r"$\frac{1}$", "the formula breaks off"),
+    "a directive that does not exist": ("```{finding}\n```", "Unknown directive type"),
+    "a language that does not exist": ("```pyhton\nx\n```", "pyhton"),
+    "a signature of what is not there": ("```{eval-rst}\n.. autofunction:: lipverify.nothing\n```", "failed to import"),
+    "a page without a place in the contents": ("", "isn't included in any toctree"),
+    "none": (r"{func}`lipverify.growth`, [](index.md), $\frac{1}{2}$", None),
+}
+"""What stands in a page, and words of the warning."""
+SIGNATURES = """\
+# Index
+
+```{toctree}
+:glob:
+
+page-?
+```
+
+```{eval-rst}
+.. autofunction:: lipverify.growth
+
+.. automodule:: lipverify.errors
+   :members:
+```
+"""
+PAGES = {fault: f"page-{chr(ord('a') + k)}" for k, fault in enumerate(FAULTS)} | {
+    "a page without a place in the contents": "alone"
+}
+
+
+@pytest.fixture(scope="module")
+def warnings(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What is said of a small project with the settings of the documents and a page for each fault."""
+    folder = tmp_path_factory.mktemp("faults")
+    source = folder / "docs"
+    source.mkdir()
+    shutil.copy(DOCS / "conf.py", source)
+    for name in ("_ext", "_static"):
+        (source / name).symlink_to(DOCS / name)
+    (source / "index.md").write_text(SIGNATURES)
+    for fault, (text, _) in FAULTS.items():
+        (source / f"{PAGES[fault]}.md").write_text(f"# Page\n\n{text}\n")
+    done = build(source, folder / "out")
+    assert done.returncode != 0
+    return [line for line in done.stderr.splitlines() if "WARNING" in line or "ERROR" in line]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_a_page_is_seen_and_nothing_else(fault: str, warnings: list[str]) -> None:
+    words, here = FAULTS[fault][1], [line for line in warnings if f"/{PAGES[fault]}.md" in line]
+    if fault == "a signature of what is not there":  # of which no line is known
+        here = [line for line in warnings if ".md" not in line]
+    assert [line for line in here if words is None or words not in line] == []
+    assert bool(here) == (words is not None)

@@ -1,0 +1,136 @@
+"""Every block of every document runs, prints what is shown, and speaks of what there is."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import ROOT
+from tests.documents import NotAsShownError, blocks, documents, run
+
+DOCUMENTS = documents()
+ELSEWHERE = {
+    "README.md": "an installation; and commands of the tour",
+    "testing.md": "runs of pytest: tests/testing/test_plugin.py",
+    "data.md": "commands on a ledger: tests/export/test_export.py",
+}
+"""Pages whose shell blocks are run by other tests, or cannot be."""
+QUICK = {"method.md", "sampling.md", "verdicts.md"}
+"""Pages whose blocks take a second; those of the others take up to twenty."""
+MENTIONED = re.compile(r"`(lipverify(?:\.\w+)+)(?:\(\))?`")
+
+
+def page(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "page.md"
+    path.write_text(text)
+    return path
+
+
+def marked(path: Path) -> Any:
+    """A page as a parameter, slow if its blocks are."""
+    runs = any(block.runs for block in blocks(path.read_text()))
+    marks = [pytest.mark.slow] if runs and path.name not in QUICK else []
+    return pytest.param(path, marks=marks, id=str(path.relative_to(ROOT)))
+
+
+@pytest.mark.parametrize("path", [marked(path) for path in DOCUMENTS])
+def test_the_blocks_of_a_document_do_what_is_shown(path: Path, tmp_path: Path) -> None:
+    text = path.read_text()
+    if path.name in ELSEWHERE:
+        text = text.replace("```sh\n", "```text\n")
+    (tmp_path / path.name).write_text(text)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    expected = sum(block.runs for block in blocks(text))
+    assert run(tmp_path / path.name, folder) == expected
+
+
+def test_there_are_documents_and_they_run_something() -> None:
+    running = {path.name for path in DOCUMENTS if any(block.runs for block in blocks(path.read_text()))}
+    assert running >= {"README.md", "tour.md", "method.md", "sampling.md", "extending.md", "verdicts.md", "running.md"}
+
+
+def test_every_fence_is_a_block() -> None:
+    for path in DOCUMENTS:
+        text = path.read_text()
+        directives = len(re.findall(r"^```+\{", text, re.MULTILINE))
+        assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * (len(blocks(text)) + directives), path
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_document_mentions_is_there(path: Path) -> None:
+    for name in MENTIONED.findall(path.read_text()):
+        assert exists(name), f"{path.name}: {name}"
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module or an attribute of one.
+
+    >>> exists("lipverify.laws.ReLU"), exists("lipverify.laws.Tent"), exists("lipverify.tour.md")
+    (True, False, False)
+    """
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[length:]:
+            found = getattr(found, part, None)
+        return found is not None
+    return False
+
+
+RIGHT = """
+```python
+x = 6 * 7
+print(x, "± 2e-15")
+```
+
+```output
+42 ± 1e-15
+```
+
+```sh
+lipverify --version
+```
+
+```output
+0...
+```
+"""
+FAULTS = {
+    "another output": ("```output\n42", "```output\n43"),
+    "an error that is much larger": ("± 1e-15", "± 4e-16"),
+    "an error that is not shown": (" ± 1e-15", ""),
+    "an output that is only the beginning": ("```output\n42 ± 1e-15\n", "```output\n4\n"),
+    "an exception": ("6 * 7", "6 / 0"),
+    "a name that does not exist": ("print(x,", "from lipverify import nothing\nprint(x,"),
+    "a command that does not exist": ("lipverify --version", "lipverify nothing"),
+    "a refusal": ("lipverify --version", "lipverify loss --d 1 --n 1 --w 1"),
+    "an option that does not exist": ("--version", "--nothing"),
+    "another exit code": ("```sh", "<!-- exits with 3 -->\n```sh"),
+    "a command that is not run": ("lipverify --version", "rm -r everything"),
+    "a misspelt kind": ("```python", "```pyhton"),
+}
+
+
+def test_a_page_without_a_fault_runs(tmp_path: Path) -> None:
+    assert run(page(tmp_path, RIGHT), tmp_path) == 2
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_a_page_is_seen(fault: str, tmp_path: Path) -> None:
+    broken = RIGHT.replace(*FAULTS[fault])
+    assert broken != RIGHT
+    with pytest.raises(NotAsShownError, match=r"page\.md:\d+"):
+        run(page(tmp_path, broken), tmp_path)
+
+
+def test_a_block_that_is_not_run_says_why(tmp_path: Path) -> None:
+    text = RIGHT.replace("```sh\nlipverify --version", "<!-- not run: it is dear -->\n```sh\nrm -r everything")
+    assert run(page(tmp_path, text), tmp_path) == 1

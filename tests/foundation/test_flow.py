@@ -1,0 +1,135 @@
+"""The structure: nothing imports to its right, and no modules import each other in a circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import lipverify
+
+ROOT = Path(lipverify.__file__).parents[1]
+FLOW = [
+    {"errors"},
+    {"foundation"},
+    {"problem"},
+    {"laws", "covariates"},
+    {"loss"},
+    {"optimum"},
+    {"limits"},
+    {"scaling"},
+    {"linear_transformer"},
+    {"proofs"},
+    {"claims"},
+    {"strategies"},
+    {"properties"},
+    {"report"},
+    {"export"},
+    {"cli"},
+    {"pytest_plugin"},
+    {"checks"},
+]
+PLACE = {room: place for place, rooms in enumerate(FLOW) for room in rooms}
+FACES = {"lipverify", "lipverify.__main__"}
+"""The package's own face hands names on from every room, and starts the command line."""
+
+
+def parsed() -> dict[str, ast.Module]:
+    """The modules of the library and of the checks, by name."""
+    paths = [path for folder in ("lipverify", "checks") for path in (ROOT / folder).rglob("*.py")]
+    names = (".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths)
+    return {name: ast.parse(path.read_text()) for name, path in zip(names, paths, strict=True)}
+
+
+MODULES = parsed()
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def statements(node: ast.AST, at_import: bool) -> Iterator[ast.AST]:
+    """All that stands below a node; `at_import`: only what runs when the module is imported."""
+    for child in ast.iter_child_nodes(node):
+        if at_import and (is_for_types(child) or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)):
+            continue
+        yield child
+        yield from statements(child, at_import)
+
+
+def imports(tree: ast.Module, modules: dict[str, ast.Module], at_import: bool = False) -> set[str]:
+    """The modules, among those given, that one imports: anywhere, or when it is itself imported."""
+    found: set[str] = set()
+    for node in statements(tree, at_import):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            below = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= (below & set(modules)) or {node.module}
+    return found & set(modules)
+
+
+def room(module: str) -> str:
+    """The room of a module: its folder below the package, or the top folder itself."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "lipverify" and len(parts) > 1 else parts[0]
+
+
+def against_the_flow(modules: dict[str, ast.Module]) -> set[tuple[str, str]]:
+    return {
+        (name, used)
+        for name, tree in modules.items()
+        if name not in FACES
+        for used in imports(tree, modules)
+        if used not in FACES and PLACE[room(used)] > PLACE[room(name)]
+    }
+
+
+def circle(modules: dict[str, ast.Module]) -> list[str] | None:
+    """A circle of modules, each of which imports the next when it is imported."""
+    try:
+        TopologicalSorter({name: imports(tree, modules, at_import=True) for name, tree in modules.items()}).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return None
+
+
+def changed(**sources: str) -> dict[str, ast.Module]:
+    """The modules with some text at the head of some of them; __ stands for a dot."""
+    added = {name.replace("__", "."): source for name, source in sources.items()}
+    return MODULES | {name: ast.parse(f"{source}\n{ast.unparse(MODULES[name])}") for name, source in added.items()}
+
+
+def test_every_room_has_its_place() -> None:
+    assert {room(name) for name in MODULES if name not in FACES} == set(PLACE)
+
+
+def test_nothing_imports_to_its_right() -> None:
+    assert against_the_flow(MODULES) == set()
+
+
+@pytest.mark.parametrize("where", ["from lipverify import claims", "def f():\n    import lipverify.claims.verdict"])
+def test_an_import_to_the_right_is_seen_wherever_it_stands(where: str) -> None:
+    assert {name for name, _ in against_the_flow(changed(lipverify__loss__terms=where))} >= {"lipverify.loss.terms"}
+
+
+def test_no_circle() -> None:
+    assert circle(MODULES) is None
+
+
+def test_a_circle_is_seen() -> None:
+    modules = changed(lipverify__foundation__arrays="from lipverify.foundation.validation import whole")
+    assert set(circle(modules) or ()) == {"lipverify.foundation.arrays", "lipverify.foundation.validation"}
+
+
+def test_an_import_within_a_function_or_for_types_closes_no_circle() -> None:
+    late = "def f() -> None:\n    from lipverify.foundation.validation import whole"
+    for_types = (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lipverify.foundation.validation import whole"
+    )
+    for source in (late, for_types):
+        assert circle(changed(lipverify__foundation__arrays=source)) is None

@@ -1,0 +1,199 @@
+"""The collapsed forward pass and its adjoint: tokens, the complex step, the compiled kernel, another array library."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import array_api_strict as strict
+import numpy as np
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.compiling import has_compiler, library
+from lipverify.linear_transformer.attention import Entrywise, Heads
+from lipverify.linear_transformer.collapsed import forward, pullback, readout
+from lipverify.linear_transformer.families import NAMES, family_named
+from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import UniformNoise
+from lipverify.linear_transformer.theory.rounding import rounding_bound
+from lipverify.linear_transformer.tokens import Tokens
+from lipverify.linear_transformer.tokens import forward as by_tokens
+from lipverify.linear_transformer.training.native import agrees
+from lipverify.linear_transformer.training.objective import Objective, Sample, draw_sample
+
+EPS = float(np.finfo(float).eps)
+STEP = 1e-30
+"""Of the complex step: far below rounding, as it takes no difference."""
+
+
+def roundings(layers: int, size: int, heads: int = 1) -> int:
+    """How many roundings, of EPS / 2 each, two passes and their adjoints can put on one monomial.
+
+    P G Q has sums over 2 size + heads numbers, the identity one more, S G S^T 2 size and two S: with k roundings on G
+    there are 3 k + 2 (3 size + heads + 1) on the next G, or less than A 3^layers / 2 with A = 3 size + heads + 1 on the
+    rows, which multiply one S after the other. A gradient takes a factor out of a monomial and is two such passes.
+    """
+    return (3 * size + heads + 1) * 3**layers
+
+
+depths, dimensions, seeds = st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32 - 1)
+
+
+@given(dimensions, depths, st.integers(1, 3), seeds)
+def test_reads_what_the_tokens_predict(d: int, layers: int, heads: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    model = [Layer(P, Q) for P, Q in random.normal(size=(layers, 2, heads, d + 1, d + 1)) * 0.4 / np.sqrt(d + 1)]
+    context, x = random.normal(size=(d + 3, d + 1)) / np.sqrt(d + 3), random.normal(size=d)
+    *_, end = by_tokens(Tokens(context, np.append(x, 0.0)), model)
+    gram = (context.T @ context)[None]
+    w = forward(gram, [Heads(layer) for layer in model]).w[0]
+    error = abs(float(end.prediction) - float(w @ x))
+    allowed = rounding_bound(np.append(x, 0.0), context, model)[-1]
+    target(error / allowed)
+    assert error <= allowed
+    # a head may be multiplied out in another order there
+    assert abs(float((readout(gram, model).w[0] - w) @ x)) <= allowed
+
+
+def _positive(d: int, shape: tuple[int, ...], seed: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Moments, a covector, weights and a direction in them, all positive.
+
+    Where nothing cancels, roundings are a relative error of the whole; and polynomials that agree there are equal.
+    """
+    random = np.random.default_rng(seed)
+    root = random.uniform(size=(3, d + 1, d + 3)) / np.sqrt((d + 1) * (d + 3))
+    weights, directions = random.uniform(size=(2, *shape))
+    return root @ root.swapaxes(1, 2), random.uniform(size=(3, d)), weights / np.sqrt(d + 1), directions
+
+
+@given(dimensions, depths, st.integers(1, 3), seeds)
+def test_pullback_is_the_adjoint_of_the_derivative(d: int, layers: int, heads: int, seed: int) -> None:
+    """<covector, dw> by the complex step against <gradient, dweights>, in a random direction."""
+    gram, covector, weights, directions = _positive(d, (layers, 2, heads, d + 1, d + 1), seed)
+    moved = [Heads(Layer(*weight)) for weight in weights + 1j * STEP * directions]
+    found = float((forward(gram + 0j, moved).w.imag / STEP * covector).sum())
+    attentions = [Heads(Layer(*weight)) for weight in weights]
+    gradient = np.stack(pullback(forward(gram, attentions), attentions, covector))
+    error, allowed = abs(found / float((gradient * directions).sum()) - 1), roundings(layers, d + 1, heads) * EPS
+    target(error / allowed)
+    assert error <= allowed
+
+
+@given(dimensions, depths, seeds)
+def test_pullback_of_entrywise_factors(d: int, layers: int, seed: int) -> None:
+    gram, covector, factors, directions = _positive(d, (layers, d + 1, d + 1), seed)
+    moved = [Entrywise(a) for a in factors + 1j * STEP * directions]
+    found = float((forward(gram + 0j, moved).w.imag / STEP * covector).sum())
+    attentions = [Entrywise(a) for a in factors]
+    gradient = np.stack(pullback(forward(gram, attentions), attentions, covector))
+    error, allowed = abs(found / float((gradient * directions).sum()) - 1), roundings(layers, d + 1) * EPS
+    target(error / allowed)
+    assert error <= allowed
+
+
+@pytest.fixture(scope="module")
+def sample() -> Sample:
+    return draw_sample(Regression(4, 9, UniformNoise(2.0)), 1024, 0, "test/collapsed")
+
+
+def _objective(name: str, sample: Sample, layers: int, cap: float = 1.0, **options: Any) -> tuple[Objective, Floats]:
+    family = family_named(name, Regression(4, 9, UniformNoise(2.0)))
+    noise = np.random.default_rng(layers).normal(size=(layers, *family.shape))
+    return Objective(family, sample, cap, **options), family.identity_like(noise)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_gradient_of_the_capped_logarithm(name: str, layers: int, sample: Sample) -> None:
+    """Central differences along the gradient: two steps show a remainder that falls with their square."""
+    objective, weights = _objective(name, sample, layers)
+    value, gradient = objective(weights)
+    direction = gradient / np.linalg.norm(gradient)
+    slopes = [
+        (objective(weights + h * direction)[0] - objective(weights - h * direction)[0]) / (2 * h) for h in (2e-4, 1e-4)
+    ]
+    remainder = abs(slopes[0] - slopes[1]) / 3
+    extrapolated = slopes[1] + (slopes[1] - slopes[0]) / 3
+    assert remainder < 1e-3 * np.linalg.norm(gradient)  # the test has power
+    # a mean over a thousand contexts rounds like a few numbers: twice 4 units of it, over twice the smaller step
+    assert abs(extrapolated - np.linalg.norm(gradient)) <= remainder + 4 * EPS * max(1.0, abs(value)) / 1e-4
+
+
+@pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("layers", [1, 3, 6])
+def test_kernel_agrees_with_numpy(name: str, layers: int, sample: Sample) -> None:
+    one, weights = _objective(name, sample, layers)
+    other, _ = _objective(name, sample, layers, arithmetic="native")
+    (value, gradient), (native, pulled) = one(weights), other(weights)
+    allowed = roundings(layers, 5) * EPS
+    assert abs(value - native) <= allowed
+    assert np.linalg.norm(gradient - pulled) <= allowed * np.linalg.norm(gradient)
+    moved, _ = other(weights * (1 + 1e-8))
+    assert abs(moved - value) > allowed, "weights that differ in the eighth digit are told apart"
+    assert np.array_equal(other(weights)[1], pulled)
+
+
+@pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
+def test_losses_beyond_doubles_count_as_the_cap(sample: Sample) -> None:
+    for arithmetic in ("array", "native"):
+        objective, weights = _objective("FULL", sample, 6, arithmetic=arithmetic)
+        losses, gradient = objective.capped(1e4 * weights)
+        assert np.isfinite(gradient).all()
+        assert float(losses.max()) == 1.0
+        assert float(losses.min()) >= 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_library_and_device(name: str, sample: Sample) -> None:
+    objective, weights = _objective(name, sample, 2)
+    device = strict.Device("device1")
+    gram, goal = (strict.asarray(part, device=device) for part in (sample.gram, sample.goal))
+    there = Sample(gram, goal, sample.share)
+    (value, gradient), (moved, pulled) = objective(weights), Objective(objective.family, there, 1.0)(weights)
+    assert abs(value - moved) <= roundings(2, 5) * EPS
+    assert np.linalg.norm(gradient - pulled) <= roundings(2, 5) * EPS * np.linalg.norm(gradient)
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(NAMES), st.integers(1, 3), seeds)
+def test_models_are_the_attentions_in_the_units_of_the_data(name: str, layers: int, seed: int) -> None:
+    """Up to roundings of all monomials, of which the pass on absolute values is the sum."""
+    regression = Regression(3, 8, UniformNoise(2.0))
+    family = family_named(name, regression)
+    weights = family.identity_like(np.random.default_rng(seed).normal(size=(layers, *family.shape)))
+    gram = draw_contexts(regression, 4, 0, "test/units").gram
+    w = forward(gram, family.attentions(weights, gram)).w
+    model = [layer.layer(3) for layer in family.model(weights)]
+    v = readout(gram, model).w
+    monomials = -readout(np.abs(gram), [Layer(np.abs(layer.P), np.abs(layer.Q)) for layer in model]).w
+    allowed = roundings(layers, 4, heads=2) * EPS * monomials
+    target(float(np.max(np.abs(w - v) / allowed)))
+    assert np.all(np.abs(w - v) <= allowed)
+    assert np.median(allowed / np.abs(v)) < 1e-9, "wrong units would show"
+
+
+WRONG = {
+    "a factor of the gradient": ("dS[i][j] = bc(2) * dS[i][j]", "dS[i][j] = bc(1) * dS[i][j]"),
+    "a sign of the loss": ("v e = -R[0][j] - goal[j];", "v e = R[0][j] - goal[j];"),
+    "a block of a diagonal layer": ("t->S[i][DIM] = om[l][1]", "t->S[i][DIM] = om[l][2]"),
+    "the damping by the cap": ("share *= damp * damp;", "share *= damp;"),
+    "what is lost": ("lost[k] = again = 1;", "lost[k] = 0;"),
+}
+
+
+@pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
+@pytest.mark.parametrize("what", WRONG)
+def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
+    """As if the compiler had been in error; the right source, loaded the same way, is accepted."""
+    source = (files("lipverify.linear_transformer.training") / "collapsed.c").read_text(encoding="utf-8")
+    right, wrong = WRONG[what]
+    assert source.count(right) == 1
+    assert agrees(library(f"#define SIZE 4\n{source}", lambda made: agrees(made, 4)), 4)
+    with pytest.raises(OutOfReach, match="computes wrongly"):
+        library(f"#define SIZE 4\n{source.replace(right, wrong)}", lambda made: agrees(made, 4))

@@ -1,0 +1,130 @@
+"""How labels that are linear in the covariates align with x(1)^2: closed forms against what shares no code with them.
+
+False alarms: every sampled assertion here is at six standard errors (2e-9 each).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.streams import normals
+from lipverify.linear_transformer.collapsed import readout
+from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer.theory.alignment import best_alignment, transformer_alignment
+from lipverify.linear_transformer.theory.expressive import (
+    expected_alignment,
+    largest_sign_averaged_square,
+    mean_square_cosine,
+    projected_square,
+    sign_averaged_square,
+    signed_cosine,
+)
+from tests.strategies import log_floats
+
+EPS = float(np.finfo(float).eps)
+SIGMAS = 6
+"""Standard errors at which sampled values must agree."""
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+def test_the_alignment_is_that_of_sampled_normals(n: int) -> None:
+    g = normals(3, f"alignment/{n}", 0, (100_000, n))
+    q = np.sum(g**3, axis=1) ** 2 / (np.sum(g**2, axis=1) * np.sum(g**4, axis=1))
+    exact = expected_alignment(n)
+    assert abs(float(q.mean()) - exact.value) <= SIGMAS * float(q.std()) / math.sqrt(len(q)) + exact.error + 64 * EPS
+    assert exact.error <= 1e-11
+
+
+def test_the_alignment_of_two_normals_in_closed_form() -> None:
+    """n = 2: with c = cos 2t uniform in angle, E (1 + 3 c^2) / (2 (1 + c^2)) = 3/2 - 1/sqrt(2)."""
+    exact = expected_alignment(2)
+    assert abs(exact.value - (1.5 - math.sqrt(0.5))) <= exact.error + 16 * EPS
+
+
+@given(n=log_floats(2, 1e30))
+def test_n_times_the_alignment_stays_below_five(n: float) -> None:
+    exact = expected_alignment(n)
+    target(n * exact.value)
+    assert n * (exact.value - exact.error) <= 5 * (1 + 8 * EPS)
+
+
+@given(d=st.integers(1, 40), share=st.floats(1, 1e4))
+def test_the_mean_square_cosine_stays_below_its_limit(d: int, share: float) -> None:
+    n = max(5, round(share * d))
+    exact = mean_square_cosine(d, n)
+    assert exact.value - exact.error <= min(1.0, (d + 4) / n) * (1 + 8 * EPS)
+
+
+def test_the_best_readout_is_that_of_sampled_contexts() -> None:
+    value, half_width = best_alignment(3, 100, 2, 1000, seed=5)
+    exact = mean_square_cosine(3, 100)
+    assert abs(value - exact.value) <= SIGMAS / 1.96 * half_width
+    assert abs(value - 3 / 100) > SIGMAS / 1.96 * half_width
+
+
+def test_a_transformer_has_the_mean_of_the_directions_that_nothing_distinguishes() -> None:
+    """(1 + 4/d)/n for normal w, up to the remainder of order 1/n, which a tenth covers at n = 300."""
+    square, averaged, signed, ceiling = transformer_alignment(3, 300, 2, 1, False, 1000, seed=5)
+    for value, half_width in (square, averaged):
+        assert abs(value - (1 + 4 / 3)) <= SIGMAS / 1.96 * half_width + 0.1
+    assert abs(averaged[0] - 5) > SIGMAS / 1.96 * averaged[1] + 0.1
+    assert averaged[1] < square[1]
+    assert abs(signed[0]) <= SIGMAS / 1.96 * signed[1]
+    assert abs(ceiling[0] - 5) <= SIGMAS / 1.96 * ceiling[1] + 0.1
+
+
+@given(d=st.integers(1, 3), n=st.integers(4, 12), layers=st.integers(1, 3), flipped=st.integers(0, 2**12 - 1))
+def test_changing_the_sign_of_tokens_changes_the_sign_of_their_labels(
+    d: int, n: int, layers: int, flipped: int
+) -> None:
+    """The moments do not change by a bit, so that nothing does but the signs: the mean cosine is exactly 0."""
+    X, w = normals(0, f"signs/{d}/{n}", 0, (n, d)), normals(0, f"signs/{d}/{n}", 1, (d,))
+    P = 0.1 * normals(0, f"signs/{d}/{n}/{layers}", 2, (2, layers, 1, d + 1, d + 1))
+    signs = np.asarray([-1.0 if flipped >> i & 1 else 1.0 for i in range(n)])
+    labels = []
+    for turned in (np.ones(n), signs, -signs):
+        tokens = turned[:, None] * np.column_stack([X, X @ w])
+        moments = sum(np.outer(token, token) for token in tokens)
+        last = readout(np.asarray(moments), [Layer(P[0, k], P[1, k]) for k in range(layers)])
+        labels.append(last.a * tokens[:, -1] - np.sum(tokens[:, :-1] * last.w, axis=1))
+    assert np.array_equal(labels[1], signs * labels[0])
+    h = X[:, 0] ** 2
+    assert float(signed_cosine(labels[1], h)) == -float(signed_cosine(labels[2], h))
+
+
+@given(d=st.integers(1, 4), n=st.integers(5, 30))
+def test_no_labels_beat_the_two_bounds(d: int, n: int) -> None:
+    X, v = normals(1, f"bounds/{d}/{n}", 0, (n, d)), normals(1, f"bounds/{d}/{n}", 1, (d,))
+    h, labels = X[:, 0] ** 2, X @ v
+    best = float(projected_square(X, h))
+    assert float(signed_cosine(labels, h)) ** 2 <= best * (1 + 64 * EPS)
+    average = float(sign_averaged_square(labels, h) / largest_sign_averaged_square(X, h))
+    target(average)
+    assert average <= 1 + 1e-10
+    fitted = X @ np.linalg.lstsq(X, h)[0]
+    assert abs(float(signed_cosine(fitted, h)) ** 2 - best) <= 1e-12
+
+
+def test_the_cosines_run_on_another_array_library() -> None:
+    xp: Any = array_api_strict
+    X, h = normals(2, "strict", 0, (3, 9, 2)), normals(2, "strict", 1, (3, 9))
+    for function in (projected_square, largest_sign_averaged_square):
+        there = function(xp.asarray(X), xp.asarray(h))
+        np.testing.assert_allclose(np.asarray(there), function(X, h), rtol=1e-12)
+    for pair in (signed_cosine, sign_averaged_square):
+        np.testing.assert_allclose(np.asarray(pair(xp.asarray(h), xp.asarray(h**2))), pair(h, h**2), rtol=64 * EPS)
+
+
+@pytest.mark.parametrize("call", [lambda: expected_alignment(0), lambda: mean_square_cosine(3, 2)])
+def test_what_cannot_be_asked_is_refused_in_one_line(call: Any) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

@@ -1,0 +1,223 @@
+"""The proved floor of GD++: exact moments, Gauss's rule, the bound itself, and that it is sharp for polynomials."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq, fmpq_mat
+from hypothesis import assume, given, settings, target
+from hypothesis import strategies as st
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.linear_transformer.gdplusplus import orthogonal
+from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus.floor import degree, gdplusplus_floor, second_moment
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
+from lipverify.linear_transformer.gdplusplus.moments import density_moments
+from lipverify.linear_transformer.gdplusplus.optimum import excess_loss
+from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_mean, gauss_rule, recurrence
+from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, spectral_rule, trace_moments
+from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from tests.linear_transformer.test_gdplusplus import weights
+from tests.strategies import log_floats
+
+EPS = float(np.finfo(float).eps)
+LAWS = st.one_of(
+    st.just(UniformNoise(0.0)),
+    st.builds(UniformNoise, log_floats(0.1, 10.0)),
+    st.builds(lambda one, other: CategoricalNoise((one, other)), log_floats(0.1, 10.0), log_floats(0.1, 10.0)),
+)
+SIZES = st.tuples(st.integers(1, 6), st.integers(0, 8)).map(lambda pair: (pair[0] + pair[1], pair[0]))
+
+
+# ---- moments
+
+
+@given(size=SIZES)
+def test_moments_are_those_of_the_trace(size: tuple[int, int]) -> None:
+    """Whole numbers, equal to the closed forms up to the third; those of another n are not."""
+    found = density_moments(*size, 4)
+    assert [fmpq(m) for m in trace_moments(*size)] == found
+    assert [fmpq(m) for m in trace_moments(size[0] + 1, size[1])] != found
+    assert all(m.q == 1 for m in density_moments(*size, 12))
+
+
+@given(size=SIZES, reach=log_floats(0.5, 80.0))
+def test_moments_up_to_a_reach(size: tuple[int, int], reach: float) -> None:
+    """Balls against Gauss-Legendre panels, whose sums of positive terms are good to a few roundings a node."""
+    rule = spectral_rule(*size, 9, reach=reach)
+    assume(len(rule.t) > 0)
+    with ctx.workprec(400):
+        found = density_moments(*size, 9, reach)
+    sums = [rule.mean(rule.t**k) for k in range(9)]
+    errors = [abs(have / float(want) - 1) for have, want in zip(sums, found, strict=True)]
+    allowed = 64 * (sum(size) + 9) * EPS + rule.error
+    target(max(errors) / allowed)
+    assert max(errors) <= allowed
+
+
+def test_one_dimension_up_to_a_reach_is_an_incomplete_gamma_function() -> None:
+    with ctx.workprec(300):
+        found = density_moments(7, 1, 5, 3.0)
+        exact = [arb(2) ** k * arb(1.5).gamma_lower(arb(3.5) + k) / arb(3.5).gamma() for k in range(5)]
+        assert all(
+            one.overlaps(other) and one.rel_accuracy_bits() > 200 for one, other in zip(found, exact, strict=True)
+        )
+
+
+# ---- Gauss's rule
+
+
+@given(size=SIZES, nodes=st.integers(1, 12))
+def test_gauss_rule_is_exact_for_twice_its_nodes(size: tuple[int, int], nodes: int) -> None:
+    """Moments up to 2 nodes are met, the next is not; eigenvalues of a tridiagonal matrix are good to its norm."""
+    rule, exact = gauss_rule(*size, nodes), density_moments(*size, 2 * nodes + 2)
+    errors = [abs(rule.mean(rule.t**k) / float(exact[k]) - 1) for k in range(1, 2 * nodes + 1)]
+    allowed = 64 * nodes * EPS * (2 * nodes + 1) * rule.t[-1] / rule.t[0]
+    target(max(errors) / allowed)
+    assert max(errors) <= allowed
+    assert rule.mean(rule.t ** (2 * nodes + 1)) < float(exact[2 * nodes + 1])
+
+
+def test_the_continued_fraction_is_the_rule() -> None:
+    found, rule = recurrence(20, 10, 13), gauss_rule(20, 10, 13)
+    for s in (0.0, 0.5, 8.0):
+        assert rule.mean(rule.t / (rule.t + s)) == pytest.approx(float(gauss_mean(found, 13, s)), rel=1e-12)
+
+
+def test_a_precision_that_does_not_suffice_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orthogonal, "TRIES", 1)
+    monkeypatch.setattr(orthogonal, "MOMENT_BITS", 0)
+    with pytest.raises(OutOfReach, match="bits do not suffice"):
+        recurrence.__wrapped__(20, 10, 200, None)
+
+
+# ---- the floor
+
+
+def least_squares(n: int, d: int, s: fmpq, terms: int) -> fmpq:
+    """b^T H^-1 b: what polynomials g of so many terms gain over g = 0, twice, in rational numbers."""
+    m = density_moments(n, d, 2 * terms + 2)
+    H = fmpq_mat(terms, terms, [m[j + k + 2] + s * m[j + k + 1] for j in range(terms) for k in range(terms)])
+    b = fmpq_mat(terms, 1, [m[j + 1] for j in range(terms)])
+    return (b.transpose() * H.solve(b))[0, 0]
+
+
+@given(size=SIZES, s=st.fractions(0, 20), terms=st.integers(1, 8))
+def test_the_continued_fraction_is_least_squares(size: tuple[int, int], s: object, terms: int) -> None:
+    """The same rational number by a Hankel system, to the precision of the balls; a term more is another number."""
+    exact = fmpq(s.numerator, s.denominator)  # type: ignore[attr-defined]
+    with ctx.workprec(orthogonal.WANTED):
+        found = gauss_mean(recurrence(*size, terms + 1), terms, exact)
+        assert found.overlaps(arb(least_squares(*size, exact, terms)))
+        assert found.rel_accuracy_bits() > 100
+        assert not found.overlaps(arb(least_squares(*size, exact, terms + 1)))
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("noise", [UniformNoise(0.0), UniformNoise(2.0), CategoricalNoise((0.5, 3.0))])
+def test_the_floor_is_the_least_loss_of_a_polynomial(noise: NoiseLaw, layers: int) -> None:
+    """Weighted least squares on the nodes of a rule, in Chebyshev polynomials, reaches it and goes no lower."""
+    regression = Regression(3, 9, noise)
+    floor, ridge = gdplusplus_floor(regression, layers), constant_ridge_loss(regression)
+    rule, s = spectral_rule(9, 3, 3**layers), noise.second_moment
+    root = np.exp((rule.log_weights + np.log1p(s / rule.t)) / 2)
+    basis = np.polynomial.chebyshev.chebvander(2 * rule.t / 120 - 1, degree(layers) - 1)
+    matrix = root[:, None] * rule.t[:, None] * basis
+    scale = np.linalg.norm(matrix, axis=0)
+    wanted = root * rule.t / (rule.t + s)
+    gained, *_ = np.linalg.lstsq(matrix / scale, wanted, rcond=None)
+    least = ridge.value + float(np.sum((matrix / scale @ gained - wanted) ** 2)) / 2
+    assert abs(least - floor.value) <= floor.error + ridge.error + 1e-9 * least  # the basis is ill-conditioned
+    higher = gdplusplus_floor(regression, layers + 1)
+    assert higher.value < floor.value
+    assert least > higher.value + higher.error  # the test can fail: a layer more is not reached
+
+
+@settings(max_examples=60)
+@given(size=SIZES, noise=LAWS, flat=st.integers(1, 3).flatmap(weights))
+def test_no_model_is_below_the_floor(size: tuple[int, int], noise: NoiseLaw, flat: Floats) -> None:
+    regression, layers = Regression(size[1], size[0], noise), (len(flat) + 1) // 2
+    floor, ridge, loss = (
+        gdplusplus_floor(regression, layers),
+        constant_ridge_loss(regression),
+        excess_loss(regression, layers, POINTS, None),
+    )
+    value = ridge.value + loss(flat)
+    rounding = ridge.error + loss.rounding(flat) + 1e-9 * value
+    target(math.log10(floor.value / value))
+    assert value + rounding >= floor.value - floor.error
+
+
+@settings(max_examples=30)
+@given(size=SIZES, s=log_floats(0.01, 10.0), flat=st.integers(1, 3).flatmap(weights))
+def test_what_a_model_loses_beyond_the_floor_is_a_sum_over_gauss_nodes(
+    size: tuple[int, int], s: float, flat: Floats
+) -> None:
+    """Differences between two models by D nodes and by hundreds: the floor, which both leave out, drops out."""
+    layers = (len(flat) + 1) // 2
+    few, many = (ExcessLoss(rule, s) for rule in (gauss_rule(*size, degree(layers)), spectral_rule(*size, 3**layers)))
+    one, other = flat, flat * 0.9
+    difference, exact = few(one) - few(other), many(one) - many(other)
+    allowed = sum(loss.rounding(w) for loss in (few, many) for w in (one, other)) + 1e-7 * max(many(one), many(other))
+    target(abs(difference - exact) / allowed)
+    assert abs(difference - exact) <= allowed
+
+
+@settings(max_examples=30)
+@given(size=SIZES, noise=LAWS)
+def test_floors_fall_with_depth_to_ridge(size: tuple[int, int], noise: NoiseLaw) -> None:
+    regression = Regression(size[1], size[0], noise)
+    floors = [gdplusplus_floor(regression, layers) for layers in (1, 2, 3, 4)]
+    for shallow, deep in pairwise(floors):
+        assert deep.value - deep.error <= shallow.value + shallow.error
+    ridge = constant_ridge_loss(regression)
+    assert floors[-1].value + floors[-1].error >= ridge.value - ridge.error
+
+
+def test_deep_models_under_noise_are_bounded_by_ridge() -> None:
+    """Beyond the degree of the reference the bound is that of all filters, less what the reference misses."""
+    regression = Regression(10, 20, UniformNoise(3.0))
+    floor, ridge = gdplusplus_floor(regression, 7), constant_ridge_loss(regression)
+    assert ridge.value - 4e-7 < floor.value - floor.error <= ridge.value
+    assert floor.value + floor.error >= ridge.value
+
+
+def test_less_of_the_eigenvalues_is_less_of_the_loss() -> None:
+    silent = Regression(10, 20, UniformNoise(0.0))
+    few, more, every = (gdplusplus_floor(silent, 3, seen_in) for seen_in in (1e5, 1e9, None))
+    assert few.value < 0.8 * more.value < 0.8 * every.value
+
+
+def test_one_layer_is_any_filter_of_degree_one() -> None:
+    floor = gdplusplus_floor(Regression(10, 20, UniformNoise(0.0)), 1)
+    assert abs(floor.value - 110 / 62) <= floor.error + EPS
+
+
+def test_printed_entries_without_noise_are_below_the_floor() -> None:
+    """Five layers, 1.14e-7; with four the floor is silent."""
+    silent = Regression(10, 20, UniformNoise(0.0))
+    five, four = gdplusplus_floor(silent, 5), gdplusplus_floor(silent, 4)
+    assert five.value - five.error > 1.145e-7 * 2
+    assert four.value + four.error < 9.905e-5
+
+
+def test_second_moments_are_exact() -> None:
+    assert second_moment(UniformNoise(0.5)) == fmpq(1, 12)
+    assert second_moment(CategoricalNoise((1.0, 3.0, 5.0))) == fmpq(35, 3)
+
+
+def test_what_a_floor_refuses() -> None:
+    with pytest.raises(InvalidInput, match="layers = 8"):
+        gdplusplus_floor(Regression(2, 4, UniformNoise(0.0)), 8)
+    with pytest.raises(InvalidInput, match="n = 3 < d = 5"):
+        gdplusplus_floor(Regression(5, 3, UniformNoise(0.0)), 1)
+    with pytest.raises(InvalidInput, match="reach = 0"):
+        density_moments(4, 2, 3, 0.0)
+    with pytest.raises(InvalidInput, match="the floor is proved for"):
+        second_moment(NoiseLaw())

@@ -1,0 +1,324 @@
+"""Ridge baselines, the adjusted loss, the Bayes estimator, and the printed table.
+
+Statistical assertions draw at fixed addresses. Those at four standard errors are fewer than thirty numbers: a false
+alarm in any of them about twice in a thousand seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from importlib.resources import files
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import multivariate_normal
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.samples import sampled_mean
+from lipverify.linear_transformer.published import BASELINES, LAYERS, MODELS, NOISES, printed, table
+from lipverify.linear_transformer.regression.adjusted import (
+    SEQUENCES,
+    evaluation,
+    printed_error,
+    protocol_losses,
+)
+from lipverify.linear_transformer.regression.bayes import Bayes, bayes_gap
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
+from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise, noise_named
+from lipverify.linear_transformer.regression.ridge import (
+    AdaRR,
+    ConstRR,
+    TunedRR,
+    best_constant,
+    tuned_constant,
+    tuned_ridge,
+)
+from tests.strategies import log_floats
+
+EPS = float(np.finfo(float).eps)
+TWO = CategoricalNoise((1.0, 3.0))
+
+
+def from_tokens(x: Floats, w: Floats, sigma: float, noise: Floats) -> Contexts:
+    """One context written out: x (n, d)."""
+    y = x @ w + sigma * noise
+    e = np.column_stack([x, y])
+    return Contexts((e.T @ e)[None], w[None], np.asarray([sigma]), len(x))
+
+
+def drawn(d: int, n: int, sigma: float, seed: int) -> tuple[Floats, Contexts]:
+    random = np.random.default_rng(seed)
+    x = random.standard_normal((n, d))
+    return x, from_tokens(x, random.standard_normal(d), sigma, random.standard_normal(n))
+
+
+# ---- ridge
+
+
+@given(d=st.integers(1, 8), n=st.integers(1, 20), penalty=log_floats(1e-6, 1e3), seed=st.integers(0, 100))
+def test_ridge_solves_its_equation(d: int, n: int, penalty: float, seed: int) -> None:
+    """(Sigma + lambda I) w = alpha to the rounding of its terms, for n < d too."""
+    _, contexts = drawn(d, n, 1.0, seed)
+    [w], [sigma], [alpha] = ConstRR(penalty)(contexts), contexts.covariance, contexts.alpha
+    size = np.linalg.norm(sigma, 2)
+    left = np.linalg.norm(sigma @ w + penalty * w - alpha)
+    allowed = 32 * d * EPS * ((size + penalty) * np.linalg.norm(w) + np.linalg.norm(alpha))
+    target(float(left / allowed))
+    assert left <= allowed
+
+
+@given(d=st.integers(2, 8), n=st.integers(1, 7), seed=st.integers(0, 100))
+def test_without_penalty_it_is_the_least_squares_solution_of_least_norm(d: int, n: int, seed: int) -> None:
+    x, contexts = drawn(d, n, 1.0, seed)
+    y = x @ contexts.task[0]  # consistent labels: the context without its noise
+    contexts = from_tokens(x, contexts.task[0], 0.0, np.zeros(n))
+    wanted, _, _, singular = np.linalg.lstsq(x, y, rcond=None)
+    condition = float((singular[0] / singular[min(n, d) - 1]) ** 2)
+    error = np.linalg.norm(ConstRR(0.0)(contexts)[0] - wanted)
+    allowed = 64 * d * EPS * condition * (1 + np.linalg.norm(contexts.task))
+    target(float(error / allowed))
+    assert error <= allowed
+
+
+@given(d=st.integers(1, 6), more=st.integers(1, 10), sigma=log_floats(0.01, 10.0), seed=st.integers(0, 100))
+def test_the_estimate_is_that_of_least_squares_on_the_tokens(d: int, more: int, sigma: float, seed: int) -> None:
+    """And AdaRR is ridge with it, which the wrong degrees of freedom are not."""
+    random = np.random.default_rng(seed)
+    x, w, noise = random.standard_normal((d + more, d)), random.standard_normal(d), random.standard_normal(d + more)
+    contexts = from_tokens(x, w, sigma, noise)
+    y = x @ w + sigma * noise
+    fitted, *_ = np.linalg.lstsq(x, y, rcond=None)
+    left = float(np.sum((y - x @ fitted) ** 2))
+    condition = np.linalg.cond(x) ** 2
+    allowed = 64 * d * EPS * condition * float(y @ y)
+    error = abs(float(eigenbasis(contexts).residual[0]) - left)
+    target(error / allowed)
+    assert error <= allowed
+    basis = eigenbasis(contexts)
+    ridge = ConstRR(float(basis.residual[0]) / more)(contexts)
+    np.testing.assert_allclose(AdaRR()(contexts), ridge, rtol=0, atol=16 * EPS * np.abs(ridge).max())
+    wrong = AdaRR(degrees=d + more)(contexts)
+    assert np.linalg.norm(wrong) > np.linalg.norm(ridge) * (1 + 4 * EPS)  # it shrinks less
+
+
+def test_tuned_ridge_is_capped_and_scaled() -> None:
+    contexts = draw_contexts(Regression(4, 12, UniformNoise(3.0)), 64, 0, "capped")
+    basis = eigenbasis(contexts)
+    estimate = basis.residual / 8
+    wanted = basis.ridge(np.minimum(1.5 * estimate, 4.0))
+    np.testing.assert_allclose(
+        TunedRR(cap=4.0, factor=1.5)(contexts), wanted, rtol=0, atol=64 * EPS * np.abs(wanted).max()
+    )
+    assert np.any(1.5 * estimate > 4.0)
+    assert np.any(1.5 * estimate < 4.0)
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_no_noise_estimate_without_degrees_of_freedom(n: int) -> None:
+    contexts = draw_contexts(Regression(5, n, TWO), 8, 0, "few")
+    for estimator in (AdaRR(), TunedRR(1.0, 1.0)):
+        with pytest.raises(InvalidInput, match=f"n = {n} <= d = 5"):
+            estimator(contexts)
+    assert np.all(np.isfinite(ConstRR(0.0)(contexts)))
+
+
+def test_tuned_constants() -> None:
+    """The sampled optimum is near E sigma^2, and on fresh contexts no better than it; tuning helps, paired."""
+    regression = Regression(10, 20, UniformNoise(3.0))
+    fitted, fresh = (evaluation(draw_contexts(regression, 20_000, 0, stream)) for stream in ("fit", "fresh"))
+    constant, ridge = tuned_constant(fitted), tuned_ridge(fitted)
+    assert fitted.loss(constant).value <= fitted.loss(best_constant(regression)).value
+    beyond = fresh.difference(constant, best_constant(regression))
+    assert beyond.value >= -4 * beyond.standard_error
+    for better, worse in ((ridge, AdaRR()), (AdaRR(), constant), (AdaRR(), AdaRR(degrees=20))):
+        gain = fresh.difference(better, worse)
+        assert gain.trusted
+        assert gain.value < -4 * gain.standard_error, (better, worse)
+
+
+# ---- the adjusted loss
+
+
+ESTIMATORS: list[Any] = [ConstRR(0.5), ConstRR(20.0), AdaRR()]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize(
+    "regression", [Regression(10, 20, UniformNoise(3.0)), Regression(3, 6, TWO)], ids=["10-20", "3-6"]
+)
+def test_the_adjusted_loss_is_the_difference_of_two_losses(regression: Regression, estimator: Any) -> None:
+    """Paired with the paper's protocol at four standard errors; with another ridge in the oracle's place it is not."""
+    held_out = evaluation(draw_contexts(regression, 60_000, 1, "identity"))
+    pairs = sampled_mean(protocol_losses(held_out, estimator, 1, "identity") - held_out.losses(estimator))
+    assert pairs.trusted
+    assert abs(pairs.value) <= 4 * pairs.standard_error
+    wrong = held_out.basis.ridge(regression.n - regression.d + 0 * held_out.contexts.sigma)
+    twin = type(held_out)(held_out.contexts, held_out.basis, wrong)
+    pairs = sampled_mean(protocol_losses(twin, estimator, 1, "identity") - twin.losses(estimator))
+    assert abs(pairs.value) > 4 * pairs.standard_error
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_the_printed_error_is_the_spread_of_the_protocol(estimator: Any) -> None:
+    """Both readings, against the standard deviation of sampled sequences, which has an error of its own."""
+    regression = Regression(10, 20, UniformNoise(5.0))
+    held_out = evaluation(draw_contexts(regression, 40_000, 2, "spread"))
+    paired = sampled_mean(protocol_losses(held_out, estimator, 2, "one"))
+    alone = evaluation(draw_contexts(regression, 40_000, 2, "alone"))
+    model = protocol_losses(held_out, estimator, 2, "one") + oracle_losses(held_out, "one")
+    unpaired = sampled_mean(model - oracle_losses(alone, "other"))
+    for sampled, wanted in (
+        (paired, printed_error(held_out, estimator)),
+        (unpaired, printed_error(held_out, estimator, paired=False)),
+    ):
+        found = sampled.standard_error * math.sqrt(len(held_out.contexts) / SEQUENCES)
+        assert sampled.trusted
+        error = math.hypot(found * sampled.doubt / 2, wanted.standard_error)
+        assert abs(found - wanted.value) <= 4 * error
+    assert printed_error(held_out, estimator, paired=False).value > 1.1 * printed_error(held_out, estimator).value
+
+
+def oracle_losses(held_out: Any, stream: str) -> Floats:
+    """1/2 <w_ridge - w*, x>^2 at the query that `protocol_losses` draws there."""
+    return np.asarray(-protocol_losses(held_out, lambda contexts: contexts.task, 2, stream))
+
+
+def test_a_printed_error_at_another_loss() -> None:
+    """Scaled to its own loss it is its own; for small losses it falls with the root."""
+    held_out = evaluation(draw_contexts(Regression(5, 12, TWO), 4096, 0, "scaled"))
+    own, loss = printed_error(held_out, AdaRR()).value, held_out.loss(AdaRR()).value
+    assert printed_error(held_out, AdaRR(), printed=loss).value == pytest.approx(own, rel=64 * EPS)
+    small, smaller = (printed_error(held_out, AdaRR(), printed=loss * share).value for share in (1e-4, 1e-6))
+    assert small / smaller == pytest.approx(10, rel=1e-2)
+    assert printed_error(held_out, AdaRR(), printed=0.0).value == 0
+
+
+def test_heavy_tails_are_not_trusted() -> None:
+    random = np.random.default_rng(0)
+    assert sampled_mean(random.standard_normal(2000)).trusted
+    assert not sampled_mean(np.exp(3 * random.standard_normal(2000))).trusted
+    assert not sampled_mean(np.asarray([0.0, math.nan, 1.0, 2.0, 3.0])).trusted
+    with pytest.raises(InvalidInput, match="contexts = 1"):
+        sampled_mean(np.ones(1))
+
+
+def test_any_array_library() -> None:
+    """The same numbers from array-api-strict, on a device that NumPy cannot reach."""
+    contexts = draw_contexts(Regression(3, 8, UniformNoise(2.0)), 16, 0, "strict")
+    device = array_api_strict.Device("device1")
+    parts: list[Any] = [
+        array_api_strict.asarray(part, device=device) for part in (contexts.gram, contexts.task, contexts.sigma)
+    ]
+    moved = Contexts(parts[0], parts[1], parts[2], n=8)
+    for estimator in (ConstRR(1.0), AdaRR(), TunedRR(2.0, 1.1)):
+        found = estimator(moved)
+        assert found.device == device
+        plain = np.asarray(array_api_strict.asarray(found, device=array_api_strict.Device("CPU_DEVICE")))
+        wanted = estimator(contexts)
+        np.testing.assert_allclose(plain, wanted, rtol=0, atol=256 * EPS * np.abs(wanted).max())
+
+
+# ---- Bayes
+
+
+@pytest.mark.parametrize(
+    ("noise", "n"), [(UniformNoise(2.0), 5), (TWO, 5), (UniformNoise(2.0), 3), (UniformNoise(2.0), 2)]
+)
+def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
+    """The Gaussian density of the labels themselves, integrated by an adaptive rule; with n = d = 2 nothing is left."""
+    x, contexts = drawn(2, n, 1.0, 7)
+    random = np.random.default_rng(7)
+    random.standard_normal((n, 2))
+    y = x @ random.standard_normal(2) + random.standard_normal(n)
+
+    def weight(sigma: float) -> float:
+        return float(multivariate_normal(np.zeros(n), x @ x.T + sigma**2 * np.eye(n)).pdf(y))
+
+    def ridge(sigma: float) -> Floats:
+        return np.asarray(np.linalg.solve(x.T @ x + sigma**2 * np.eye(2), x.T @ y), dtype=np.float64)
+
+    if isinstance(noise, UniformNoise):
+        low = 1e-2 if n > 2 else 1e-9
+        integrals = [
+            quad(
+                lambda sigma, k=k: weight(sigma) * (ridge(sigma)[k] if k >= 0 else 1.0),
+                low,
+                2.0,
+                epsrel=1e-11,
+                limit=200,
+            )
+            for k in (-1, 0, 1)
+        ]
+        mass, *parts = (value for value, _ in integrals)
+        wanted, error = np.asarray(parts) / mass, 8 * max(e for _, e in integrals) / mass + 1e-8
+    else:
+        masses = [weight(level) for level in (1.0, 3.0)]
+        wanted = sum(m * ridge(level) for m, level in zip(masses, (1.0, 3.0), strict=True)) / sum(masses)
+        error = 1e3 * EPS * float(np.abs(wanted).max())
+    found = Bayes(noise)(contexts)[0]
+    assert np.max(np.abs(found - wanted)) <= error
+
+
+@pytest.mark.parametrize(
+    "regression",
+    [
+        Regression(10, 20, TWO),
+        Regression(10, 20, UniformNoise(3.0)),
+        Regression(4, 5, UniformNoise(2.0)),
+        Regression(4, 3, TWO),
+    ],
+    ids=["levels", "uniform", "one-degree", "none"],
+)
+def test_the_floor_by_two_means(regression: Regression) -> None:
+    """At four standard errors; the wrong degrees of freedom are caught, and no baseline is below the floor."""
+    held_out = evaluation(draw_contexts(regression, 20_000, 4, "floor"))
+    gap = bayes_gap(held_out, Bayes(regression.noise))
+    assert abs(gap.difference.value) <= 4 * gap.difference.standard_error
+    assert gap.rule_error <= 1e-3 * gap.averaged.standard_error
+    wrong = bayes_gap(held_out, Bayes(regression.noise, excess_degrees=3))
+    assert abs(wrong.difference.value) > 4 * wrong.difference.standard_error
+    others: list[Any] = [best_constant(regression)] + ([AdaRR()] if regression.n > regression.d else [])
+    for other in others:
+        above = held_out.difference(other, Bayes(regression.noise))
+        assert above.value > -4 * above.standard_error
+
+
+@pytest.mark.parametrize("noise", [UniformNoise(0.0), CategoricalNoise((2.0,)), CategoricalNoise((0.0, 2.0))])
+def test_no_gap_where_sigma_is_known(noise: NoiseLaw) -> None:
+    """One level, or levels that a context tells apart for sure: w_Bayes is ridge with the true variance."""
+    held_out = evaluation(draw_contexts(Regression(3, 12, noise), 2048, 0, "known"))
+    gap = bayes_gap(held_out, Bayes(noise))
+    assert gap.sampled.value <= 1e-20
+    assert gap.averaged.value <= 1e-20
+
+
+# ---- the printed table
+
+
+def test_the_table_is_read_under_its_own_header() -> None:
+    header = (files("lipverify.linear_transformer") / "table1.csv").read_text().splitlines()[0]
+    assert header == "layers,model," + ",".join(f'"{n.label}"' if "," in n.label else n.label for n in NOISES)
+    assert len(table()) == len(NOISES) * (len(LAYERS) * len(MODELS) + len(BASELINES))
+    assert all(entry.rounding > 0 or entry.value == 0 for entry in table().values())
+    assert printed("uniform-0", "DIAG", 7).value == 2.50e-12
+    assert printed("levels-1-3-5", "FULL", 7).value == 0.035
+    with pytest.raises(InvalidInput, match="8 layers of 'FULL'"):
+        printed("uniform-0", "FULL", 8)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
+def test_a_law_is_found_by_its_name(noise: NoiseLaw) -> None:
+    assert noise_named(noise.name) == noise
+
+
+@pytest.mark.parametrize("name", ["uniform", "uniform-1-2", "levels-", "levels-x", "normal-1", "uniform--1"])
+def test_a_name_of_no_law_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput):
+        noise_named(name)

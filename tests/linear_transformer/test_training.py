@@ -1,0 +1,183 @@
+"""Training: samples without bias, starts, known optima, the same bits again, records that survive JSON."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.means.samples import SampledMean
+from lipverify.linear_transformer.families import Diag, Full, Omega, family_named
+from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
+from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
+from lipverify.linear_transformer.training.comparison import Compared, comparison
+from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
+from lipverify.linear_transformer.training.objective import Objective, draw_sample
+from lipverify.linear_transformer.training.record import Trained, estimate
+from lipverify.linear_transformer.training.stages import Plan, Stage, fit
+
+EPS = float(np.finfo(float).eps)
+SMALL = Regression(3, 8, UniformNoise(2.0))
+PLAN = Plan((Stage(1024, 60, 1, 1.0), Stage(4096, 60, 0, 1e5)), draws=1, random=2, chosen_on=2048, reported_on=4096)
+ERRORS = 5.0
+"""Standard errors that a sampled mean may be off; a false alarm in two million."""
+
+
+def _trained(family: Omega | Full, starts: list[Start], seed: int = 0) -> Trained:
+    return fit(family, starts, PLAN, seed, "test/training", "array")
+
+
+def test_a_sample_with_all_of_the_worst_has_no_bias() -> None:
+    """The average of the squared label moments, which the worst contexts rule, against its exact value.
+
+    E lambda = n (d + E sigma^2) and E lambda^2 = n (n + 2) (E (|w|^2 + sigma^2)^2), at sigma = 0: n (n + 2) d (d + 2).
+    """
+    regression = Regression(3, 8, UniformNoise(0.0))
+    sample = draw_sample(regression, 32_768, 0, "test/bias")
+    energy = sample.gram[:, -1, -1]
+    for values, exact in ((energy, 8 * 3), (energy**2, 8 * 10 * 3 * 5)):
+        plain = draw_contexts(regression, 32_768, 0, "test/plain").energy ** (1 if exact == 24 else 2)
+        error = float(plain.std()) / math.sqrt(len(plain))
+        assert error < exact / 20
+        assert abs(float(values @ sample.share) - exact) <= ERRORS * error
+    assert abs(float(sample.share.sum()) - 1) <= 1e3 * EPS
+
+
+@pytest.mark.parametrize("count", [0, 8, 1000, -1024])
+def test_samples_are_whole_groups(count: int) -> None:
+    with pytest.raises(InvalidInput, match="multiples of 1024"):
+        draw_sample(SMALL, count, 0, "test")
+
+
+def test_one_layer_reaches_the_exact_optimum_of_gdplusplus() -> None:
+    """With one layer the other weights do nothing to w: DIAG is GD++, whose optimum is known exactly."""
+    family = Diag(SMALL)
+    found = _trained(family, random_starts(family, 1, 2, 0, "test"))
+    exact = optimal_gdplusplus(SMALL, 1)[0]
+    sample_error = found.loss.standard_error
+    assert sample_error < exact.loss.value / 10
+    assert abs(found.loss.value - exact.loss.value) <= ERRORS * sample_error
+    assert abs(family.four(found.array)[0, 2] / exact.layers[0][1] - 1) < 0.05
+
+
+def test_never_worse_than_its_starts() -> None:
+    """GD++ and its loss, then DIAG from it, OMEGA from DIAG, FULL from DIAG, on the sample of the last stage."""
+    optimum = optimal_gdplusplus(SMALL, 2)[-1]
+    diag, omega, full = Diag(SMALL), Omega(SMALL), Full(SMALL)
+    start = of_gdplusplus(diag, optimum.layers)
+    first = _trained(diag, [Start("GD++", start)])
+    values = [math.exp(Objective(diag, draw_sample(SMALL, 4096, 0, "test/training/train/1"), 1e5)(start)[0])]
+    values.append(first.training)
+    for family in (omega, full):
+        values.append(_trained(family, widened(family, "DIAG", first.array, 0, "test")).training)
+    gdpp, one, *wider = values
+    assert one < 0.999 * gdpp
+    assert all(value < one * (1 + 1e-6) for value in wider)
+    assert wider[0] < 0.999 * one
+
+
+def test_the_same_bits_again() -> None:
+    family = Full(SMALL)
+    short = Plan((Stage(1024, 15, 0, 1.0),), draws=1, random=2, chosen_on=1024, reported_on=1024)
+    first, again, other = (
+        fit(family, random_starts(family, 2, 2, seed, "test"), short, 0, "test/bits") for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert other.weights != first.weights
+
+
+def test_records_survive_json_and_are_estimators() -> None:
+    family = Omega(Regression(3, 8, CategoricalNoise((1.0, 3.0))))
+    short = Plan((Stage(1024, 15, 0, 1.0),), draws=1, random=1, chosen_on=1024, reported_on=1024)
+    found = fit(family, random_starts(family, 1, 1, 0, "test"), short, 0, "test/json", "array")
+    again = msgspec.json.decode(msgspec.json.encode(found), type=Trained)
+    assert again == found
+    contexts = draw_contexts(family.regression, 16, 0, "test/json")
+    assert np.array_equal(again(contexts), estimate(found.model, contexts))
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(["DIAG", "OMEGA", "FULL"]), st.integers(0, 3))
+def test_a_layer_put_in_is_at_each_place(name: str, layers: int) -> None:
+    family = family_named(name, SMALL)
+    shorter = np.arange(layers * math.prod(family.shape), dtype=float).reshape(layers, *family.shape) + 100
+    starts = inserted(family, shorter, 2, 0, "test")
+    assert len(starts) == 2 * (layers + 1)
+    for number, start in enumerate(starts):
+        assert np.array_equal(np.delete(start.weights, number // 2, axis=0), shorter)
+        assert np.abs(start.weights[number // 2]).max() < 10
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_a_diagonal_model_written_out_is_the_same(layers: int, seed: int) -> None:
+    diag, weights = Diag(SMALL), 0.3 * np.random.default_rng(seed).normal(size=(layers, 4))
+    contexts = draw_contexts(SMALL, 8, 0, "test/written")
+    first = estimate(diag.model(weights), contexts)
+    for family in (Omega(SMALL), Full(SMALL)):
+        other = estimate(family.model(family.of_diag(weights)), contexts)
+        scale = np.abs(first).max() + 1
+        assert np.abs(other - first).max() <= 1e3 * EPS * 9**layers * scale
+
+
+def test_four_numbers_of_rank_one_are_one_head() -> None:
+    diag = Diag(SMALL)
+    weights = np.random.default_rng(0).normal(size=(3, 4))
+    four = diag.four(weights)
+    back = diag.of_four(four)
+    assert np.abs(diag.four(back) - four).max() <= 100 * EPS * np.abs(four).max()
+    assert np.abs(np.linalg.norm(back[:, :2], axis=1) - np.linalg.norm(back[:, 2:], axis=1)).max() <= 100 * EPS * 3
+
+
+def test_training_needs_a_start() -> None:
+    with pytest.raises(InvalidInput, match="at least one"):
+        fit(Diag(SMALL), [], PLAN, 0, "test")
+
+
+def test_without_noise_the_baselines_lose_nothing_and_printed_numbers_keep_their_error() -> None:
+    found = comparison("uniform-0", contexts=1024, samples=2, seed=0)
+    one = found.of("GD++", 1)
+    assert found.of_baseline("TunedRR").value < 1e-20
+    assert 0 < one.loss.standard_error < 0.1
+    assert abs(one.loss.value - 55 / 31) <= ERRORS * one.loss.standard_error
+    assert 0.005 < one.printed_error < 0.02  # one or two percent of 1.768
+    assert len(one.samples) == 2
+    assert len(set(one.samples)) == 2
+
+
+def test_a_claim_needs_three_trainings_and_a_mean_that_is_believed() -> None:
+    """The half-width covers both spreads; it is infinite, with a reason, where one of them is not known."""
+    mean = SampledMean(value=1.0, standard_error=0.01, doubt=0.1)
+    common = {"layers": 1, "loss": mean, "samples": (1.0,), "protocol": mean, "printed_error": 0.0, "less": ()}
+    entry = Compared(model="DIAG", each=(mean,) * 3, spread=0.05, **common)  # type: ignore[arg-type]
+    assert entry.half_width(mean, 2.0) == pytest.approx(0.07)
+    two = Compared(model="DIAG", each=(mean,) * 2, spread=0.05, **common)  # type: ignore[arg-type]
+    assert (two.doubtful, two.half_width(mean, 2.0)) == ("2 of 3 trainings are there", math.inf)
+    rare = msgspec.structs.replace(entry, loss=msgspec.structs.replace(mean, doubt=0.3))
+    assert "rare contexts" in rare.doubtful
+    assert rare.half_width(mean, 2.0) == math.inf
+    ridge = Compared(model="TunedRR", each=(mean,), spread=0.0, **common)  # type: ignore[arg-type]
+    assert ridge.half_width(mean, 2.0) == pytest.approx(0.02)
+
+
+def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> None:
+    """E lambda^2, which the worst contexts rule, from 60 thinned samples: their spread is the error that they state."""
+    regression = Regression(3, 8, UniformNoise(0.0))
+    found = []
+    for k in range(60):
+        few, share = thinned(regression, 1024, 0, f"test/thinned/{k}")
+        found.append(thinned_mean(few.energy**2, share))
+    values = np.asarray([each.value for each in found])
+    stated = float(np.mean([each.standard_error for each in found]))
+    assert stated < 8 * 10 * 3 * 5 / 10
+    assert abs(values.mean() - 8 * 10 * 3 * 5) <= ERRORS * stated / math.sqrt(60)
+    # the spread of 60 normal values is within 4 standard errors, 9 % each, of theirs; doubts are of such a kind
+    assert 0.64 < values.std(ddof=1) / stated < 1.36
+    assert np.mean([each.trusted for each in found]) > 0.5

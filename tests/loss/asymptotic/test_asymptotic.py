@@ -1,0 +1,343 @@
+"""Leading terms derived by SymPy against the exact method: exponents, constants, errors, range."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, target
+from hypothesis import strategies as st
+from scipy.special import gamma
+
+from lipverify import Problem, loss_terms, optimal_window
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.laws import Affine, Law, ReLU
+from lipverify.loss.asymptotic import asymptotic_terms, leading, valid_windows
+from lipverify.loss.asymptotic.closed import closed_numbers, known
+from lipverify.loss.asymptotic.derived import numbers_of
+from lipverify.loss.asymptotic.links import read
+from lipverify.loss.asymptotic.sphere import L, c, d, density, half_moment, mean, n, sigma, w
+from lipverify.loss.asymptotic.tasks import Ridges, applied, task_of
+from lipverify.loss.asymptotic.tokens import circle_mean
+from lipverify.problem.law import RidgeLaw
+from lipverify.problem.laws import Cosine, Quadratic, Scaled
+from lipverify.problem.own import Ridge, Zonal
+from lipverify.report.latex import typst_math
+from lipverify.scaling import growth
+from tests.strategies import log_floats
+
+NAMED: tuple[Scaled, ...] = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0))
+AGREEMENT = 1e-6
+"""To which measured limits and derived ones must agree, relative."""
+
+
+def value(expression: Any, law: Law) -> float:
+    """An expression at a dimension already filled in and the law's own L."""
+    return float(expression.subs(L, sympy.Rational(getattr(law, "L", 1.0))).evalf(20))
+
+
+def by_name(law: Law) -> str:
+    return type(law).__name__
+
+
+def richardson(values: Any, noise: float) -> tuple[float, float]:
+    """The limit of a polynomial in w^{-1/2} from values on a ladder of ratio 4 in w, and its error."""
+    column, previous = np.asarray(values), math.nan
+    for order in range(1, column.size):
+        previous = float(column[-1])
+        column = (2**order * column[1:] - column[:-1]) / (2**order - 1)
+    # the coefficients of the values in the limit add up to less than 10 in size
+    return float(column[-1]), abs(float(column[-1]) - previous) + 10 * noise
+
+
+@pytest.mark.parametrize("law", NAMED, ids=by_name)
+@pytest.mark.parametrize(("dimension", "largest"), [(2, 1e9), (3, 1e9), (5, 1e7), (8, 4e5)])
+def test_measured_limits_are_the_derived_ones(law: Law, dimension: int, largest: float) -> None:
+    """n -> infinity is reached: what is left of it is below 1e-8 at the largest w."""
+    form = leading(law, dimension)
+    windows = largest / 4.0 ** np.arange(8 if dimension < 8 else 7)[::-1]
+    terms = loss_terms(Problem(d=dimension, n=1e30, law=law, sigma=1.0), w=windows)
+    growth_of_noise = sympy.Rational(dimension - 1, 2)
+    for values, errors, exponent, constant in (
+        (terms.bias, terms.bias_error, -form.beta, form.bias_constant),
+        (terms.noise * 1e30, terms.noise_error * 1e30, growth_of_noise, form.noise_constant),
+    ):
+        noise, expected = 1e-8 + float(np.max(errors / values)), value(constant, law)
+        slope, slope_error = richardson(np.diff(np.log(values)) / math.log(4), noise)
+        assert slope_error < AGREEMENT
+        assert abs(slope - float(exponent)) <= slope_error
+        ratio, ratio_error = richardson(values / windows ** float(exponent) / expected, noise)
+        assert ratio_error < AGREEMENT
+        assert abs(ratio - 1) <= ratio_error
+
+
+@pytest.mark.parametrize("law", NAMED[:2], ids=by_name)
+def test_the_optimal_window_grows_as_derived(law: Law) -> None:
+    form = leading(law, 2)
+    exact = Problem(d=2, n=100, law=law, sigma=1.0)
+    measured = growth(lambda tokens: optimal_window(exact.replace(n=tokens)).w, start=1e16, stop=1e30, points=14)
+    ratio, error = measured.limit_of_ratio(float(form.window_exponent))
+    assert abs(measured.exponent - float(form.window_exponent)) <= measured.error < AGREEMENT
+    assert abs(ratio - value(form.window_constant, law)) <= error < AGREEMENT * ratio
+
+
+@pytest.mark.parametrize("law", NAMED, ids=by_name)
+def test_window_and_loss_balance_the_two_terms(law: Law) -> None:
+    """By numbers, at every d: the derivative vanishes, and the loss is what the terms add up to."""
+    for dimension in (2, 3, 7, 20):
+        form = leading(law, dimension)
+        at = {n: 1e20, sigma: 0.3, L: 1.7}
+        window = float(form.window.subs(at).evalf())
+        noise, bias = (float(term.subs(at).subs(w, window).evalf()) for term in (form.noise, form.bias))
+        rounding = 1e3 * np.finfo(float).eps
+        assert (dimension - 1) / 2 * noise == pytest.approx(float(form.beta) * bias, rel=rounding)
+        assert float(form.loss.subs(at).evalf()) == pytest.approx(noise + bias, rel=rounding)
+        Lambda = at[n] * at[L] ** 2 / at[sigma] ** 2
+        constants = (form.window_constant, form.loss_constant * L**2)
+        for constant, exponent, whole in zip(
+            constants, (form.window_exponent, form.loss_exponent), (window, noise + bias), strict=True
+        ):
+            power = float(constant.subs(at).evalf()) * Lambda ** float(exponent)
+            assert power == pytest.approx(whole, rel=rounding)
+
+
+def drawn_laws() -> st.SearchStrategy[Law]:
+    constants = log_floats(0.1, 10)
+    return st.one_of(*(constants.map(law) for law in (Affine, ReLU, Quadratic, Cosine)))
+
+
+@given(
+    law=drawn_laws(),
+    dimension=st.integers(2, 20),
+    tokens=log_floats(1e2, 1e30).map(round),
+    place=st.floats(0, 1),
+)
+def test_the_error_covers_what_is_left_out(law: Law, dimension: int, tokens: int, place: float) -> None:
+    problem = Problem(d=dimension, n=tokens, law=law, sigma=1.0)
+    valid = valid_windows(problem)
+    if valid is None:
+        with pytest.raises(OutOfReach, match=r"no w does|at most w from"):
+            asymptotic_terms(problem, 10.0)
+        return
+    low, high = math.log(valid[0] * 1.001), math.log(min(valid[1], 1e6) / 1.001)
+    if low >= high:
+        return
+    window = math.exp(low + place * (high - low))
+    value, exact = asymptotic_terms(problem, window), loss_terms(problem, w=window)
+    for name in ("noise", "bias"):
+        off = abs(getattr(value, name) - getattr(exact, name))
+        allowed = getattr(value, name + "_error") + getattr(exact, name + "_error")
+        target(float(off / allowed), label=name)
+        assert off <= allowed
+
+
+@pytest.mark.parametrize("law", NAMED, ids=by_name)
+def test_the_error_is_not_much_larger_than_what_is_left_out(law: Law) -> None:
+    problem = Problem(d=5, n=1e12, law=law, sigma=1.0)
+    low, high = valid_windows(problem) or (math.nan, math.nan)
+    windows = np.geomspace(1.1 * low, math.sqrt(low * high), 5)
+    value, exact = asymptotic_terms(problem, windows), loss_terms(problem, w=windows)
+    assert np.all(value.bias_error < 1000 * np.abs(value.bias - exact.bias))
+    assert np.all(value.noise_error < 1000 * np.abs(value.noise - exact.noise))
+
+
+def test_arrays_keep_their_shape_and_rays_their_scale() -> None:
+    problem = Problem(d=4, n=10**12, law=Affine(L=1.0), sigma=1.0)
+    windows = np.array([[20.0, 40.0], [80.0, 160.0]])
+    terms = asymptotic_terms(problem, windows)
+    assert terms.bias.shape == terms.noise_error.shape == (2, 2)
+    assert terms.method == "asymptotic"
+    one = asymptotic_terms(problem, 80.0)
+    assert (one.noise.shape, float(one.noise)) == ((), terms.noise[1, 0])
+    other = asymptotic_terms(problem.replace(law=Affine(L=3.0), sigma=2.0), windows)
+    np.testing.assert_allclose(other.bias / terms.bias, 9.0, rtol=1e-12)
+    np.testing.assert_allclose(other.noise / terms.noise, 4.0, rtol=1e-12)
+
+
+def test_a_constant_law_has_noise_only() -> None:
+    terms = asymptotic_terms(Problem(d=3, n=10**9, law=ReLU(L=0.0), sigma=1.0), [10.0, 100.0])
+    assert not np.any(terms.bias)
+    assert not np.any(terms.bias_error)
+    assert np.all(terms.noise > 0)
+
+
+@pytest.mark.parametrize("window", [0.0, 1e-3, 1e9, 1e308])
+@pytest.mark.parametrize("dimension", [2, 5, 40, 1000])
+def test_outside_the_range_there_is_no_answer(window: float, dimension: int) -> None:
+    problem = Problem(d=dimension, n=10**6, law=Affine(L=1.0))
+    with pytest.raises(OutOfReach, match=r"leading terms .*use method='exact'"):
+        asymptotic_terms(problem, [window])
+
+
+@pytest.mark.parametrize("law", [Affine(L=0.7), ReLU(L=3.0), Quadratic(L=2.0), Cosine(L=1.5), ReLU(L=0.0)])
+@pytest.mark.parametrize("dimension", [2, 3, 4, 5, 8, 11, 40])
+def test_the_closed_forms_are_what_is_derived(law: Law, dimension: int) -> None:
+    closed, derived = closed_numbers(law, dimension), numbers_of(law, dimension)
+    for name in ("noise", "noise_next", "tokens_next", "bias", "bias_next", "spread"):
+        one, other = getattr(closed, name), getattr(derived, name)
+        if one is None:
+            assert other is None or not known(law)
+        else:  # logarithms of gamma functions, to a few roundings of their size
+            assert astuple(one) == pytest.approx(astuple(other), rel=1e-12, abs=1e-12)
+
+
+def test_a_refusal_derives_nothing() -> None:
+    script = (
+        "import sys; from lipverify import Problem, loss_terms; from lipverify.laws import *\n"
+        "for law in (Affine(), ReLU(), Quadratic(), Cosine()):\n"
+        "    try: loss_terms(Problem(d=5, n=100, law=law), 5.0, 'asymptotic')\n"
+        "    except Exception as refused: print(type(refused).__name__, 'sympy' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["OutOfReach", "False"] * 4
+
+
+@pytest.mark.parametrize("tokens", [10**12, 1e30])
+def test_the_range_ends_where_it_says(tokens: float) -> None:
+    problem = Problem(d=5, n=tokens, law=ReLU(L=1.0))
+    valid = valid_windows(problem)
+    assert valid is not None
+    asymptotic_terms(problem, [valid[0] * 1.0001, valid[1] * 0.9999])
+    for outside in (valid[0] * 0.9999, valid[1] * 1.0001):
+        with pytest.raises(OutOfReach):
+            asymptotic_terms(problem, [outside])
+
+
+def test_the_links_are_those_of_the_laws() -> None:
+    points = np.linspace(-0.99, 0.99, 34)
+    for law in NAMED:
+        law = type(law)(L=1.7)
+        task = task_of(law)
+        assert isinstance(task, Ridges)
+        assert float(task.variance.subs(L, 1.7)) == pytest.approx(law.amplitude_variance, rel=1e-15)
+        for link, expected in zip(task.links, law.links(points, np), strict=True):
+            for piece in link.pieces:
+                inside = (points > float(piece.low)) & (points < float(piece.high))
+                values = sympy.lambdify(c, piece.h.subs(L, 1.7), "numpy")(points) + 0 * points
+                np.testing.assert_allclose(values[inside], expected[inside], atol=1e-15)
+
+
+def test_harmonics_and_links_give_the_same() -> None:
+    """L <q, x> is degree 1 and L (<q, x>^2 - 1/d) degree 2: their covariances by the addition theorem."""
+    pairs = (
+        (Affine(), 3, 3.0, Zonal(spectrum=(0.0, 1.0))),
+        (Quadratic(), 2, 1.0, Zonal(spectrum=(0.0, 0.0, 0.125))),
+    )
+    for law, dimension, constant, zonal in pairs:
+        one, other = leading(law, dimension), leading(zonal, dimension)
+        for name in ("bias", "bias_next", "spread", "beta"):
+            difference = getattr(one, name).subs(L, sympy.Rational(constant)) - getattr(other, name)
+            assert sympy.simplify(difference) == 0, name
+
+
+def test_a_link_that_is_read_gives_what_the_named_law_gives() -> None:
+    windows = np.array([500.0, 5000.0])
+    pairs: tuple[tuple[RidgeLaw, RidgeLaw], ...] = (
+        (Ridge(lambda z: np.cos(2 * z)), Cosine(L=2.0)),
+        (Ridge(lambda z: 3 * z**2), Quadratic(L=3.0)),
+    )
+    for own, named in pairs:
+        one, other = (asymptotic_terms(Problem(d=4, n=1e20, law=law), windows) for law in (own, named))
+        np.testing.assert_allclose(one.bias, other.bias, rtol=1e-12)
+        np.testing.assert_allclose(one.bias_error, other.bias_error, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Ridge(lambda z: np.sin(z) + abs(z - 0.5), kinks=(0.5,)),
+        Ridge(lambda z: 1 / (2 + z)),
+        Ridge(lambda z: np.exp(z)),
+    ],
+    ids=["kink off the equator", "pole outside", "exponential"],
+)
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_ones_own_links_agree_with_the_exact_method(law: Ridge, dimension: int) -> None:
+    problem = Problem(d=dimension, n=1e30, law=law)
+    windows = np.geomspace(1e4, 1e8, 4) if dimension == 2 else np.array([2e3, 2e4])
+    value, exact = asymptotic_terms(problem, windows), loss_terms(problem, w=windows)
+    assert np.all(np.abs(value.bias - exact.bias) <= value.bias_error + exact.bias_error)
+    assert np.all(value.bias_error < 0.5 * value.bias)
+
+
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        (Ridge(lambda z: np.where(z > 0, z, 0 * z), kinks=(0.0,)), "cannot be read as a formula"),
+        (Ridge(lambda z: abs(z)), "declare it"),
+        (Ridge(lambda z: abs(z) * z, kinks=(0.0,)), "curvature"),
+        (Ridge(lambda z: np.sqrt(1 - z), kinks=(1.0,)), "no derivative"),
+        (Zonal(kernel=lambda t: t), "spectrum"),
+    ],
+    ids=["comparison", "undeclared kink", "curvature", "pole", "kernel"],
+)
+def test_laws_that_cannot_be_derived_are_refused(law: Law, message: str) -> None:
+    with pytest.raises(OutOfReach, match=message):
+        leading(law)
+
+
+def test_bad_input_is_named() -> None:
+    for dimension in (1, 2.0, True):
+        with pytest.raises(InvalidInput, match="ambient dimension"):
+            leading(Affine(), dimension)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="constant"):
+        leading(Affine(L=0.0))
+
+    class Changed(Affine, frozen=True, tag="changed"):
+        pass
+
+    with pytest.raises(InvalidInput, match="only"):
+        leading(Changed())
+
+
+def test_reading_keeps_decimals() -> None:
+    assert read(lambda z: 0.1 + (-z) ** 3 / 2) == sympy.Rational(1, 10) - c**3 / 2
+    assert read(lambda z: np.tanh(2 - z) * np.abs(z)) == sympy.tanh(2 - c) * abs(c)
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 5, 9])
+def test_means_over_the_sphere(dimension: int) -> None:
+    for h in (c**2, c**4, sympy.cos(3 * c), c * sympy.sin(c) ** 2 * sympy.cos(c), sympy.exp(c)):
+        closed = complex(mean(h).subs(d, dimension).evalf(20))
+        angle = sympy.Symbol("angle")
+        integrand = (h * density(c) * (1 - c**2) ** sympy.Rational(1, 2)).subs(d, dimension)
+        over_angles = sympy.lambdify(angle, sympy.simplify(integrand.subs(c, sympy.cos(angle))), "numpy")
+        nodes = (np.arange(400) + 0.5) * np.pi / 400
+        # midpoints in the angle, for functions that continue evenly beyond both poles
+        expected = np.mean(over_angles(nodes)) * np.pi if dimension % 2 == 0 else _gauss(h, dimension)
+        assert closed == pytest.approx(expected, abs=1e-13)
+    half = float(half_moment(1).subs(d, dimension))
+    assert half == pytest.approx(
+        gamma(dimension / 2) / (2 * math.sqrt(math.pi) * gamma((dimension + 1) / 2)), rel=1e-14
+    )
+
+
+def _gauss(h: Any, dimension: int) -> float:
+    """Gauss-Legendre: for odd d the density is a polynomial."""
+    x, weight = np.polynomial.legendre.leggauss(60)
+    return float(np.sum(weight * sympy.lambdify(c, (h * density(c)).subs(d, dimension), "numpy")(x)))
+
+
+def test_the_mean_over_a_circle_has_the_series_that_was_derived() -> None:
+    """For e^c at c = 0.3, d = 3, where the circle is sampled evenly: what is left out is of third order."""
+    at, series = 0.3, [applied(a, sympy.exp(c)).subs(d, 3).subs(c, 0.3) for a in circle_mean()]
+
+    def left_out(s: float) -> float:
+        r = np.cos(2 * np.pi * np.arange(64) / 64)
+        circle = np.exp(at * (1 - s) + math.sqrt((1 - at**2) * (2 * s - s**2)) * r)
+        return float(np.mean(circle)) - float(sum(a * s**j for j, a in enumerate(series)))
+
+    ratios = [left_out(s) / left_out(s / 2) for s in (0.02, 0.01)]
+    assert abs(ratios[1] - 8) < abs(ratios[0] - 8) < 0.1
+
+
+@pytest.mark.parametrize("law", NAMED, ids=by_name)
+def test_everything_prints_as_latex_that_the_report_sets(law: Law) -> None:
+    for name, formula in leading(law).latex().items():
+        assert typst_math(formula), name

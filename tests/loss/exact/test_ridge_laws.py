@@ -1,0 +1,230 @@
+"""The exact method for every ridge law: special cases that have closed forms, and routes that must agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings, target
+from hypothesis import strategies as st
+from scipy.special import hyp0f1, ive
+
+from lipverify import Problem, loss_terms
+from lipverify.errors import OutOfReach
+from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw
+from lipverify.loss.exact.ridge.laws import parts_of
+from tests.strategies import lengths, log_floats
+
+Bias = tuple[float, float]
+EPS = float(np.finfo(float).eps)
+
+
+def half_line(z: np.ndarray) -> np.ndarray:
+    return np.maximum(z, 0)
+
+
+TWINS: list[tuple[Law, Law, float]] = [
+    (Ridge(lambda z: z), Affine(), 1 / 3),
+    (Ridge(lambda z: z**2), Quadratic(), 1.0),
+    (Ridge(lambda z: np.cos(3 * z)), Cosine(L=3.0), 1.0),
+    (Ridge(half_line, kinks=(0.0,)), ReLU(), 2 / 3),
+    (Ridge(lambda z: z, kinks=(-1.0, 1.0)), Affine(), 1 / 3),
+    (Ridge(lambda z: np.abs(z - 1), kinks=(1.0,)), Affine(), 1 / 3),
+    (Ridge(lambda z: 1 - z, kinks=(0.3,)), Affine(), 1 / 3),
+]
+
+
+def bias(law: Law, d: int, n: float, w: float) -> Bias:
+    terms = loss_terms(Problem(d=d, n=n, law=law), w)
+    return float(terms.bias), float(terms.bias_error)
+
+
+@pytest.mark.parametrize(("d", "n", "w"), [(2, 1e4, 20.0), (3, 1e6, 10.0), (5, 1e30, 1e6), (5, 1e30, 1e-3)])
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: f"{twin[1].name}-{len(twin[0].kinks)}")
+def test_a_link_of_ones_own_gives_what_the_law_of_that_name_gives(
+    twin: tuple[Law, Law, float], d: int, n: float, w: float
+) -> None:
+    own, named, ratio = twin
+    (ours, our_error), (theirs, their_error) = bias(own, d, n, w), bias(named, d, n, w)
+    # the kink that is declared but absent is averaged by the rule over all angles
+    assert abs(ours * ratio - theirs) <= our_error * ratio + their_error
+    assert our_error <= 1e-8 * ours
+
+
+@settings(max_examples=10)
+@given(d=st.integers(2, 40), n=lengths(), w=log_floats(1e-3, 1e4), L=log_floats(0.05, 20.0))
+def test_the_increment_of_the_cosine_and_differences_of_it_agree(d: int, n: float, w: float, L: float) -> None:
+    assume(w ** ((d - 1) / 2) < 1e-2 * n)
+    exact, exact_error = bias(Cosine(L=L), d, n, w)
+    plain, plain_error = bias(Ridge(lambda z: np.cos(L * z)), d, n, w)
+    # differences of cosines lose digits as L -> 0: 1 - cos ~ L^2
+    rounding = 64 * EPS * exact / min(L, 1.0) ** 2
+    ratio = abs(exact - plain) / (exact_error + plain_error + rounding)
+    target(ratio)
+    assert ratio <= 1
+
+
+@pytest.mark.parametrize("law", [Cosine(L=0.5), Cosine(L=8.0), Quadratic(), Ridge(np.exp), Ridge(half_line, (0.0,))])
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_uniform_weights_leave_the_variance(law: RidgeLaw, d: int) -> None:
+    ours, error = bias(law, d, 10, 0.0)
+
+    def variance(points: int) -> float:
+        """By a rule of another kind: the angle is uniform after sin^{d-2}, midpoints on either side of the equator."""
+        theta = (np.arange(points) + 0.5) * math.pi / points
+        weight = np.sin(theta) ** (d - 2) / np.sum(np.sin(theta) ** (d - 2))
+        values = law.links(np.cos(theta), np)[0]
+        return float(weight @ values**2 - (weight @ values) ** 2) * law.amplitude_variance
+
+    coarse, fine = variance(4000), variance(8000)
+    # a kink leaves a remainder of second order, a third of what doubling the points changes
+    assert abs(ours / 1.1 - fine) <= error + abs(fine - coarse) + 16 * EPS * fine
+    assert abs(fine - coarse) <= 1e-6 * fine
+    assert error <= 1e-9 * ours
+
+
+def test_the_variance_of_the_cosine_is_a_bessel_function() -> None:
+    for d, L in ((2, 1.0), (3, 5.0), (7, 0.3)):
+        square, mean = (1 + hyp0f1(d / 2, -(L**2))) / 2, hyp0f1(d / 2, -(L**2) / 4)
+        ours, error = bias(Cosine(L=L), d, 10, 0.0)
+        assert abs(ours / 1.1 - (square - mean**2)) <= error + 8 * EPS
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 20])
+@pytest.mark.parametrize("w", [0.5, 30.0])
+def test_infinitely_many_tokens_give_bessel_functions(d: int, w: float) -> None:
+    """B -> (E[g h] / E g)^2 averaged over the task: with E g t = E g I_{d/2}(w) / I_{d/2-1}(w)."""
+    t = float(ive(d / 2, w) / ive(d / 2 - 1, w))
+    t2 = 1 - (d - 1) * t / w  # E t^2 from the recurrence of the Bessel functions
+    limits: list[tuple[Law, float]] = [
+        (Affine(), (1 - t) ** 2 / (3 * d)),
+        (Quadratic(), 2 * (1 - t2) ** 2 / ((d - 1) * (d + 2))),
+    ]
+    for law, limit in limits:
+        ours, error = bias(law, d, 1e30, w)
+        assert abs(ours - limit) <= error + 16 * EPS / (1 - t) * limit  # the rounding of 1 - t
+
+
+CORNERS: dict[str, tuple[Callable[[], Law], int, float, float]] = {
+    "two dimensions": (lambda: Cosine(L=2.0), 2, 50, 7.0),
+    "two tokens, w = 1e6, affine": (Affine, 2, 2, 1e6),
+    "two tokens, w = 1e6, quadratic": (Quadratic, 5, 2, 1e6),
+    "1e30 tokens, w = 1e-3": (lambda: Cosine(L=1.0), 4, 1e30, 1e-3),
+    "1e30 tokens, w = 1e-3, relu": (ReLU, 4, 1e30, 1e-3),
+    "a kink next to the pole": (lambda: Ridge(lambda z: np.maximum(z - 0.999, 0), kinks=(0.999,)), 3, 1e6, 1e3),
+    "a kink at the pole": (lambda: Ridge(lambda z: np.abs(z - 1), kinks=(1.0,)), 3, 1e6, 1e3),
+    "a thousand dimensions": (ReLU, 1000, 1e6, 20.0),
+    "a thousand dimensions, cosine": (lambda: Cosine(L=10.0), 1000, 1e6, 50.0),
+    "w = 1e6": (lambda: Cosine(L=1.0), 3, 1e30, 1e6),
+    "two kinks": (lambda: Ridge(lambda z: np.abs(z - 0.5) - np.abs(z + 0.2), kinks=(0.5, -0.2)), 3, 1e6, 20.0),
+}
+
+
+DEAR = ("a thousand dimensions",)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in CORNERS])
+def test_hard_corners_reach_the_accuracy_promised(name: str) -> None:
+    law, d, n, w = CORNERS[name]
+    ours, error = bias(law(), d, n, w)
+    assert 0 < error <= 1e-8 * ours
+
+
+def test_a_kink_next_to_the_pole_agrees_with_sampling() -> None:
+    problem = Problem(d=3, n=200, law=Ridge(lambda z: np.maximum(z - 0.9, 0), kinks=(0.9,)))
+    exact = loss_terms(problem, 3.0)
+    sampled = loss_terms(problem, 3.0, "montecarlo", contexts=20_000)
+    assert sampled.bias_error <= 0.3 * sampled.bias
+    assert abs(exact.bias - sampled.bias) <= exact.bias_error + sampled.bias_error
+
+
+def test_a_kink_that_is_not_declared_shows_in_the_error() -> None:
+    """The control of the above: the table of a smooth link cannot follow a kink, and must say so."""
+    truth, _ = bias(Ridge(half_line, kinks=(0.0,)), 5, 1e6, 20.0)
+    ours, error = bias(Ridge(half_line), 5, 1e6, 20.0)
+    assert abs(ours - truth) <= error
+    assert error > 1e-6 * ours
+
+
+def test_what_would_take_minutes_is_refused() -> None:
+    law = Ridge(lambda z: np.abs(z - 0.1), kinks=(0.1,))
+    with pytest.raises(OutOfReach, match="w = 100000: windows hold few tokens"):
+        loss_terms(Problem(d=3, n=2, law=law), 1e5, route="ridge")
+
+
+def test_what_one_route_cannot_reach_the_other_does() -> None:
+    fast = Problem(d=2, n=1e4, law=Cosine(L=300.0))
+    with pytest.raises(OutOfReach, match="L = 300"):
+        loss_terms(fast, 20.0, route="ridge")
+    terms = loss_terms(fast, 20.0)
+    assert terms.bias_error <= 1e-9 * terms.bias
+    assert 0.4 < float(terms.bias) < 0.6, "a window that sees nothing of the law leaves its variance, 1/2"
+
+
+@pytest.mark.slow
+def test_few_tokens_in_many_dimensions_are_reached_by_one_route_or_the_other() -> None:
+    few = Problem(d=13, n=3, law=Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,)))
+    terms = loss_terms(few, 0.02)
+    assert terms.bias_error <= 1e-8 * terms.bias
+
+
+def test_tables_are_made_once_for_a_law_and_a_dimension() -> None:
+    calls = 0
+
+    def link(z: np.ndarray) -> np.ndarray:
+        nonlocal calls
+        calls += 1
+        return np.sin(z)
+
+    law = Ridge(link)
+    parts_of(law, 3)
+    made = calls
+    assert made > 0
+    loss_terms(Problem(d=3, n=100, law=law), [1.0, 2.0])
+    loss_terms(Problem(d=3, n=1e6, law=law), 3.0)
+    assert calls == made
+
+
+def test_windows_together_are_windows_one_by_one() -> None:
+    w = np.geomspace(1e-2, 1e5, 9)
+    for law in (Affine(), ReLU(), Cosine(L=4.0)):
+        problem = Problem(d=4, n=1e8, law=law)
+        together = loss_terms(problem, w)
+        for i, one in enumerate(w):
+            alone = loss_terms(problem, one)
+            assert abs(together.bias[i] - alone.bias) <= together.bias_error[i] + alone.bias_error
+            assert abs(together.noise[i] - alone.noise) <= together.noise_error[i] + alone.noise_error
+
+
+class Pair(RidgeLaw, frozen=True):
+    """f(x) = l_1 z^2 + l_2 sin(z), amplitudes independent of unit variance: a law with links of one's own."""
+
+    name: ClassVar[str] = "pair"
+
+    @property
+    def amplitude_variance(self) -> float:
+        return 1.0
+
+    def links(self, z: Any, xp: Any) -> list[Any]:
+        return [z * z, xp.sin(z)]
+
+    def amplitudes(self, uniforms: Any) -> Any:
+        return np.sqrt(12.0) * (uniforms - 0.5)
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        return (radius**2, 2 * radius)
+
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        return (radius**2, radius)
+
+
+@pytest.mark.parametrize(("d", "n", "w"), [(3, 10, 2.0), (5, 100, 8.0), (2, 2, 1.0)])
+def test_every_link_of_a_law_counts(d: int, n: int, w: float) -> None:
+    p = Problem(d=d, n=n, law=Pair(), sigma=1.0)
+    ridge, zonal = (loss_terms(p, w, route=route) for route in ("ridge", "zonal"))
+    assert abs(ridge.bias - zonal.bias) <= ridge.bias_error + zonal.bias_error
+    first = loss_terms(p.replace(law=Quadratic()), w)
+    assert ridge.bias > first.bias + ridge.bias_error + first.bias_error

@@ -1,0 +1,266 @@
+"""The second exact route: its spectra against closed forms, and its terms against the first route."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings, target
+from hypothesis import strategies as st
+from scipy.special import eval_gegenbauer, hyp0f1
+
+from lipverify import LossTerms, Problem, loss_terms, optimal_window
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
+from lipverify.loss.exact.zonal.harmonics import deficits, dimension
+from lipverify.loss.exact.zonal.projection import of_links
+from lipverify.loss.exact.zonal.spectrum import spectrum_of
+from tests.strategies import lengths, log_floats
+
+EPS = float(np.finfo(float).eps)
+
+
+def disagreement(one: LossTerms, other: LossTerms) -> float:
+    """The largest difference of a term, over the sum of the errors claimed."""
+    noise = np.abs(one.noise - other.noise) / (one.noise_error + other.noise_error)
+    bias = np.abs(one.bias - other.bias) / (one.bias_error + other.bias_error)
+    return float(max(np.max(noise), np.max(bias)))
+
+
+def routes(problem: Problem, w: float) -> tuple[LossTerms, LossTerms]:
+    return loss_terms(problem, w, route="ridge"), loss_terms(problem, w, route="zonal")
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 50])
+def test_deficits_are_one_minus_gegenbauer_polynomials(d: int) -> None:
+    near = np.array([1e-9, 1e-3, 0.5, 1.0, 1.7, 2.0])
+    for degree, deficit in enumerate(islice(deficits(d, near), 12), 1):
+        if d == 2:
+            theta = 2 * np.arcsin(np.sqrt(near / 2))
+            expected = 2 * np.sin(degree * theta / 2) ** 2
+        else:
+            a = (d - 2) / 2
+            expected = 1 - eval_gegenbauer(degree, a, 1 - near) / eval_gegenbauer(degree, a, 1.0)
+        # what the subtraction leaves of polynomials that are at most one in absolute value
+        assert deficit == pytest.approx(expected, rel=0, abs=4 * degree * EPS)
+        # next to the pole 1 - P_l = l (l + d - 2) / (d - 1) near, up to l^2 near; a subtraction leaves seven digits
+        at_pole = degree * (degree + d - 2) / (d - 1) * near[0]
+        assert deficit[0] == pytest.approx(at_pole, rel=degree**2 * near[0] + EPS)
+
+
+def test_deficits_keep_their_digits_at_high_degrees() -> None:
+    theta = np.array([1e-4, 1e-2, 0.5, 2.0, 3.1])
+    degree = 20_000
+    deficit = next(islice(deficits(2, 2 * np.sin(theta / 2) ** 2), degree - 1, None))
+    # the angle itself is rounded, and its sine is as steep as the degree
+    assert deficit == pytest.approx(2 * np.sin(degree * theta / 2) ** 2, rel=0, abs=4 * degree * EPS)
+
+
+def test_harmonics_are_counted() -> None:
+    for d in (2, 3, 4, 9):
+        for degree in range(1, 20):
+            count = math.comb(degree + d - 1, degree) - (math.comb(degree + d - 3, degree - 2) if degree > 1 else 0)
+            assert dimension(d, degree) == count
+
+
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_spectra_sum_to_the_covariance(d: int) -> None:
+    theta = np.array([0.0, 0.3, 1.2, 2.0, math.pi])
+    t = np.cos(theta)
+    relu = (np.sin(theta) + (np.pi - theta) * t) / (3 * np.pi * d)
+
+    def cosine(x: np.ndarray) -> np.ndarray:
+        return (hyp0f1(d / 2, -9 * (1 - x) / 2) + hyp0f1(d / 2, -9 * (1 + x) / 2)) / 2
+
+    for law, kernel in ((Affine(), t / (3 * d)), (ReLU(), relu), (Cosine(L=3.0), cosine(t))):
+        spectrum = spectrum_of(law, d, 400)
+        increments = sum(k * deficit for k, deficit in zip(spectrum.k, deficits(d, 1 - t), strict=False))
+        slack = spectrum.error.sum() * 2 + 2 * spectrum.tail + spectrum.tail_error + 64 * EPS * abs(kernel[0])
+        assert np.all(np.abs(kernel[0] - kernel - increments) <= slack)
+        assert 2 * spectrum.tail < 1e-5 * kernel[0]
+
+
+@pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(L=3.0), Quadratic()], ids=lambda law: law.name)
+@pytest.mark.parametrize("d", [2, 3, 6])
+def test_closed_forms_are_what_projection_gives(law: Affine, d: int) -> None:
+    known, projected = spectrum_of(law, d, 12), of_links(law, d, 12)
+    size = min(known.k.size, projected.k.size)
+    assert size >= 1
+    assert np.all(np.abs(known.k[:size] - projected.k[:size]) <= known.error[:size] + projected.error[:size])
+    assert known.total == pytest.approx(projected.total, rel=16 * EPS)
+
+
+GRID = [(2, 1e4, 20.0), (3, 100, 10.0), (5, 3, 5.0), (2, 2, 8.0), (8, 1e30, 3e3), (20, 1e30, 100.0), (3, 1e30, 1e-3)]
+LAWS = [Affine(), Quadratic(L=0.5), Cosine(L=3.0), ReLU(), Cosine(L=30.0)]
+
+
+PAIRS = [(law, *place) for law in LAWS for place in GRID]
+
+
+@pytest.mark.parametrize(("law", "d", "n", "w"), PAIRS)
+def test_the_two_routes_agree(law: Law, d: int, n: float, w: float) -> None:
+    ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
+    assert disagreement(ridge, zonal) <= 1
+    assert zonal.noise_error <= 1e-10 * zonal.noise
+    assert zonal.bias_error <= 1e-10 * zonal.bias
+
+
+@pytest.mark.parametrize(("d", "n", "w"), [(3, 1e6, 50.0), (2, 1e5, 7.0), (4, 1e12, 200.0)])
+def test_the_two_routes_agree_for_a_kink_off_the_equator(d: int, n: float, w: float) -> None:
+    law = Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,))
+    ridge, zonal = routes(Problem(d=d, n=n, law=law), w)
+    assert disagreement(ridge, zonal) <= 1
+    assert zonal.bias_error <= 1e-5 * zonal.bias
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "w", "L"), [(2, 3, 0.25, 20.0), (400, 2, 0.9, 1.0), (3, 7, 300.0, 5.0), (2, 1e30, 1e9, 3.0)]
+)
+def test_the_two_routes_agree_where_rules_are_hardest(d: int, n: float, w: float, L: float) -> None:
+    """Many harmonics over the whole sphere, a density like a needle, few tokens, and narrow windows."""
+    ridge, zonal = routes(Problem(d=d, n=n, law=Cosine(L=L)), w)
+    assert disagreement(ridge, zonal) <= 1
+    assert zonal.total_error <= 1e-11 * zonal.total
+
+
+def test_high_frequencies_are_resolved() -> None:
+    """Cosine(L=100) on the circle: with too few nodes for its harmonics both halves of a rule err alike."""
+    ridge, zonal = routes(Problem(d=2, n=3, law=Cosine(L=100.0)), 0.25)
+    assert disagreement(ridge, zonal) <= 1
+    assert zonal.bias_error <= 1e-11 * zonal.bias
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_a_kink_that_is_not_declared_shows_in_the_error(d: int) -> None:
+    hidden, declared = Ridge(lambda z: np.abs(z - 0.5)), Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,))
+    zonal = loss_terms(Problem(d=d, n=1e6, law=hidden), 5.0, route="zonal")
+    ridge = loss_terms(Problem(d=d, n=1e6, law=declared), 5.0, route="ridge")
+    assert disagreement(ridge, zonal) <= 1
+    assert 1e-9 * zonal.bias < zonal.bias_error < 0.01 * zonal.bias
+
+
+def test_a_gap_in_the_spectrum_does_not_end_it() -> None:
+    ridge, zonal = routes(Problem(d=3, n=1e5, law=Ridge(lambda z: z + eval_gegenbauer(20, 0.5, z))), 50.0)
+    assert disagreement(ridge, zonal) <= 1
+    assert zonal.bias_error <= 1e-9 * zonal.bias
+
+
+@pytest.mark.parametrize("law", [Affine(L=0.0), Cosine(L=0.0), Zonal(spectrum=(2.0,)), Ridge(lambda z: 0 * z + 2)])
+def test_constant_functions_have_no_bias(law: Law) -> None:
+    terms = loss_terms(Problem(d=3, n=10, law=law), [0.0, 2.0], route="zonal")
+    assert np.all(np.abs(terms.bias) <= terms.bias_error)
+    assert np.all(terms.bias_error < 1e-25)
+    assert abs(terms.noise[0] - 0.1) <= terms.noise_error[0]
+
+
+@pytest.mark.parametrize(("n", "w"), [(1, 7.0), (5, 0.0), (5, 5e-324), (5, 1e-15), (1e30, 1e-300)])
+def test_equal_weights(n: float, w: float) -> None:
+    terms = loss_terms(Problem(d=3, n=n, law=ReLU(L=3.0), sigma=2.0), w, route="zonal")
+    # v (E z_+^2 + E z_-^2 - 2 (E z_+)^2), with v = L^2 / 3 and z uniform on [-1, 1]
+    variance = 3 * (1 / 3 - 2 / 16)
+    assert abs(terms.noise - 4 / n) <= terms.noise_error
+    assert abs(terms.bias - (1 + 1 / n) * variance) <= terms.bias_error + 4 * w
+    assert terms.total_error <= 1e-12 * terms.total
+
+
+@pytest.mark.parametrize("d", [3, 10])
+def test_a_kernel_is_that_of_its_law(d: int) -> None:
+    def kernel(t: np.ndarray) -> np.ndarray:
+        return np.asarray((hyp0f1(d / 2, -2 * (1 - t)) + hyp0f1(d / 2, -2 * (1 + t))) / 2)
+
+    zonal = loss_terms(Problem(d=d, n=1e4, law=Zonal(kernel)), [0.0, 10.0])
+    ridge = loss_terms(Problem(d=d, n=1e4, law=Cosine(L=2.0)), [0.0, 10.0])
+    assert disagreement(ridge, zonal) <= 1
+    assert np.all(zonal.bias_error <= 1e-5 * zonal.bias)
+
+
+@settings(max_examples=25)
+@given(d=st.integers(2, 30), n=lengths(), w=log_floats(1e-3, 3e3), L=log_floats(0.1, 20))
+def test_the_two_routes_agree_everywhere(d: int, n: float, w: float, L: float) -> None:
+    assume(w ** ((d - 1) / 2) < 0.1 * n or w < 30)
+    for law in (Affine(), Cosine(L=L)):
+        ratio = disagreement(*routes(Problem(d=d, n=n, law=law), w))
+        target(ratio, label=law.name)
+        assert ratio <= 1
+
+
+@settings(max_examples=10)
+@given(d=st.integers(2, 12), n=log_floats(1e4, 1e30).map(round), w=log_floats(1e-2, 300))
+def test_the_two_routes_agree_for_relu_where_windows_hold_tokens(d: int, n: float, w: float) -> None:
+    assume(w ** ((d - 1) / 2) < 1e-3 * n)
+    ratio = disagreement(*routes(Problem(d=d, n=n, law=ReLU()), w))
+    target(ratio)
+    assert ratio <= 1
+
+
+@pytest.mark.parametrize("w", [0.0, 3.0, 50.0])
+def test_a_kernel_is_its_spectrum(w: float) -> None:
+    d = 4
+    by_spectrum = Zonal(spectrum=(1.0, 0.0, 0.25, 0.5))
+    by_kernel = Zonal(lambda t: 1.0 + (0.25 * (d * t**2 - 1) + 0.5 * ((d + 2) * t**3 - 3 * t)) / (d - 1))
+    one, other = (loss_terms(Problem(d=d, n=1000, law=law), w) for law in (by_spectrum, by_kernel))
+    assert disagreement(one, other) <= 1
+    assert other.bias_error <= 1e-9 * other.bias
+
+
+def test_a_kernel_that_is_not_smooth_is_that_of_the_law() -> None:
+    d = 3
+
+    def arc(t: np.ndarray) -> np.ndarray:
+        theta = np.arccos(np.clip(t, -1, 1))
+        return (np.sin(theta) + (np.pi - theta) * np.cos(theta)) / (3 * np.pi * d)
+
+    one, other = (loss_terms(Problem(d=d, n=1e6, law=law), 20.0) for law in (Zonal(arc), ReLU()))
+    assert disagreement(one, other) <= 1
+    assert one.bias_error <= 1e-4 * one.bias
+
+
+def test_a_law_known_by_its_covariance_has_an_optimal_window() -> None:
+    zonal = optimal_window(Problem(d=3, n=1e5, law=Zonal(spectrum=(0.0, 1 / 9))))
+    ridge = optimal_window(Problem(d=3, n=1e5, law=Affine()))
+    assert abs(zonal.w - ridge.w) <= zonal.w_error + ridge.w_error
+    assert ridge.w_error <= 1e-8 * ridge.w
+
+
+def test_a_spectrum_off_by_1e_9_is_seen() -> None:
+    """The control: the agreement above has the power to fail."""
+    d = 5
+    right, wrong = (1 / (3 * d) * factor for factor in (1.0, 1 + 1e-9))
+    terms = loss_terms(Problem(d=d, n=1e4, law=Affine()), 20.0, route="ridge")
+    good, bad = (loss_terms(Problem(d=d, n=1e4, law=Zonal(spectrum=(0.0, k))), 20.0) for k in (right, wrong))
+    assert disagreement(terms, good) <= 1 < disagreement(terms, bad)
+
+
+def test_what_is_not_a_covariance_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="not the covariance of any law"):
+        loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: -t)), 1.0)
+    # the distance |x - x'| is conditionally negative definite
+    with pytest.raises(InvalidInput, match="not the covariance of any law"):
+        loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: np.sqrt(np.maximum(1 - t, 0)))), 1.0)
+
+
+def test_what_is_out_of_reach_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="w = 1e"):
+        loss_terms(Problem(d=3, n=2, law=Zonal(spectrum=(0.0, 1.0))), 1e6)
+
+
+def test_a_spectrum_that_would_need_too_many_harmonics_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="harmonics"):
+        loss_terms(Problem(d=3, n=1e30, law=ReLU()), 1e6, route="zonal")
+
+
+def test_work_of_hours_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="few tokens"):
+        loss_terms(Problem(d=3, n=10, law=ReLU()), 1000.0, route="zonal")
+
+
+@pytest.mark.parametrize("method", ["montecarlo"])
+def test_methods_that_need_functions_refuse_a_covariance(method: str) -> None:
+    with pytest.raises(InvalidInput, match="covariance only"):
+        loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, method)
+    with pytest.raises(InvalidInput, match="covariance only"):
+        loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, route="ridge")
+    with pytest.raises(InvalidInput, match="route = 'other'"):
+        loss_terms(Problem(d=3, n=10, law=Affine()), 1.0, route="other")

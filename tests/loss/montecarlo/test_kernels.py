@@ -1,0 +1,742 @@
+"""The GPU kernels without a GPU: their mathematics built by the C compiler, whole blocks of threads emulated by the
+C++ compiler, and their machine code made by the run-time compiler.
+
+`plain_samples` is the definition in a few lines of NumPy; the kernels' sources must reproduce it to rounding.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any, ClassVar
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lipverify import Problem
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
+from lipverify.loss.montecarlo.backend import Backend
+from lipverify.loss.montecarlo.fused import Fused, has_kernel
+from lipverify.loss.montecarlo.kernels import launch, layout
+from lipverify.loss.montecarlo.kernels.source import assembled
+from lipverify.loss.montecarlo.reduced import Reduced
+from lipverify.loss.montecarlo.windows import grid_of
+from tests import ROOT
+from tests.strategies import log_floats
+
+Ladders = Sequence[tuple[float, int]]
+
+LAWS = ("affine", "relu", "cosine", "quadratic")
+EPS = float(np.finfo(float).eps)
+WORD = 2**64 - 1
+NOWHERE = "no usable GPU here"
+
+# What one lane of the kernel does, for each lane in turn; slots = 1.
+SHIM = r"""
+#ifdef __cplusplus
+extern "C" {
+#endif
+void host_words(word key_low, word key_high, word low, word high, word blocks, word *out, double *uniforms)
+{
+    const Wide key = {key_low, key_high}, first = {low, high};
+    for (word i = 0; i < blocks; ++i) {
+        const Block block = philox(key, plus(first, i));
+        for (int j = 0; j < 4; ++j) {
+            out[4 * i + j] = block.x[j];
+            uniforms[4 * i + j] = uniform(block.x[j]);
+        }
+    }
+}
+
+void host_exponential(word count, const double *x, double *out)
+{
+    for (word i = 0; i < count; ++i)
+        out[i] = decaying_exponential(x[i]);
+}
+
+void host_place(word j, word n, word *low, word *high)
+{
+    const Wide place = place_of(j, n);
+    *low = place.low;
+    *high = place.high;
+}
+
+static void one_query(int r, int slices, int law, int rungs, double base, Wide key, Wide place, Question question,
+                      const Task *tasks, Tile tile, double *noise, double *bias)
+{
+    Sums sums[8];
+    const double y0 = observed(law, question.L, tasks[r].c);
+    for (int slice = 0; slice < slices; ++slice)
+        sums[slice] = no_tokens();
+    for (word done = 0; done < question.n; done += tile.capacity) {
+        const word left = question.n - done;
+        const int count = left < (word)tile.capacity ? (int)left : tile.capacity;
+        draw_tokens(done, count, 0, 1, 0, key, place, question, tasks, tile);
+        for (int slice = 0; slice < slices; ++slice)
+            score_tokens(slice, count, slices, r, y0, law, tile, rungs, base, &sums[slice]);
+    }
+    for (int slice = 1; slice < slices; ++slice) {
+        const double nearest = larger(sums[0].nearest, sums[slice].nearest);
+        raise_to(nearest, law, rungs, base, &sums[0]);
+        raise_to(nearest, law, rungs, base, &sums[slice]);
+        for (int k = 0; k <= rungs; ++k) {
+            sums[0].S[k] += sums[slice].S[k];
+            for (int j = 0; j < values_of(law); ++j)
+                sums[0].T[j][k] += sums[slice].T[j][k];
+        }
+    }
+    for (int k = 0; k < rungs; ++k) {
+        double noise_k, bias_k;
+        terms_at(k, law, &sums[0], &noise_k, &bias_k);
+        noise[k] += noise_k / QUERIES;
+        bias[k] += bias_k / QUERIES;
+    }
+}
+
+void host_samples(word key_low, word key_high, word first, word bundles, int law, int d, word n, double L, int slices,
+                  int capacity, int ladders, const double *bases, const int *starts, double *noise, double *bias)
+{
+    double a[64], b[64], y[QUERIES * 64];
+    const Wide key = {key_low, key_high};
+    const Question question = {law, d, L, n};
+    const Tile tile = {a, b, y, 1, capacity};
+    for (word j = 0; j < bundles; ++j) {
+        Task tasks[QUERIES];
+        const Wide place = place_of(first + j, n);
+        for (int r = 0; r < QUERIES; ++r)
+            tasks[r] = draw_task(key, place, r, d);
+        for (int ladder = 0; ladder < ladders; ++ladder) {
+            const word row = j * starts[ladders] + starts[ladder];
+            for (int r = 0; r < QUERIES; ++r)
+                one_query(r, slices, law, starts[ladder + 1] - starts[ladder], bases[ladder], key, place, question,
+                          tasks, tile, noise + row, bias + row);
+        }
+    }
+}
+#ifdef __cplusplus
+}
+#endif
+"""
+
+
+# The blocks of a grid one after the other, the threads of a block at once: barriers and shuffles are the real ones.
+EMULATOR = r"""
+#include <barrier>
+#include <memory>
+#include <thread>
+#include <vector>
+#define __global__
+#define __shared__ static
+#define __launch_bounds__(...)
+struct Index { int x, y; };
+static thread_local Index threadIdx, blockIdx;
+static Index blockDim;
+static std::vector<std::unique_ptr<std::barrier<>>> warp_barriers;
+static std::unique_ptr<std::barrier<>> block_barrier;
+static double exchanged[8][32];
+static void __syncthreads() { block_barrier->arrive_and_wait(); }
+static double __shfl_xor_sync(unsigned, double x, int apart)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    exchanged[warp][lane] = x;
+    warp_barriers[warp]->arrive_and_wait();
+    const double received = exchanged[warp][lane ^ apart];
+    warp_barriers[warp]->arrive_and_wait();
+    return received;
+}
+template <typename Kernel> static void launch(Kernel kernel, int grid_x, int grid_y, int threads)
+{
+    blockDim.x = threads;
+    block_barrier.reset(new std::barrier<>(threads));
+    warp_barriers.clear();
+    for (int warp = 0; warp < threads / 32; ++warp)
+        warp_barriers.emplace_back(new std::barrier<>(32));
+    for (int block = 0; block < grid_x * grid_y; ++block) {
+        std::vector<std::thread> running;
+        for (int i = 0; i < threads; ++i)
+            running.emplace_back([=] {
+                threadIdx.x = i;
+                blockIdx.x = block % grid_x;
+                blockIdx.y = block / grid_x;
+                kernel();
+            });
+        for (std::thread &thread : running)
+            thread.join();
+    }
+}
+"""
+
+EMULATED = r"""
+template <int law> static void emulated(
+    int grid_x, int grid_y, int threads, word key_low, word key_high, word first, word bundles, int d, word n,
+    double L, int slices, int ladders, const double *bases, const int *starts, double *noise, double *bias)
+{
+    launch([=] { samples<law, 8>(key_low, key_high, first, bundles, d, n, L, slices, ladders, bases, starts, noise,
+                                 bias); }, grid_x, grid_y, threads);
+}
+extern "C" void (*const emulated_laws[])(int, int, int, word, word, word, word, int, word, double, int, int,
+                                         const double *, const int *, double *, double *)
+    = {emulated<AFFINE>, emulated<RELU>, emulated<COSINE>, emulated<QUADRATIC>};
+extern "C" void emulated_samples(
+    int law, int grid_x, int grid_y, int threads, word key_low, word key_high, word first, word bundles, int d, word n,
+    double L, int slices, int ladders, const double *bases, const int *starts, double *noise, double *bias)
+{
+    emulated_laws[law](grid_x, grid_y, threads, key_low, key_high, first, bundles, d, n, L, slices, ladders, bases,
+                       starts, noise, bias);
+}
+extern "C" void emulated_uniforms(int grid, int threads, word key_low, word key_high, word low, word high, word count,
+                                  double *out)
+{
+    launch([=] { uniforms(key_low, key_high, low, high, count, out); }, grid, 1, threads);
+}
+"""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a kernel."""
+
+    law: str
+    L: float
+    d: int
+    n: int
+    ladders: Ladders
+    key: int
+    first: int
+    bundles: int
+
+    @property
+    def windows(self) -> Floats:
+        return np.concatenate([base * 2.0 ** np.arange(rungs) for base, rungs in self.ladders])
+
+
+def shared_library(language: str, text: str, *flags: str) -> ctypes.CDLL:
+    """A source text as a shared library; skips where there is no compiler for it."""
+    variable, default = {"c": ("CC", "cc"), "c++": ("CXX", "c++")}[language]
+    compiler = shutil.which(os.environ.get(variable, default))
+    if compiler is None:
+        pytest.skip(f"no {language} compiler: set {variable}")
+    with TemporaryDirectory() as folder:
+        library = Path(folder) / "kernels.so"
+        command = [compiler, "-x", language, "-Wall", "-O1", *flags, "-shared", "-fPIC", "-", "-lm", "-o", str(library)]
+        subprocess.run(command, input=text, text=True, check=True)
+        return ctypes.CDLL(str(library))
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    """A text with some passages replaced, each of which must be there once."""
+    for old, new in changes:
+        assert text.count(old) == 1, f"{old!r} is not in the source once"
+        text = text.replace(old, new)
+    return text
+
+
+@cache
+def host_library(language: str = "c", *changes: tuple[str, str]) -> ctypes.CDLL:
+    """The headers and the shim, with some text changed."""
+    standard = {"c": "-std=c99", "c++": "-std=c++17"}[language]
+    return shared_library(language, changed(assembled("contexts.cuh"), *changes) + SHIM, standard)
+
+
+@cache
+def emulator(*changes: tuple[str, str]) -> ctypes.CDLL:
+    """The kernels themselves, with some text changed, on emulated blocks of threads."""
+    text = EMULATOR + changed(assembled(), *changes) + EMULATED
+    return shared_library("c++", text, "-std=c++20", "-pthread")
+
+
+def halves(number: int) -> tuple[ctypes.c_uint64, ctypes.c_uint64]:
+    return ctypes.c_uint64(number & WORD), ctypes.c_uint64(number >> 64)
+
+
+def pointer(array: NDArray[Any]) -> ctypes.c_void_p:
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+def host_samples(library: ctypes.CDLL, asked: Question, slices: int = 1, capacity: int = 64) -> tuple[Floats, Floats]:
+    """The samples by the kernel's own functions, one lane after the other."""
+    starts = np.array([0, *itertools.accumulate(rungs for _, rungs in asked.ladders)], dtype=np.int32)
+    bases = np.array([base for base, _ in asked.ladders])
+    noise, bias = np.zeros((2, asked.bundles, starts[-1]))
+    library.host_samples(
+        *halves(asked.key),
+        ctypes.c_uint64(asked.first),
+        ctypes.c_uint64(asked.bundles),
+        LAWS.index(asked.law),
+        asked.d,
+        ctypes.c_uint64(asked.n),
+        ctypes.c_double(asked.L),
+        slices,
+        capacity,
+        len(bases),
+        *(pointer(array) for array in (bases, starts, noise, bias)),
+    )
+    return noise, bias
+
+
+class EmulatedModule:
+    """CuPy's RawModule, with launches that go to the emulator; arguments must have the very types of the kernel's."""
+
+    C_TYPES: ClassVar = {"uint64": ctypes.c_uint64, "int32": ctypes.c_int32, "float64": ctypes.c_double}
+
+    def __init__(self, library: ctypes.CDLL, name_expressions: tuple[str]) -> None:
+        self.library, self.names = library, name_expressions
+
+    def get_function(self, name: str) -> Callable[..., None]:
+        assert name in self.names
+        law = re.fullmatch(r"samples<(\d), \d>", name)
+        function = self.library.emulated_samples if law else self.library.emulated_uniforms
+        first = [int(law[1])] if law else []
+
+        def call(grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
+            function(*first, *grid, *block, *(self.argument(argument) for argument in arguments))
+
+        return call
+
+    def argument(self, value: Any) -> Any:
+        return pointer(value) if value.shape else self.C_TYPES[value.dtype.name](value.item())
+
+
+@contextmanager
+def emulated_gpu(*changes: tuple[str, str]) -> Iterator[None]:
+    """Whatever is launched runs on the emulator, with some text of the kernels changed."""
+    library = emulator(*changes)
+
+    def module(code: str, options: tuple[str, ...], name_expressions: tuple[str]) -> EmulatedModule:
+        assert code == assembled()
+        return EmulatedModule(library, name_expressions)
+
+    # what is never written must not pass for a result that an earlier launch left in memory
+    arrays = {"empty": lambda shape: np.full(shape, np.nan), "asarray": np.asarray, "float64": float, "int32": np.int32}
+    cuda = SimpleNamespace(is_available=lambda: True)
+    launch._kernel.cache_clear()
+    with patch.dict(sys.modules, cupy=SimpleNamespace(RawModule=module, cuda=cuda, **arrays)):
+        yield
+    launch._kernel.cache_clear()
+
+
+def launched(asked: Question) -> tuple[Any, Any]:
+    """The samples as a caller gets them."""
+    return launch.samples(asked.law, asked.L, asked.d, asked.n, asked.ladders, asked.key, asked.first, asked.bundles)
+
+
+def plain_pairs(asked: Question) -> tuple[Floats, Floats, Floats, Floats]:
+    """(a, b) of the tasks, (bundles, 4), and of the tokens, (bundles, n), by their definition."""
+    blocks = 2 + -(-asked.n // 2)
+    stream = np.random.Generator(np.random.Philox(key=asked.key, counter=asked.first * blocks))
+    u, v = np.moveaxis(stream.random((asked.bundles, 2 * blocks, 2)), -1, 0)
+    radius = np.sqrt(-np.expm1(np.log(u + 2.0**-54) * 2 / (asked.d - 2))) if asked.d > 2 else np.ones_like(u)
+    a, b = radius * np.cos(2 * np.pi * v), radius * np.sin(2 * np.pi * v)
+    return a[:, :4], b[:, :4], a[:, 4 : 4 + asked.n], b[:, 4 : 4 + asked.n]
+
+
+def links(law: str, L: float, z: Floats) -> Floats:
+    """The links along a new first axis."""
+    values = {"relu": [np.maximum(z, 0), np.maximum(-z, 0)], "cosine": [np.cos(L * z)], "quadratic": [z * z]}
+    return np.array(values[law])
+
+
+def plain_samples(asked: Question, tile: int = 64) -> tuple[Floats, Floats, Floats, Floats]:
+    """Noise and bias samples and bounds on how far rounding may move each, all (bundles, windows).
+
+    Both sides compute coordinates within 8 eps (the radius within 3, cosine and sine within 4), so t differs by
+    D = 16 eps at most. A term g = exp(w (t - max t)) on rung k then differs, relatively, by
+
+        rho = 2 w D + 4 eps min(2 w, 745) + 4 eps 2^k (4 + n / tile) + 2 n eps:
+
+    two coordinates; the rounded exponent, within 1 eps |x| here and 2.2 there (beyond 745 g vanishes); k squarings
+    of exponentials and of the factors by which sums are rescaled, once a tile and when slices are joined; and the
+    summation. A weighted average of values v known within D_v differs by rho times the average of |v|, twice for
+    the quotient, and by D_v.
+    """
+    c, _, a, b = plain_pairs(asked)
+    D, rungs = 16 * EPS, np.concatenate([np.arange(rungs) for _, rungs in asked.ladders])
+
+    def rho(w: float, k: int) -> float:
+        return 2 * w * D + (4 * min(2 * w, 745.0) + 4 * 2.0**k * (4 + asked.n / tile) + 2 * asked.n) * EPS
+
+    results = np.zeros((4, asked.bundles, len(rungs)))
+    for r, (t, s) in enumerate(((a, b), (b, -a), (-a, -b), (-b, a))):
+        across = np.sqrt(1 - c[:, r] ** 2)
+        z = c[:, r, None] * t + across[:, None] * s
+        # across = sqrt(1 - c^2) is known within D / across, and never worse than sqrt(D)
+        z_error = D * (3 + np.minimum(1 / across, D**-0.5))
+        v_error = {"affine": 0 * D, "relu": 2, "cosine": 3 * asked.L + 1, "quadratic": 4}[asked.law] * z_error + 4 * D
+        for j, (window, k) in enumerate(zip(asked.windows, rungs, strict=True)):
+            g = np.exp(window * (t - t.max(axis=1, keepdims=True)))
+            weights = g / g.sum(axis=1, keepdims=True)
+            noise = np.sum(weights**2, axis=1)
+            noise_rho = rho(2 * window, k + 1) + 2 * rho(window, k)
+            if asked.law == "affine":
+                v, diagonal = (1 - t)[None], np.sum(weights**2 * (1 - t * t), axis=1)
+            else:
+                v, diagonal = links(asked.law, asked.L, z) - links(asked.law, asked.L, c[:, r])[:, :, None], 0 * noise
+            error = np.sum(weights * v, axis=2)
+            e = 2 * rho(window, k) * np.sum(weights * np.abs(v), axis=2) + v_error
+            results[0, :, j] += noise / 4
+            results[1, :, j] += (np.sum(error**2, axis=0) + diagonal) / 4
+            results[2, :, j] += noise_rho * noise / 4
+            results[3, :, j] += (
+                np.sum(2 * np.abs(error) * e + e * e, axis=0) + noise_rho * diagonal + noise * v_error
+            ) / 4
+    return results[0], results[1], results[2], results[3]
+
+
+def deviation(asked: Question, computed: tuple[Any, Any], tile: int = 64) -> float:
+    """The largest deviation from the plain samples in units of the bounds; infinite if something is not a number."""
+    noise, bias, noise_bound, bias_bound = plain_samples(asked, tile)
+    ratios = [np.abs(computed[0] - noise) / noise_bound, np.abs(computed[1] - bias) / bias_bound]
+    return float(np.nan_to_num(np.max(ratios), nan=np.inf))
+
+
+def key_of(*address: object) -> int:
+    return int.from_bytes(blake2b(repr(address).encode(), digest_size=16).digest(), "little")
+
+
+GRID: Ladders = ((0.0, 1), (1e-3, 8), (0.5, 8), (3.0, 5), (700.0, 8), (1e6, 1))
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+@given(key=st.integers(0, 2**128 - 1), first=st.integers(0, 2**128 - 100))
+def test_words_are_those_of_numpy_bit_for_bit(language: str, key: int, first: int) -> None:
+    blocks = 3
+    words, uniforms = np.zeros(4 * blocks, dtype=np.uint64), np.zeros(4 * blocks)
+    host_library(language).host_words(
+        *halves(key), *halves(first), ctypes.c_uint64(blocks), pointer(words), pointer(uniforms)
+    )
+    assert np.array_equal(words, np.random.Philox(key=key, counter=first).random_raw(4 * blocks))
+    assert np.array_equal(uniforms, np.random.Generator(np.random.Philox(key=key, counter=first)).random(4 * blocks))
+
+
+def test_the_exponential_is_one_to_rounding() -> None:
+    """Four eps for the polynomial and its evaluation, and eps |x| for the reduced argument."""
+    x = -np.concatenate([[0.0], np.geomspace(1e-20, 700.0, 20_000), np.arange(1, 1000) * np.log(2) / 2])
+    x = np.concatenate([x, [-700.1, -1e4, -1e300, -np.inf]])
+    computed = np.zeros_like(x)
+    host_library().host_exponential(ctypes.c_uint64(x.size), pointer(x), pointer(computed))
+    assert np.all(computed[x < -700] == 0)
+    x, computed = x[x >= -700], computed[x >= -700]
+    assert np.all(np.abs(computed / np.exp(x) - 1) <= (4 + np.abs(x)) * EPS)
+
+
+@given(j=st.integers(0, 2**64 - 1), n=st.integers(1, 2**62))
+def test_the_place_of_a_bundle_is_a_product_of_128_bits(j: int, n: int) -> None:
+    low, high = ctypes.c_uint64(), ctypes.c_uint64()
+    host_library().host_place(ctypes.c_uint64(j), ctypes.c_uint64(n), ctypes.byref(low), ctypes.byref(high))
+    assert high.value << 64 | low.value == j * (2 + -(-n // 2))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("d", [2, 3, 8, 50])
+@pytest.mark.parametrize("law", LAWS)
+def test_samples_are_those_of_the_definition(law: str, d: int, n: int) -> None:
+    asked = Question(law, 2.5, d, n, GRID, key_of(law, d, n), first=11, bundles=6)
+    assert deviation(asked, host_samples(host_library(), asked)) <= 1
+
+
+@given(
+    law=st.sampled_from(LAWS),
+    L=log_floats(0.1, 30.0),
+    d=st.integers(2, 200),
+    n=st.integers(1, 300),
+    base=log_floats(1e-6, 1e6),
+    rungs=st.integers(1, 8),
+    first=st.integers(0, 2**40),
+    slices=st.sampled_from([1, 2, 4, 8]),
+    capacity=st.sampled_from([8, 30, 64]),
+)
+def test_samples_do_not_depend_on_how_the_work_is_cut(
+    law: str, L: float, d: int, n: int, base: float, rungs: int, first: int, slices: int, capacity: int
+) -> None:
+    asked = Question(law, L, d, n, [(base, rungs)], key_of(law, d, n), first, bundles=2)
+    ratio = deviation(asked, host_samples(host_library("c++"), asked, slices, capacity), tile=8)
+    target(ratio)
+    assert ratio <= 1
+
+
+@pytest.mark.parametrize(
+    ("law", "n", "bundles"),
+    [
+        ("affine", 1, 11),
+        ("relu", 3, 3),
+        ("cosine", 130, 9),
+        ("quadratic", 600, 5),
+        ("relu", 1100, 3),
+        ("affine", 2500, 2),
+        ("relu", 2501, 1),
+    ],
+)
+def test_blocks_of_threads_give_the_samples_of_the_definition(law: str, n: int, bundles: int) -> None:
+    """Lanes, slots, slices, barriers and the last shuffles: one to eight slices, several tiles, a part of a block."""
+    asked = Question(law, 2.5, 4, n, [(0.3, 8), (0.0, 1), (1e3, 3)], key_of("blocks", law, n), 2**40, bundles)
+    with emulated_gpu():
+        assert deviation(asked, launched(asked)) <= 1
+
+
+def test_ladders_beyond_one_block_go_to_others() -> None:
+    grid = [(0.1 * 1.5**k, 1 + k % 8) for k in range(7)]
+    asked = Question("relu", 1.0, 4, 20, [*grid, (1e-3, 19)], key_of("wide"), first=5, bundles=3)
+    assert layout.grid_and_block(20, len(layout.split(asked.ladders)), 3)[0][1] == 2
+    with emulated_gpu():
+        assert deviation(asked, launched(asked)) <= 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 1023, 1030])
+def test_blocks_of_threads_draw_the_uniforms_of_numpy(count: int) -> None:
+    key, first = key_of("uniforms"), 2**64 - 5
+    with emulated_gpu():
+        drawn = launch.device_uniforms(key, first, count)
+    assert np.array_equal(drawn, np.random.Generator(np.random.Philox(key=key, counter=first)).random(count))
+
+
+@pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(3.0), Quadratic(2.0), Linear(2.0)])
+def test_the_kernels_give_the_samples_of_reduced_sampling(law: Law) -> None:
+    """The whole way, from a problem to samples in the order of its windows, one chunk after the other."""
+    w = np.array([3.0, 0.0, 0.5, 2.0, 1.0, 5.0, 4.0])
+    problem, grid = Problem(d=4, n=9, law=law), grid_of(w)
+    plain = Reduced(problem, grid, 3, "fused").chunk(0)
+    fused = Fused(problem, grid, 3, "fused", Backend(kernel=launch.samples, tokens=20 * 9))
+    with emulated_gpu():
+        chunks = np.concatenate([fused.chunk(0), fused.chunk(1)])
+    assert has_kernel(problem)
+    # 2^9 units: w (t - 1) of the largest window, doubled on eight rungs at most
+    np.testing.assert_allclose(chunks, plain[:40], rtol=2**9 * EPS, atol=2**9 * EPS)
+
+
+def test_no_bundles_are_no_samples() -> None:
+    with emulated_gpu():
+        noise, bias = launch.samples("linear", 1.0, 3, 10, [(1.0, 2), (3.0, 1)], 0, 0, 0)
+    assert noise.shape == bias.shape == (0, 3)
+
+
+TAMPERED_BLOCKS = {
+    "slices not joined": ("join_slices(slots, law, rungs, base, &sums);", ""),
+    "queries not averaged": ("x += __shfl_xor_sync(ALL_LANES, x, apart);", "x += x;"),
+    "every lane the first query": ("r = lane / PLACES;", "r = 0 * lane;"),
+    "slots mistaken": ("(word)blockIdx.x * slots + slot", "(word)blockIdx.x + slot"),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED_BLOCKS.values(), ids=TAMPERED_BLOCKS.keys())
+def test_a_tampered_kernel_is_noticed(change: tuple[str, str]) -> None:
+    asked = Question("relu", 1.0, 5, 600, [(0.5, 8)], key_of("control"), first=3, bundles=8)
+    with emulated_gpu():
+        assert deviation(asked, launched(asked)) <= 1
+    with emulated_gpu(change):
+        assert deviation(asked, launched(asked)) > 1e3
+
+
+TAMPERED = {
+    "tokens one block later": ("HEADER_BLOCKS + first / 2 + pair)", "HEADER_BLOCKS + 1 + first / 2 + pair)"),
+    "the maximum left out": ("if (nearest > sums->nearest)", "if (nearest > 2.0)"),
+    "sums not rescaled": ("sums->S[k] *= factor;", ""),
+    "noise at w for 2w": ("*noise = sums->S[k + 1]", "*noise = sums->S[k]"),
+    "a query turned the other way": ("r == 1 ? -a : r == 2 ? -b : a;", "r == 1 ? a : r == 2 ? -b : a;"),
+    "one task for all queries": ("plus(place, r / 2)", "plus(place, 0)"),
+    "radius of another dimension": ("2.0 / (d - 2)", "2.0 / (d - 1)"),
+    "nine rounds": ("round < 10", "round < 9"),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED.keys())
+def test_a_tampered_source_is_noticed(change: tuple[str, str]) -> None:
+    asked = Question("relu", 1.0, 5, 100, [(0.5, 8), (1e4, 1)], key_of("control"), first=3, bundles=4)
+    assert deviation(asked, host_samples(host_library(), asked)) <= 1
+    assert deviation(asked, host_samples(host_library("c", change), asked)) > 1e3
+
+
+def test_another_address_is_noticed() -> None:
+    asked = Question("relu", 1.0, 5, 100, [(0.5, 8)], key_of("control"), first=3, bundles=4)
+    swapped = Question("relu", 1.0, 5, 100, [(0.5, 8)], asked.key >> 64 | (asked.key & WORD) << 64, 3, 4)
+    shifted = Question("relu", 1.0, 5, 100, [(0.5, 8)], asked.key, 4, 4)
+    for other in (swapped, shifted):
+        assert deviation(asked, host_samples(host_library(), other)) > 1e3
+
+
+def test_the_bound_on_rounding_is_narrow() -> None:
+    """Else the comparisons could not fail: below 1e-8 of a sample at every window up to 1e4."""
+    asked = Question("affine", 1.0, 5, 100, [(1e-3, 8), (0.5, 8), (100.0, 7)], key_of("narrow"), 0, 50)
+    noise, bias, noise_bound, bias_bound = plain_samples(asked)
+    assert np.max(noise_bound / noise) < 1e-8
+    assert np.max(bias_bound / bias) < 1e-8
+
+
+def test_the_source_is_one_text_that_names_its_files() -> None:
+    text = assembled()
+    for name in ("portable", "philox", "sphere", "laws", "windows", "contexts"):
+        assert text.count(f'#line 1 "{name}.cuh"') == 1
+    assert '#include "' not in text
+
+
+class RuntimeCompiler:
+    """NVRTC through ctypes: compiles CUDA to machine code with neither a driver nor a device."""
+
+    def __init__(self) -> None:
+        self.library = ctypes.CDLL(str(self._path()))
+
+    @staticmethod
+    def _path() -> Path:
+        for name in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
+            try:
+                found = [file for file in files(name) or () if file.name.startswith(("libnvrtc.so", "nvrtc64_"))]
+            except PackageNotFoundError:
+                continue
+            if found:
+                return Path(str(found[0].locate()))
+        pytest.skip("nvidia-cuda-nvrtc is not installed")
+
+    def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
+        size = ctypes.c_size_t()
+        assert getattr(self.library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)) == 0
+        text = ctypes.create_string_buffer(size.value)
+        assert getattr(self.library, f"nvrtcGet{what}")(program, text) == 0
+        return text.raw
+
+    def compile(self, source: str, names: Sequence[str], options: Sequence[str]) -> tuple[bytes, list[str], str]:
+        """(machine code, the kernels' names in it, log)."""
+        program = ctypes.c_void_p()
+        assert (
+            self.library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernels.cu", 0, None, None) == 0
+        )
+        for name in names:
+            assert self.library.nvrtcAddNameExpression(program, name.encode()) == 0
+        arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+        status = self.library.nvrtcCompileProgram(program, len(options), arguments)
+        log = self._text(program, "ProgramLog").decode()
+        assert status == 0, log
+        lowered = []
+        for name in names:
+            text = ctypes.c_char_p()
+            assert self.library.nvrtcGetLoweredName(program, name.encode(), ctypes.byref(text)) == 0
+            lowered.append((text.value or b"").decode())
+        code = self._text(program, "CUBIN")
+        assert self.library.nvrtcDestroyProgram(ctypes.byref(program)) == 0
+        return code, lowered, log
+
+
+def assert_compiles(capability: int, rungs: Sequence[int]) -> None:
+    """Machine code for a capability holds every kernel, and none of them spills registers to memory."""
+    names = [layout.instantiation(law, count) for law in LAWS for count in rungs]
+    options = [*launch.OPTIONS, f"--gpu-architecture=sm_{capability}", "--ptxas-options=-v"]
+    code, lowered, log = RuntimeCompiler().compile(assembled(), [*names, "uniforms"], options)
+    assert code.startswith(b"\x7fELF")
+    assert len(set(lowered)) == len(names) + 1
+    for name in lowered:
+        assert name.encode() in code
+    assert log.count("spill stores") == len(names) + 1, log
+    assert log.count("0 bytes spill stores, 0 bytes spill loads") == len(names) + 1, log
+
+
+@pytest.mark.parametrize("capability", [80, 90, 100])
+def test_kernels_compile_to_machine_code_without_spills(capability: int) -> None:
+    assert_compiles(capability, rungs=(1, layout.MOST_RUNGS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("capability", [80, 90, 100])
+def test_kernels_of_every_number_of_rungs_compile(capability: int) -> None:
+    assert_compiles(capability, rungs=range(1, layout.MOST_RUNGS + 1))
+
+
+def test_a_source_that_does_not_compile_is_noticed() -> None:
+    with pytest.raises(AssertionError, match=r"windows\.cuh"):
+        RuntimeCompiler().compile(assembled().replace("sums->S[k] += g;", "sums->S[k] += h;"), [], launch.OPTIONS)
+
+
+@pytest.mark.skipif(launch.has_gpu(), reason="a GPU is here")
+@pytest.mark.parametrize(
+    "call",
+    [
+        launch.require_gpu,
+        lambda: launch.samples("affine", 1.0, 3, 10, [(1.0, 2)], 0, 0, 4),
+        lambda: launch.device_uniforms(0, 0, 4),
+    ],
+)
+def test_without_a_gpu_one_line_says_so(call: Callable[[], object]) -> None:
+    with pytest.raises(InvalidInput, match=r"backend = 'cupy': no usable GPU was found .* use --backend numpy\.$"):
+        call()
+
+
+@pytest.mark.skipif(launch.has_gpu(), reason="a GPU is here")
+def test_the_benchmark_says_in_one_line_that_there_is_no_gpu() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "gpu.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(r"backend = 'cupy': no usable GPU was found .*\n", done.stderr)
+    assert done.stdout == ""
+
+
+def test_a_broken_driver_is_no_gpu() -> None:
+    def fail() -> bool:
+        raise RuntimeError("cudaErrorSystemDriverMismatch")
+
+    with patch.dict(sys.modules, cupy=SimpleNamespace(cuda=SimpleNamespace(is_available=fail))):
+        assert not launch.has_gpu()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"law": "cubic"}, r"law = 'cubic' has no kernel; choose one of: affine, linear, relu, cosine, quadratic\."),
+        ({"d": 1}, "d = 1"),
+        ({"n": 0}, "n = 0"),
+        ({"bundles": -1}, "bundles = -1"),
+        ({"ladders": []}, "at least one w"),
+        ({"ladders": [(-1.0, 1)]}, r"w_0 = -1\.0"),
+        ({"ladders": [(float("inf"), 1)]}, "w_0 = inf"),
+        ({"ladders": [(1.0, 0)]}, "at least one w"),
+    ],
+)
+def test_a_question_without_meaning_is_refused(change: dict[str, Any], message: str) -> None:
+    asked: dict[str, Any] = {"law": "relu", "L": 1.0, "d": 3, "n": 5, "ladders": [(1.0, 1)], "key": 0}
+    with pytest.raises(InvalidInput, match=message):
+        launch.samples(**{**asked, "first": 0, "bundles": 1, **change})
+
+
+@pytest.mark.skipif(not launch.has_gpu(), reason=NOWHERE)
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 300, 1000, 5000])
+@pytest.mark.parametrize("d", [2, 3, 50])
+@pytest.mark.parametrize("law", LAWS)
+def test_a_gpu_gives_the_samples_of_the_definition(law: str, d: int, n: int) -> None:
+    asked = Question(law, 2.5, d, n, GRID, key_of(law, d, n), first=2**40, bundles=37)
+    noise, bias = launched(asked)
+    assert deviation(asked, (noise.get(), bias.get())) <= 1
+
+
+@pytest.mark.skipif(not launch.has_gpu(), reason=NOWHERE)
+def test_a_gpu_takes_grids_beyond_one_block_and_asks_for_parts() -> None:
+    grid = [(0.1 * 1.07**k, 8) for k in range(19)]
+    asked = Question("relu", 1.0, 4, 700, grid, key_of("wide"), first=5, bundles=9)
+    noise, bias = launched(asked)
+    assert deviation(asked, (noise.get(), bias.get())) <= 1
+    part, _ = launch.samples("relu", 1.0, 4, 700, grid[3:5], asked.key, 8, 2)
+    assert np.array_equal(part.get(), noise.get()[3:5, 24:40])
+
+
+@pytest.mark.skipif(not launch.has_gpu(), reason=NOWHERE)
+@pytest.mark.parametrize("first", [0, 2**64 - 1, 7 * 2**64])
+@pytest.mark.parametrize("count", [0, 1, 1023, 100_001])
+def test_a_gpu_draws_the_uniforms_of_numpy(first: int, count: int) -> None:
+    key = key_of("uniforms")
+    expected = np.random.Generator(np.random.Philox(key=key, counter=first)).random(count)
+    assert np.array_equal(launch.device_uniforms(key, first, count).get(), expected)

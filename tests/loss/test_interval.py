@@ -1,0 +1,167 @@
+"""The interval for bounded means: coverage with power, the edges against bisection, and what it must refuse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
+
+from lipverify import Problem
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.betting import LARGEST_LOSS, SLACK, Tally, _bets, betting_interval
+from lipverify.foundation.streams import uniforms
+from lipverify.laws import Affine, Law, ReLU
+from lipverify.loss.montecarlo.terms import sampler
+
+REPETITIONS = 2000
+SKEWED: dict[str, tuple[int, float, Callable[[Floats], Floats]]] = {
+    "one in a hundred": (300, 0.01, lambda u: np.where(u < 0.01, 1.0, 0.0)),
+    "power": (200, 1 / 31, lambda u: u**30),
+    "mirrored power": (200, 30 / 31, lambda u: 1 - u**30),
+}
+
+
+def tally_of(samples: Floats, low: float = 0.0, high: float = 1.0) -> Tally:
+    columns = samples.shape[1]
+    tally = Tally(np.full(columns, low), np.full(columns, high))
+    tally.add(samples)
+    return tally
+
+
+def by_bisection(samples: Floats) -> tuple[Floats, Floats]:
+    """The edges of the same bets again, slowly: every sample kept, its logarithm taken, brackets halved."""
+    tally, threshold, mean = tally_of(samples), math.log(40), samples.mean(axis=0)
+    edges = []
+    for sign, start in ((1.0, 0.0), (-1.0, 1.0)):
+        bets = np.repeat(_bets(tally.stages, sign, threshold), [stage.count for stage in tally.stages], axis=0)
+        outside, inside = np.full_like(mean, start), mean
+        for _ in range(60):
+            m = (outside + inside) / 2
+            bet = np.minimum(bets, LARGEST_LOSS / np.maximum(m if sign > 0 else 1 - m, 1e-300))
+            rich = np.sum(np.log1p(sign * bet * (samples - m)), axis=0) > threshold
+            outside, inside = np.where(rich, m, outside), np.where(rich, inside, m)
+        edges.append(outside)
+    return edges[0], edges[1]
+
+
+@pytest.mark.parametrize("case", SKEWED)
+def test_it_covers_where_the_normal_interval_does_not(case: str) -> None:
+    size, truth, transform = SKEWED[case]
+    x = transform(uniforms(0, f"coverage/{case}", 0, (size, REPETITIONS)))
+    low, high = betting_interval(x)
+    assert np.mean((low > truth) | (high < truth)) <= 0.05
+    # power: the normal interval misses twice as often as it says, by far more than chance (0.5 % of 2000)
+    normal = 1.96 * x.std(axis=0) / math.sqrt(size)
+    assert np.mean(np.abs(x.mean(axis=0) - truth) > normal) > 0.08
+
+
+def test_an_interval_of_half_the_width_would_be_noticed() -> None:
+    """The coverage test can fail: half of the interval misses far more often than it may."""
+    size, truth, transform = SKEWED["one in a hundred"]
+    x = transform(uniforms(0, "coverage/control", 0, (size, REPETITIONS)))
+    low, high = betting_interval(x)
+    centre = x.mean(axis=0)
+    misses = (centre - (centre - low) / 2 > truth) | (centre + (high - centre) / 2 < truth)
+    assert np.mean(misses) > 0.05
+
+
+@given(
+    size=st.integers(1, 400),
+    power=st.floats(0.1, 40.0),
+    scale=st.floats(-7.0, 0.0).map(lambda e: 10.0**e),
+    address=st.integers(0, 10**6),
+)
+def test_running_sums_give_an_interval_that_contains_the_one_of_kept_samples(
+    size: int, power: float, scale: float, address: int
+) -> None:
+    """Deterministic, so Hypothesis may choose the draws. The capital is bounded from below, never from above."""
+    x = scale * uniforms(0, "edges", address, (size, 3)) ** power
+    # N terms of rounding, over a slope of the logarithm that is the sum of N bets of at least 1 / sqrt(N)
+    rounding = 64 * np.finfo(float).eps * math.sqrt(size)
+    shares = []
+    for samples in (x, 1 - x):
+        (low, high), (slow_low, slow_high) = betting_interval(samples), by_bisection(samples)
+        assert np.all(low <= slow_low + rounding)
+        assert np.all(high >= slow_high - rounding)
+        shares.append(np.max((slow_high - slow_low) / (high - low)))
+    target(float(np.max(shares)))
+
+
+def test_nothing_is_lost_by_running_sums_in_the_limit() -> None:
+    """Bets fall like N^{-1/2}: with many samples the lower bound on the capital is the capital."""
+    x = uniforms(0, "limit", 0, (200_000, 2)) ** np.array([1.0, 8.0])
+    (low, high), (slow_low, slow_high) = betting_interval(x), by_bisection(x)
+    assert np.all(high - low <= (1 + 2 * SLACK) * (slow_high - slow_low))
+
+
+@given(sizes=st.lists(st.integers(0, 90), min_size=1, max_size=12), low=st.floats(-2.0, 0.0), high=st.floats(1.0, 3.0))
+def test_a_tally_does_not_see_where_calls_end(sizes: list[int], low: float, high: float) -> None:
+    samples = uniforms(0, "tally", 0, (sum(sizes) + 1, 2))
+    at_once, pieces = tally_of(samples, low, high), Tally(np.full(2, low), np.full(2, high))
+    for piece in np.split(samples, np.cumsum(sizes)):
+        pieces.add(piece)
+    assert [stage.count for stage in pieces.stages] == [stage.count for stage in at_once.stages]
+    for one, other in zip(pieces.interval(), at_once.interval(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_memory_does_not_grow_with_the_number_of_samples() -> None:
+    tally = Tally(np.zeros(1), np.ones(1))
+    for chunk in range(64):
+        tally.add(uniforms(0, "memory", chunk, (1024, 1)))
+    assert len(tally.stages) == 1 + math.log2(64 * 1024 / 16)
+    mean, half_width = tally.interval()
+    assert abs(mean[0] - 0.5) <= half_width[0] < 2 * 1.96 * math.sqrt(1 / 12 / tally.count)
+
+
+@pytest.mark.parametrize("law", [Affine(), ReLU()])
+def test_the_width_is_that_of_the_normal_interval_and_what_the_range_forces(law: Law) -> None:
+    """d = 5, n = 100, w = 10, 20000 contexts: a bias sample is a hundredth of its bound there."""
+    problem, w, contexts = Problem(d=5, n=100, law=law), np.array([10.0]), 20_000
+    drawn = sampler(problem, w, stream="width")
+    samples = np.concatenate([drawn.chunk(k) for k in range(-(-contexts // drawn.size))])[:contexts]
+    low, high = drawn.bounds()
+    tally = Tally(low, high)
+    tally.add(samples)
+    _, half_width = tally.interval()
+    normal = 1.96 * samples.std(axis=0) / math.sqrt(contexts)
+    forced = math.log(40) / (LARGEST_LOSS * contexts) * (high - low)  # one sample in N may be as large as the bound
+    # sqrt(2 log 40) / 1.96 = 1.386 for bets that tend to zero; kappa < 0.61 at the bets of 20000 samples
+    factor = 1.386 * (1 + 0.61 / 0.5) / 2
+    assert np.all(half_width <= factor * normal + forced)
+    assert half_width[0] <= factor * normal[0]
+
+
+def test_samples_that_did_not_vary_are_not_known_exactly() -> None:
+    """None of 1000 draws says that nothing happens once in 2000: the chance to see that is 60 %."""
+    mean, half_width = tally_of(np.ones((1000, 1))).interval()
+    assert mean[0] == 1.0
+    assert half_width[0] > 1 / 2000
+
+
+def test_a_sample_beyond_its_bound_is_refused() -> None:
+    """A law that understates the range of its links must not be clipped in silence."""
+    with pytest.raises(InvalidInput, match="extents"):
+        tally_of(np.array([[0.5], [1.1]]))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -0.1, 1.1])
+def test_samples_outside_of_the_unit_interval_are_refused(value: float) -> None:
+    with pytest.raises(InvalidInput, match="samples"):
+        betting_interval(np.array([[0.5], [value]]))
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, math.nan])
+def test_a_level_outside_of_the_unit_interval_is_refused(level: float) -> None:
+    with pytest.raises(InvalidInput, match="level"):
+        betting_interval(np.array([[0.5], [0.6]]), level)
+
+
+def test_no_samples_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="at least one"):
+        betting_interval(np.empty((0, 2)))

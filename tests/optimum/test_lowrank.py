@@ -1,0 +1,153 @@
+"""The best block matrix, the radius up to which it is aligned with B, and what the claims on Theorem 4 measure."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lipverify import Problem, optimal_window
+from lipverify.claims.file import read_file
+from lipverify.covariates import axes
+from lipverify.errors import InvalidInput
+from lipverify.laws import Linear, LowRank
+from lipverify.loss.block import block_terms
+from lipverify.optimum.block import (
+    BlockOptimum,
+    SampledBlock,
+    critical_radius,
+    gain_on_common_draws,
+    limit_radius,
+    optimal_block,
+    sampled_block,
+)
+from lipverify.problem.named import low_rank_problem
+from tests.strategies import log_floats
+
+CHECKS = read_file("checks/lowrank_boundary.py").module()
+FAR = 2.0
+"""Sampled numbers may be so many half-widths from the exact ones; seeds are fixed, and a dozen are compared."""
+
+
+def test_two_tokens_of_signs_have_a_closed_form() -> None:
+    """Product, k = 1, n = 2: the loss is h^2 (4 + 2 sigma^2) - 4 h + const with h = tanh(c) / 2, and 0 <= c <= C."""
+    for sigma in (0.3, 1.0, 3.0):
+        best = optimal_block(low_rank_problem("product", 2, 1, 2, sigma), 10.0)
+        exact = math.atanh(4 / (4 + 2 * sigma**2))
+        assert abs(best.c - exact) <= best.c_error
+        assert best.c_error < 1e-3 * exact
+        assert best.c_perp == 0
+
+
+@pytest.mark.parametrize("n", [3, 50, 1000])
+def test_with_all_directions_relevant_it_is_the_optimal_window(n: int) -> None:
+    found = optimal_block(Problem(d=3, n=n, law=LowRank(axes(3, 3)), sigma=1.0), C=30.0)
+    window = optimal_window(Problem(d=3, n=n, law=Linear(), sigma=1.0))
+    assert abs(found.c - window.w) <= found.c_error + window.w_error
+    assert abs(found.loss - window.loss) <= found.loss_error + window.loss_error
+    assert found.c_perp == 0  # it plays no part, so none is reported
+
+
+@settings(max_examples=15)
+@given(
+    covariates=st.sampled_from(["sphere", "product"]),
+    d=st.integers(2, 5),
+    data=st.data(),
+    n=st.integers(2, 300),
+    sigma=log_floats(0.1, 2.0),
+)
+def test_no_pair_of_the_ball_does_better(covariates: str, d: int, data: st.DataObject, n: int, sigma: float) -> None:
+    k = data.draw(st.integers(1, d - 1))
+    problem, C = low_rank_problem(covariates, d, k, n, sigma), 3.0 * d  # type: ignore[arg-type]
+    best = optimal_block(problem, C)
+    c, c_perp = np.meshgrid(np.linspace(-C, C, 13), np.linspace(0, 2 * C, 9))
+    terms = block_terms(problem, c, c_perp)
+    assert np.all(terms.total + terms.total_error >= best.loss - best.loss_error)
+    assert 0 < best.c <= C
+    assert best.gain >= 0
+    # its slope along c'^2 says whether c' = 0 can be best
+    assert best.slope >= -best.slope_error or best.c_perp > 0
+
+
+def test_the_smallest_counterexample_and_the_largest_context_before_it() -> None:
+    at_8, at_9 = (optimal_block(low_rank_problem("sphere", 2, 1, n, 0.0), 16.0) for n in (8, 9))
+    assert at_8.c_perp == 0
+    assert at_8.slope > at_8.slope_error
+    assert at_9.gain > 1e9 * at_9.loss_error
+
+
+def test_the_counterexample_is_seen_on_common_draws() -> None:
+    problem = low_rank_problem("sphere", 2, 1, 12, 0.0)
+    best, P = optimal_block(problem, 16.0), np.diag([1.0, 0.0])
+    both = best.aligned_c * P, best.c * P + best.c_perp * (np.eye(2) - P)
+    gain, half_width = gain_on_common_draws(problem, *both, contexts=24 * 8192, seed=0, stream="gain")
+    assert abs(gain - best.gain) <= FAR * half_width
+    assert gain > 8 * half_width
+
+
+def test_the_radius_falls_with_n_to_its_limit() -> None:
+    found = [critical_radius(low_rank_problem("sphere", 3, 2, n, 0.0), 12.0) for n in (20, 100, 10**4)]
+    limit, error = limit_radius(3, 2)
+    assert limit > 3 + error
+    brackets = [(each.low, each.high) for each in found]
+    for (low, high), (lower, higher) in zip(brackets, [*brackets[1:], (limit, limit)], strict=True):
+        assert high > lower
+        assert low > higher
+    far = critical_radius(low_rank_problem("sphere", 3, 2, 1e12, 0.5), 12.0)
+    assert far.low - 1e-3 <= limit <= far.high + 1e-3
+
+
+def test_in_short_contexts_no_ball_fails() -> None:
+    assert CHECKS.radius("sphere", 2, 1, 8, 0.0) == (4.0, 0.0)
+    found = CHECKS.radii(2, 1, 0.0, [8, 9, 10])
+    assert found["n"] == [9.0, 10.0]
+    # a minimiser in a slightly larger ball has a spurious part, in a slightly smaller one it has none
+    problem = low_rank_problem("sphere", 2, 1, 9, 0.0)
+    assert optimal_block(problem, found["C"][0] + 0.01).c_perp > 0
+    assert optimal_block(problem, found["C"][0] - 0.01).c_perp == 0
+
+
+def test_random_problems_fail_on_the_sphere_and_not_on_the_product() -> None:
+    failed, _ = CHECKS.counterexamples("sphere", 6, seed=0)
+    assert 0 < failed < 6
+    assert CHECKS.counterexamples("product", 3, seed=0) == (0.0, 0.0)
+
+
+def test_sampling_over_all_symmetric_matrices_finds_the_block_optimum() -> None:
+    for setting, C in ((("product", 3, 2, 2, 0.5), 3.0), (("sphere", 2, 1, 20, 0.0), 5.0)):
+        problem = low_rank_problem(*setting)  # type: ignore[arg-type]
+        best, found = (
+            optimal_block(problem, C),
+            sampled_block(problem, setting[2], C, contexts=4096, seed=0, stream="t"),
+        )
+        assert abs(found.c - best.c) <= FAR * (found.c_error + best.c_error)
+        assert abs(abs(found.c_perp) - best.c_perp) <= FAR * (found.c_perp_error + best.c_perp_error)
+        assert abs(found.loss - best.loss) <= FAR * found.loss_error
+
+
+def test_the_ratio_carries_both_errors_and_no_sign() -> None:
+    numbers = {"c": 2.0, "c_error": 0.2, "c_perp": -1.0, "c_perp_error": 0.1}
+    rest: dict[str, Any] = dict.fromkeys({*SampledBlock.__struct_fields__} - {*numbers}, 1.0)
+    assert SampledBlock(**(rest | numbers)).ratio == pytest.approx((0.5, 0.1))
+    # nothing is concluded from a minimiser that is not of the form
+    assert SampledBlock(**(rest | numbers | {"chance": 1e-9})).ratio[1] == math.inf
+    exact: dict[str, Any] = dict.fromkeys({*BlockOptimum.__struct_fields__} - {*numbers}, 0.0)
+    assert BlockOptimum(**(exact | numbers | {"c_perp": 1.0})).ratio == pytest.approx((0.5, 0.1))
+
+
+@pytest.mark.parametrize("C", [0.0, -1.0, math.inf, math.nan, True, "wide"])
+def test_a_ball_needs_a_radius(C: float) -> None:
+    problem = low_rank_problem("sphere", 2, 1, 5, 0.0)
+    with pytest.raises(InvalidInput, match="radius"):
+        optimal_block(problem, C)
+    with pytest.raises(InvalidInput, match="radius"):
+        critical_radius(problem, C)
+
+
+def test_one_token_has_no_optimum() -> None:
+    with pytest.raises(InvalidInput, match="n = 1"):
+        optimal_block(low_rank_problem("sphere", 2, 1, 1, 0.0), 1.0)

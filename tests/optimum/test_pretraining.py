@@ -1,0 +1,209 @@
+"""Pretraining: optimisers against their formulas, descent to the optimum, addresses, refusals."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
+
+from lipverify import Problem, loss_terms, optimal_window, pretrain
+from lipverify.covariates import Ellipsoid, axes
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.laws import Affine, Law, ReLU, Zonal
+from lipverify.loss.attention import attention_named
+from lipverify.optimum.matrix.sampled import draw_loss
+from lipverify.optimum.pretraining.optimisers import Adam, GradientDescent, Moments
+from lipverify.problem.composed import LowRank
+from tests.strategies import log_floats
+
+EPS = float(np.finfo(float).eps)
+SMALL = Problem(d=2, n=8, law=Affine(L=3.0))
+
+
+@given(rate=log_floats(1e-4, 1.0), size=log_floats(1e-3, 1e3), seed=st.integers(0, 2**32))
+def test_the_first_step_of_adam_has_a_closed_form(rate: float, size: float, seed: int) -> None:
+    """m / (1 - beta1) = g and v / (1 - beta2) = g^2: the change is -rate g / (|g| + eps)."""
+    g = size * np.random.default_rng(seed).standard_normal((3, 3))
+    moments, change = Adam(rate).step(Moments.none(3), g)
+    wanted = -rate * g / (np.abs(g) + 1e-8)
+    error = float(np.max(np.abs(change - wanted))) / rate
+    target(error)
+    assert error <= 8 * EPS
+    assert moments.steps == 1
+
+
+@given(beta1=st.floats(0, 0.99), beta2=st.floats(0, 0.99), seed=st.integers(0, 2**32), steps=st.integers(1, 20))
+def test_adam_is_weighted_means_of_all_gradients(beta1: float, beta2: float, seed: int, steps: int) -> None:
+    """After t steps: sum_s beta^{t-s} g_s / sum_s beta^{t-s}, and the same of squares."""
+    gradients = np.random.default_rng(seed).standard_normal((steps, 2, 2))
+    adam, moments, change = Adam(0.1, beta1, beta2), Moments.none(2), np.zeros((2, 2))
+    for g in gradients:
+        moments, change = adam.step(moments, g)
+
+    def mean(beta: float, values: Any) -> Any:
+        weights = beta ** np.arange(steps - 1, -1, -1.0)
+        return np.tensordot(weights, values, 1) / weights.sum()
+
+    wanted = -0.1 * mean(beta1, gradients) / (np.sqrt(mean(beta2, gradients**2)) + 1e-8)
+    # a mean that cancels leaves rounding of its terms, over a root that is not below that of the last square
+    scale = 0.1 * np.max(np.abs(gradients)) / np.sqrt((1 - beta2) * gradients[-1] ** 2)
+    error, bound = float(np.max(np.abs(change - wanted) / scale)), 4 * steps * EPS / (1 - max(beta1, beta2))
+    target(error / bound)
+    assert error <= bound
+
+
+def test_gradient_descent_takes_the_gradient_of_its_step() -> None:
+    """Two steps, by hand; the control is the gradient of the other step."""
+    start = np.array([[0.5, 0.1], [-0.2, 0.3]])
+    run = pretrain(
+        SMALL, optimiser="gd", steps=2, batch=100, learning_rate=0.7, start=start, every=1, seed=3, stream="gd"
+    )
+    gradients = [
+        draw_loss(SMALL, attention_named("softmax"), 100, 3, f"gd/training/{t}")(run.M[t])[1] for t in range(2)
+    ]
+    assert np.array_equal(run.M[0], start)
+    assert np.array_equal(run.M[1], start - 0.7 * gradients[0])
+    assert np.array_equal(run.M[2], run.M[1] - 0.7 * gradients[1])
+    unseen = draw_loss(SMALL, attention_named("softmax"), run.held_out, 3, "gd/held-out")
+    assert run.gradient_norm.tolist() == [np.linalg.norm(unseen(M)[1]) for M in run.M]
+    assert not np.array_equal(gradients[0], gradients[1])
+
+
+BATCH = 256
+
+
+def noise_of_steps(problem: Problem, w: float) -> Any:
+    """Covariance of the entries of a batch's gradient at M = w I, from 100 batches: to a seventh of itself."""
+    batches = (draw_loss(problem, attention_named("softmax"), BATCH, 0, f"noise/{k}") for k in range(100))
+    return np.cov([batch(w * np.eye(2))[1].ravel() for batch in batches], rowvar=False)
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "learning_rate", "law", "n"),
+    [("adam", 0.05, Affine(L=3.0), 30), ("gd", 8.0, Affine(L=3.0), 30), ("adam", 0.1, ReLU(L=2.0), 100)],
+)
+def test_training_ends_near_the_optimum(optimiser: str, learning_rate: float, law: Law, n: int) -> None:
+    """As near as the noise of its steps leaves it, from a start with more than twice the least loss.
+
+    Steps rate (H u + noise) about the optimum end with u of variance rate c / (2 h) where the noise has variance c and
+    the loss curvature h, and with a loss rate tr(C) / 4 above the least one. Adam's rate is its own over the root of
+    the mean square of a gradient, which is noise in the end; with beta2 = 0.9 it has forgotten the start by then.
+    """
+    problem = Problem(d=2, n=n, law=law)
+    best = optimal_window(problem)
+    options: dict[str, Any] = {"optimiser": optimiser, "learning_rate": learning_rate, "beta2": 0.9}
+    run = pretrain(problem, steps=300, batch=BATCH, every=100, **options)
+    assert run.steps.tolist() == [0, 100, 200, 300]
+    assert run.M.shape == (4, 2, 2)
+    C, along = noise_of_steps(problem, best.w), np.eye(2).ravel() / math.sqrt(2)
+    rate = learning_rate if optimiser == "gd" else learning_rate / math.sqrt(np.diag(C).mean())
+    step = 0.05 * best.w
+    low, least, high = loss_terms(problem, best.w + step * np.array([-1, 0, 1])).total
+    h = float(low + high - 2 * least) / step**2 / 2  # in u = sqrt(2) w, the coordinate of M along the identity
+    assert rate * h * 300 > 10, "what the start leaves is e^-10 of itself"
+    spread = math.sqrt(rate * float(along @ C @ along) / (2 * h)) / math.sqrt(2)
+    assert abs(np.trace(run.M[-1]) / 2 - best.w) <= 4 * spread
+    assert 4 * spread < 0.1 * best.w, "a rate, a factor or a sign would show"
+    # the excess is a sum of four squares: beyond five times its mean once in 2000 seeds
+    assert abs(run.loss[-1] - best.loss) <= 5 * rate * float(np.trace(C)) / 4 + 2 * run.loss_error[-1]
+    assert run.loss[0] > 2 * best.loss
+    assert run.loss_error[-1] < 0.1 * best.loss
+
+
+def test_a_larger_lipschitz_constant_grows_faster() -> None:
+    norms = [
+        np.linalg.norm(pretrain(SMALL.replace(law=Affine(L=L)), optimiser="gd", steps=20, learning_rate=0.5).M[-1])
+        for L in (1.0, 3.0)
+    ]
+    assert norms[1] > 2 * norms[0]
+
+
+@pytest.mark.parametrize("attention", ["softmax", "linear"])
+def test_general_problems_are_trained(attention: str) -> None:
+    """Not isotropic: what is learned is in the direction that the functions use."""
+    problem = Problem(d=2, n=10, law=LowRank(axes(2, 1), Affine(L=3.0)), covariates=Ellipsoid([1.0, 2.0]))
+    run = pretrain(problem, steps=150, batch=64, attention=attention)
+    assert run.loss[-1] + run.loss_error[-1] < run.loss[0]
+    assert run.M[-1][0, 0] > 5 * np.max(np.abs(run.M[-1] - np.diag(np.diag(run.M[-1]))))
+
+
+def test_it_is_a_function_of_its_address() -> None:
+    first, again, seed, stream = (
+        pretrain(SMALL, steps=5, batch=16, held_out=64, every=2, **address)
+        for address in ({"seed": 1}, {"seed": 1}, {"seed": 2}, {"seed": 1, "stream": "other"})
+    )
+    assert first.steps.tolist() == [0, 2, 4, 5]
+    for name in ("M", "loss", "loss_error", "gradient_norm"):
+        assert np.array_equal(getattr(first, name), getattr(again, name))
+        assert not np.any(getattr(first, name) == getattr(seed, name))
+        assert not np.any(getattr(first, name) == getattr(stream, name))
+
+
+def test_what_is_recorded_does_not_change_the_run() -> None:
+    often, rarely = (pretrain(SMALL, steps=6, batch=16, held_out=64, every=every) for every in (1, 6))
+    assert np.array_equal(often.M[[0, -1]], rarely.M)
+    assert np.array_equal(often.loss[[0, -1]], rarely.loss)
+
+
+def test_all_settings_are_recorded() -> None:
+    run = pretrain(
+        SMALL, steps=3, batch=16, held_out=64, learning_rate=0.1, beta1=0.5, seed=7, stream="c", attention="linear"
+    )
+    assert run.optimiser == Adam(learning_rate=0.1, beta1=0.5)
+    assert (run.batch, run.held_out, run.seed, run.stream, run.attention) == (16, 64, 7, "c", "linear")
+    assert run.problem == SMALL
+    assert pretrain(SMALL, optimiser="gd", steps=1, learning_rate=0.1).optimiser == GradientDescent(0.1)
+
+
+@pytest.mark.parametrize(
+    ("attention", "learning_rate"), [("linear", 1e3), ("linear", 1e300), ("softmax", 1e12), ("softmax", 1e308)]
+)
+def test_divergence_names_the_step_and_the_rate(attention: str, learning_rate: float) -> None:
+    with pytest.raises(OutOfReach, match=rf"step \d+ with .* = {re.escape(f'{learning_rate:g}')} .*smaller") as refusal:
+        pretrain(SMALL, optimiser="gd", attention=attention, learning_rate=learning_rate, steps=100, batch=16)
+    assert "training diverges" in str(refusal.value)
+
+
+def test_progress_counts_steps() -> None:
+    seen: list[tuple[int, int]] = []
+    pretrain(SMALL, steps=3, batch=16, held_out=64, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"optimiser": "sgd"}, "optimiser = 'sgd'"),
+        ({"attention": "hard"}, "attention = 'hard'"),
+        ({"steps": 0}, "steps = 0"),
+        ({"batch": 2.5}, "batch = 2.5"),
+        ({"every": 0}, "every = 0"),
+        ({"held_out": 63}, "held_out = 63"),
+        ({"learning_rate": 0.0}, "learning_rate = 0.0"),
+        ({"learning_rate": math.inf}, "learning_rate = inf"),
+        ({"learning_rate": math.nan, "optimiser": "gd"}, "learning_rate = nan"),
+        ({"beta1": 1.0}, "beta1 = 1.0"),
+        ({"beta2": -0.1}, "beta2 = -0.1"),
+        ({"eps": 0.0}, "eps = 0.0"),
+        ({"start": np.eye(3)}, r"shape \(3, 3\)"),
+        ({"start": [[math.nan, 0.0], [0.0, 1.0]]}, "start"),
+    ],
+)
+def test_bad_input_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        pretrain(SMALL, **options)
+
+
+def test_a_law_without_functions_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="covariance only"):
+        pretrain(SMALL.replace(law=Zonal(spectrum=(0.0, 1.0))))
+
+
+def test_contexts_that_do_not_fit_are_out_of_reach() -> None:
+    with pytest.raises(OutOfReach, match="at most"):
+        pretrain(SMALL.replace(n=1e8))

@@ -1,0 +1,198 @@
+"""Covariates beyond the sphere, laws made of others, and the symmetry that a problem has."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
+
+from lipverify import Problem, loss_terms, optimal_window
+from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator, normals
+from lipverify.laws import Affine, Cosine, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
+from lipverify.problem.matrices import complement
+from lipverify.problem.symmetry import Symmetry, symmetry
+
+EPS = float(np.finfo(float).eps)
+
+
+def rotation(d: int, address: int) -> Floats:
+    """An orthogonal matrix."""
+    return np.linalg.qr(normals(0, "rotation", address, (d, d)))[0]
+
+
+@st.composite
+def covariates(draw: st.DrawFn) -> tuple[int, Covariates]:
+    d, address = draw(st.integers(2, 6)), draw(st.integers(0, 10**6))
+    Q = rotation(d, address)
+    kind = draw(st.sampled_from(["sphere", "ellipsoid", "product"]))
+    if kind == "sphere":
+        return d, Sphere()
+    scale = st.floats(0.1, 10.0)
+    if kind == "ellipsoid":
+        Sigma = Q @ np.diag(draw(st.lists(scale, min_size=d, max_size=d))) @ Q.T
+        return d, Ellipsoid((Sigma + Sigma.T) / 2)
+    k = draw(st.integers(1, d - 1))
+    return d, ProductOfSpheres(Q[:, :k], c_u=draw(scale), c_v=draw(scale))
+
+
+@given(which=covariates(), address=st.integers(0, 10**6))
+def test_points_lie_in_their_ball_and_on_their_surface(which: tuple[int, Covariates], address: int) -> None:
+    d, law = which
+    law.require_dimension(d)
+    x = law.points(normals(0, "points", address, (50, d)), np)
+    sizes = np.linalg.norm(x, axis=1)
+    target(float(sizes.max() / law.radius))
+    assert np.all(sizes <= law.radius * (1 + 64 * EPS))
+    if isinstance(law, Ellipsoid):
+        on_surface = np.einsum("ci,ij,cj->c", x, np.linalg.inv(np.array(law.Sigma)), x)
+        np.testing.assert_allclose(on_surface, 1.0, rtol=1e4 * EPS)  # condition numbers up to 100
+    if isinstance(law, ProductOfSpheres):
+        B = np.array(law.B)
+        np.testing.assert_allclose(np.linalg.norm(x @ B, axis=1), law.c_u, rtol=64 * EPS)
+        np.testing.assert_allclose(np.linalg.norm(x @ complement(B), axis=1), law.c_v, rtol=64 * EPS)
+
+
+@given(which=covariates())
+def test_covariates_and_problems_survive_json(which: tuple[int, Covariates]) -> None:
+    d, law = which
+    kinds = Sphere | Ellipsoid | ProductOfSpheres
+    assert msgspec.json.decode(msgspec.json.encode(law), type=kinds) == law
+    problem = Problem(d=d, n=10, law=ReLU(), covariates=law)
+    assert problem.replace(n=20).covariates == law
+    assert hash(problem) == hash(problem.replace())
+
+
+@given(which=covariates(), address=st.integers(0, 10**6))
+def test_the_group_average_is_a_projection_on_what_commutes(which: tuple[int, Covariates], address: int) -> None:
+    """Idempotent, fixes the shapes, and the loss cannot tell a matrix from its rotation by the group."""
+    d, law = which
+    group = symmetry(Problem(d=d, n=10, law=Affine(), covariates=law))
+    M = normals(0, "matrix", address, (d, d))
+    average = group.average(M)
+    np.testing.assert_allclose(group.average(average), average, atol=1e3 * EPS)
+    shape = law.shape(d)
+    assert shape is not None
+    np.testing.assert_allclose(average @ shape, shape @ average, atol=float(1e4 * EPS * np.linalg.norm(shape)))
+    assert math.isclose(np.trace(average), np.trace(M), abs_tol=1e3 * EPS)
+
+
+def test_the_symmetry_of_the_theorems() -> None:
+    """One space for the sphere, k and d - k for the low-rank problems, the eigenvectors for an ellipsoid."""
+
+    def ranks(problem: Problem) -> list[int]:
+        return sorted(round(float(np.trace(P))) for P in symmetry(problem).projectors)
+
+    B = axes(5, 2)
+    assert ranks(Problem(d=5, n=10, law=ReLU())) == [5]
+    assert ranks(Problem(d=5, n=10, law=LowRank(B))) == [2, 3]
+    assert ranks(Problem(d=5, n=10, law=LowRank(B), covariates=ProductOfSpheres(B))) == [2, 3]
+    assert ranks(Problem(d=3, n=10, law=ReLU(), covariates=Ellipsoid([4.0, 1.0, 1.0]))) == [1, 2]
+    assert ranks(Problem(d=2, n=10, law=Zonal(spectrum=(0.0, 1.0)))) == [2]
+
+
+def test_no_symmetry_is_claimed_where_none_is_known() -> None:
+    skew = np.array([[1.0, 0.5], [0.0, 1.0]])
+    assert symmetry(Problem(d=2, n=4, law=Transformed(skew), covariates=Ellipsoid([4.0, 1.0]))).projectors == ()
+    sampled = Sampled(lambda rng, contexts, d: lambda x: x[..., 0], extent=2.0)
+    assert symmetry(Problem(d=2, n=4, law=sampled)).projectors == ()
+    M = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert np.array_equal(Symmetry(()).average(M), M)
+
+
+def test_a_projection_on_a_space_does_not_mix_it_with_its_complement() -> None:
+    """The average of R M R^T over random R that commute with both shapes comes near the projection."""
+    B = np.array(axes(3, 1))
+    problem = Problem(d=3, n=4, law=LowRank(B))
+    M = normals(0, "to average", 0, (3, 3))
+    total = np.zeros((3, 3))
+    for k in range(400):
+        R = np.zeros((3, 3))
+        R[0, 0] = 1.0 if normals(0, "sign", k, (1,))[0] > 0 else -1.0
+        R[1:, 1:] = rotation(2, k) * (1.0 if normals(0, "reflection", k, (1,))[0] > 0 else -1.0)
+        total += R @ M @ R.T / 400
+    # 400 rotations: errors of |M| / sqrt(400) a standard deviation, five of them
+    np.testing.assert_allclose(total, symmetry(problem).average(M), atol=float(5 * np.linalg.norm(M) / 20))
+
+
+@pytest.mark.parametrize(
+    ("law", "radius"),
+    [
+        (Affine(), 2.0),
+        (Linear(), 2.0),
+        (ReLU(), 2.0),
+        (Cosine(0.7), 2.0),
+        (Cosine(4.0), 2.0),
+        (Quadratic(), 2.0),
+        (Ridge(np.tanh), 3.0),
+        (Transformed([[2.0, 0.0], [1.0, 1.0]], ReLU()), 1.5),
+    ],
+)
+def test_extents_and_magnitudes_bound_the_functions(law: Any, radius: float) -> None:
+    """On a grid of a disc, for a few hundred functions."""
+    angles = np.linspace(0, 2 * np.pi, 200)
+    ring = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    points = np.concatenate([radius * ring, radius / 2 * ring, np.zeros((1, 2))])
+    tasks = law.draw(generator(0, "extents", 0), 300, 2)
+    values = law.values(tasks, np.broadcast_to(points, (300, *points.shape)), np)
+    assert len(values) == len(law.extents(radius)) == len(law.magnitudes(radius))
+    for f, extent, magnitude in zip(values, law.extents(radius), law.magnitudes(radius), strict=True):
+        assert np.max(np.ptp(f, axis=1)) <= extent * (1 + 16 * EPS)
+        assert np.max(np.abs(f)) <= magnitude * (1 + 16 * EPS)
+        assert np.max(np.ptp(f, axis=1)) > 0.3 * extent, "a bound that says something"
+
+
+def test_the_linear_law_is_the_affine_one_with_a_fixed_amplitude() -> None:
+    one = loss_terms(Problem(d=4, n=30, law=Linear(L=2.0)), [0.5, 5.0])
+    other = loss_terms(Problem(d=4, n=30, law=Affine(L=2.0)), [0.5, 5.0])
+    np.testing.assert_allclose(one.bias, 3 * other.bias, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Ellipsoid([1.0, -1.0]), "positive definite"),
+        (lambda: Ellipsoid([[1.0, 0.5], [0.2, 1.0]]), "symmetric"),
+        (lambda: Ellipsoid("wide"), "Sigma"),
+        (lambda: Ellipsoid([[1.0, 0.0]]), "symmetric"),
+        (lambda: Ellipsoid([1.0, math.nan]), "finite"),
+        (lambda: ProductOfSpheres([[1.0], [1.0]]), "orthonormal"),
+        (lambda: ProductOfSpheres(np.eye(2)), "at least one dimension"),
+        (lambda: ProductOfSpheres(axes(3, 1), c_v=0.0), "c_v = 0"),
+        (lambda: MappedNormals(3.0, radius=1.0), "not a function"),  # type: ignore[arg-type]
+        (lambda: MappedNormals(abs, radius=math.inf), "radius"),
+        (lambda: LowRank([[2.0], [0.0]]), "orthonormal"),
+        (lambda: Transformed([[1.0], [math.inf]]), "finite"),
+        (lambda: Transformed(np.eye(2), law_of_no_kind), "ridge law"),  # type: ignore[arg-type]
+        (lambda: Sampled(abs, extent=-1.0), "extent"),  # type: ignore[arg-type]
+        (lambda: Sampled(1.0, extent=1.0), "sampler"),  # type: ignore[arg-type]
+        (lambda: Problem(d=3, n=4, law=LowRank(axes(2, 1))), "d = 3"),
+        (lambda: Problem(d=3, n=4, law=ReLU(), covariates=Ellipsoid([1.0, 2.0])), "d = 3"),
+        (lambda: Problem(d=3, n=4, law=ReLU(), covariates="sphere"), "not covariates"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_not_a_problem_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        make()
+
+
+law_of_no_kind = "affine"
+
+
+@pytest.mark.parametrize("method", ["exact", "asymptotic", "certified"])
+def test_methods_for_isotropic_problems_refuse_others(method: str) -> None:
+    for problem in (
+        Problem(d=2, n=4, law=ReLU(), covariates=Ellipsoid([4.0, 1.0])),
+        Problem(d=2, n=4, law=LowRank(axes(2, 1))),
+    ):
+        with pytest.raises(InvalidInput, match="montecarlo"):
+            loss_terms(problem, 1.0, method)
+        with pytest.raises(InvalidInput, match="montecarlo"):
+            optimal_window(problem)

@@ -1,0 +1,125 @@
+"""The checker: accepts the proofs that are found, rejects false ones, and needs nothing of the library."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.law import Law
+from lipverify.proofs import checker, load, prove_envelope, prove_window
+from lipverify.proofs.twins import twins
+
+LAWS: dict[str, Law] = {"affine": Affine(), "quadratic": Quadratic(), "relu": ReLU(), "cosine": Cosine(L=2.0)}
+CASES = [(law, d) for law in LAWS for d in (2, 3, 5, 8)]
+
+
+@cache
+def proof(law: str, d: int) -> dict[str, Any]:
+    return prove_window(LAWS[law], d).data
+
+
+@pytest.mark.parametrize(("law", "d"), CASES)
+def test_a_proof_is_accepted_and_every_twin_of_every_lemma_rejected(law: str, d: int) -> None:
+    assert checker.failures(proof(law, d)) == []
+    seen = set()
+    for what, twin in twins(proof(law, d)):
+        assert checker.failures(twin), what
+        seen.add(what.partition(" ")[0])
+    assert seen == {lemma["name"] for lemma in proof(law, d)["lemmas"]}
+
+
+def damaged(change: str) -> dict[str, Any]:
+    twin = copy.deepcopy(proof("affine", 3))
+    lemmas, window = twin["lemmas"], twin["lemmas"][-2]
+    match change:
+        case "a lemma left out":
+            del lemmas[2]
+        case "two lemmas in the other order":
+            lemmas[2], lemmas[3] = lemmas[3], lemmas[2]
+        case "a constant that another lemma has certified":
+            window["constants"]["b_low"] = "1"
+        case "a constant left out":
+            del window["constants"]["loss_low"]
+        case "not a number":
+            window["constants"]["low"] = "nan"
+        case "an infinite constant":
+            lemmas[2]["constants"]["D_high"] = "inf"
+        case "a ball that holds anything":
+            lemmas[2]["constants"]["D_low"] = "[1 +/- 1e9]"
+        case "other words":
+            lemmas[0]["says"] = "w* = 1"
+        case "another reason":
+            lemmas[0]["because"] = "Because it is."
+        case "another dimension":
+            twin["d"] = 4
+        case "no dimension":
+            twin["d"] = True
+        case "another law":
+            twin["law"] = "quadratic"
+        case "no law":
+            twin["law"] = "cubic"
+        case "a law with an L that it does not have":
+            twin["law"] = "affine:1"
+        case "cosine without its L":
+            twin["law"] = "cosine"
+        case "another format":
+            twin["format"] = "lipverify proof 0"
+        case "more than it proves":
+            twin["theorem"] = "envelope"
+    return twin
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "a lemma left out",
+        "two lemmas in the other order",
+        "a constant that another lemma has certified",
+        "a constant left out",
+        "not a number",
+        "an infinite constant",
+        "a ball that holds anything",
+        "other words",
+        "another reason",
+        "another dimension",
+        "no dimension",
+        "another law",
+        "no law",
+        "a law with an L that it does not have",
+        "cosine without its L",
+        "another format",
+        "more than it proves",
+    ],
+)
+def test_a_damaged_proof_is_rejected(change: str) -> None:
+    assert checker.failures(damaged(change))
+
+
+def test_the_checker_stands_alone(tmp_path: Path) -> None:
+    """In a process of its own it loads python-flint and the standard library, nothing else."""
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(proof("relu", 3)))
+    bad.write_text(json.dumps(next(twin for _, twin in twins(proof("relu", 3)))))
+    run = [sys.executable, "-X", "importtime", str(Path(checker.__file__)), str(good)]
+    done = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": ""}, check=False)
+    assert done.returncode == 0
+    assert ": proved: relu, d = 3: " in done.stdout
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if "|" in line}
+    assert "flint" in loaded
+    assert not loaded & {"lipverify", "numpy", "scipy", "sympy", "msgspec"}
+    assert subprocess.run([*run[:-1], str(bad)], capture_output=True, cwd=tmp_path, check=False).returncode == 1
+
+
+def test_a_proof_file_is_read_back(tmp_path: Path) -> None:
+    for proved in (prove_window(Affine(), 3), prove_envelope(ReLU(), 3, least_w=500)):
+        proved.save(tmp_path / "proof.json")
+        assert load(tmp_path / "proof.json") == proved
+        assert proved.failures() == []

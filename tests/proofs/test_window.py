@@ -1,0 +1,125 @@
+"""The window theorem against the optimal window of the exact method, and against the derived constants."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+from hypothesis import assume, given, settings, target
+from hypothesis import strategies as st
+
+import lipverify as lv
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.laws import Affine, Cosine, Linear, Quadratic, ReLU
+from lipverify.problem.laws import Scaled
+from lipverify.proofs import Theorem, prove_transfer, prove_window
+
+LAWS: dict[str, type[Scaled]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
+
+
+@cache
+def theorem(law: str, d: int, W: float) -> Theorem:
+    power = (d - 1) / 2 + (1.5 if law == "relu" else 2)
+    return prove_window(LAWS[law](), d, least_lambda=W**power)
+
+
+@settings(deadline=None, max_examples=12)
+@given(
+    st.sampled_from(sorted(LAWS)),
+    st.sampled_from((2, 3, 5, 8)),
+    st.sampled_from((1e3, 1e4, 1e5)),
+    st.floats(0, 8),
+    st.floats(0, 3),
+)
+def test_the_optimal_window_lies_between_the_proved_lines(
+    law: str, d: int, W: float, more: float, noisier: float
+) -> None:
+    """At every Lambda beyond the least, and from the largest L / sigma that is covered to a thousandth of it."""
+    proved = theorem(law, d, W)
+    lam = proved.least_lambda * 10**more * (1 + 1e-9)
+    W = lam**proved.exponent
+    n = math.ceil(proved.least_tokens * W**proved.tokens_power * 10**noisier * (1 + 1e-9))
+    assume(n <= 1e30)
+    sigma = 1 / math.sqrt(lam / n)
+    assume(proved.covers(n, 1.0, sigma))
+    found = lv.optimal_window(lv.Problem(d=d, n=n, law=LAWS[law](), sigma=sigma))
+    low, high = proved.window(n, 1.0, sigma)
+    assert low - found.w_error < found.w < high + found.w_error
+    least, most = (bound * W**-proved.beta for bound in proved.loss)
+    assert least - found.loss_error < found.loss < most + found.loss_error
+    target(abs(math.log(found.w / math.sqrt(low * high))) / math.log(high / low))
+
+
+def test_without_enough_tokens_the_window_leaves_the_lines() -> None:
+    """Why least_tokens counts tokens over W^{beta-1}: a hundred tokens in a window and hardly any noise."""
+    proved = theorem("affine", 8, 1e4)
+    W = 1e4
+    n = round(100 * W**proved.noise_power)
+    lam = W ** (1 / proved.exponent)
+    found = lv.optimal_window(lv.Problem(d=8, n=n, law=Affine(), sigma=1 / math.sqrt(lam / n)))
+    assert not proved.covers(n, 1.0, 1 / math.sqrt(lam / n))
+    assert found.w < 0.75 * proved.low * W
+
+
+@pytest.mark.parametrize("law", sorted(LAWS))
+@pytest.mark.parametrize("d", [2, 3, 5, 8])
+def test_low_and_high_close_in_on_the_derived_constant(law: str, d: int) -> None:
+    proved = [theorem(law, d, W) for W in (1e4, 1e5, 1e6)]
+    ratios = [each.high / each.low for each in proved]
+    assert ratios[0] > ratios[1] > ratios[2] > 1
+    assert ratios[2] < 1.04
+    derived = float(lv.leading(LAWS[law](), d).window_constant)
+    low, high = proved[0].limit
+    assert low <= derived * (1 + 1e-12)
+    assert derived <= high * (1 + 1e-12)
+    assert high / low < 1 + 1e-10
+    assert all(each.low < derived < each.high for each in proved)
+
+
+def test_what_cannot_be_proved_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="d = 1"):
+        prove_window(Affine(), d=1)
+    with pytest.raises(InvalidInput, match="constant"):
+        prove_window(Affine(L=0.0), d=3)
+    with pytest.raises(InvalidInput, match="least_lambda = nan"):
+        prove_window(Affine(), d=3, least_lambda=math.nan)
+    with pytest.raises(OutOfReach, match="affine, quadratic, relu"):
+        prove_window(Linear(), d=3)
+    with pytest.raises(InvalidInput, match="another L"):
+        prove_window(Cosine(L=2.0), d=3).covers(n=1e20, L=1.0)
+    with pytest.raises(OutOfReach, match="another L"):
+        prove_transfer(prove_window(Cosine(L=2.0), d=3), 2.0)
+    with pytest.raises(OutOfReach, match="larger least_lambda"):
+        prove_window(ReLU(), d=3, least_lambda=100.0)
+    with pytest.raises(OutOfReach, match="not covered"):
+        prove_window(Affine(), d=3).window(n=100)
+
+
+@pytest.mark.parametrize("L", [0.5, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_the_cosine_law_at_each_L(d: int, L: float) -> None:
+    proved = prove_window(Cosine(L=L), d)
+    assert "for all n, sigma with" in proved.statement
+    n = proved.least_lambda * 2 / L**2
+    assert proved.covers(n)
+    assert proved.high / proved.low < 1.15
+    found = lv.optimal_window(lv.Problem(d=d, n=round(n), law=Cosine(L=L), sigma=1.0))
+    low, high = proved.window(round(n))
+    assert low < found.w < high
+
+
+@pytest.mark.parametrize("law", ["affine", "relu"])
+@pytest.mark.parametrize("ratio", [0.2, 1 / 3, 1.0, 3.0, 7.0])
+def test_the_window_of_another_constant_costs_what_is_proved(law: str, ratio: float) -> None:
+    from lipverify.optimum.transfer import transferred_loss
+
+    proved = prove_transfer(theorem(law, 3, 1e4), ratio)
+    n = round(proved.least_lambda * max(1, ratio**-2) * 4)
+    assert proved.covers(n, 1.0)
+    assert proved.covers(n, ratio)
+    tuned, own = (lv.optimal_window(lv.Problem(d=3, n=n, law=LAWS[law](L=L), sigma=1.0)) for L in (1.0, ratio))
+    away, _ = transferred_loss(tuned, lv.Problem(d=3, n=n, law=LAWS[law](L=ratio), sigma=1.0))
+    low, high = proved.worse
+    assert low - 1e-9 <= away / own.loss <= high + 1e-9
+    assert high / low < 1.6  # how far low and high are apart at this least_lambda, to the powers a and -beta

@@ -1,0 +1,45 @@
+"""Texts that would stop the typesetting are refused in one line, and huge numbers are drawn without a word."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+from lipverify.errors import InvalidInput
+from lipverify.report import write_report
+from lipverify.report.limits import LONGEST_FORMULA, LONGEST_TEXT, LONGEST_WORD, require_printable
+from tests.ledgers import ledger, realistic, record, slopes_figure
+
+LONG = {
+    "text": "word " * LONGEST_TEXT,
+    "word": "x" * (LONGEST_WORD + 1),
+    "formula": "$" + "x + " * LONGEST_FORMULA + "x$",
+    "emoji": "\N{GRINNING FACE}" * (LONGEST_WORD + 1),
+    "faces": "\N{GRINNING FACE} " * (LONGEST_TEXT // 8),
+}
+
+
+@pytest.mark.parametrize("long", LONG.values(), ids=LONG.keys())
+def test_what_would_take_minutes_is_refused_at_once(tmp_path: Path, long: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(InvalidInput, match="can be typeset") as refusal:
+        write_report(ledger((record(finding=long),)), tmp_path / "report.pdf")
+    assert time.monotonic() - begun < 10
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 300
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_our_own_texts_are_far_from_the_limits() -> None:
+    require_printable(realistic())
+
+
+def test_huge_numbers_are_drawn_without_a_warning(tmp_path: Path) -> None:
+    figure = slopes_figure(lambda d: 1e308 * d / 8, lambda d: -1e308 * d / 8)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        write_report(ledger((record(figures=(figure,)),)), tmp_path / "report.pdf")
+    assert [str(each.message) for each in warned if issubclass(each.category, RuntimeWarning)] == []

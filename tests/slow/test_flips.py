@@ -1,0 +1,42 @@
+"""A ledger with every byte changed once: never a traceback, and never a verdict that `audit` would let pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from lipverify.claims.audit import audit
+from lipverify.claims.ledger import read_ledger
+from lipverify.errors import InvalidInput
+from tests.ledgers import ledger, record
+from tests.slow.rounds import ROUNDS, dice
+
+pytestmark = pytest.mark.nightly
+WHOLE = msgspec.json.encode(ledger((record(cross_checks=()),)))
+PARTS = 20
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_byte(tmp_path: Path, part: int) -> None:
+    path, counts = tmp_path / "ledger.json", {"refused": 0, "told": 0, "the same verdict": 0}
+    lines: set[int] = set()
+    path.write_bytes(WHOLE)
+    right = [each.verdict for each in read_ledger(path).claims]
+    assert not audit(read_ledger(path))
+    every = range(part, len(WHOLE), PARTS) if ROUNDS >= 100 else range(part, len(WHOLE), PARTS * 100 // ROUNDS)
+    for at in every:
+        path.write_bytes(WHOLE[:at] + bytes([WHOLE[at] ^ (1 << dice("flip", at).randrange(8))]) + WHOLE[at + 1 :])
+        try:
+            read = read_ledger(path)
+        except InvalidInput as refusal:
+            lines.add(str(refusal).count("\n"))
+            counts["refused"] += 1
+            continue
+        differences = audit(read)
+        verdicts = [each.verdict for each in read.claims]
+        counts["told" if differences else "the same verdict"] += 1
+        assert differences or verdicts == right, f"byte {at} changed a verdict, and audit says nothing"
+    assert lines <= {0}, "a refusal is one line"
+    print(counts)

@@ -1,0 +1,496 @@
+"""The property laws: what is right keeps them, and each catches the faults that it is there for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings, target
+from hypothesis import strategies as st
+
+from lipverify import Growth, LossTerms, Optimum, Problem, growth, loss_terms, optimal_window
+from lipverify.claims.verdict import Allowed, Interval, Verdict, decide, margin
+from lipverify.errors import InvalidInput
+from lipverify.foundation.means.betting import betting_interval
+from lipverify.foundation.streams import uniforms
+from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Sampled, Zonal
+from lipverify.properties import (
+    agree,
+    bias_is_not_negative,
+    bias_scales,
+    covers,
+    exponent_covers,
+    interval_covers,
+    is_a_minimum,
+    is_isotropic,
+    is_lipschitz,
+    is_positive,
+    is_symmetric,
+    keeps_its_extents,
+    narrowing_never_overturns,
+    noise_grows,
+    noise_is_between,
+    noise_scales,
+    terms_cover,
+    weights_are_equal,
+)
+from lipverify.properties.ratio import require
+from lipverify.strategies import (
+    constants,
+    dimensions,
+    named_laws,
+    points,
+    problems,
+    ridge_laws,
+    rotations,
+    windows,
+    zonal_laws,
+)
+
+Estimator = Callable[[Problem, Any], LossTerms]
+Drawn = dict[str, Any]
+zonal = partial(loss_terms, route="zonal")
+
+QUICK = named_laws("affine", "quadratic")
+"""Laws that the exact method is quickest at; the faults below are no matter of the law."""
+SMALL = problems(d=(2, 8), n=(2, 1e6), law=QUICK)
+
+
+def changed(**changes: Callable[[LossTerms], Any]) -> Estimator:
+    """The exact method with a fault: some fields are made of the right ones."""
+
+    def estimator(problem: Problem, w: Any) -> LossTerms:
+        right = loss_terms(problem, w)
+        return msgspec.structs.replace(right, **{name: change(right) for name, change in changes.items()})
+
+    return estimator
+
+
+def for_another(problem_of: Callable[[Problem], Problem]) -> Estimator:
+    """The exact method, which answers another question."""
+
+    def estimator(problem: Problem, w: Any) -> LossTerms:
+        return msgspec.structs.replace(loss_terms(problem_of(problem), w), problem=problem)
+
+    return estimator
+
+
+def at_windows(check: Callable[[LossTerms], float]) -> Callable[[Estimator, Drawn], float]:
+    return lambda estimator, drawn: check(estimator(drawn["problem"], drawn["w"]))
+
+
+def growth_with(scale: float = 1.0, shift: float = 0.0) -> Callable[[float, float], Growth]:
+    """The growth of a known law, with its error scaled and its exponent shifted."""
+
+    def made(exponent: float, power: float) -> Growth:
+        right = growth(lambda s: 2 * s**exponent * (1 + s**-power), 1e4, 1e30)
+        return msgspec.structs.replace(right, error=right.error * scale, exponent=right.exponent + shift)
+
+    return made
+
+
+def of_the_width(problem: Problem, w: Any) -> LossTerms:
+    """The terms at 1 / w, called those at w."""
+    return msgspec.structs.replace(loss_terms(problem, 1 / np.array(w)), w=np.array(w))
+
+
+def crowded(rng: np.random.Generator, contexts: int, d: int) -> Callable[[Any], Any]:
+    """Functions whose directions are near the first axis more often than not."""
+    q = rng.standard_normal((contexts, 1, d)) * np.array([2.0, *[1.0] * (d - 1)])
+    return lambda x: np.tanh((q * x).sum(axis=-1))
+
+
+class Tilted(Affine, frozen=True, tag="tilted"):
+    """Claims to be isotropic, and is twice as rough along the first axis."""
+
+    def values(self, tasks: Any, points: Any, xp: Any) -> list[Any]:
+        """Of points that are stretched."""
+        return super().values(tasks, points * np.array([2.0, *[1.0] * (points.shape[-1] - 1)]), xp)
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Those of twice the radius."""
+        return super().extents(2 * radius)
+
+
+class Understated(Affine, frozen=True, tag="understated"):
+    """Its extent is a tenth too small."""
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """A tenth less."""
+        return (0.9 * super().extents(radius)[0],)
+
+
+def optimum_of(problem: Problem, off: float = 1.0, cheaper: float = 1.0) -> Optimum:
+    """The optimal window, moved by a factor; its loss is what the loss is there, or cheaper."""
+    right = optimal_window(problem)
+    if off == cheaper == 1:
+        return right
+    w = off * right.w
+    terms = loss_terms(problem, w)
+    loss, error = cheaper * float(terms.total), float(terms.total_error)
+    return msgspec.structs.replace(right, w=w, loss=loss, loss_error=error)
+
+
+@cache
+def of_skewed(k: int) -> tuple[float, float, float]:
+    """The betting interval and the mean of 300 samples that are 1 once in twenty times."""
+    samples = np.where(uniforms(0, "skewed", k, (300, 1)) < 0.05, 1.0, 0.0)
+    (low,), (high,) = betting_interval(samples)
+    return low, float(np.mean(samples)), high
+
+
+def betting(share: float, k: int) -> tuple[float, float]:
+    """The betting interval of repetition k, with a share of its width."""
+    low, centre, high = of_skewed(k)
+    return centre - share * (centre - low), centre + share * (high - centre)
+
+
+def too_sure(measured: Interval, allowed: Allowed) -> Verdict:
+    """A verdict made from the middle of the interval."""
+    return decide(Interval.around(sum(measured.ends) / 2, 0.0), allowed)
+
+
+def by_margin(measured: Interval, allowed: Allowed) -> Verdict:
+    """A verdict that takes an interval across the edge for one inside."""
+    return "refuted" if (margin(measured, allowed) or 0.0) < 0 else "supported"
+
+
+@st.composite
+def narrowed(draw: st.DrawFn) -> Drawn:
+    low, inner_low, inner_high, high = sorted(draw(st.lists(st.floats(-10, 10), min_size=4, max_size=4)))
+    edge = draw(st.floats(-10, 10))
+    allowed = draw(st.sampled_from([Allowed(low=edge), Allowed(high=edge), Allowed(low=edge, open=True)]))
+    return {"measured": Interval(low, high), "narrower": Interval(inner_low, inner_high), "allowed": allowed}
+
+
+def together(**parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Drawn]:
+    return st.fixed_dictionaries(parts)
+
+
+@dataclass(frozen=True)
+class Power:
+    """A property, what it is drawn, what is right, and the faults that it must see, each within so many examples."""
+
+    check: Callable[[Any, Drawn], float]
+    drawn: st.SearchStrategy[Drawn]
+    right: Any
+    mutants: dict[str, Any]
+    examples: int = 20
+
+
+AT_ZERO = together(problem=SMALL, w=st.just(0.0))
+ONE_WINDOW = together(problem=SMALL, w=windows(0.1, 100.0))
+WIDE_TO_NARROW = together(problem=SMALL, w=st.lists(windows(0.01, 100.0), min_size=2, max_size=4, unique=True))
+SCALED = together(problem=SMALL, w=windows(0.0, 100.0), factor=constants(1.5, 10.0))
+
+POWER: dict[str, Power] = {
+    "noise_is_between": Power(
+        at_windows(noise_is_between),
+        together(problem=SMALL, w=windows(0.0, 100.0)),
+        loss_terms,
+        {
+            "half the noise": changed(noise=lambda t: t.noise / 2),
+            "n + 1 for n": changed(noise=lambda t: t.noise * t.problem.n / (t.problem.n + 1)),
+            "sigma for sigma squared": changed(noise=lambda t: t.noise / t.problem.sigma),
+            "wrong sign": changed(noise=lambda t: -t.noise),
+            "not a number": changed(noise=lambda t: t.noise * math.nan),
+        },
+    ),
+    "bias_is_not_negative": Power(
+        at_windows(bias_is_not_negative),
+        ONE_WINDOW,
+        loss_terms,
+        {
+            "wrong sign": changed(bias=lambda t: -t.bias),
+            "less its size at w = 0": changed(bias=lambda t: t.bias - loss_terms(t.problem, 0.0).bias),
+            "not a number": changed(bias=lambda t: t.bias * math.nan),
+        },
+    ),
+    "noise_grows": Power(
+        at_windows(noise_grows),
+        WIDE_TO_NARROW,
+        loss_terms,
+        {
+            "the width of the window for w": of_the_width,
+            "turned around": changed(noise=lambda t: t.problem.sigma**2 * (1 + 1 / t.problem.n) - t.noise),
+        },
+    ),
+    "weights_are_equal": Power(
+        at_windows(weights_are_equal),
+        AT_ZERO,
+        loss_terms,
+        {
+            "n - 1 for n": for_another(lambda p: p.replace(n=p.n - 1)),
+            "n + 1 for n": for_another(lambda p: p.replace(n=p.n + 1)),
+            "twice the noise": changed(noise=lambda t: 2 * t.noise),
+            "without the query's own variance": changed(bias=lambda t: t.bias / (1 + t.problem.n)),
+            "d + 1 for d": for_another(lambda p: p.replace(d=p.d + 1)),
+        },
+    ),
+    "noise_scales": Power(
+        lambda estimator, drawn: noise_scales(**drawn, loss=estimator),
+        SCALED,
+        loss_terms,
+        {
+            "sigma for sigma squared": changed(noise=lambda t: t.noise / t.problem.sigma),
+            "a bias with noise in it": changed(bias=lambda t: t.bias + 1e-6 * t.noise),
+            "sigma forgotten": for_another(lambda p: p.replace(sigma=1.0)),
+        },
+    ),
+    "bias_scales": Power(
+        lambda estimator, drawn: bias_scales(**drawn, loss=estimator),
+        SCALED,
+        loss_terms,
+        {
+            "L for L squared": changed(bias=lambda t: t.bias / t.problem.law.L),  # type: ignore[attr-defined]
+            "a noise with bias in it": changed(noise=lambda t: t.noise + 1e-6 * t.bias),
+            "L forgotten": for_another(lambda p: p.replace(law=type(p.law)())),
+        },
+    ),
+    "agree": Power(
+        lambda estimator, drawn: agree(**drawn, methods=(estimator, zonal)),
+        together(problem=problems(d=(2, 8), n=(10, 1e6), law=QUICK), w=windows(0.5, 5.0)),
+        loss_terms,
+        {
+            "one part in a million more": changed(bias=lambda t: t.bias * (1 + 1e-6)),
+            "n + 1 for n": for_another(lambda p: p.replace(n=p.n + 1)),
+            "the scale of a Gaussian": lambda problem, w: loss_terms(problem, 2 * w),
+            "too blunt to say anything": changed(bias=lambda t: 2 * t.bias, bias_error=lambda t: 2 * t.bias),
+        },
+    ),
+    "terms_cover": Power(
+        lambda estimator, drawn: terms_cover(estimator(drawn["problem"], drawn["w"]), zonal(**drawn)),
+        together(problem=problems(d=(2, 8), n=(10, 1e6), law=QUICK), w=windows(0.5, 5.0)),
+        loss_terms,
+        {
+            "off by a part in ten million": changed(bias=lambda t: t.bias * (1 + 1e-7)),
+            "an error of nothing, and a value that is off": changed(
+                noise=lambda t: t.noise * (1 + 1e-9), noise_error=lambda t: 0 * t.noise
+            ),
+            "an error that is no number": changed(noise_error=lambda t: t.noise * math.nan),
+        },
+    ),
+    "is_isotropic": Power(
+        lambda law, drawn: is_isotropic(law, **drawn),
+        dimensions(2, 5).flatmap(lambda d: together(d=st.just(d), rotation=rotations(d))),
+        ReLU(L=2.0),
+        {
+            "twice as rough along an axis": Tilted(),
+            "a function of one coordinate": Sampled(lambda rng, contexts, d: lambda x: x[..., 0], extent=2.0),
+            "directions that crowd around an axis": Sampled(crowded, extent=2.0),
+        },
+    ),
+    "is_lipschitz": Power(
+        lambda law, drawn: is_lipschitz(law, **drawn),
+        together(d=dimensions(2, 10), L=st.just(1.0)),
+        ReLU(L=1.0),
+        {
+            "a constant that is a tenth too small": Affine(L=1.1),
+            "the kinked sum of two": Ridge(lambda z: np.abs(z) + np.maximum(z, 0), kinks=(0.0,)),
+            "a power without its factor": Ridge(lambda z: z**3),
+            "a jump": Ridge(np.sign),
+        },
+    ),
+    "keeps_its_extents": Power(
+        lambda law, drawn: keeps_its_extents(law, **drawn),
+        together(d=dimensions(2, 10)),
+        Cosine(L=3.0),
+        {
+            "a tenth too small": Understated(),
+            "that of half the range": Sampled(lambda rng, contexts, d: lambda x: x[..., 0], extent=1.0),
+        },
+    ),
+    "is_symmetric": Power(
+        lambda kernel, drawn: is_symmetric(kernel, drawn["x"]),
+        together(x=dimensions(2, 6).flatmap(lambda d: points(d, 5))),
+        lambda x, y: np.exp((x * y).sum(axis=-1)),
+        {
+            "one argument more than the other": lambda x, y: (x * y).sum(axis=-1) + 1e-6 * x[..., 0],
+            "an antisymmetric part": lambda x, y: x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0],
+        },
+    ),
+    "is_positive": Power(
+        lambda kernel, drawn: is_positive(kernel, drawn["x"]),
+        together(x=dimensions(2, 6).flatmap(lambda d: points(d, 12))),
+        Zonal(spectrum=(0.0, 1.0, 0.5, 0.0, 0.25)),
+        {
+            "a negative harmonic": lambda t: t - 0.01,
+            "a distance for a covariance": lambda t: np.sqrt(np.maximum(2 - 2 * t, 0)),
+            "a window that ends": lambda t: np.where(t > 0.3, 1.0, 0.0),
+        },
+    ),
+    "interval_covers": Power(
+        lambda share, drawn: interval_covers(partial(betting, share), lambda k: k, truth=0.05),
+        together(),
+        1.0,
+        {"half the width": 0.5, "no width": 0.0, "the wrong side": -1.0},
+        examples=1,
+    ),
+    "is_a_minimum": Power(
+        lambda make, drawn: is_a_minimum(make(**drawn)),
+        together(problem=problems(d=(2, 6), n=(10, 1e6), law=Affine(), sigma=(0.5, 2.0))),
+        optimum_of,
+        {
+            "one per cent beside it": partial(optimum_of, off=1.01),
+            "a loss that is too good": partial(optimum_of, cheaper=1 - 1e-6),
+            "the scale of a Gaussian": partial(optimum_of, off=0.5),
+        },
+        examples=4,
+    ),
+    "exponent_covers": Power(
+        lambda make, drawn: exponent_covers(make(**drawn), drawn["exponent"]),
+        together(exponent=st.floats(-1, 1), power=st.floats(0.1, 0.5)),
+        growth_with(),
+        {
+            "a thousandth beside it": growth_with(shift=1e-3),
+            "no error at all": growth_with(scale=0.0, shift=1e-12),
+            "not a number": growth_with(scale=math.nan),
+        },
+    ),
+    "narrowing_never_overturns": Power(
+        lambda rule, drawn: narrowing_never_overturns(**drawn, decide=rule),
+        narrowed(),
+        decide,
+        {"the middle decides": too_sure, "across the edge is inside": by_margin},
+        examples=200,
+    ),
+}
+
+FAULTS = [(name, fault) for name, power in POWER.items() for fault in power.mutants]
+
+
+def search(power: Power) -> settings:
+    """So many examples, the same ones every time."""
+    return settings(
+        max_examples=power.examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
+    )
+
+
+@pytest.mark.parametrize("name", POWER)
+def test_what_is_right_keeps_the_law(name: str) -> None:
+    power = POWER[name]
+
+    @search(power)
+    @given(drawn=power.drawn)
+    def keeps(drawn: Drawn) -> None:
+        ratio = power.check(power.right, drawn)
+        assert 0 <= ratio <= 1
+        target(ratio, label="error over allowed")
+
+    keeps()
+
+
+@pytest.mark.parametrize(("name", "fault"), FAULTS)
+def test_each_fault_is_caught_within_the_examples(name: str, fault: str) -> None:
+    power = POWER[name]
+
+    @search(power)
+    @given(drawn=power.drawn)
+    def keeps(drawn: Drawn) -> None:
+        power.check(power.mutants[fault], drawn)
+
+    with pytest.raises(AssertionError, match="times as much"):
+        keeps()
+
+
+def test_every_property_is_tested_for_power() -> None:
+    from lipverify import properties
+
+    # `covers` is what `terms_cover` asks of each term
+    assert set(POWER) | {"covers"} == set(properties.__all__)
+    assert all(len(power.mutants) >= 2 for power in POWER.values())
+
+
+@pytest.mark.parametrize("law", [Affine(2.0), Linear(2.0), ReLU(2.0), Quadratic(2.0), Cosine(8.0)])
+@pytest.mark.parametrize("d", [2, 3, 9])
+def test_the_named_laws_are_what_they_say(law: Any, d: int) -> None:
+    # 2 z sqrt(1 - z^2) <= 1: along the sphere the slope of the quadratic reaches L; that of a slow cosine stays below
+    assert 0.9 < is_lipschitz(law, d) <= 1
+    assert keeps_its_extents(law, d) <= 1
+
+
+@given(law=ridge_laws(L=(0.5, 3.0)), d=dimensions())
+def test_drawn_links_have_their_lipschitz_constant(law: Ridge, d: int) -> None:
+    assert is_lipschitz(law, d, L=3.0, contexts=100) <= 1
+    assert keeps_its_extents(law, d, contexts=50) <= 1
+
+
+@given(law=zonal_laws(), x=dimensions().flatmap(lambda d: points(d, 10)))
+def test_drawn_covariances_are_positive(law: Zonal, x: Any) -> None:
+    assert is_positive(law, x) <= 1
+
+
+@pytest.mark.parametrize("law", [Affine(), ReLU(), Quadratic(), Cosine(3.0), Zonal(lambda t: t**3)])
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_equal_weights_have_the_variance_of_the_law(law: Law, d: int) -> None:
+    for n in (1, 2, 100):
+        assert weights_are_equal(loss_terms(Problem(d=d, n=n, law=law, sigma=0.7), 0.0 if n > 1 else 3.0)) <= 1
+
+
+def test_sampling_agrees_with_the_exact_method_and_a_blunt_sample_does_not_count() -> None:
+    problem = Problem(d=3, n=20, law=ReLU())
+    sampled = partial(loss_terms, method="montecarlo", contexts=20_000)
+    assert agree(problem, 2.0, methods=("exact", sampled), alarm=2.0) <= 1
+    with pytest.raises(AssertionError, match="agreement says nothing"):
+        agree(problem, 2.0, methods=("exact", partial(sampled, contexts=8)))
+
+
+def test_a_failure_names_the_values_the_rule_and_the_excess() -> None:
+    with pytest.raises(AssertionError) as failed:
+        covers(1.0, 0.1, 1.5)
+    rule, _, rest = str(failed.value).partition(": ")
+    assert rule == "the stated error covers the reference"
+    assert rest == "missed by 0.5 where 0.1 is allowed, 5 times as much; value = 1.0; reference = 1.5"
+
+
+def test_the_worst_of_an_array_is_shown() -> None:
+    with pytest.raises(AssertionError, match="x = 7; limit = 5"):
+        require("x <= limit", np.array([1.0, 7.0, 6.0]) - 5, 0.1, x=np.array([1, 7, 6]), limit=5)
+
+
+@pytest.mark.parametrize(
+    ("error", "allowed"), [(math.nan, 1.0), (1.0, math.nan), (0.5, -1.0), (-0.5, -1.0), (1e-300, 0.0), (-1.0, math.nan)]
+)
+def test_what_is_not_a_number_and_what_is_not_allowed_fails(error: float, allowed: float) -> None:
+    with pytest.raises(AssertionError):
+        require("x", error, allowed)
+
+
+def test_what_holds_with_room_is_zero() -> None:
+    assert require("x", [-1.0, 0.0], 0.0) == 0.0
+    assert require("x", [0.5, 1.0], [1.0, 4.0]) == 0.5
+    with pytest.raises(AssertionError, match="nothing to look at"):
+        require("x", [], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: noise_grows(loss_terms(Problem(d=2, n=3, law=Affine()), 1.0)), "two values of w"),
+        (lambda: weights_are_equal(loss_terms(Problem(d=2, n=3, law=Affine()), 1.0)), "w = 1"),
+        (lambda: noise_scales(Problem(d=2, n=3, law=Affine()), 1.0, factor=1.0), "factor = 1.0"),
+        (lambda: bias_scales(Problem(d=2, n=3, law=Cosine()), 1.0, factor=2.0), "not proportional"),
+        (lambda: agree(Problem(d=2, n=3, law=Affine()), 1.0, methods=("exact",)), "two or more"),
+        (lambda: is_isotropic(Affine(), 2, np.ones((2, 2))), "orthogonal"),
+        (lambda: is_isotropic(Zonal(spectrum=(0.0, 1.0)), 2, np.eye(2)), "covariance only"),  # type: ignore[arg-type]
+        (lambda: is_lipschitz(Ridge(np.tanh), 2), "no L"),
+        (lambda: is_positive(lambda t: t, np.ones(3)), "points"),
+        (lambda: interval_covers(lambda x: (0.0, 1.0), lambda k: k, 0.5, level=1.5), "level = 1.5"),
+        (lambda: is_a_minimum(optimal_window(Problem(d=2, n=1, law=Affine()))), "w = 0"),
+        (lambda: narrowing_never_overturns(Interval(0, 1), Interval(0, 2), Allowed()), "not inside"),
+    ],
+)
+def test_a_question_without_meaning_is_refused(call: Callable[[], object], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        call()

@@ -1,0 +1,51 @@
+"""Claims about nothing: the pieces from which tests of the runner build their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate, Evidence, Measurement, Twin
+from lipverify.claims.ledger import Source
+from lipverify.claims.verdict import Allowed, Interval
+
+
+def cell(
+    measurement: Measurement,
+    allowed: Allowed,
+    false: Allowed,
+    *,
+    where: dict[str, Any] | None = None,
+    interval: Callable[[Any], Interval] = lambda found: Interval.around(*found),
+    says: str = "a twin",
+) -> CellPlan:
+    """A cell that is judged by the interval of its result; its true twin is what was measured, and a little more."""
+    return CellPlan(
+        where=where or {},
+        measurement=measurement,
+        quantity="x",
+        read=lambda found, _: Estimate(interval(found)),
+        claimed="as allowed",
+        allowed=allowed,
+        false=Twin(says, false),
+        true=Twin("what it is", lambda found: Allowed(found.ends[0] - 0.1, found.ends[1] + 0.1)),
+        method="exact",
+        grade="bounded",
+    )
+
+
+def claim(*cells: CellPlan, id: str = "toy.value", expected: Any = "supported", **evidence: Any) -> Claim:
+    """A claim with this evidence."""
+    crossed: tuple[CrossPlan, ...] = evidence.pop("cross_checks", ())
+    return Claim(
+        id=id,
+        title="A value",
+        statement="x = 1",
+        source=Source("S", "a slide", "$x$ is one"),
+        kind="printed",
+        claimed="x = 1 ± 0.1",
+        false_twin="x = 1.3 ± 0.1",
+        true_twin="what it is",
+        expected=expected,
+        plan=lambda: Evidence(cells=cells, cross_checks=crossed, **evidence),
+    )
