@@ -172,8 +172,8 @@ def roundings(value: float | None, error: float | None) -> list[str]:
 
     >>> roundings(0.4004, 1e-3)
     ['0.4', '0.40', '0.400', '0.4004']
-    >>> roundings(-1.25e-9, 1e-9)
-    ['-1e-9', '-1.2e-9']
+    >>> roundings(-1.26e-9, 1e-9)
+    ['-1e-9', '-1.3e-9']
     """
     if value is None or not math.isfinite(value) or error is None or not math.isfinite(error):
         return []

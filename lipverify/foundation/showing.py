@@ -157,8 +157,8 @@ def axes(ax: Any) -> Any:
 def latex_number(value: float, error: float = math.inf) -> str:
     r"""A number for a formula, to the digits that its error supports.
 
-    >>> latex_number(0.40000001, 1e-6), latex_number(1.25e-9, 1e-10)
-    ('0.4', '1.25 \\times 10^{-9}')
+    >>> latex_number(0.40000001, 1e-6), latex_number(1.26e-9, 1e-10)
+    ('0.4', '1.3 \\times 10^{-9}')
     """
     known = 0 < error < abs(value)
     digits = math.floor(math.log10(abs(value))) - math.floor(math.log10(error)) + 1 if known else 6

@@ -56,7 +56,7 @@ def typeset(text: str) -> str:
     r"""A number as it is printed, with its power of ten as LaTeX; anything else as it is.
 
     >>> typeset("1e30"), typeset("2.5e−9"), typeset("relu"), typeset("0.25")
-    ('$10^{30}$', '$2.5 \times 10^{-9}$', 'relu', '0.25')
+    ('$10^{30}$', '$2.5 \\times 10^{-9}$', 'relu', '0.25')
     """
     found = _POWER.fullmatch(text)
     if found is None:
