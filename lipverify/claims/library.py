@@ -47,13 +47,8 @@ class Contents(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def files(self) -> dict[str, Path]:
         """The file that declares each stem, in order."""
-        folder = library_folder()
+        folder = shipped()
         return {each.stem: folder / each.file for section in self.section for each in section.statements}
-
-
-def library_folder() -> Path:
-    """The folder of the files."""
-    return shipped()
 
 
 @cache
@@ -63,9 +58,9 @@ def contents() -> Contents:
     >>> next(iter(contents().headings))
     'softmax.split'
     """
-    return msgspec.convert(tomllib.loads((library_folder() / CONTENTS).read_text("utf-8")), Contents)
+    return msgspec.convert(tomllib.loads((shipped() / CONTENTS).read_text("utf-8")), Contents)
 
 
 def in_library(path: str | Path) -> bool:
     """Whether a file is one of those that come with lipverify."""
-    return Path(path).expanduser().resolve().is_relative_to(library_folder())
+    return Path(path).expanduser().resolve().is_relative_to(shipped())

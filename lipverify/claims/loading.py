@@ -12,11 +12,12 @@ from lipverify.claims.declare import Declaration
 from lipverify.claims.fault import Fault
 from lipverify.claims.file import DECLARATIONS, ClaimsFile, read_file
 from lipverify.claims.ledger import Heading
-from lipverify.claims.library import contents, in_library, library_folder
+from lipverify.claims.library import contents, in_library
 from lipverify.claims.lines import line_of
 from lipverify.claims.profile import Profile
 from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import Interrupted
+from lipverify.foundation.shipped import shipped
 
 T = TypeVar("T")
 
@@ -33,9 +34,7 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
         the file and, where it is known, the line.
     """
     if in_library(path):
-        return library_claims(
-            library_folder() / Path(path).expanduser().resolve().relative_to(library_folder()), profile
-        )
+        return library_claims(shipped() / Path(path).expanduser().resolve().relative_to(shipped()), profile)
     file = read_file(path)
     found = _declared(file, profile)
     taken = set(contents().headings)

@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import lipverify
-from lipverify.claims.library import library_folder
 from lipverify.foundation.compiling import compiler
+from lipverify.foundation.shipped import shipped
 
 NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 """Libraries that make numbers."""
@@ -30,7 +30,7 @@ def fingerprint() -> str:
     parts = [*(f"{name} {number}" for name, number in versions(NUMERICAL).items()), platform.python_version()]
     parts += [cpu(), compiler_version(), *(f"{name}={os.environ.get(name, '')}" for name in SETTINGS)]
     digest = blake2b("\0".join(parts).encode(), digest_size=8)
-    for folder in (Path(lipverify.__file__).parent, library_folder()):
+    for folder in (Path(lipverify.__file__).parent, shipped()):
         for path in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES):
             digest.update(path.read_bytes())
     return digest.hexdigest()

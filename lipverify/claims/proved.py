@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from lipverify.claims.library import library_folder
+from lipverify.foundation.shipped import shipped
 
 FOLDER = "proofs"
 """Where in the folder of the checks the committed proofs are, law-d.json."""
@@ -27,7 +27,7 @@ def proved_rates(law: str, d: int) -> dict[str, tuple[float, float]]:
     from lipverify.problem.laws import law_named
     from lipverify.proofs import load, prove_window
 
-    path = library_folder() / FOLDER / f"{law}-{d}.json"
+    path = shipped() / FOLDER / f"{law}-{d}.json"
     proof = load(path) if path.exists() else prove_window(law_named(law), d)
     missing = proof.failures()
     if missing or (proof.law, proof.d) != (law, d):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import ModuleType
 
 from lipverify.claims.file import read_file
-from lipverify.claims.library import library_folder
+from lipverify.foundation.shipped import shipped
 
 
 def functions_of(name: str) -> ModuleType:
     """The module that a file of `checks/` makes, by its path there."""
-    return read_file(str(library_folder() / name)).module()
+    return read_file(str(shipped() / name)).module()

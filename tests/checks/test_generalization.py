@@ -9,10 +9,10 @@ import pytest
 import sympy
 
 import lipverify
-from lipverify.claims.library import library_folder
 from lipverify.claims.loading import library_claims
 from lipverify.claims.profile import profile_named
 from lipverify.claims.runner import run
+from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named
 from lipverify.loss.asymptotic.sphere import d
 from lipverify.loss.asymptotic.transfer import home_factor, transferred_power
@@ -21,7 +21,7 @@ from lipverify.problem import Problem
 from tests.checks.files import functions_of
 
 THEOREM = functions_of("generalization.py")
-CLAIMS = {each.id: each for each in library_claims(library_folder() / "generalization.py", profile_named("quick"))}
+CLAIMS = {each.id: each for each in library_claims(shipped() / "generalization.py", profile_named("quick"))}
 
 
 @pytest.mark.parametrize("case", ["same", "larger", "smaller"])

@@ -15,7 +15,7 @@ import pytest
 from lipverify.claims import exponents
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate, Evidence, Measurement, Twin
 from lipverify.claims.ledger import Source, read_ledger, write_ledger
-from lipverify.claims.library import contents, library_folder
+from lipverify.claims.library import contents
 from lipverify.claims.outcomes import counts, recorded
 from lipverify.claims.profile import DIMENSIONS, profile_named
 from lipverify.claims.registry import all_claims, select_claims
@@ -23,6 +23,7 @@ from lipverify.claims.runner import run
 from lipverify.claims.schema import schema
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.errors import InvalidInput
+from lipverify.foundation.shipped import shipped
 from lipverify.scaling import growth
 from tests import ROOT
 
@@ -185,7 +186,7 @@ def test_every_file_is_in_the_contents_and_every_id_is_its_own() -> None:
     ids = [claim.id for claim in all_claims(QUICK)]
     assert len(set(ids)) == len(ids)
     assert {id.partition("/")[0] for id in ids} == set(contents().headings)
-    folder = library_folder()
+    folder = shipped()
     files = {path for path in folder.rglob("*.py") if path.stem[0] != "_"}
     assert files == set(contents().files.values())
     assert {path.parent for path in folder.rglob("*.py") if path.stem.startswith("_") and path.stem[1] != "_"} == set()

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.library import library_folder
 from lipverify.claims.proved import FOLDER, proved_rates
 from lipverify.cli.app import app
+from lipverify.foundation.shipped import shipped
 from lipverify.proofs import checker, load
 
-COMMITTED = sorted((library_folder() / FOLDER).glob("*.json"))
+COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
 
 
 def run(*arguments: str) -> int:
@@ -76,8 +76,8 @@ def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.Monkey
     import lipverify.claims.proved as proved
 
     (tmp_path / FOLDER).mkdir()
-    (tmp_path / FOLDER / "relu-2.json").write_text((library_folder() / FOLDER / "affine-2.json").read_text())
-    monkeypatch.setattr(proved, "library_folder", lambda: tmp_path)
+    (tmp_path / FOLDER / "relu-2.json").write_text((shipped() / FOLDER / "affine-2.json").read_text())
+    monkeypatch.setattr(proved, "shipped", lambda: tmp_path)
     proved_rates.cache_clear()
     with pytest.raises(ValueError, match="not a proof for the relu law"):
         proved_rates("relu", 2)

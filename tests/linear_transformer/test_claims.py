@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from lipverify.claims.library import library_folder
 from lipverify.claims.loading import library_claims
 from lipverify.claims.profile import profile_named
 from lipverify.claims.runner import run
+from lipverify.foundation.shipped import shipped
 
 QUICK = profile_named("quick")
 
 
 @pytest.mark.parametrize("name", ["implicit_model", "diagonal", "momentum", "adaptive_step", "expressive_limit"])
 def test_verdicts_are_as_recorded_and_every_twin_is_caught(name: str) -> None:
-    ledger = run(library_claims(library_folder() / "linear_transformers" / f"{name}.py", QUICK), jobs=1)
+    ledger = run(library_claims(shipped() / "linear_transformers" / f"{name}.py", QUICK), jobs=1)
     for record in ledger.claims:
         assert (record.id, record.problem, record.verdict) == (record.id, "", record.expected)
         assert all(cell.caught for cell in record.cells), record.id

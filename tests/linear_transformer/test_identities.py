@@ -12,9 +12,9 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.claims.file import read_file
-from lipverify.claims.library import library_folder
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.shipped import shipped
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.implicit import State, advance, trajectory
 from lipverify.linear_transformer.layer import Diagonal
@@ -48,7 +48,7 @@ NONZERO = st.integers(-9, 9).filter(bool)
 
 def checked(name: str) -> Any:
     """The functions of a theorem's file."""
-    return read_file(str(library_folder() / f"linear_transformers/{name}.py")).module()
+    return read_file(str(shipped() / f"linear_transformers/{name}.py")).module()
 
 
 def a_state(d: int, draw: int) -> tuple[State, Floats, Floats, Fit, Diagonal]:

@@ -12,9 +12,9 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.claims.file import read_file
-from lipverify.claims.library import library_folder
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.shipped import shipped
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.implicit import start, trajectory
@@ -26,7 +26,7 @@ from lipverify.linear_transformer.tokens import Tokens, forward
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
-CHECKS: Any = read_file(str(library_folder() / "linear_transformers/implicit_model.py")).module()
+CHECKS: Any = read_file(str(shipped() / "linear_transformers/implicit_model.py")).module()
 STEPS = {
     "x_i": "u' = (I + A) u - a b",
     "y_i": "a' = (1 + δ) a",

@@ -13,8 +13,8 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.claims.file import read_file
-from lipverify.claims.library import library_folder
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.shipped import shipped
 from lipverify.linear_transformer.theory.noise_adaptive import (
     ORDERS,
     Order,
@@ -25,7 +25,7 @@ from lipverify.linear_transformer.theory.noise_adaptive import (
     worst_at,
 )
 
-THEOREM = read_file(str(library_folder() / "linear_transformers" / "noise_adaptive.py")).module()
+THEOREM = read_file(str(shipped() / "linear_transformers" / "noise_adaptive.py")).module()
 EPS = float(np.finfo(float).eps)
 SIGMAS = 6
 """Standard errors at which sampled values must agree."""
