@@ -106,9 +106,7 @@ def words(text: str) -> str:
     >>> print(words("50 % of a_1 & \\end{table}, σ ≤ 1"))
     50 \% of a\_1 \& \textbackslash{}end\{table\}, \ensuremath{\sigma} \ensuremath{\le} 1
     """
-    text = re.sub(
-        r"([^\W\d_])([\u0302\u0303])", lambda match: _HATTED[match[2]] + match[1] + _HATTED[""], visible(text)
-    )
+    text = re.sub(r"([^\W\d_])([\u0302\u0303])", _hatted, visible(text))
     return "".join(map(_character, text))
 
 
