@@ -141,70 +141,33 @@ SPURIOUS: dict[str, Any] = RELEVANT | {
     "minimiser stands out.",
 }
 
-claim(
-    "lowrank.recovery/sphere/{case}",
-    SCALE,
-    *aligned(RATIO, PAIRS),
-    over={"covariates": "sphere", "case": MEANT},
-    agrees=agreed(PAIRS, covariates="sphere"),
-    figures=beside("sphere"),
-    **RECOVERY,
-)
-claim(
-    "lowrank.directions/sphere/relevant",
-    SCALE,
-    bound(
-        searched,
-        rf"\min {QUADRATIC}",
-        of="relevant",
-        low="0",
-        strict=True,
-        twin="1.1*d",
-        over={("d", "k"): PAIRS},
-        **BY_SAMPLES,
-    ),
-    over={"covariates": "sphere", "case": tuple(CASES)},
-    agrees=agreed(PAIRS, covariates="sphere", case=tuple(CASES)),
-    **RELEVANT,
-)
-claim(
-    "lowrank.directions/sphere/spurious",
-    *aligned(rf"{QUADRATIC} / c^*", PAIRS),
-    over={"covariates": "sphere", "case": tuple(CASES)},
-    agrees=agreed(PAIRS, covariates="sphere", case=tuple(CASES)),
-    **SPURIOUS,
-)
 
-claim(
-    "lowrank.recovery/product/{case}",
-    SCALE,
-    *aligned(RATIO, WIDE),
-    over={"covariates": "product", "case": MEANT},
-    agrees=agreed(WIDE, covariates="product"),
-    figures=beside("product"),
-    **RECOVERY,
-)
-claim(
-    "lowrank.directions/product/relevant",
-    SCALE,
-    bound(
+def on(covariates: str, pairs: Any) -> None:
+    """The three claims for one law of the covariates, sampled where that can settle it."""
+    cases: dict[str, Any] = {"covariates": covariates, "case": tuple(CASES)}
+    claim(
+        f"lowrank.recovery/{covariates}/{{case}}",
+        SCALE,
+        *aligned(RATIO, pairs),
+        over=cases | {"case": MEANT},
+        agrees=agreed(pairs, covariates=covariates),
+        figures=beside(covariates),
+        **RECOVERY,
+    )
+    positive = bound(
         searched,
         rf"\min {QUADRATIC}",
         of="relevant",
         low="0",
         strict=True,
         twin="1.1*d",
-        over={("d", "k"): WIDE},
+        over={("d", "k"): pairs},
         **BY_SAMPLES,
-    ),
-    over={"covariates": "product", "case": tuple(CASES)},
-    agrees=agreed(WIDE, covariates="product", case=tuple(CASES)),
-    **RELEVANT,
-)
-claim(
-    "lowrank.directions/product/spurious",
-    *aligned(rf"{QUADRATIC} / c^*", WIDE),
-    over={"covariates": "product", "case": tuple(CASES)},
-    agrees=agreed(WIDE, covariates="product", case=tuple(CASES)),
-    **SPURIOUS,
-)
+    )
+    both: dict[str, Any] = {"over": cases, "agrees": agreed(pairs, **cases)}
+    claim(f"lowrank.directions/{covariates}/relevant", SCALE, positive, **both, **RELEVANT)
+    claim(f"lowrank.directions/{covariates}/spurious", *aligned(rf"{QUADRATIC} / c^*", pairs), **both, **SPURIOUS)
+
+
+on("sphere", PAIRS)
+on("product", WIDE)
