@@ -5,30 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims import Source, Table, at, bound, claim, draw, needs, per_profile
+from lipverify.claims import Source, Table, at, bound, claim, draw, needs
+from lipverify.claims.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
 
-UNIFORM, LEVELS = tuple(f"uniform-{sigma_max}" for sigma_max in range(1, 8)), ("levels-1-3", "levels-1-3-5")
-DEPTHS = tuple(range(1, 8))
+NOISY = NOISE_LAWS[1:]
 ALMOST = 1.25
 """The quotient of losses up to which one is called almost as good here."""
-HALF_WIDTH = 2.0
-"""Standard errors of the contexts to either side, beside the spreads over trainings."""
-
-
-def column(noise: str, contexts: int, samples: int, seed: int) -> list[Any]:
-    """Every witness of a column, on the same fresh contexts."""
-    from lipverify.linear_transformer.training.comparison import comparison
-
-    return [at(comparison, noise=noise, contexts=contexts, samples=samples, seed=seed)]
-
-
-def compared(found: Any) -> Any:
-    """The comparison of a column."""
-    from msgspec import convert
-
-    from lipverify.linear_transformer.training.comparison import Comparison
-
-    return convert(found, Comparison)
 
 
 @needs(found=column)
@@ -54,19 +36,6 @@ def over_full(here: Any, layers: int, family: str = "DIAG", times: float = 1.0) 
     value = times * one.loss.value / full.loss.value
     error = sum(each.half_width(each.loss, HALF_WIDTH) / each.loss.value for each in (one, full))
     return value, value * error, one.doubtful or full.doubtful
-
-
-@needs(found=column)
-def whole(noise: str, contexts: int, samples: int, seed: int, found: list[Any]) -> Any:
-    """The column, to be shown."""
-    return found[0]
-
-
-def named(noise: str) -> str:
-    """A column in a sentence."""
-    from lipverify.linear_transformer.regression.noise import noise_named
-
-    return f"${noise_named(noise).latex}$"
 
 
 def told(noise: str, found: Any) -> str:
@@ -95,7 +64,6 @@ def quotients(**columns: Any) -> Table:
     )
 
 
-GIVEN: dict[str, Any] = {"contexts": per_profile(4096, 6144), "samples": per_profile(1, 8)}
 READING: dict[str, Any] = {
     "source": Source("V", "section 6", "diagonal matrices work almost as well as full ones"),
     "kind": "convention",
@@ -110,12 +78,12 @@ claim(
     "lt.families/diagonal/{noise}",
     bound(
         quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high=ALMOST, twin={"times": 2.0}, instead={"times": 0.25},
-        method="montecarlo", grade="observed", given=GIVEN,
+        method="montecarlo", grade="observed", given=SAMPLES,
     ),
     expected="inconclusive",
-    over={"noise": (*UNIFORM, *LEVELS), "layers": DEPTHS},
+    over={"noise": NOISY, "layers": DEPTHS},
     title="DIAG works almost as well as FULL",
-    tables={f"diagonal/{UNIFORM[0]}": draw(quotients, **{noise: at(whole, noise=noise, **GIVEN) for noise in (*UNIFORM, *LEVELS)}), "*": ()},
-    finding=draw(told, found=at(whole, **GIVEN)),
+    tables={f"diagonal/{NOISY[0]}": draw(quotients, **{noise: at(whole, noise=noise, **SAMPLES) for noise in NOISY}), "*": ()},
+    finding=draw(told, found=at(whole, **SAMPLES)),
     **READING,
 )  # fmt: skip

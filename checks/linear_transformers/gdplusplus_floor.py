@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from lipverify.claims import Source, Table, at, bound, claim, draw, per_profile
+from lipverify.claims.trained import named
 
 SAMPLING = 0.05
 """What a mean over 100,000 sequences may be below its expectation: three standard errors of 1.5 % of an entry."""
@@ -132,13 +133,6 @@ def read(name: str) -> tuple[str, int]:
     """The law and the depth of a keyword such as uniform_3_at_5."""
     noise, _, layers = name.partition("_at_")
     return noise.replace("_", "-"), int(layers)
-
-
-def named(noise: str) -> str:
-    """A column in a sentence."""
-    from lipverify.linear_transformer.regression.noise import noise_named
-
-    return f"${noise_named(noise).latex}$"
 
 
 def tabulated(**found: Any) -> Table:

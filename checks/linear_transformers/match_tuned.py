@@ -5,29 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims import Source, Table, at, bound, claim, draw, needs, per_profile
+from lipverify.claims import Source, Table, at, bound, claim, draw, needs
+from lipverify.claims.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
 
 FAMILIES = {"diag": "DIAG", "omega": "OMEGA", "full": "FULL"}
-NOISY = (*(f"uniform-{sigma_max}" for sigma_max in range(1, 8)), "levels-1-3", "levels-1-3-5")
-DEPTHS = (5, 6, 7)
-HALF_WIDTH = 2.0
-"""Standard errors of the paired difference to either side, beside the spread over trainings."""
-
-
-def column(noise: str, contexts: int, samples: int, seed: int) -> list[Any]:
-    """Every witness of a column, and the baselines, on the same fresh contexts."""
-    from lipverify.linear_transformer.training.comparison import comparison
-
-    return [at(comparison, noise=noise, contexts=contexts, samples=samples, seed=seed)]
-
-
-def compared(found: Any) -> Any:
-    """The comparison of a column."""
-    from msgspec import convert
-
-    from lipverify.linear_transformer.training.comparison import Comparison
-
-    return convert(found, Comparison)
+NOISY, DEEP = NOISE_LAWS[1:], DEPTHS[4:]
 
 
 @needs(found=column)
@@ -56,19 +38,6 @@ def quotient(here: Any, model: str, layers: int, against: str = "TunedRR") -> tu
     return 1 + less.value / baseline, one.half_width(less, HALF_WIDTH) / baseline, one.doubtful
 
 
-@needs(found=column)
-def whole(noise: str, contexts: int, samples: int, seed: int, found: list[Any]) -> Any:
-    """The column, to be shown."""
-    return found[0]
-
-
-def named(noise: str) -> str:
-    """A column in a sentence."""
-    from lipverify.linear_transformer.regression.noise import noise_named
-
-    return f"${noise_named(noise).latex}$"
-
-
 def verdict(here: Any, model: str, layers: int) -> str:
     """What a cell shows."""
     value, error, _ = quotient(here, model, layers)
@@ -80,7 +49,7 @@ def verdict(here: Any, model: str, layers: int) -> str:
 def said(family: str, noise: str, found: Any) -> str:
     """Which depths are better than TunedRR, which worse, which are open, and how many trainings are behind each."""
     here, told = compared(found), []
-    for k in DEPTHS:
+    for k in DEEP:
         value, error, why = quotient(here, FAMILIES[family], k)
         if not here.has(FAMILIES[family], k):
             told.append(f"{k} layers: {why}")
@@ -97,19 +66,18 @@ def quotients(family: str, **columns: Any) -> Table:
     """Every quotient with its error."""
     rows = []
     for noise, found in columns.items():
-        cells = [quotient(compared(found), FAMILIES[family], k) for k in DEPTHS]
+        cells = [quotient(compared(found), FAMILIES[family], k) for k in DEEP]
         rows.append(
             (named(noise), *(f"{value:.3f} ± {error:.2g}" if error < math.inf else "–" for value, error, _ in cells))
         )
     return Table(
         caption=f"The loss of {FAMILIES[family]} over that of TunedRR, by law of the noise and layers; the error covers contexts and trainings.",
-        header=("noise", *(f"{k} layers" for k in DEPTHS)),
+        header=("noise", *(f"{k} layers" for k in DEEP)),
         rows=tuple(rows),
     )
 
 
-GIVEN: dict[str, Any] = {"contexts": per_profile(4096, 6144), "samples": per_profile(1, 8)}
-COLUMNS = {noise: at(whole, noise=noise, **GIVEN) for noise in NOISY}
+COLUMNS = {noise: at(whole, noise=noise, **SAMPLES) for noise in NOISY}
 ASSUMED = (
     r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses, without noise left out: there ridge loses nothing",
     "three trainings a model; of FULL also from DIAG with a column $P_{xy}$ planted in a layer, and from random starts",
@@ -125,7 +93,7 @@ claim(
     "lt.match-tuned/{family}/{noise}",
     bound(
         over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, twin={"against": "Bayes"}, instead={"against": "ConstRR"},
-        method="montecarlo", grade="observed", given=GIVEN,
+        method="montecarlo", grade="observed", given=SAMPLES,
     ),
     source=Source("V", "section 6", "models with 5 or more layers match or exceed the performance of TunedRR"),
     kind={"omega/*": "stronger", "*": "convention"},
@@ -133,10 +101,10 @@ claim(
         **dict.fromkeys(("diag/uniform-1", "diag/uniform-3", "diag/levels-1-3", "omega/uniform-3"), "refuted"),
         "omega/uniform-5": "supported", "*": "inconclusive",
     },
-    over={"family": tuple(FAMILIES), "noise": NOISY, "layers": DEPTHS},
+    over={"family": tuple(FAMILIES), "noise": NOISY, "layers": DEEP},
     title={f"{family}/*": f"read of {words}, and of losses that are no larger" for family, words in MEANT.items()},
     assumes=(*ASSUMED, *TUNED),
-    finding=draw(said, found=at(whole, **GIVEN)),
+    finding=draw(said, found=at(whole, **SAMPLES)),
     tables={f"{family}/{NOISY[0]}": draw(quotients, **COLUMNS) for family in FAMILIES} | {"*": ()},
     corrected="which depths do and which do not is told with the evidence",
 )  # fmt: skip
@@ -144,12 +112,12 @@ claim(
     "lt.match-tuned/adaptive/{family}",
     bound(
         over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{AdaRR}}", high=1, twin={"against": "Bayes"}, instead={"against": "ConstRR"},
-        method="montecarlo", grade="observed", given={**GIVEN, "against": "AdaRR"},
+        method="montecarlo", grade="observed", given={**SAMPLES, "against": "AdaRR"},
     ),
     source=Source("V", "section 6", "AdaRR is matched by few layers"),
     kind="convention",
     expected={"adaptive/diag": "refuted", "*": "inconclusive"},
-    over={"family": tuple(FAMILIES), "noise": NOISY, "layers": DEPTHS},
+    over={"family": tuple(FAMILIES), "noise": NOISY, "layers": DEEP},
     title={f"*/{family}": f"five layers and more lose no more than AdaRR: {words}" for family, words in MEANT.items()},
     assumes=ASSUMED,
     corrected="which depths do and which do not is told with the evidence",

@@ -10,18 +10,15 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series, Source, Table, agree, at, bound, claim, draw, needs, per_profile
+from lipverify.claims import Figure, Panel, Series, Source, Table, agree, at, bound, claim, draw, needs
+from lipverify.claims.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
 
 ROWS = {"gdpp": "GD++", "diag": "DIAG", "full": "FULL"}
 BASELINES = ("ConstRR", "AdaRR", "TunedRR")
-LAWS = (*(f"uniform-{sigma_max}" for sigma_max in range(8)), "levels-1-3", "levels-1-3-5")
-DEPTHS = tuple(range(1, 8))
 ERRORS = 3.5
 """Standard errors that a printed number may be off: of 240 entries one is farther off by chance in one of nine tables."""
 TENTH = 0.1
 """Share of a printed number that makes no difference: a claim says that it was met to a tenth, beyond what noise explains."""
-HALF_WIDTH = 2.0
-"""Standard errors of a measured loss to either side, beside its spread over trainings."""
 ROUNDING = 1e-20
 """What squares of rounding errors may reach: without noise ridge loses nothing, and 0 is printed."""
 NOTHING = 1e-10
@@ -29,27 +26,11 @@ NOTHING = 1e-10
 VERDICTS = ("above", "at", "below", "not decided", "not trained")
 
 
-def column(noise: str, contexts: int, samples: int, seed: int) -> list[Any]:
-    """Every witness of a column, GD++ and the baselines, on the same fresh contexts."""
-    from lipverify.linear_transformer.training.comparison import comparison
-
-    return [at(comparison, noise=noise, contexts=contexts, samples=samples, seed=seed)]
-
-
 def entry(noise: str, model: str, layers: int = 0) -> Any:
     """What is printed there, with half a unit of its last digit."""
     from lipverify.linear_transformer.published import printed
 
     return printed(noise, model, layers)
-
-
-def compared(found: Any) -> Any:
-    """The comparison of a column."""
-    from msgspec import convert
-
-    from lipverify.linear_transformer.training.comparison import Comparison
-
-    return convert(found, Comparison)
 
 
 @needs(found=column)
@@ -73,12 +54,6 @@ def reproduced(
         "loss": (one.each[0].value, 2 * one.each[0].standard_error),
         "protocol": (one.protocol.value, 2 * one.protocol.standard_error),
     }
-
-
-@needs(found=column)
-def whole(noise: str, contexts: int, samples: int, seed: int, found: list[Any]) -> Any:
-    """The column, to be shown."""
-    return found[0]
 
 
 def explained(noise: str, one: Any) -> float:
@@ -243,13 +218,6 @@ def drawn(noise: str, found: Any) -> Figure:
     return Figure(caption=caption, alt=alt, panels=(panel,), layer="front")
 
 
-def named(noise: str) -> str:
-    """A column in a sentence."""
-    from lipverify.linear_transformer.regression.noise import noise_named
-
-    return f"${noise_named(noise).latex}$"
-
-
 TABLE_1 = Source(
     "V",
     "Table 1",
@@ -275,16 +243,15 @@ SAMPLE = (
     "a printed loss is a mean over 100,000 sequences, on which ridge with the true variance was measured too",
     "a measured loss is the mean over as many fresh contexts, all of the worst of which are kept and the others thinned",
 )
-GIVEN: dict[str, Any] = {"contexts": per_profile(4096, 6144), "samples": per_profile(1, 8)}
 TRAINED: dict[str, Any] = {
     "source": TABLE_1,
     "assumes": {pattern: (*ASSUMED, *SAMPLE, *words) for pattern, words in WORDS.items()},
 }
-COLUMNS = {noise: at(whole, noise=noise, **GIVEN) for noise in LAWS}
+COLUMNS = {noise: at(whole, noise=noise, **SAMPLES) for noise in NOISE_LAWS}
 DISTANCE = rf"\frac{{\mathcal{{L}} - \mathcal{{L}}_{{\mathrm{{printed}}}}}}{{{TENTH:g}\, \mathcal{{L}}_{{\mathrm{{printed}}}} + \text{{rounding}} + {ERRORS:g}\, \mathrm{{s.e.}}}}"
-HOW: dict[str, Any] = {"of": "distance", "method": "montecarlo", "given": GIVEN}
+HOW: dict[str, Any] = {"of": "distance", "method": "montecarlo", "given": SAMPLES}
 TWICE = agree(
-    reproduced, reproduced, r"\mathcal{L}", of=("loss", "protocol"), methods=("conditional expectation", "protocol"), over={"layers": (1, 2)}, given=GIVEN
+    reproduced, reproduced, r"\mathcal{L}", of=("loss", "protocol"), methods=("conditional expectation", "protocol"), over={"layers": (1, 2)}, given=SAMPLES
 )  # fmt: skip
 
 claim(
@@ -292,7 +259,7 @@ claim(
     bound(reproduced, DISTANCE, high=1, twin={"times": 0.25}, grade="observed", **HOW),
     kind="printed",
     expected="inconclusive",
-    over={"model": tuple(ROWS), "noise": LAWS[1:], "layers": DEPTHS},
+    over={"model": tuple(ROWS), "noise": NOISE_LAWS[1:], "layers": DEPTHS},
     title={f"reached/{model}": f"every printed loss of {name} is reached" for model, name in ROWS.items()},
     statement=r"\mathcal{L}_{\mathrm{trained}} \leq \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, under every law of the noise but } \sigma = 0",
     finding=draw(counted, **COLUMNS),
@@ -312,13 +279,13 @@ claim(
         "diag/uniform-0": "refuted",
         "*": "inconclusive",
     },
-    over={"model": tuple(ROWS), "noise": LAWS, "layers": DEPTHS},
+    over={"model": tuple(ROWS), "noise": NOISE_LAWS, "layers": DEPTHS},
     agrees=TWICE,
     title={f"{model}/*": f"the printed losses of {name} are those of trained models" for model, name in ROWS.items()},
     statement=r"\mathcal{L}_{\mathrm{trained}} = \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, to a tenth and the noise of both}",
-    finding=draw(beside, found=at(whole, **GIVEN)),
-    figures={"full/*": draw(drawn, found=at(whole, **GIVEN)), "*": ()},
-    tables={"full/*": draw(tabulated, found=at(whole, **GIVEN)), "*": ()},
+    finding=draw(beside, found=at(whole, **SAMPLES)),
+    figures={"full/*": draw(drawn, found=at(whole, **SAMPLES)), "*": ()},
+    tables={"full/*": draw(tabulated, found=at(whole, **SAMPLES)), "*": ()},
     corrected="entries above the measured loss were under-trained: other weights of the same form lose less",
     **TRAINED,
 )
@@ -327,7 +294,7 @@ claim(
     bound(reproduced, DISTANCE, equals=0, within=1, twin={"times": 2.0}, **HOW),
     kind="printed",
     expected="supported",
-    over={"noise": LAWS, "model": BASELINES, "layers": 0},
+    over={"noise": NOISE_LAWS, "model": BASELINES, "layers": 0},
     title="the printed ridge baselines",
     statement=r"\mathcal{L} = \mathcal{L}_{\mathrm{printed}} \quad \text{to a tenth and the noise of both}",
     **TRAINED,
