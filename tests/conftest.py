@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 # as the command line does: threads that a BLAS starts inside of a test would only spin
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# a script that starts the tests in the background has Ctrl-C ignored, and so would every run that a test interrupts
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW_FUNCTIONS = [HealthCheck.too_slow]  # one exact evaluation may take a second; nothing else is waived
 settings.register_profile("dev", max_examples=20, deadline=None, suppress_health_check=SLOW_FUNCTIONS)

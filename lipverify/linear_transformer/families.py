@@ -23,7 +23,7 @@ from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
 from lipverify.linear_transformer.regression.contexts import Regression
 
-NAMES = ("DIAG", "OMEGA", "FULL")
+NAMES = ("DIAG", "OMEGA", "LOWRANK", "FULL")
 
 
 @dataclass(frozen=True)
@@ -178,16 +178,69 @@ class Full(Family):
 
     def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
         """The gradients in P and Q, times the units."""
-        return self.pull_matrices(np.stack([gradient[:, 0] for gradient in gradients]))
+        return self.pull_matrices(weights, np.stack([gradient[:, 0] for gradient in gradients]))
 
-    def pull_matrices(self, gradient: Floats) -> Floats:
+    def pull_matrices(self, weights: Floats, gradient: Floats) -> Floats:
         """The gradient in the weights from that in P and Q, (layers, 2, d + 1, d + 1)."""
         return gradient * self.units
+
+    def column(self, layer: Floats) -> Floats:
+        """The column P_xy of a layer, (d,): the multiple of the label that it adds to the covariates."""
+        found: Floats = layer[0, :-1, -1]
+        return found
+
+    def with_column(self, layer: Floats, column: Floats) -> Floats:
+        """The layer with that much more in the column P_xy, (d,)."""
+        stored = layer.copy()
+        stored[0, :-1, -1] += column
+        return stored
 
     def of_diag(self, weights: Floats) -> Floats:
         """The same model as one of `Diag`, written out."""
         d = self.regression.d
         return np.stack([[np.diag([p_x] * d + [p_y]), np.diag([q_x] * d + [q_y])] for p_x, p_y, q_x, q_y in weights])
+
+
+@dataclass(frozen=True)
+class LowRank(Full):
+    """One head whose P and Q are diagonal plus rank one: diag(a) + b c^T each."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(2, 3, d + 1): of P and of Q the vectors a, b and c."""
+        return (2, 3, self.regression.d + 1)
+
+    def written(self, weights: Floats) -> Floats:
+        """P and Q as matrices in rescaled units, (layers, 2, d + 1, d + 1)."""
+        a, b, c = np.moveaxis(weights, 2, 0)
+        return a[..., :, None] * np.eye(a.shape[-1]) + b[..., :, None] * c[..., None, :]
+
+    def matrices(self, weights: Floats) -> Floats:
+        """P and Q in the units of the data, (layers, 2, d + 1, d + 1)."""
+        return super().matrices(self.written(weights))
+
+    def pull_matrices(self, weights: Floats, gradient: Floats) -> Floats:
+        """The product rule."""
+        full = super().pull_matrices(weights, gradient)
+        _, b, c = np.moveaxis(weights, 2, 0)
+        of_a = np.diagonal(full, axis1=-2, axis2=-1)
+        return np.stack([of_a, np.einsum("...ij,...j->...i", full, c), np.einsum("...ij,...i->...j", full, b)], axis=2)
+
+    def of_diag(self, weights: Floats) -> Floats:
+        """The same model as one of `Diag`, with nothing of rank one beside it."""
+        a = np.diagonal(super().of_diag(weights), axis1=-2, axis2=-1)
+        return np.stack([a, np.zeros_like(a), np.zeros_like(a)], axis=2)
+
+    def column(self, layer: Floats) -> Floats:
+        """What the part of rank one of P has there."""
+        found: Floats = layer[0, 1, :-1] * layer[0, 2, -1]
+        return found
+
+    def with_column(self, layer: Floats, column: Floats) -> Floats:
+        """The layer with the column P_xy as its part of rank one of P, whatever that was."""
+        stored = layer.copy()
+        stored[0, 1:] = [[*column, 0.0], [*np.zeros_like(column), 1.0]]
+        return stored
 
 
 def family_named(name: str, regression: Regression) -> Omega | Full:
@@ -198,7 +251,7 @@ def family_named(name: str, regression: Regression) -> Omega | Full:
     InvalidInput
         If there is no such family.
     """
-    families: dict[str, type[Omega] | type[Full]] = {"DIAG": Diag, "OMEGA": Omega, "FULL": Full}
+    families: dict[str, type[Omega] | type[Full]] = {"DIAG": Diag, "OMEGA": Omega, "LOWRANK": LowRank, "FULL": Full}
     return families[chosen("family", name, NAMES)](regression)
 
 

@@ -55,9 +55,9 @@ def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stre
     noisy = written + SMALL * _normals(family, len(diagonal), seed, f"{stream}/widened")
     starts = [Start(origin, written), Start(f"{origin}, off the diagonal too", noisy)]
     for layer in range(1, len(diagonal) - 1):
-        direction = _normals(family, 1, seed, f"{stream}/column/{layer}")[0, 0, :-1, -1]
+        direction = family.column(_normals(family, 1, seed, f"{stream}/column/{layer}")[0])
         stored = noisy.copy()
-        stored[layer, 0, :-1, -1] += COLUMN * direction / np.linalg.norm(direction)
+        stored[layer] = family.with_column(noisy[layer], COLUMN * direction / np.linalg.norm(direction))
         starts.append(Start(f"{origin}, a column in layer {layer + 1}", stored))
     return starts
 

@@ -1,6 +1,6 @@
 """Trained models, each grown from shorter and narrower ones: from which, and with what effort.
 
-A model begins from the one with a layer less and a layer put in; OMEGA and FULL also from DIAG of the same depth, DIAG
+A model begins from the one with a layer less and a layer put in; all but DIAG also from DIAG of the same depth, DIAG
 from a minimum of GD++; and all of them at random.
 """
 
@@ -20,7 +20,12 @@ from lipverify.linear_transformer.training.stages import Plan, Stage, fit
 NARROW = Plan((Stage(2048, 60, 2, 1.0), Stage(8192, 120, 0, 1e3), Stage(32_768, 60, 0, 1e5)), draws=1, random=2)
 WIDE = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 200, 0, 1e4), Stage(32_768, 150, 0, 1e6)), draws=1, random=2)
 DEEP = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 600, 0, 1e4), Stage(32_768, 300, 0, 1e6)), draws=1, random=2)
-PLANS: Mapping[str, tuple[Plan, Plan]] = {"DIAG": (NARROW, NARROW), "OMEGA": (NARROW, NARROW), "FULL": (WIDE, DEEP)}
+PLANS: Mapping[str, tuple[Plan, Plan]] = {
+    "DIAG": (NARROW, NARROW),
+    "OMEGA": (NARROW, NARROW),
+    "LOWRANK": (WIDE, DEEP),
+    "FULL": (WIDE, DEEP),
+}
 """What is spent on a family: on models of up to `SHALLOW` layers, and on deeper ones."""
 SHALLOW = 4
 

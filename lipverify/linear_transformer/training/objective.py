@@ -127,7 +127,7 @@ class Objective:
         cap = self.cap if math.isfinite(self.cap) else 0.0
         if isinstance(self.family, Full):
             losses, gradient = self.sample.packed.losses(self.family.matrices(weights), cap)
-            return losses, self.family.pull_matrices(gradient)
+            return losses, self.family.pull_matrices(weights, gradient)
         losses, gradient = self.sample.packed.losses(self.family.four(weights), cap)
         return losses, self.family.pull_four(weights, gradient)
 
