@@ -29,7 +29,7 @@ def main() -> None:
     print("microseconds a context and layer, best of 5")
     for name in NAMES:
         family = family_named(name, PROBLEM)
-        weights = family.identity_like(np.random.default_rng(0).normal(size=(LAYERS, *family.shape)))
+        weights = family.at_random(np.random.default_rng(0).normal(size=(LAYERS, *family.shape)))
         for arithmetic in ("native", "array") if has_compiler() else ("array",):
             objective = Objective(family, sample, 1.0, arithmetic)
             seconds = best(lambda objective=objective, weights=weights: objective(weights))  # type: ignore[misc]

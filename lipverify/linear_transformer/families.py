@@ -24,6 +24,11 @@ from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation,
 from lipverify.linear_transformer.regression.contexts import Regression
 
 NAMES = ("DIAG", "OMEGA", "LOWRANK", "FULL")
+START = 0.2
+"""Standard deviation of the weights of random layers, in rescaled units."""
+
+TURNS = 200
+"""Between a diagonal and a matrix of rank one, until their sum is as near to a given matrix as it gets."""
 
 
 @dataclass(frozen=True)
@@ -49,19 +54,15 @@ class Family(ABC):
     def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
         """The gradient in the weights from the gradients in what `attentions` is made of."""
 
-    def identity_like(self, noise: Floats) -> Floats:
-        """One layer near the identity from standard normals of shape `shape`."""
-        return START * noise
+    def at_random(self, normals: Floats, size: float = START) -> Floats:
+        """Weights, (layers, *shape), that make P Q or the four weights about so large, from standard normals."""
+        return size * normals
 
     @property
     def scale(self) -> tuple[float, float]:
         """Root mean squares: of a coordinate of x, and of y, times sqrt(n)."""
         d, n = self.regression.d, self.regression.n
         return math.sqrt(n), math.sqrt(n * (d + self.regression.noise.second_moment))
-
-
-START = 0.2
-"""Standard deviation of the weights of random layers, in rescaled units."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,9 @@ class Diag(Omega):
         root = np.sqrt(size[:, :1])
         return np.concatenate([left[:, :, 0] * root, right[:, 0, :] * root], axis=1)
 
-    def identity_like(self, noise: Floats) -> Floats:
+    def at_random(self, normals: Floats, size: float = START) -> Floats:
         """Larger than the four weights by a square root, since each of these is a product of two."""
-        return math.sqrt(START) * noise
+        return math.sqrt(size) * normals
 
 
 @dataclass(frozen=True)
@@ -226,10 +227,25 @@ class LowRank(Full):
         of_a = np.diagonal(full, axis1=-2, axis2=-1)
         return np.stack([of_a, np.einsum("...ij,...j->...i", full, c), np.einsum("...ij,...i->...j", full, b)], axis=2)
 
+    def at_random(self, normals: Floats, size: float = START) -> Floats:
+        """b and c are larger than a by a square root, since they are multiplied with each other."""
+        return normals * np.asarray([size, math.sqrt(size), math.sqrt(size)])[:, None]
+
     def of_diag(self, weights: Floats) -> Floats:
         """The same model as one of `Diag`, with nothing of rank one beside it."""
         a = np.diagonal(super().of_diag(weights), axis1=-2, axis2=-1)
         return np.stack([a, np.zeros_like(a), np.zeros_like(a)], axis=2)
+
+    def of_full(self, weights: Floats) -> Floats:
+        """The nearest model to one of `Full`: what is left of P and Q without a has rank one, in turns with a."""
+        diagonal = np.eye(weights.shape[-1], dtype=bool)
+        low = np.zeros_like(weights)
+        for _ in range(TURNS):
+            left, size, right = np.linalg.svd(weights - np.where(diagonal, weights - low, 0.0))
+            root = np.sqrt(size[..., :1])
+            b, c = left[..., :, 0] * root, right[..., 0, :] * root
+            low = b[..., :, None] * c[..., None, :]
+        return np.stack([np.diagonal(weights - low, axis1=-2, axis2=-1), b, c], axis=2)
 
     def column(self, layer: Floats) -> Floats:
         """What the part of rank one of P has there."""

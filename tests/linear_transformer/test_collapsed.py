@@ -104,7 +104,7 @@ def sample() -> Sample:
 def _objective(name: str, sample: Sample, layers: int, cap: float = 1.0, **options: Any) -> tuple[Objective, Floats]:
     family = family_named(name, Regression(4, 9, UniformNoise(2.0)))
     noise = np.random.default_rng(layers).normal(size=(layers, *family.shape))
-    return Objective(family, sample, cap, **options), family.identity_like(noise)
+    return Objective(family, sample, cap, **options), family.at_random(noise)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -166,7 +166,7 @@ def test_models_are_the_attentions_in_the_units_of_the_data(name: str, layers: i
     """Up to roundings of all monomials, of which the pass on absolute values is the sum."""
     regression = Regression(3, 8, UniformNoise(2.0))
     family = family_named(name, regression)
-    weights = family.identity_like(np.random.default_rng(seed).normal(size=(layers, *family.shape)))
+    weights = family.at_random(np.random.default_rng(seed).normal(size=(layers, *family.shape)))
     gram = draw_contexts(regression, 4, 0, "test/units").gram
     w = forward(gram, family.attentions(weights, gram)).w
     model = [layer.layer(3) for layer in family.model(weights)]

@@ -25,7 +25,7 @@ def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, strea
         Start(f"layer {place + 1} put in", np.concatenate([shorter[:place], layer, shorter[place:]]))
         for place in range(len(shorter) + 1)
         for draw in range(draws)
-        for layer in [family.identity_like(_normals(family, 1, seed, f"{stream}/insert/{place}/{draw}"))]
+        for layer in [family.at_random(_normals(family, 1, seed, f"{stream}/insert/{place}/{draw}"))]
     ]
 
 
@@ -34,7 +34,7 @@ def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, stre
     return [
         Start(
             f"random start {draw + 1}",
-            family.identity_like(_normals(family, layers, seed, f"{stream}/random/{draw}")),
+            family.at_random(_normals(family, layers, seed, f"{stream}/random/{draw}")),
             alone=True,
         )
         for draw in range(draws)
@@ -52,7 +52,7 @@ def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stre
         return [Start(origin, family.of_diag(diagonal))]
     narrow = Diag(family.regression)
     written = family.of_diag(narrow.of_four(narrow.four(diagonal)))
-    noisy = written + SMALL * _normals(family, len(diagonal), seed, f"{stream}/widened")
+    noisy = written + family.at_random(_normals(family, len(diagonal), seed, f"{stream}/widened"), SMALL)
     starts = [Start(origin, written), Start(f"{origin}, off the diagonal too", noisy)]
     for layer in range(1, len(diagonal) - 1):
         direction = family.column(_normals(family, 1, seed, f"{stream}/column/{layer}")[0])

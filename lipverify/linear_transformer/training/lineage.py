@@ -1,14 +1,14 @@
 """Trained models, each grown from shorter and narrower ones: from which, and with what effort.
 
 A model begins from the one with a layer less and a layer put in; all but DIAG also from DIAG of the same depth, DIAG
-from a minimum of GD++; and all of them at random.
+from a minimum of GD++, LOWRANK from FULL cut to that form; and all of them at random.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lipverify.linear_transformer.families import Diag, family_named
+from lipverify.linear_transformer.families import Diag, LowRank, family_named
 from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
@@ -36,13 +36,14 @@ def plan_of(family: str, layers: int) -> Plan:
 
 
 def parents(family: str, layers: int) -> list[tuple[str, int]]:
-    """The models (family, layers) that one grows from: with a layer less, and DIAG of the same depth.
+    """The models (family, layers) that one grows from: with a layer less, and DIAG or FULL of the same depth.
 
     >>> parents("FULL", 3), parents("DIAG", 1)
     ([('FULL', 2), ('DIAG', 3)], [])
     """
     older = [(family, layers - 1)] if layers > 1 else []
-    return older + ([("DIAG", layers)] if family != "DIAG" else [])
+    narrower = [("DIAG", layers)] if family != "DIAG" else []
+    return older + narrower + ([("FULL", layers)] if family == "LOWRANK" else [])
 
 
 def trained(
@@ -74,6 +75,9 @@ def trained(
         optimum = grown_gdplusplus(kind.regression, layers, float(SEQUENCES))[-1]
         starts.append(Start("GD++", of_gdplusplus(kind, optimum.layers)))
     else:
-        starts += widened(kind, "DIAG", grown_from[-1].array, seed, stream)
+        same = {each.family: each.array for each in grown_from if each.layers == layers}
+        starts += widened(kind, "DIAG", same["DIAG"], seed, stream)
+        if isinstance(kind, LowRank):
+            starts.append(Start("FULL", kind.of_full(same["FULL"])))
     starts += random_starts(kind, layers, plan.random, seed, stream)
     return fit(kind, starts, plan, seed, samples, arithmetic)

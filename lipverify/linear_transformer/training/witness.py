@@ -187,7 +187,8 @@ def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, .
     origin = witness(noise, family, layers, seed).trained.origin
     if origin.startswith("layer ") and layers > 1:
         return (origin, *origins(noise, family, layers - 1, seed))
-    return (origin, *origins(noise, "DIAG", layers, seed)) if origin.startswith("DIAG") else (origin,)
+    wider = next((each for each in ("DIAG", "FULL") if origin.startswith(each)), "")
+    return (origin, *origins(noise, wider, layers, seed)) if wider else (origin,)
 
 
 def machine_here() -> str:
