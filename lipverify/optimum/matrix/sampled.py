@@ -9,6 +9,7 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.quoting import shown
 from lipverify.loss.attention import Attention, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
 from lipverify.problem import Problem
@@ -78,7 +79,7 @@ def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, 
     """
     if contexts > affordable_contexts(problem):
         raise OutOfReach(
-            f"contexts = {contexts} with n = {problem.n}, d = {problem.d}: the draws are kept, and at most "
+            f"contexts = {shown(contexts)} with n = {problem.n}, d = {problem.d}: the draws are kept, and at most "
             f"{affordable_contexts(problem)} contexts fit; take a smaller n, or no more contexts than fit."
         )
     # whole batches in each block, so that a context's place in its block tells its batch

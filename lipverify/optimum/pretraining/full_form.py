@@ -31,6 +31,7 @@ from lipverify.foundation.validation import number, whole
 from lipverify.loss.attention import softmax_pullback, softmax_weights
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
+from lipverify.optimum.pretraining.training import require_affordable
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.law import RidgeLaw, as_functions
@@ -170,7 +171,7 @@ def train_full(
     InvalidInput
         If an argument breaks its rule.
     OutOfReach
-        If training diverges.
+        If training diverges, or would take days.
 
     Source: Collins et al., reviews and rebuttal, the answer on trained key and query matrices.
 
@@ -181,6 +182,7 @@ def train_full(
     """
     rule = optimiser_named(optimiser, learning_rate)
     steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
+    require_affordable(problem, steps, batch)
     number("size", size, "the standard deviation of the start", above=0)
     K, Q = size * normals(seed, f"{stream}/start", 0, (2, problem.d + 1, problem.d + 1))
     of_keys = of_queries = Moments.none(problem.d + 1)

@@ -11,6 +11,7 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
+from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import attention_named
@@ -26,6 +27,8 @@ SMALL = 0.01
 """Standard deviation of the entries of the default start, for covariates of radius 1."""
 LARGEST_SCORE = 1e8
 """Scores of an entry of M beyond this are a divergence: softmax sees one token, and no gradient leads back."""
+MOST_DRAWS = 10**12
+"""Numbers that a training may draw: days of work, every batch of which fits by itself."""
 RECORDS = 50
 
 
@@ -107,7 +110,7 @@ def pretrain(
     InvalidInput
         If an argument breaks its rule.
     OutOfReach
-        If a gradient is not finite or M diverges, or a batch does not fit.
+        If a gradient is not finite or M diverges, a batch does not fit, or the training would take days.
 
     Source: Collins et al., slides, the training figures.
 
@@ -122,6 +125,7 @@ def pretrain(
         function("progress", progress, "(steps done, steps in all)")
     rule = optimiser_named(optimiser, learning_rate, beta1=beta1, beta2=beta2, eps=eps)
     steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
+    require_affordable(problem, steps, batch)
     every = max(1, steps // RECORDS) if every is None else whole("every", every, 1)
     unseen = _held_out(problem, attention, held_out, seed, stream)
     records = []
@@ -171,6 +175,22 @@ def _performance(unseen: SampledLoss, M: Floats) -> tuple[float, float, float]:
     """The loss, its error and the norm of its gradient on the held-out contexts."""
     loss, error = mean_interval(unseen.of_batches(M))
     return loss, error, float(np.linalg.norm(unseen(M)[1]))
+
+
+def require_affordable(problem: Problem, steps: int, batch: int) -> None:
+    """Refuse a training that would take days.
+
+    Raises
+    ------
+    OutOfReach
+        If its steps would draw more than `MOST_DRAWS` numbers together.
+    """
+    most = int(MOST_DRAWS / (float(problem.n) * problem.d * batch)) if batch < MOST_DRAWS else 0
+    if steps > most:
+        raise OutOfReach(
+            f"steps = {shown(steps)} with batch = {shown(batch)}, n = {problem.n}, d = {problem.d}: more than "
+            f"{MOST_DRAWS:.0e} numbers would be drawn; take at most {most} steps, a smaller batch or a smaller n."
+        )
 
 
 def _require_finite(problem: Problem, M: Floats, step: int, learning_rate: float) -> None:
