@@ -230,7 +230,7 @@ ASSUMED = (
 )
 SHOWN = ("uniform-1", "uniform-5", "levels-1-3")
 MEASURED = {"noise": per_profile(SHOWN, NOISY)}
-ROW = {"contexts": 8192}
+ROW = {"contexts": 4096}
 """Contexts for the standard error of a printed number, which they give to a few percent."""
 CONSTANTS = {noise: at(constant, noise=noise, **ROW) for noise in NOISY}
 READINGS = {
@@ -333,7 +333,7 @@ claim(
     "lt.constant-ridge-bound/baselines",
     bound(
         baselines, r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0, within=Z_BOTH, method="montecarlo",
-        given={"contexts": per_profile(16_384, 50_000)},
+        given={"contexts": per_profile(8192, 50_000)},
     ),
     source=TABLE_1,
     kind="printed",
@@ -344,5 +344,5 @@ claim(
         *ASSUMED, "constants tuned on one sample of contexts, losses from another",
         "each printed number is a mean over 100,000 sequences, ridge with the true variance on the same",
     ),
-    finding=draw(tuned, **{noise: at(baselines, noise=noise, contexts=per_profile(16_384, 50_000)) for noise in SHOWN}),
+    finding=draw(tuned, **{noise: at(baselines, noise=noise, contexts=per_profile(8192, 50_000)) for noise in SHOWN}),
 )  # fmt: skip
