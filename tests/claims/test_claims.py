@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from lipverify.claims import exponents
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate, Evidence, Measurement, Twin
-from lipverify.claims.ledger import Source, read_ledger, write_ledger
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Measurement, Twin
+from lipverify.claims.ledger import read_ledger, write_ledger
 from lipverify.claims.library import contents
 from lipverify.claims.outcomes import counts, recorded
 from lipverify.claims.profile import DIMENSIONS, profile_named
@@ -26,6 +26,8 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.scaling import growth
 from tests import ROOT
+from tests.toys import cell
+from tests.toys import claim as toy
 
 QUICK = profile_named("quick")
 
@@ -40,32 +42,12 @@ def broken() -> object:
 
 def near_one(function: Callable[..., Any] = value, *arguments: Any) -> CellPlan:
     """A value that is claimed to be 1 within .1; the false twin is 1.3, the true one what was measured."""
-    return CellPlan(
-        where={},
-        measurement=Measurement(function, arguments),
-        quantity="x",
-        read=lambda found, _: Estimate(Interval.around(found, 0.01)),
-        claimed="= 1 ± 0.1",
-        allowed=Allowed(0.9, 1.1),
-        false=Twin("= 1.3 ± 0.1", Allowed(1.2, 1.4)),
-        true=Twin("what it is", lambda found: Allowed(found.ends[0] - 0.1, found.ends[1] + 0.1)),
-        method="exact",
-        grade="bounded",
-    )
-
-
-def toy(*cells: CellPlan, id: str = "toy.value", cross_checks: tuple[CrossPlan, ...] = ()) -> Claim:
-    return Claim(
-        id=id,
-        title="A value",
-        statement="x = 1",
-        source=Source("S", "a slide", "$x$ is one"),
-        kind="printed",
-        claimed="x = 1 ± 0.1",
-        false_twin="x = 1.3 ± 0.1",
-        true_twin="what it is",
-        expected="supported",
-        plan=lambda: Evidence(cells=cells, cross_checks=cross_checks),
+    return cell(
+        Measurement(function, arguments),
+        Allowed(0.9, 1.1),
+        Allowed(1.2, 1.4),
+        interval=lambda found: Interval.around(found, 0.01),
+        says="= 1.3 ± 0.1",
     )
 
 
