@@ -109,9 +109,9 @@ def test_a_ledger_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 def test_a_ledger_of_the_first_format_is_read_and_says_no_more_than_it_held(tmp_path: Path) -> None:
     ledger = msgspec.to_builtins(run([toy(near_one(value, 1.0))], jobs=1))
     (record,) = ledger["claims"]
-    for cell in record["cells"]:
-        cell["control"] = cell["control"]["verdict"]
-        del cell["grade"], cell["interval"]
+    for each in record["cells"]:
+        each["control"] = each["control"]["verdict"]
+        del each["grade"], each["interval"]
     del record["kind"], record["grade"]
     path = tmp_path / "old.json"
     path.write_text(json.dumps({**ledger, "format": "lipverify-ledger-1"}))
