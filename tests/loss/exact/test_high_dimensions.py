@@ -75,7 +75,7 @@ def test_every_dimension_is_within_its_error(law: str, route: str, d: int, n: in
 
 
 @pytest.mark.slow  # type: ignore[misc, unused-ignore]
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     law=st.sampled_from(sorted(LAWS)),
     route=st.sampled_from(ROUTES),
