@@ -85,7 +85,7 @@ def full_disk() -> None:
 
 @pytest.mark.slow
 def test_a_full_disk_is_one_line_and_no_half_file(tmp_path: Path) -> None:
-    many = QUICK_FILE.replace("(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)", "[k / 1000 for k in range(1, 300)]")
+    many = QUICK_FILE.replace("(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)", "[0.1 + k / 1000 for k in range(300)]")
     code, stdout, stderr = ends(start(tmp_path, many, preexec_fn=full_disk))
     assert code == 3
     assert "supported" in stdout, "what was found is shown, for it could not be written"
