@@ -87,11 +87,11 @@ def summary(ledger: Ledger) -> tuple[Text, ...]:
 
 
 def _asked(ledger: Ledger) -> str:
-    statements = len({readings.stem(record) for record in ledger.claims})
+    theorems = len({readings.stem(record) for record in ledger.claims})
     papers = list(dict.fromkeys(sources.short(record.source.paper) for record in ledger.claims))
     cells = sum(len(record.cells) for record in ledger.claims)
     return (
-        f"Does what is printed hold? {_count(statements, 'statement')} ({'; '.join(papers)}), in every reading that "
+        f"Does what is printed hold? {_count(theorems, 'theorem')} ({'; '.join(papers)}), in every reading that "
         f"their wording leaves open: {_count(len(ledger.claims), 'claim')}, judged on {_count(cells, 'measurement')}."
     )
 
