@@ -147,6 +147,7 @@ class _Run:
             waiting = 0.0 if self.plan is not None else BEAT
             for future in wait(self.running, timeout=waiting, return_when=FIRST_COMPLETED).done:
                 self._collect(future)
+            self._leave_what_is_lost()
             self._end_what_hangs()
             self._beat()
         return self.done
@@ -273,6 +274,14 @@ class _Run:
         else:
             self.suspects = [address, *others]
             self._again(self.suspects)
+
+    def _leave_what_is_lost(self) -> None:
+        """Wait no longer for calls that nobody makes any more."""
+        if self.running and self.workers.lost():
+            lost = [address for address, _ in self.running.values()]
+            self.running.clear()
+            for address in lost:
+                self._finish(address, Outcome(None, f"{address}: {CANCELLED}", 0.0))
 
     def _end_what_hangs(self) -> None:
         """End the workers of measurements that did not stop at their limit; the others' measurements begin again."""

@@ -34,6 +34,10 @@ class Workers(Protocol):
         """End whatever runs and begin anew; False where that cannot be done."""
         ...
 
+    def lost(self) -> bool:
+        """Whether nothing of what runs will ever end."""
+        ...
+
 
 class ThisProcess:
     """Each call is run when it is submitted."""
@@ -49,6 +53,10 @@ class ThisProcess:
     def restart(self) -> bool:
         """Nothing runs when this is asked."""
         return True
+
+    def lost(self) -> bool:
+        """Nothing runs when this is asked."""
+        return False
 
 
 class Processes:
@@ -70,6 +78,10 @@ class Processes:
         self.kill()
         self._pool = self._begin()
         return True
+
+    def lost(self) -> bool:
+        """The pool tells by itself, future by future."""
+        return False
 
     def kill(self) -> None:
         """End the processes at once."""
@@ -98,6 +110,10 @@ class Given:
         """It is not ours to end."""
         return False
 
+    def lost(self) -> bool:
+        """It is not ours to judge."""
+        return False
+
 
 class OfACluster(Given):
     """The workers of a Dask scheduler, which may come and go: a call is made by this process's code or not at all."""
@@ -111,13 +127,13 @@ class OfACluster(Given):
         until = time.monotonic() + RECONNECTS
         while self._client.status == "connecting" and time.monotonic() < until:
             time.sleep(0.1)
-        if self._client.status == "running":
-            future = self._executor.submit(_by_the_same_code, self._code, function, *arguments)
-            # Dask cancels what was submitted before the connection broke; what comes after would wait for ever
-            if self._client.status == "running":
-                return future
-            future.cancel()
-        raise ConnectionError("the scheduler of the cluster is lost")
+        if self.lost():
+            raise ConnectionError("the scheduler of the cluster is lost")
+        return self._executor.submit(_by_the_same_code, self._code, function, *arguments)
+
+    def lost(self) -> bool:
+        """Whether the scheduler is: Dask cancels most of what was submitted then, and some of it waits for ever."""
+        return str(self._client.status) != "running"
 
 
 def _by_the_same_code(code: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -191,6 +191,16 @@ class Cancels(ThisProcess):
         return future
 
 
+class Loses(ThisProcess):
+    """Has lost what was to make the calls."""
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        return Future()
+
+    def lost(self) -> bool:
+        return True
+
+
 class Refuses(ThisProcess):
     """Takes nothing more."""
 
@@ -198,9 +208,11 @@ class Refuses(ThisProcess):
         raise RuntimeError("cannot schedule new futures after shutdown")
 
 
+GIVEN_UP = "the executor gave it up"
+
+
 @pytest.mark.parametrize(
-    ("workers", "said"),
-    [(Cancels(), "the executor gave it up"), (Refuses(), "RuntimeError: cannot schedule new futures")],
+    ("workers", "said"), [(Cancels(), GIVEN_UP), (Loses(), GIVEN_UP), (Refuses(), "RuntimeError: cannot schedule")]
 )
 def test_an_executor_that_gives_up_is_the_problem_of_each_measurement(workers: Workers, said: str) -> None:
     found = outcomes([Measurement(number, (k,)) for k in range(3)], workers)

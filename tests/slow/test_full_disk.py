@@ -70,7 +70,7 @@ def said(code: int, stderr: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-@pytest.mark.parametrize("k", range(ROUNDS))
+@pytest.mark.parametrize("k", range(ROUNDS))  # a run takes about a hundred steps
 def test_any_step(tmp_path: Path, disk: Disk, name: str, k: int) -> None:
     steps, out = disk.steps[name], tmp_path / "out"
     if k >= steps:
