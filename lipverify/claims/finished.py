@@ -90,10 +90,11 @@ class Finished:
             self._rows.execute("DELETE FROM finished")
 
     def remove(self) -> None:
-        """Close and delete the file."""
+        """Close and delete the file, if the folder still allows that; left behind it does no harm."""
         self._rows.close()
         for suffix in ("", "-wal", "-shm"):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.path.with_name(self.path.name + suffix).unlink()
 
     @contextlib.contextmanager
     def _or_give_up(self) -> Any:

@@ -37,6 +37,7 @@ GRACE = 5.0
 GIVEN_UP_AFTER = 3
 """A claim of which so many measurements have run out of time has an error, whatever the others would say."""
 LONGEST_WARNING = 400
+CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
 BEAT = 0.5
 """Seconds between looks at the clock."""
 
@@ -146,6 +147,7 @@ class _Run:
             waiting = 0.0 if self.plan is not None else BEAT
             for future in wait(self.running, timeout=waiting, return_when=FIRST_COMPLETED).done:
                 self._collect(future)
+            self._leave_what_is_lost()
             self._end_what_hangs()
             self._beat()
         return self.done
@@ -220,9 +222,9 @@ class _Run:
         needed = [self.done[need.address].result for need in measurement.needs]
         try:
             future = self.workers.submit(_timed, measurement, needed, self.limit)
-        except BrokenExecutor as broken:
+        except Exception as error:  # an executor that is broken, shut down or disconnected
             future = Future()
-            future.set_exception(broken)
+            future.set_exception(error)
         self.running[future] = (address, time.monotonic())
 
     def _next(self) -> str | None:
@@ -247,8 +249,10 @@ class _Run:
         if future not in self.running:
             return  # it was lost with the others
         address, _ = self.running.pop(future)
-        error = future.exception()
-        if isinstance(error, BrokenExecutor):
+        error = None if future.cancelled() else future.exception()
+        if future.cancelled():
+            self._finish(address, Outcome(None, f"{address}: {CANCELLED}", 0.0))
+        elif isinstance(error, BrokenExecutor):
             self._lose(address)
         elif error is not None:
             self._finish(address, Outcome(None, f"{address}: {type(error).__name__}: {error}", 0.0))
@@ -270,6 +274,14 @@ class _Run:
         else:
             self.suspects = [address, *others]
             self._again(self.suspects)
+
+    def _leave_what_is_lost(self) -> None:
+        """Wait no longer for calls that nobody makes any more."""
+        if self.running and self.workers.lost():
+            lost = [address for address, _ in self.running.values()]
+            self.running.clear()
+            for address in lost:
+                self._finish(address, Outcome(None, f"{address}: {CANCELLED}", 0.0))
 
     def _end_what_hangs(self) -> None:
         """End the workers of measurements that did not stop at their limit; the others' measurements begin again."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -11,9 +13,12 @@ from typing import Any, Protocol
 from lipverify.claims.origin import fingerprint
 from lipverify.claims.orphans import begin_worker
 from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown
 
 ANSWER = "10s"
 """How long a scheduler has to answer."""
+RECONNECTS = 30.0
+"""Seconds after which a scheduler that was lost is given up, if Dask has not done so: the same for each call."""
 
 
 class Workers(Protocol):
@@ -27,6 +32,10 @@ class Workers(Protocol):
 
     def restart(self) -> bool:
         """End whatever runs and begin anew; False where that cannot be done."""
+        ...
+
+    def lost(self) -> bool:
+        """Whether nothing of what runs will ever end."""
         ...
 
 
@@ -44,6 +53,10 @@ class ThisProcess:
     def restart(self) -> bool:
         """Nothing runs when this is asked."""
         return True
+
+    def lost(self) -> bool:
+        """Nothing runs when this is asked."""
+        return False
 
 
 class Processes:
@@ -65,6 +78,10 @@ class Processes:
         self.kill()
         self._pool = self._begin()
         return True
+
+    def lost(self) -> bool:
+        """The pool tells by itself, future by future."""
+        return False
 
     def kill(self) -> None:
         """End the processes at once."""
@@ -92,6 +109,38 @@ class Given:
     def restart(self) -> bool:
         """It is not ours to end."""
         return False
+
+    def lost(self) -> bool:
+        """It is not ours to judge."""
+        return False
+
+
+class OfACluster(Given):
+    """The workers of a Dask scheduler, which may come and go: a call is made by this process's code or not at all."""
+
+    def __init__(self, client: Any, code: str) -> None:
+        super().__init__(client.get_executor(pure=False), sum(client.nthreads().values()))
+        self._client, self._code = client, code
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Run a call on a worker that has the same code; a ConnectionError if the scheduler is lost."""
+        until = time.monotonic() + RECONNECTS
+        while self._client.status == "connecting" and time.monotonic() < until:
+            time.sleep(0.1)
+        if self.lost():
+            raise ConnectionError("the scheduler of the cluster is lost")
+        return self._executor.submit(_by_the_same_code, self._code, function, *arguments)
+
+    def lost(self) -> bool:
+        """Whether the scheduler is: Dask cancels most of what was submitted then, and some of it waits for ever."""
+        return str(self._client.status) != "running"
+
+
+def _by_the_same_code(code: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A call's value, on a worker that may have joined after the others were asked."""
+    if fingerprint() != code:
+        raise InvalidInput(f"a worker that joined the cluster {_other(fingerprint(), code)}")
+    return function(*arguments)
 
 
 @contextmanager
@@ -125,19 +174,40 @@ def cluster(address: str, code: str) -> Iterator[Given]:
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidInput(f"cluster = {address!r}: no Dask scheduler answers there ({reason}).") from None
-    with client:
-        count = sum(client.nthreads().values())
-        if count == 0:
+    with _silent("distributed", "tornado"), client:
+        if not client.nthreads():
             raise InvalidInput(f"cluster = {address!r}: the scheduler has no worker; start one with `dask worker`.")
         _require_same_code(client, code)
-        yield Given(client.get_executor(pure=False), count)
+        yield OfACluster(client, code)
+
+
+@contextmanager
+def _silent(*libraries: str) -> Iterator[None]:
+    """Keep what libraries log off the terminal: what was lost is said, on one line, by whoever needed it."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in libraries]
+    logs = [logging.getLogger(name) for name in names]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
 
 
 def _require_same_code(client: Any, code: str) -> None:
     """Refuse workers whose code is not this process's."""
     for worker, theirs in client.run(fingerprint, on_error="return").items():
+        if isinstance(theirs, BaseException):
+            raise InvalidInput(f"cluster: the worker at {worker} does not say what code it has ({shown(theirs)}).")
         if theirs != code:
-            raise InvalidInput(
-                f"cluster: the worker at {worker} has another version of lipverify or of a library that makes numbers, "
-                f"another processor or another compiler ({theirs}, here {code}); have the same there as here."
-            )
+            raise InvalidInput(f"cluster: the worker at {worker} {_other(theirs, code)}")
+
+
+def _other(theirs: str, code: str) -> str:
+    """What is wrong with a worker of another fingerprint."""
+    return (
+        "has another version of lipverify or of a library that makes numbers, another processor or another compiler "
+        f"({theirs}, here {code}); have the same there as here."
+    )

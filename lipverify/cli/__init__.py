@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.interruption import interruptible
+from lipverify.foundation.output import prepare_streams
 
 BAD_INPUT, INTERRUPTED = 2, 130
 LONGEST = 1000
@@ -18,6 +19,7 @@ OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EBADF)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0, 1 and 3 as `verify` says, 2 for bad input, 130 if interrupted."""
+    prepare_streams()
     # Each measurement is one process; threads that a BLAS starts inside of it would only spin.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""Standard output kept for what this program prints: what others print while they run goes to standard error."""
+"""Standard streams: made fit for any text, and standard output kept for what this program prints itself."""
 
 from __future__ import annotations
 
@@ -12,6 +12,24 @@ OUT, ERR = 1, 2
 _LOCK = threading.Lock()
 _depth = 0
 _kept = -1
+
+
+def prepare_streams() -> None:
+    """Make the standard streams take any text, whatever their encoding and whoever has closed them.
+
+    A letter that an encoding lacks is written as its number, which JSON reads back. A descriptor that is closed is the
+    null device from here on: else the next file that is opened would take its place, and what is printed.
+    """
+    with contextlib.suppress(OSError):
+        while (free := os.open(os.devnull, os.O_RDWR)) <= ERR:
+            os.set_inheritable(free, True)
+        os.close(free)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
+        elif hasattr(stream, "reconfigure"):  # a notebook's has not
+            stream.reconfigure(errors="backslashreplace")
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -179,3 +179,41 @@ def test_an_executor_of_the_callers_is_never_ended() -> None:
         found = outcomes([Measurement(number, (1,)), Measurement(sleeps, (0.2,))], Given(pool), limit=30.0)
         assert found["number(1)"].result == 1.0
         assert pool.submit(number, 2).result() == 2.0
+
+
+class Cancels(ThisProcess):
+    """Gives up what it was handed, as a cluster does that loses its scheduler."""
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+class Loses(ThisProcess):
+    """Has lost what was to make the calls."""
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        return Future()
+
+    def lost(self) -> bool:
+        return True
+
+
+class Refuses(ThisProcess):
+    """Takes nothing more."""
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        raise RuntimeError("cannot schedule new futures after shutdown")
+
+
+GIVEN_UP = "the executor gave it up"
+
+
+@pytest.mark.parametrize(
+    ("workers", "said"), [(Cancels(), GIVEN_UP), (Loses(), GIVEN_UP), (Refuses(), "RuntimeError: cannot schedule")]
+)
+def test_an_executor_that_gives_up_is_the_problem_of_each_measurement(workers: Workers, said: str) -> None:
+    found = outcomes([Measurement(number, (k,)) for k in range(3)], workers)
+    assert [outcome.problem.partition(": ")[2].startswith(said) for outcome in found.values()] == [True] * 3

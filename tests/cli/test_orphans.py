@@ -19,8 +19,11 @@ LONG = LOGGED.replace("sleep(0.25)", "sleep(0.25 if x < 0.35 else 600)")
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has begun."""
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """The processes that a process has begun; none if it has ended, or ends as this is read."""
+    try:
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 def lives(pid: int) -> bool:
@@ -41,6 +44,7 @@ def test_no_worker_outlives_its_run(tmp_path: Path, number: signal.Signals) -> N
     while kept_in(tmp_path / "out") < 3 and running.poll() is None and time.monotonic() < until:
         time.sleep(0.05)
     workers = children(running.pid)
+    assert running.poll() is None, f"it ended by itself: {ends(running)}"
     assert len(workers) >= 2, "the test needs workers that run"
     os.kill(running.pid, number)
     code, stdout, stderr = ends(running)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,15 @@ ENVIRONMENT = {**os.environ, "COLUMNS": "80", "PYTHONWARNINGS": "ignore"}
 LOGGED = CLAIMS_FILE.replace("    sleep(0.25)\n", '    sleep(0.25)\n    print(x, file=open("calls.txt", "a"))\n')
 
 
-def start(folder: Path, text: str, *options: str, **settings: Any) -> subprocess.Popen[str]:
+def start(
+    folder: Path, text: str, *options: str, workers: Sequence[str] = ("--jobs", "2"), **settings: Any
+) -> subprocess.Popen[str]:
     """`verify` on a claims file in a folder, into `out` there."""
     (folder / "my_claims.py").write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "lipverify", "verify", "my_claims.py", "--out", "out", "--jobs", "2", *options]
+    command = [sys.executable, "-m", "lipverify", "verify", "my_claims.py", "--out", "out", *workers, *options]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
-        cwd=folder, **settings,
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder,
+        **{"env": ENVIRONMENT, **settings},
     )  # fmt: skip
 
 
