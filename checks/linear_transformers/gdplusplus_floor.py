@@ -151,6 +151,7 @@ def tabulated(**found: Any) -> Table:
     return Table(
         caption="GD++: the printed loss; the proved floor of every filter of its degree; the least expected loss found, with the descents that ended there and "
         "the routes that found it; and the least loss found over the eigenvalues that 100,000 contexts show.",
+        layer="evidence",
         header=("noise", "layers", "printed", "proved floor", "best found", "agreement", "best on what 1e5 show"),
         rows=tuple(rows),
     )  # fmt: skip
@@ -173,6 +174,7 @@ def exchanged(**found: dict[str, Any]) -> Table:
             )
     return Table(
         caption="GD++ made for the eigenvalues that so many contexts show (rows), and its exact loss over those that so many show (columns).",
+        layer="evidence",
         header=("noise", "layers", "made for", "on 1e5", "on 1e9", "on all"),
         rows=tuple(rows),
     )  # fmt: skip

@@ -188,6 +188,7 @@ def tabulated(noise: str, found: Any) -> Table:
         caption=f"{named(noise)}: adjusted losses, printed and measured, how many trainings are behind them, and the paired difference from each baseline; in "
         "brackets the standard error in units of the last digit. OMEGA is DIAG with four free weights (two diagonal heads); Bayes is the floor of not "
         "knowing $\\sigma$. * rare contexts rule the mean, and its error is not to be believed",
+        layer="evidence",
         header=("layers", "model", "printed", "measured", "trainings", *(f"− {name}" for name in ESTIMATORS)),
         rows=tuple(body),
     )  # fmt: skip

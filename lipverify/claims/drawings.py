@@ -146,7 +146,7 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
         for (says, x, y), labels in bounds.items()
     ]
     panel = Panel(
-        title=f"${form.quantity}$ and what is claimed of it",
+        title="measured, and claimed",
         xlabel=_symbol(axis) if axis else "cell",
         ylabel=f"${form.quantity}$",
         xscale=_scale([x for one in series for x in one.x]),

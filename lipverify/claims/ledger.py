@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lipverify.claims.figure import Figure
+from lipverify.claims.figure import Figure, Layer
 from lipverify.claims.number import Number, read_back
 from lipverify.claims.older import FIRST_FORMAT, upgraded
 from lipverify.claims.verdict import Allowed, Interval, Verdict
@@ -65,6 +65,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    layer: Layer = "theorem"
+    """The layer of a report that shows it: a long one stands with the evidence."""
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):

@@ -180,7 +180,7 @@ def width(figure: Figure) -> float:
     """The part of the text width that the figure takes; on the first page two of one panel stand side by side."""
     if len(figure.panels) > 1 or len(figure.maps) > 2:
         return 1.0
-    return 0.49 if figure.layer == "front" else 0.6
+    return 0.49
 
 
 def undrawable(figure: Figure) -> int:

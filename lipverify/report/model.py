@@ -176,6 +176,8 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[Remark, ...]
     """What the evidence shows, reading by reading."""
     controls: tuple[Remark, ...]
+    tables: tuple[Table, ...]
+    """Those that are too long for the theorem's page."""
     drawings: tuple[Drawing, ...]
     drawn_before: tuple[str, ...]
     """Anchors of figures that stand elsewhere in the report."""

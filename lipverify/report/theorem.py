@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lipverify.claims.figure import Figure
+from lipverify.claims.figure import Figure, Layer
 from lipverify.claims.ledger import Cell, Record
 from lipverify.claims.ledger import Table as LedgerTable
 from lipverify.claims.outcomes import measured
@@ -17,6 +17,8 @@ from lipverify.report.text import Run, Text, formula, printable, rich
 
 _LAYERS = ("theorem", "front", "evidence")
 """What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
+_REMARKS = 3
+"""What the evidence shows, of so many readings; where each has its own, the rest stands with the evidence."""
 
 
 def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -> Theorem:
@@ -33,10 +35,10 @@ def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
         assumptions=readings.remarks(nearest, lambda record: record.assumptions),
         corrected=readings.remarks(differing, lambda record: (record.corrected,)),
-        why=readings.remarks(nearest, lambda record: (record.finding,)),
+        why=readings.remarks(nearest, lambda record: (record.finding,))[:_REMARKS],
         picture=None if shown is None else draw(shown),
         readings=tuple(map(_reading, nearest_first(records))),
-        tables=tuple(map(_table, dict.fromkeys(table for record in records for table in record.tables))),
+        tables=tables_of(records, "theorem"),
         controls=readings.remarks(nearest, lambda record: (record.control.latex or record.control.statement,)),
         judged=_judged(records),
         resolution=rich(_resolution(records)),
@@ -52,6 +54,12 @@ def telling_figure(records: Sequence[Record]) -> Figure | None:
     """The figure of the page: the first that its claims draw for it; readings that share it are drawn into it."""
     figures = joined(figure for record in records for figure in record.figures)
     return min(figures, key=lambda figure: _LAYERS.index(figure.layer), default=None)
+
+
+def tables_of(records: Sequence[Record], layer: Layer) -> tuple[Table, ...]:
+    """The tables that stand in a layer, each once."""
+    every = dict.fromkeys(table for record in records for table in record.tables)
+    return tuple(_table(table) for table in every if (table.layer == "evidence") == (layer == "evidence"))
 
 
 def _table(table: LedgerTable) -> Table:

@@ -13,7 +13,7 @@ from lipverify.report.evidence import evidence
 from lipverify.report.front import Draw
 from lipverify.report.model import Drawing, Topic
 from lipverify.report.text import printable, rich
-from lipverify.report.theorem import telling_figure
+from lipverify.report.theorem import tables_of, telling_figure
 
 
 @dataclass
@@ -38,6 +38,7 @@ def topic(records: Sequence[Record], draw: Draw, *, anchor: str, theorem: str, p
         assumptions=readings.remarks(records, lambda record: record.assumptions),
         remarks=readings.remarks(records, lambda record: (record.finding,)),
         controls=readings.remarks(records, lambda record: (record.control.latex or record.control.statement,)),
+        tables=tables_of(records, "evidence"),
         drawings=new,
         drawn_before=before,
         evidence=evidence(records),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -251,12 +252,14 @@ def test_all_theorems_open_and_close(page: Page) -> None:
 def test_the_pointer_and_the_keys_show_values(page: Page, book: Ledger) -> None:
     page.run(OPEN_ALL)
     page.run("document.querySelector('.plot').scrollIntoView({block: 'center'})")
-    box = page.run(
-        "(({x, y, width, height}) => [x + width / 2, y + height / 2])"
-        "(document.querySelector('.plot circle').getBoundingClientRect())"
-    )
-    page.hover(box[0] + 3, box[1] + 2)
     tip = "document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent"
+    until = time.monotonic() + 10
+    while not page.run(tip) and time.monotonic() < until:  # a busy machine may still be laying out what was opened
+        box = page.run(
+            "(({x, y, width, height}) => [x + width / 2, y + height / 2])"
+            "(document.querySelector('.plot circle').getBoundingClientRect())"
+        )
+        page.hover(box[0] + 3, box[1] + 2)
     series = book.claims[0].figures[0].panels[0].series[0]
     assert page.run(tip).startswith(f"{series.label}\nn: 10000\nlocal exponent of w*: ")
     page.hover(1, 1)
@@ -312,7 +315,9 @@ def test_the_keyboard_reaches_everything_in_order_and_shows_where_it_is(page: Pa
         assert page.run("parseFloat(getComputedStyle(document.activeElement).outlineWidth) >= 2"), seen[-1]
     assert seen[0] == "skip"
     order = ["skip", "theme", "words", "paper", "kind", "outcome", "verdict", "grade"]
-    assert [name for name in seen if name in order] == order * (seen.count("skip"))
+    named = [name for name in seen if name in order]
+    assert named == (order * seen.count("skip"))[: len(named)], "the last round may end anywhere"
+    assert len(named) >= len(order)
     assert page.run("document.querySelectorAll('summary').length") >= 5
 
 

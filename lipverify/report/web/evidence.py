@@ -24,6 +24,7 @@ def evidence(it: Topic, of: Theorem, place: Place) -> Markup | None:
         part("What the evidence shows", words.remarks(_unsaid(it.remarks, of.why))),
         part("Twins", words.remarks(_unsaid(it.controls, of.controls))),
         *(figure(each, place) for each in it.drawings),
+        *(words.table(each) for each in it.tables),
         *(_numbers(each, words) for each in it.evidence),
         *(_agreement(each, words) for each in it.agreements),
         element("p", "Cross-checks ", seen) if seen else None,
