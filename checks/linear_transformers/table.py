@@ -273,7 +273,8 @@ claim(
     kind="convention",
     expected={
         **dict.fromkeys(
-            ("gdpp/uniform-6", "gdpp/uniform-7", "gdpp/levels-1-3-5", "diag/uniform-3", "diag/uniform-5"), "supported"
+            ("gdpp/uniform-6", "gdpp/uniform-7", "gdpp/levels-1-3-5", *(f"diag/uniform-{k}" for k in range(2, 7))),
+            "supported",
         ),
         **dict.fromkeys(("gdpp/uniform-4", "gdpp/uniform-5"), "inconclusive"),
         "gdpp/*": "refuted",
