@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from hypothesis import assume, example, given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import LossTerms, Problem, loss_terms
-from lipverify.errors import InvalidInput
-from lipverify.laws import Affine, Law, ReLU
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
 from lipverify.loss.exact.ridge import absolute
 from lipverify.loss.exact.ridge.context import Grading
+from lipverify.loss.methods import LARGEST
 from lipverify.problem.laws import law_named
 from lipverify.properties import noise_grows, noise_is_between
 from tests import ROOT
@@ -207,3 +209,26 @@ def test_the_graded_coordinate_is_invertible(d: int, w: float, share: float, bey
     grading, u = Grading(d, np.array(w)), np.array(share * 2 * w + beyond)
     # v / knee <= 1 + log(2e6 / 4) is rounded to fifteen units, and the exponential makes that relative
     assert abs(float(grading.u(grading.v(u))) - float(u)) <= 16 * EPS * max(abs(float(u)), 2 * w)
+
+
+@given(
+    d=st.integers(2, 50),
+    n=st.sampled_from([1, 2, 10, 10**6, 10**30]),
+    w=st.floats(0, LARGEST),
+    law=st.sampled_from([Affine(), Cosine(L=2.0), Quadratic()]),  # the relu law takes ten seconds at w = 1e8
+)
+@example(d=2, n=10, w=LARGEST, law=Affine())
+def test_any_window_is_answered_or_refused_without_a_warning(d: int, n: int, w: float, law: Law) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            terms = loss_terms(Problem(d=d, n=n, law=law), w)
+        except OutOfReach:
+            return
+    assert math.isfinite(terms.total)
+    assert math.isfinite(terms.bias_error + terms.noise_error)
+
+
+def test_a_window_beyond_doubles_is_refused() -> None:
+    with pytest.raises(OutOfReach, match=r"w = 1\.7e\+308: at most 1e\+300"):
+        loss_terms(Problem(d=2, n=10, law=Affine()), [1.0, 1.7e308])

@@ -57,7 +57,9 @@ class Grading:
     def u(self, v: Floats) -> Floats:
         """The inverse of `v`."""
         top = self._half(self.w)
-        return np.where(v <= top, self._half_inverse(v), 2 * self.w - self._half_inverse(2 * top - v))
+        # each half within its range: far beyond it the inverse overflows
+        lower, upper = np.minimum(v, top), np.minimum(2 * top - v, top)
+        return np.where(v <= top, self._half_inverse(lower), 2 * self.w - self._half_inverse(upper))
 
     def _half(self, u: Floats) -> Floats:
         return np.where(u <= self.knee, u, self.knee * (1 + np.log(np.maximum(u, self.knee) / self.knee)))
@@ -152,7 +154,7 @@ def _highest(d: int, n: float, w: Floats) -> Floats:
     half_m, nu, share = (d - 1) / 2, d / 2 - 1, 2 * LOG_DROP / n
     quantile = betaincinv(half_m, half_m, share) if share < 1 else 1.0
     general = 2 * w * quantile + (0.0 if share < 1 else float(np.log(LOG_DROP)) + 1)
-    with np.errstate(divide="ignore"):  # E g may underflow: then nothing is known
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # E g may be no double: then nothing is known
         mean_g = gammaln(d / 2) + nu * np.log(2 / w) + np.log(ive(nu, w))
     many_tokens = np.log(share) - mean_g
     return np.where(many_tokens <= 0, np.minimum(many_tokens, general), general)

@@ -133,7 +133,7 @@ def _grid(d: int, n: float, w: float) -> Floats:
     count = int((min(high, ceiling) + 1 - low) / STEP)
     if count > MOST_POINTS:
         raise OutOfReach(
-            f"w = {w:g}, n = {n:g}: windows hold few tokens and the zonal route would need {count} points in u, "
+            f"w = {w:g}, n = {n:g}: windows hold few tokens and the zonal route would need {count:.0e} points in u, "
             f"at most {MOST_POINTS}; use a smaller w, or route='ridge' for a ridge law."
         )
     return np.asarray(low + STEP * np.arange(count + 2), dtype=np.float64)
