@@ -26,7 +26,7 @@ def list_claims(ids: Sequence[str], json: bool) -> int:
     rows = [(claim.id, (claim.claimed, claim.expected or NEW)) for claim in claims]
     console = Console(highlight=False)
     console.print(grouped(("states", "recorded"), rows))
-    console.print(f"{len(claims)} claims. {counts(recorded(claims))}", soft_wrap=True)
+    console.print(f"{len(claims)} claim{'s' * (len(claims) != 1)}. {counts(recorded(claims))}", soft_wrap=True)
     return 0
 
 
