@@ -6,6 +6,9 @@ zonal    every isotropic law, by its covariance, harmonic by harmonic
 
 from __future__ import annotations
 
+import numpy as np
+from msgspec.structs import replace
+
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
@@ -15,6 +18,8 @@ from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
 
+SMALLEST, LARGEST = 1e-300, 1e300
+"""Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
 ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
 
 __all__ = ["ROUTES", "exact_terms", "ridge_terms", "zonal_terms"]
@@ -31,8 +36,15 @@ def exact_terms(problem: Problem, w: Floats, *, route: str | None = None) -> Los
     InvalidInput
         If there is no such route.
     OutOfReach
-        If the route cannot reach an error that means something.
+        If the route cannot reach an error that means something, or w is beyond `LARGEST`.
     """
+    if np.any(w > LARGEST):
+        raise OutOfReach(f"w = {w.max():g}: at most {LARGEST:g}, for 2 w must be a double; use method='montecarlo'.")
+    return replace(_terms(problem, np.where(w < SMALLEST, 0.0, w), route), w=w)
+
+
+def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
+    """By the route that is asked for, or that reaches it."""
     if route is not None:
         return ROUTES[chosen("route", route, ROUTES)](problem, w)
     if isinstance(problem.law, RidgeLaw):

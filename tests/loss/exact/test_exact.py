@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from lipverify import LossTerms, Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
+from lipverify.loss.exact import LARGEST
 from lipverify.loss.exact.ridge import absolute
 from lipverify.loss.exact.ridge.context import Grading
-from lipverify.loss.methods import LARGEST
 from lipverify.problem.laws import law_named
 from lipverify.properties import noise_grows, noise_is_between
 from tests import ROOT
