@@ -257,7 +257,7 @@ TWICE = agree(
 
 claim(
     "lt.table-1/reached/{model}",
-    bound(reproduced, DISTANCE, high=1, twin={"times": 0.25}, grade="observed", **HOW),
+    bound(reproduced, DISTANCE, high=1, twin={"times": 0.1}, grade="observed", **HOW),
     kind="printed",
     expected="inconclusive",
     over={"model": tuple(ROWS), "noise": NOISE_LAWS[1:], "layers": DEPTHS},

@@ -117,3 +117,18 @@ def test_a_sound_ledger_gives_exit_code_0_and_an_old_one_is_refused(
     assert capsys.readouterr().out.startswith("1 claims, 2 cells with their twins: all of it follows")
     with pytest.raises(InvalidInput, match="does not hold the twins"):
         audit(msgspec.structs.replace(SOUND["refuted"], format="lipverify-ledger-1"))
+
+
+def test_where_nothing_is_known_a_twin_at_other_coordinates_may_have_the_range_of_the_claim() -> None:
+    """An infinite error leaves both without an interval; as soon as something is known, such a twin is none."""
+    ledger = msgspec.to_builtins(judged(1.1))
+    record, cell = ledger["claims"][0], cell_of(ledger)
+    unknown = {"low": None, "high": None}
+    cell.update(interval=unknown, measured=None, error=None, margin=0.0, note="an infinite error")
+    cell["control"].update(low=0.9, high=1.1, interval=unknown, margin=0.0, verdict="inconclusive")
+    record["margin"] = 0.0
+    assert audit(msgspec.convert(ledger, Ledger)) == ()
+    half = {"low": 1.0, "high": None}
+    cell.update(interval=half)
+    cell["control"].update(interval=half)
+    assert "not implied" in str(audit(msgspec.convert(ledger, Ledger)))
