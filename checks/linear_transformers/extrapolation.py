@@ -2,18 +2,14 @@ r"""Section 6: the loss at each noise level, inside and outside the levels of tr
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, per_profile
+from lipverify.claims.trained import log_quotient
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
-HALF_WIDTH = 2.0
-"""Standard errors of the contexts to either side, beside the 95 % interval of the mean over trainings."""
 FEWEST, LAYERS = 2, 4
 """Models are drawn from this depth to that one; the deepest are compared."""
-TRAININGS = 3
-"""Trainings, with a seed each, that a claim about a model needs at least."""
 
 
 def trained(noise: str, family: str, layers: int) -> list[Any]:
@@ -58,31 +54,13 @@ def limited(held_out: Any, estimator: Any) -> Any:
     return np.minimum(np.nan_to_num(held_out.losses(estimator), nan=np.inf), held_out.contexts.task.shape[1] / 2)
 
 
-def over_trainings(pairs: list[tuple[Any, Any]]) -> Any:
-    """The mean over trainings of the logarithm of a quotient of means, (value, error, why that is infinite).
-
-    The interval covers the spread of the trainings (Student's t) and that of the contexts (the delta method).
-    """
-    import numpy as np
-
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.foundation.means.samples import sampled_mean
-
-    if len(pairs) < TRAININGS:
-        return 0.0, math.inf, f"{len(pairs)} of {TRAININGS} trainings are there"
-    logs = np.asarray([math.log(one.mean() / other.mean()) for one, other in pairs])
-    relative = sum(one / one.mean() - other / other.mean() for one, other in pairs) / len(pairs)
-    if not all(sampled_mean(losses).trusted for pair in pairs for losses in pair):
-        return float(logs.mean()), math.inf, "rare contexts rule the mean, and its error is not to be believed"
-    value, spread = mean_interval(logs)
-    return value, spread + HALF_WIDTH * sampled_mean(relative).standard_error, ""
-
-
 def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     """At each level the logarithm of the loss of FULL over that of DIAG, and of each over that of TunedRR.
 
     And every loss of the first trainings, with TunedRR's, to be drawn.
     """
+    from lipverify.foundation.means.samples import sampled_mean
+
     families = {family: trained(noise, family, LAYERS) for family in ("DIAG", "FULL")}
     shorter = [trained(noise, family, k)[0] for k in range(FEWEST, LAYERS) for family in families]
     tuned = tuned_on(noise, contexts, seed)
@@ -96,10 +74,12 @@ def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
         held_out = fresh_at(noise, level, contexts, seed)
         ridge = limited(held_out, tuned)
         losses = {family: [limited(held_out, each) for each in trainings] for family, trainings in families.items()}
-        found[f"{level:g}"] = over_trainings(list(zip(losses["FULL"], losses["DIAG"], strict=False)))
+        found[f"{level:g}"] = log_quotient(list(zip(losses["FULL"], losses["DIAG"], strict=False)), sampled_mean)
         for family, each in losses.items():
             if level > 0:
-                found[f"{family} over TunedRR at {level:g}"] = over_trainings([(one, ridge) for one in each])
+                found[f"{family} over TunedRR at {level:g}"] = log_quotient(
+                    [(one, ridge) for one in each], sampled_mean
+                )
         drawn = [*(limited(held_out, each) for each in shorter), *(each[0] for each in losses.values()), ridge]
         for name, each in zip(names, drawn, strict=True):
             found[name].append(float(each.mean()))
@@ -228,9 +208,11 @@ OUTSIDE = {"uniform-5": 6.0, "levels-1-3": 5.0}
 
 def beside_ridge(noise: str, family: str, sigma: float, contexts: int, seed: int) -> Any:
     """The logarithm of the loss over that of TunedRR at a level."""
+    from lipverify.foundation.means.samples import sampled_mean
+
     held_out = fresh_at(noise, sigma, contexts, seed)
     ridge = limited(held_out, tuned_on(noise, contexts, seed))
-    return over_trainings([(limited(held_out, each), ridge) for each in trained(noise, family, LAYERS)])
+    return log_quotient([(limited(held_out, each), ridge) for each in trained(noise, family, LAYERS)], sampled_mean)
 
 
 claim(

@@ -6,7 +6,17 @@ import math
 from typing import Any
 
 from lipverify.claims import Source, Table, at, bound, claim, draw, needs, per_profile
-from lipverify.claims.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
+from lipverify.claims.trained import (
+    DEPTHS,
+    HALF_WIDTH,
+    NOISE_LAWS,
+    SAMPLES,
+    column,
+    compared,
+    log_quotient,
+    named,
+    whole,
+)
 
 NOISY = NOISE_LAWS[1:]
 ALMOST = 1.25
@@ -58,27 +68,12 @@ def cut(noise: str, layers: int, contexts: int, seed: int, times: float = 1.0) -
         family: [held_out.losses(witness(noise, family, layers, each).trained) for each in seeds]
         for family in ("LOWRANK", "DIAG", "FULL")
     }
-    return {
-        family: quotient_by_training(held_out, losses[family], losses["FULL"], times) for family in ("LOWRANK", "DIAG")
-    }
-
-
-def quotient_by_training(held_out: Any, some: list[Any], others: list[Any], times: float) -> tuple[float, float, str]:
-    """(quotient, its error, why that is infinite)."""
-    import numpy as np
-
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.linear_transformer.training.comparison import TRAININGS
-
-    if len(some) < TRAININGS:
-        return 1.0, math.inf, f"{len(some)} of {TRAININGS} trainings are there"
-    pairs = [(one, held_out.mean(one), other, held_out.mean(other)) for one, other in zip(some, others, strict=True)]
-    if not all(mean.trusted for pair in pairs for mean in pair[1::2]):
-        return 1.0, math.inf, "rare contexts rule the mean, and its error is not to be believed"
-    value, spread = mean_interval(np.asarray([math.log(one.value / other.value) for _, one, _, other in pairs]))
-    relative = sum(a / one.value - b / other.value for a, one, b, other in pairs) / len(pairs)
-    error = math.expm1(spread + HALF_WIDTH * held_out.mean(relative).standard_error)
-    return times * math.exp(value), times * math.exp(value) * error, ""
+    found = {}
+    for family in ("LOWRANK", "DIAG"):
+        pairs = list(zip(losses[family], losses["FULL"], strict=True))
+        value, error, why = log_quotient(pairs, held_out.mean)
+        found[family] = (times * math.exp(value), times * math.exp(value) * math.expm1(error), why)
+    return found
 
 
 def cut_in_words(noise: str, **found: dict[str, Any]) -> str:

@@ -10,6 +10,8 @@ with the same settings; so a claim about trained models takes these.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lipverify.claims.declare import at
@@ -17,6 +19,7 @@ from lipverify.claims.profile import per_profile
 from lipverify.foundation.calls import Call, needs
 
 if TYPE_CHECKING:
+    from lipverify.foundation.means.samples import SampledMean
     from lipverify.linear_transformer.training.comparison import Comparison
 
 NOISE_LAWS = (*(f"uniform-{sigma_max}" for sigma_max in range(8)), "levels-1-3", "levels-1-3-5")
@@ -48,6 +51,28 @@ def compared(found: Any) -> Comparison:
     from lipverify.linear_transformer.training.comparison import Comparison
 
     return convert(found, Comparison)
+
+
+def log_quotient(pairs: Sequence[tuple[Any, Any]], mean: Callable[[Any], SampledMean]) -> tuple[float, float, str]:
+    """The mean over trainings of the logarithm of a quotient of means, (value, error, why that is infinite).
+
+    A pair is the losses of a training and of what it is compared with, on the same contexts. The interval covers the
+    spread of the trainings (Student's t) and that of the contexts (the delta method).
+    """
+    import numpy as np
+
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.linear_transformer.training.comparison import TRAININGS
+
+    if len(pairs) < TRAININGS:
+        return 0.0, math.inf, f"{len(pairs)} of {TRAININGS} trainings are there"
+    means = [(mean(one), mean(other)) for one, other in pairs]
+    logs = np.asarray([math.log(one.value / other.value) for one, other in means])
+    if not all(each.trusted for pair in means for each in pair):
+        return float(logs.mean()), math.inf, "rare contexts rule the mean, and its error is not to be believed"
+    parts = [a / one.value - b / other.value for (a, b), (one, other) in zip(pairs, means, strict=True)]
+    value, spread = mean_interval(logs)
+    return value, spread + HALF_WIDTH * mean(sum(parts) / len(parts)).standard_error, ""
 
 
 def named(noise: str) -> str:
