@@ -8,6 +8,8 @@ With c = <q, x> = sin a and m = d - 1,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.special import betainc, betaincc, spherical_jn
 
@@ -17,8 +19,8 @@ from lipverify.loss.exact.ridge.averages import Averages, moments
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes, gauss_rule, kernel, token_nodes
 
-BLOCK = 16
-"""How many u are averaged at a time: bounds the memory of the kink's double integral."""
+BLOCK = 4
+"""How many places are averaged at a time: the arrays of the kink's double integral stay in a processor's cache."""
 
 LARGEST_RECURSION = 30
 
@@ -50,15 +52,20 @@ def absolute_pair(of: Averages) -> Floats:
     """E_c (E[psi_1 (|<q, x_i>| - |c|)])^2, the integral over c = sin a split at each scale of theta."""
     anchors, places = of.anchors, len(of.places)
     a, weight = kink_nodes(of)
-    means = of.expand(1, moments(1, *_at_kinks(of, slice(0, anchors), a[:anchors]), of.terms))
+    at_anchors = [moments(1, *_at_kinks(of, block, a[block]), of.terms) for block in _blocks(0, anchors)]
+    means = of.expand(1, np.concatenate(at_anchors, axis=1))
     series = np.einsum("qa,qa->q", means**2, weight[:anchors][of.points.row[~of.direct]])
     direct = np.empty(places - anchors)
-    for start in range(anchors, places, BLOCK):
-        block = slice(start, min(start + BLOCK, places))
+    for block in _blocks(anchors, places):
         y, weighted = _at_kinks(of, block, a[block])
         mean = np.einsum("pai,pai->pa", kernel(1, y), weighted)
-        direct[start - anchors : block.stop - anchors] = np.einsum("pa,pa->p", mean**2, weight[block])
+        direct[block.start - anchors : block.stop - anchors] = np.einsum("pa,pa->p", mean**2, weight[block])
     return of.gather(series, direct) + _beyond_the_kink(of)
+
+
+def _blocks(start: int, stop: int) -> Iterator[slice]:
+    """The places from start to stop, some at a time."""
+    return (slice(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK))
 
 
 def _at_kinks(of: Averages, block: slice, a: Floats) -> tuple[Floats, Floats]:
