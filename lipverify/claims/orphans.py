@@ -10,20 +10,23 @@ import signal
 import sys
 import threading
 from multiprocessing.connection import wait
+from pathlib import Path
 
 from lipverify.foundation.interruption import SIGNALS
+from lipverify.foundation.remembered import remember_in
 
 PR_SET_PDEATHSIG = 1
 """prctl(2)."""
 
 
-def begin_worker() -> None:
-    """What a process does before its first measurement.
+def begin_worker(shared: Path | None) -> None:
+    """What a process does before its first measurement: it remembers what it finds where the others do.
 
     Ctrl-C reaches every process of a terminal: the main process decides what becomes of the others. On Linux the kernel
     ends this one with its parent, even inside of compiled code; elsewhere, and where the parent is not the main process
     itself, a thread waits for the pipe that only the main process holds open.
     """
+    remember_in(shared)
     for each in SIGNALS:
         signal.signal(each, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

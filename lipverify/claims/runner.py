@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from lipverify.claims.claim import Claim, Measurement
 from lipverify.claims.finished import Finished
@@ -20,6 +21,7 @@ from lipverify.claims.watch import Running, Watch
 from lipverify.claims.workers import Given, ThisProcess, Workers, processes
 from lipverify.claims.workers import cluster as cluster_at
 from lipverify.errors import InvalidInput
+from lipverify.foundation.remembered import remembering
 from lipverify.loss.montecarlo.backend import backend_named
 
 PLANNED_FIRST = 3
@@ -55,7 +57,7 @@ def run(
     backend_named(backend)
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     deciding = _Deciding(watch or Watch())
-    with _workers(jobs, executor, cluster) as workers:
+    with remembering() as shared, _workers(jobs, executor, cluster, shared) as workers:
         measure(
             deciding.plan(claims),
             workers,
@@ -152,13 +154,15 @@ def _seems(claim: Claim) -> tuple[bool, int]:
     return slow, len(claim.measurements)
 
 
-def _workers(jobs: int | None, executor: Executor | None, address: str | None) -> AbstractContextManager[Workers]:
-    """Who measures."""
+def _workers(
+    jobs: int | None, executor: Executor | None, address: str | None, shared: Path
+) -> AbstractContextManager[Workers]:
+    """Who measures; processes of this machine share a folder."""
     if executor is not None:
         return nullcontext(Given(executor))
     if address is not None:
         return cluster_at(address, fingerprint())
-    return nullcontext(ThisProcess()) if jobs == 1 else processes(jobs or os.cpu_count() or 1)
+    return nullcontext(ThisProcess()) if jobs == 1 else processes(jobs or os.cpu_count() or 1, shared)
 
 
 def _machine() -> str:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 from lipverify.claims.origin import fingerprint
@@ -60,14 +61,14 @@ class ThisProcess:
 
 
 class Processes:
-    """A pool of processes, which can be ended whatever they are at."""
+    """A pool of processes, which can be ended whatever they are at; what they remember is in the folder `shared`."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, count: int, shared: Path | None = None) -> None:
+        self.count, self._shared = count, shared
         self._pool = self._begin()
 
     def _begin(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.count, initializer=begin_worker)
+        return ProcessPoolExecutor(self.count, initializer=begin_worker, initargs=(self._shared,))
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run a call in a process."""
@@ -144,9 +145,9 @@ def _by_the_same_code(code: str, function: Callable[..., Any], *arguments: Any) 
 
 
 @contextmanager
-def processes(count: int) -> Iterator[Processes]:
+def processes(count: int, shared: Path | None = None) -> Iterator[Processes]:
     """Processes that are ended at once when this one is interrupted."""
-    workers = Processes(count)
+    workers = Processes(count, shared)
     try:
         yield workers
     except BaseException:

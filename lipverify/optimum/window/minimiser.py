@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.remembered import remembered
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.loss import loss_terms
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimum
@@ -99,6 +100,11 @@ def optimal_window(problem: Problem) -> Optimum:
     if problem.law.constant and problem.sigma == 0:
         what = "L = 0" if hasattr(problem.law, "L") else f"law = {problem.law!r} is constant"
         raise InvalidInput(f"{what} and sigma = 0: the loss is zero at every window; make one of them positive.")
+    return remembered(_minimised, problem, Optimum, problem=problem)
+
+
+def _minimised(problem: Problem) -> Optimum:
+    """The optimum of a problem that has one; a run finds it once, whoever asks for it."""
     if problem.law.constant or problem.n == 1:
         return _optimum(problem, _at_zero(problem))
     near_zero, others = competing(problem)
