@@ -37,7 +37,7 @@ def trained(family: str, attention: str, covariates: str, optimiser: str, seeds:
     recipe = Recipe(optimiser=optimiser, start=1.0, **recipe_of(family, attention, optimiser))
     here, streams = problem(family, covariates), [f"block/{family}/{covariates}/{k}" for k in range(seeds)]
     every: dict[str, Any] = {"every": recipe.steps // 10, "held_out": HELD_OUT, "seed": seed}
-    runs = [recipe.run(here, attention=attention, stream=stream, **every) for stream in streams]
+    runs = recipe.runs(here, streams, attention=attention, **every)
     rho = np.array(
         [np.divide(*(np.linalg.norm(run.M[:, b, b], 2, axis=(1, 2)) for b in (slice(K, D), slice(K)))) for run in runs]
     )

@@ -31,9 +31,8 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
     for L in setting["L"]:
         task = problem(setting, covariates, L)
         stream = f"norm/{setting['law']}/{SHAPES[covariates]}/{setting['d']}"
-        runs = [
-            recipe(setting, optimiser).run(task, every=every, seed=seed, stream=f"{stream}/{k}") for k in range(seeds)
-        ]
+        streams = [f"{stream}/{k}" for k in range(seeds)]
+        runs = recipe(setting, optimiser).runs(task, streams, every=every, seed=seed)
         norms[L] = np.linalg.norm([run.M for run in runs], 2, axis=(2, 3))
         scales[f"scale at {L:g}"] = mean_interval(
             np.trace([run.M[-1] for run in runs], axis1=1, axis2=2) / setting["d"], LEVEL

@@ -95,9 +95,9 @@ def attention_named(name: str) -> Attention:
 
 
 def scores(contexts: Contexts, M: Array, xp: Any) -> Array:
-    """s_i = x_i^T M x, (C, n)."""
+    """s_i = x_i^T M x, (C, n); leading axes of M and of the contexts go together."""
     images = xp.matmul(contexts.query, xp.matrix_transpose(M))
-    return xp.matmul(contexts.tokens, images[:, :, None])[:, :, 0]
+    return xp.matmul(contexts.tokens, images[..., None])[..., 0]
 
 
 def samples(attention: Attention, contexts: Contexts, M: Array, xp: Any = np) -> tuple[Array, Array]:
@@ -121,6 +121,8 @@ def losses_and_slopes(
 ) -> tuple[Array, Array]:
     """Each context's loss (C,), and z (C, d) such that its gradient in M is the outer product z x^T.
 
+    Contexts (R, C, ...) and matrices (R, d, d) of R trainings may be given together: losses are (R, C), z (R, C, d).
+
     `variance` is sigma^2 and `amplitude_variance` is v, in the units of the loss. Gradients are kept as their
     factors: a mean of them is a product of matrices, and no array grows with n d^2.
     """
@@ -129,9 +131,9 @@ def losses_and_slopes(
     loss = amplitude_variance * sum(e * e for e in residuals) + variance * xp.sum(a * a, axis=-1)
     slopes = 2 * variance * a
     for f, e in zip(values, residuals, strict=True):
-        slopes = slopes + 2 * amplitude_variance * e[:, None] * f
+        slopes = slopes + 2 * amplitude_variance * e[..., None] * f
     along = attention.pullback(a, slopes, xp)
-    return loss, xp.matmul(along[:, None, :], contexts.tokens)[:, 0, :]
+    return loss, xp.matmul(along[..., None, :], contexts.tokens)[..., 0, :]
 
 
 def mean_loss_and_gradient(
@@ -158,6 +160,6 @@ def _residuals(attention: Attention, contexts: Contexts, a: Array, xp: Any) -> t
     """The values of f that count, and e_k = sum_i a_i f_k(x_i) - f_k(x), without cancellation of a common offset."""
     pairs = list(zip(contexts.values, contexts.targets, strict=True))
     if attention.sum_to_one:
-        differences = [f - target[:, None] for f, target in pairs]
+        differences = [f - target[..., None] for f, target in pairs]
         return differences, [xp.sum(a * f, axis=-1) for f in differences]
     return contexts.values, [xp.sum(a * f, axis=-1) - target for f, target in pairs]

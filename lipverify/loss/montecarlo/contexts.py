@@ -2,7 +2,7 @@ r"""Whole contexts drawn in R^d: a query, n tokens and a task each, for any cova
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,21 @@ class Contexts:
     tokens: Array
     values: list[Array]
     targets: list[Array]
+
+    def __getitem__(self, which: slice) -> Contexts:
+        """Some of the contexts of each of R drawings, (R, C, ...)."""
+        parts = ([each[:, which] for each in part] for part in (self.values, self.targets))
+        return Contexts(self.query[:, which], self.tokens[:, which], *parts)
+
+
+def stacked(drawings: Sequence[Contexts]) -> Contexts:
+    """R drawings of as many contexts, one beside the other: every array has a first axis of length R."""
+    query, tokens = (np.stack([getattr(each, name) for each in drawings]) for name in ("query", "tokens"))
+    parts = (
+        [np.stack(part) for part in zip(*(getattr(each, name) for each in drawings), strict=True)]
+        for name in ("values", "targets")
+    )
+    return Contexts(query, tokens, *parts)
 
 
 def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk: int = 0) -> Contexts:

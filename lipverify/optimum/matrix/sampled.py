@@ -35,17 +35,28 @@ class SampledLoss:
 
     def __call__(self, M: Floats, without: int = NONE) -> tuple[float, Floats]:
         """The mean loss and its gradient in M, over all batches or all but one."""
+        return self._mean(self._evaluated(M), without)
+
+    def of_batches(self, M: Floats) -> Floats:
+        """The mean loss of each batch, (BATCHES,)."""
+        return self._of_batches(self._evaluated(M))
+
+    def at(self, M: Floats) -> tuple[Floats, Floats]:
+        """The mean loss of each batch, and the gradient of the mean over all, by one evaluation."""
+        evaluated = self._evaluated(M)
+        return self._of_batches(evaluated), self._mean(evaluated, NONE)[1]
+
+    def _mean(self, evaluated: list[tuple[Contexts, Floats, Floats]], without: int) -> tuple[float, Floats]:
         total, gradient, contexts = 0.0, np.zeros((self.problem.d, self.problem.d)), 0
-        for block, loss, z in self._evaluated(M):
+        for block, loss, z in evaluated:
             kept = np.arange(len(loss)) % BATCHES != without
             total += float(np.sum(loss[kept]))
             gradient += z[kept].T @ block.query[kept]
             contexts += int(np.count_nonzero(kept))
         return total / contexts, gradient / contexts
 
-    def of_batches(self, M: Floats) -> Floats:
-        """The mean loss of each batch, (BATCHES,)."""
-        losses = [(loss, np.arange(len(loss)) % BATCHES) for _, loss, _ in self._evaluated(M)]
+    def _of_batches(self, evaluated: list[tuple[Contexts, Floats, Floats]]) -> Floats:
+        losses = [(loss, np.arange(len(loss)) % BATCHES) for _, loss, _ in evaluated]
         sums = sum(np.bincount(batch, loss, minlength=BATCHES) for loss, batch in losses)
         counts = sum(np.bincount(batch, minlength=BATCHES) for _, batch in losses)
         return np.asarray(sums / counts)
@@ -69,8 +80,8 @@ def affordable_contexts(problem: Problem) -> int:
     return int(LARGEST_STORE / (float(problem.n) * (problem.d + WORK_ARRAYS)))
 
 
-def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, stream: str) -> SampledLoss:
-    """Draw the contexts; block number j is the chunk j of the stream.
+def require_kept(problem: Problem, contexts: int) -> None:
+    """Refuse more contexts than can be kept.
 
     Raises
     ------
@@ -82,6 +93,17 @@ def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, 
             f"contexts = {shown(contexts)} with n = {problem.n}, d = {problem.d}: the draws are kept, and at most "
             f"{affordable_contexts(problem)} contexts fit; take a smaller n, or no more contexts than fit."
         )
+
+
+def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, stream: str) -> SampledLoss:
+    """Draw the contexts; block number j is the chunk j of the stream.
+
+    Raises
+    ------
+    OutOfReach
+        If that many contexts do not fit.
+    """
+    require_kept(problem, contexts)
     # whole batches in each block, so that a context's place in its block tells its batch
     size = BATCHES * max(1, BLOCK_TOKENS // (BATCHES * int(problem.n)))
     firsts = takewhile(lambda first: first < contexts, count(0, size))

@@ -2,13 +2,16 @@ r"""Recipes: what papers leave open of a training run, as a record, and the exac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 import numpy as np
 from scipy.interpolate import CubicSpline
 
 from lipverify.foundation.streams import normals
 from lipverify.loss import loss_terms
-from lipverify.optimum.pretraining.training import Trajectory, pretrain
+from lipverify.optimum.pretraining.training import Trajectory, pretrain_together
 from lipverify.problem import Problem
 
 NODES = 13
@@ -43,10 +46,21 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
             f"start $w_0 = {self.start:g}$"
         )
 
-    def run(
-        self, problem: Problem, *, attention: str = "softmax", every: int, held_out: int = 64, seed: int, stream: str
-    ) -> Trajectory:
-        """Train M by this recipe.
+    def run(self, problem: Problem, *, stream: str, **options: Any) -> Trajectory:
+        """Train M by this recipe, once; see `runs`."""
+        return self.runs(problem, [stream], **options)[0]
+
+    def runs(
+        self,
+        problem: Problem,
+        streams: Sequence[str],
+        *,
+        attention: str = "softmax",
+        every: int,
+        held_out: int = 64,
+        seed: int,
+    ) -> list[Trajectory]:
+        """Train M by this recipe, once for each stream, side by side.
 
         Runs with one seed and stream share their start, and what is drawn of their tokens and directions: of two
         problems that differ in L alone, the difference of two such runs is that of L.
@@ -55,22 +69,25 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         ----------
         problem
             Any problem whose law can be drawn.
-        attention, every, held_out, seed, stream
+        streams, seed
+            Addresses of the random numbers.
+        attention, every, held_out
             As for `pretrain`.
         """
-        noise = normals(seed, f"{stream}/perturbation", 0, (problem.d, problem.d))
-        return pretrain(
+        d = problem.d
+        noises = [normals(seed, f"{stream}/perturbation", 0, (d, d)) for stream in streams]
+        return pretrain_together(
             problem,
+            streams,
+            [self.start * (np.eye(d) + self.spread * noise) for noise in noises],
             optimiser=self.optimiser,
             learning_rate=self.learning_rate,
             steps=self.steps,
             batch=self.batch,
-            start=self.start * (np.eye(problem.d) + self.spread * noise),
             attention=attention,
             every=every,
             held_out=held_out,
             seed=seed,
-            stream=stream,
         )
 
 

@@ -2,7 +2,7 @@ r"""Pretraining: descent on M by stochastic gradients from fresh tasks, as it is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -14,10 +14,12 @@ from lipverify.foundation.means.batches import mean_interval
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
-from lipverify.loss.attention import attention_named
-from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss, draw_loss
+from lipverify.loss.attention import Attention, attention_named, losses_and_slopes
+from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts, stacked
+from lipverify.optimum.matrix.sampled import BATCHES, BLOCK_TOKENS, SampledLoss, draw_loss, require_kept
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.problem import Problem
+from lipverify.problem.law import as_functions
 from lipverify.problem.matrices import rows
 from lipverify.problem.problem import require_problem
 
@@ -119,6 +121,52 @@ def pretrain(
     >>> run.steps.tolist(), run.M.shape, bool(run.loss[-1] < run.loss[0])
     ([0, 50, 100], (3, 2, 2), True)
     """
+    (run,) = pretrain_together(
+        problem,
+        [stream],
+        None if start is None else [start],
+        optimiser=optimiser,
+        steps=steps,
+        batch=batch,
+        learning_rate=learning_rate,
+        attention=attention,
+        every=every,
+        held_out=held_out,
+        beta1=beta1,
+        beta2=beta2,
+        eps=eps,
+        seed=seed,
+        progress=progress,
+    )
+    return run
+
+
+def pretrain_together(
+    problem: Problem,
+    streams: Sequence[str],
+    starts: Sequence[Any] | None = None,
+    *,
+    optimiser: str = "adam",
+    steps: int = 500,
+    batch: int = 256,
+    learning_rate: float = 0.05,
+    attention: str = "softmax",
+    every: int | None = None,
+    held_out: int = 4096,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-8,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[Trajectory]:
+    """Several trainings of one problem, side by side: each is that of `pretrain` with its stream and start.
+
+    >>> from lipverify.laws import Affine
+    >>> together = pretrain_together(Problem(d=2, n=10, law=Affine(L=3.0)), ["a", "b"], steps=10)
+    >>> alone = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, stream="b")
+    >>> bool(np.allclose(together[1].M, alone.M, rtol=1e-12))
+    True
+    """
     require_problem(problem)
     a_seed(seed)
     if progress is not None:
@@ -127,42 +175,69 @@ def pretrain(
     steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
     require_affordable(problem, steps, batch)
     every = max(1, steps // RECORDS) if every is None else whole("every", every, 1)
-    unseen = _held_out(problem, attention, held_out, seed, stream)
-    records = []
-    for t, M in enumerate(
-        _iterates(problem, attention, rule, steps, batch, _start(problem, start, seed, stream), seed, stream)
-    ):
+    unseen = [_held_out(problem, attention, held_out, seed, stream) for stream in streams]
+    given = [None] * len(streams) if starts is None else starts
+    start = np.stack([_start(problem, each, seed, stream) for each, stream in zip(given, streams, strict=True)])
+    at, matrices, performances = [], [], []
+    drawn = _drawn(problem, steps, batch, seed, streams)
+    for t, M in enumerate(_iterates(problem, attention, rule, start, drawn)):
         if t % every == 0 or t == steps:
-            records.append((t, M, *_performance(unseen, M)))
+            at.append(t)
+            matrices.append(M)
+            performances.append([_performance(*each) for each in zip(unseen, M, strict=True)])
         if progress is not None and t > 0:
             progress(t, steps)
-    names = ("steps", "M", "loss", "loss_error", "gradient_norm")
-    columns = {name: np.array(column) for name, column in zip(names, zip(*records, strict=True), strict=True)}
-    return Trajectory(
-        problem=problem,
-        attention=attention,
-        optimiser=rule,
-        batch=batch,
-        held_out=held_out,
-        seed=seed,
-        stream=stream,
-        **columns,
-    )
+    kept = np.array(performances)
+    return [
+        Trajectory(
+            problem=problem,
+            attention=attention,
+            optimiser=rule,
+            batch=batch,
+            held_out=held_out,
+            seed=seed,
+            stream=stream,
+            steps=np.array(at),
+            M=np.array(matrices)[:, k],
+            loss=kept[:, k, 0],
+            loss_error=kept[:, k, 1],
+            gradient_norm=kept[:, k, 2],
+        )
+        for k, stream in enumerate(streams)
+    ]
+
+
+def _drawn(problem: Problem, steps: int, batch: int, seed: int, streams: Sequence[str]) -> Iterator[Contexts]:
+    """The contexts of each step, (R, batch, ...)."""
+    require_kept(problem, batch)
+    for t in range(steps):
+        yield stacked([draw_contexts(problem, batch, seed, f"{stream}/training/{t}") for stream in streams])
 
 
 def _iterates(
-    problem: Problem, attention: str, rule: Optimiser, steps: int, batch: int, M: Floats, seed: int, stream: str
+    problem: Problem, attention: str, rule: Optimiser, M: Floats, drawn: Iterable[Contexts]
 ) -> Iterator[Floats]:
-    """M before the first step, and after each."""
-    moments = Moments.none(problem.d)
+    """M (R, d, d) before the first step, and after each."""
+    moments, kind = Moments.none(problem.d), attention_named(attention)
+    v, noise = as_functions(problem.law, "training").amplitude_variance, problem.sigma**2
     yield M
-    for t in range(steps):
-        _, gradient = draw_loss(problem, attention_named(attention), batch, seed, f"{stream}/training/{t}")(M)
+    for t, contexts in enumerate(drawn, 1):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused on the next line but one
-            moments, change = rule.step(moments, gradient)
+            moments, change = rule.step(moments, _gradient(kind, contexts, M, noise, v))
             M = M + change
-        _require_finite(problem, M, t + 1, rule.learning_rate)
+        _require_finite(problem, M, t, rule.learning_rate)
         yield M
+
+
+def _gradient(attention: Attention, contexts: Contexts, M: Floats, noise: float, v: float) -> Floats:
+    """The mean gradients of R batches at R matrices, (R, d, d); so many contexts at a time that arrays stay small."""
+    runs, batch, n = contexts.tokens.shape[:3]
+    total, size = np.zeros_like(M), max(1, BLOCK_TOKENS // (runs * n))
+    for first in range(0, batch, size):
+        part = contexts[first : first + size]
+        _, z = losses_and_slopes(attention, part, M, noise, v)
+        total += np.swapaxes(z, 1, 2) @ part.query
+    return total / batch
 
 
 def _held_out(problem: Problem, attention: str, contexts: int, seed: int, stream: str) -> SampledLoss:
@@ -173,8 +248,8 @@ def _held_out(problem: Problem, attention: str, contexts: int, seed: int, stream
 
 def _performance(unseen: SampledLoss, M: Floats) -> tuple[float, float, float]:
     """The loss, its error and the norm of its gradient on the held-out contexts."""
-    loss, error = mean_interval(unseen.of_batches(M))
-    return loss, error, float(np.linalg.norm(unseen(M)[1]))
+    losses, gradient = unseen.at(M)
+    return *mean_interval(losses), float(np.linalg.norm(gradient))
 
 
 def require_affordable(problem: Problem, steps: int, batch: int) -> None:
