@@ -29,17 +29,18 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     entry of the last column of Q, which is multiplied by the query's empty label slot.
     """
     from lipverify.foundation.means.batches import mean_interval
-    from lipverify.optimum.pretraining.full_form import curvature_in_row, draw_labelled, train_full
+    from lipverify.optimum.pretraining.full_form import curvature_in_row, draw_labelled, train_full_together
 
     task, rows, columns, curvatures, unseen = problem(law, d), [], [], [], 0.0
-    for k in range(runs):
-        stream = f"form/{law}/{d}/{k}"
-        run = train_full(task, steps=300, seed=seed, stream=stream, **RECIPES[recipe])
+    streams = [f"form/{law}/{d}/{k}" for k in range(runs)]
+    for run in train_full_together(task, streams, steps=300, seed=seed, **RECIPES[recipe]):
         scale = np.linalg.norm(run.A[:, :d, :d], 2, axis=(1, 2))
         rows.append(np.linalg.norm(run.A[:, d, :d], axis=1) / scale)
         columns.append(np.linalg.norm(run.A[:, :d, d], axis=1) / scale)
         unseen = max(unseen, float(np.max(np.abs(run.queries[:, :, d] - run.queries[0, :, d]))))
-        curvatures.append(curvature_in_row(draw_labelled(task, fresh, seed, f"{stream}/curvature"), run.A[-1, :d, :d]))
+        curvatures.append(
+            curvature_in_row(draw_labelled(task, fresh, seed, f"{run.stream}/curvature"), run.A[-1, :d, :d])
+        )
     row, column = np.array(rows), np.array(columns)
     return {
         "row": mean_interval(row[:, -1], LEVEL),

@@ -46,5 +46,10 @@ def normals(seed: int, stream: str, chunk: int, shape: tuple[int, ...]) -> Float
 
 def standard_normals(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     """Standard normals by inversion of 53-bit uniforms, finite for every one: the same numbers on any machine."""
+    return inverted(rng.random(shape))
+
+
+def inverted(uniforms: Floats) -> Floats:
+    """The standard normals that uniforms with 53 bits make."""
     # the largest uniform is 1 - 2^-53, and 2^-54 more would be rounded to 1
-    return np.asarray(ndtri(np.minimum(rng.random(shape) + 2.0**-54, 1 - 2.0**-53)))
+    return np.asarray(ndtri(np.minimum(uniforms + 2.0**-54, 1 - 2.0**-53)))

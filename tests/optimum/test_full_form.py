@@ -26,6 +26,7 @@ from lipverify.optimum.pretraining.full_form import (
     full_loss_and_gradient,
     mirrored,
     train_full,
+    train_full_together,
 )
 from tests.checks.files import functions_of
 from tests.strategies import log_floats
@@ -225,3 +226,14 @@ def test_a_value_that_breaks_its_rule_is_refused(change: dict[str, Any], words: 
 def test_training_that_diverges_is_refused() -> None:
     with pytest.raises(OutOfReach, match="diverged"):
         train_full(SMALL, optimiser="gd", steps=20, batch=4, learning_rate=1e200)
+
+
+@pytest.mark.parametrize("law", [ReLU(L=2.0), Sampled(THEOREM.rising, extent=2.0)])
+def test_trainings_side_by_side_are_those_of_each_alone(law: Law) -> None:
+    problem, options = SMALL.replace(law=law), {"steps": 5, "batch": 8, "seed": 3}
+    together = train_full_together(problem, ["a", "b"], **options)  # type: ignore[arg-type]
+    for run in together:
+        alone = train_full(problem, stream=run.stream, **options)  # type: ignore[arg-type]
+        np.testing.assert_allclose(run.keys, alone.keys, rtol=1e-12)
+        np.testing.assert_allclose(run.queries, alone.queries, rtol=1e-12)
+    assert not np.any(together[0].A[:, :, :-1] == together[1].A[:, :, :-1])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.foundation.arrays import Array, to_device
-from lipverify.foundation.streams import generator, normals, standard_normals, uniforms
+from lipverify.foundation.streams import generator, inverted, normals, standard_normals, uniforms
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions, as_ridge
 
@@ -34,16 +34,6 @@ class Contexts:
         return Contexts(self.query[:, which], self.tokens[:, which], *parts)
 
 
-def stacked(drawings: Sequence[Contexts]) -> Contexts:
-    """R drawings of as many contexts, one beside the other: every array has a first axis of length R."""
-    query, tokens = (np.stack([getattr(each, name) for each in drawings]) for name in ("query", "tokens"))
-    parts = (
-        [np.stack(part) for part in zip(*(getattr(each, name) for each in drawings), strict=True)]
-        for name in ("values", "targets")
-    )
-    return Contexts(query, tokens, *parts)
-
-
 def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk: int = 0) -> Contexts:
     """Contexts of one chunk, all tokens at once, as NumPy arrays.
 
@@ -53,6 +43,38 @@ def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk
     ((4, 10, 3), 2, (4, 10))
     """
     return next(token_blocks(problem, contexts, int(problem.n), seed, stream, chunk))
+
+
+def draw_together(problem: Problem, contexts: int, seed: int, streams: Sequence[str]) -> Contexts:
+    """What `draw_contexts` draws for each of R streams, one beside the other: every array has a first axis of length R.
+
+    >>> from lipverify.laws import ReLU
+    >>> p = Problem(d=3, n=10, law=ReLU())
+    >>> together = draw_together(p, contexts=4, seed=0, streams=["a", "b"])
+    >>> bool(np.all(together.values[1][1] == draw_contexts(p, contexts=4, seed=0, stream="b").values[1]))
+    True
+    """
+    law, d, n = as_functions(problem.law, "Monte Carlo"), problem.d, int(problem.n)
+    points = [generator(seed, stream, 0) for stream in streams]
+    tasks = [law.draw(generator(seed, f"{stream}/tasks", 0), contexts, d) for stream in streams]
+
+    def covariates(m: int) -> Array:
+        drawn = np.concatenate([each.random((contexts, m, d)) for each in points])
+        return problem.covariates.points(inverted(drawn), np)
+
+    def values(x: Array) -> list[Array]:
+        if all(isinstance(each, np.ndarray) for each in tasks):
+            return law.values(np.concatenate(tasks), x, np)
+        parts = [law.values(*each, np) for each in zip(tasks, np.split(x, len(streams)), strict=True)]
+        return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+    def apart(array: Array) -> Array:
+        return array.reshape(len(streams), contexts, *array.shape[1:])
+
+    query = covariates(1)
+    targets = [apart(f[:, 0]) for f in values(query)]
+    x = covariates(n)
+    return Contexts(apart(query[:, 0, :]), apart(x), [apart(f) for f in values(x)], targets)
 
 
 def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk: int = 0) -> tuple[Array, Array]:

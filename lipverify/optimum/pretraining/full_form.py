@@ -18,6 +18,7 @@ gradient in r.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +27,10 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.streams import normals, uniforms
+from lipverify.foundation.streams import inverted, normals, uniforms
 from lipverify.foundation.validation import number, whole
 from lipverify.loss.attention import softmax_pullback, softmax_weights
-from lipverify.loss.montecarlo.contexts import draw_contexts
+from lipverify.loss.montecarlo.contexts import draw_together
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.optimum.pretraining.training import require_affordable
 from lipverify.problem import Problem
@@ -74,12 +75,23 @@ def draw_labelled(problem: Problem, contexts: int, seed: int, stream: str) -> La
     >>> draw_labelled(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, stream="example").tokens.shape
     (4, 10, 4)
     """
-    drawn = draw_contexts(problem, contexts, seed, stream)
-    amplitudes = _amplitudes(problem, uniforms(seed, f"{stream}/amplitudes", 0, (len(drawn.values), contexts)))
-    f = sum(one[:, None] * values for one, values in zip(amplitudes, drawn.values, strict=True))
+    drawn = draw_labelled_together(problem, contexts, seed, [stream])
+    return LabelledContexts(drawn.tokens[0], drawn.query[0], drawn.targets[0])
+
+
+def draw_labelled_together(problem: Problem, contexts: int, seed: int, streams: Sequence[str]) -> LabelledContexts:
+    """The same for each of R streams, one beside the other: every array has a first axis of length R."""
+    drawn, shape = draw_together(problem, contexts, seed, streams), (len(streams), contexts)
+    components, n = len(drawn.values), int(problem.n)
+    u = np.concatenate(
+        [uniforms(seed, f"{stream}/amplitudes", 0, (components, contexts)) for stream in streams], axis=1
+    )
+    amplitudes = [each.reshape(shape) for each in _amplitudes(problem, u)]
+    f = sum(one[..., None] * values for one, values in zip(amplitudes, drawn.values, strict=True))
     targets = sum(one * target for one, target in zip(amplitudes, drawn.targets, strict=True))
-    labels = f + problem.sigma * normals(seed, f"{stream}/noise", 0, (contexts, int(problem.n)))
-    return LabelledContexts(np.concatenate([drawn.tokens, labels[:, :, None]], axis=2), drawn.query, targets)
+    noise = inverted(np.stack([uniforms(seed, f"{stream}/noise", 0, (contexts, n)) for stream in streams]))
+    labels = f + problem.sigma * noise
+    return LabelledContexts(np.concatenate([drawn.tokens, labels[..., None]], axis=-1), drawn.query, targets)
 
 
 def mirrored(contexts: LabelledContexts) -> LabelledContexts:
@@ -99,6 +111,8 @@ def mirrored(contexts: LabelledContexts) -> LabelledContexts:
 def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array, Array]:
     r"""The mean squared error over contexts and its gradient in A, (d + 1, d + 1).
 
+    Contexts (R, C, ...) and matrices (R, d + 1, d + 1) of R trainings may be given together.
+
     Holomorphic in A, so that Im L(A + i h E) / h is the derivative along E to rounding. The last column of the gradient
     is exactly zero.
 
@@ -110,16 +124,16 @@ def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array,
     >>> gradient.shape, gradient[:, 2].tolist()
     ((3, 3), [0.0, 0.0, 0.0])
     """
-    d = contexts.query.shape[1]
-    labels = contexts.tokens[:, :, d]
-    towards = contexts.query @ A[:, :d].T
-    a = softmax_weights((contexts.tokens @ towards[:, :, None])[:, :, 0], np)
+    d, count = contexts.query.shape[-1], contexts.query.shape[-2]
+    labels = contexts.tokens[..., d]
+    towards = contexts.query @ np.swapaxes(A[..., :d], -1, -2)
+    a = softmax_weights((contexts.tokens @ towards[..., None])[..., 0], np)
     residual = np.sum(a * labels, axis=-1) - contexts.targets
-    slopes = softmax_pullback(a, 2 * residual[:, None] * labels, np)
-    along = (slopes[:, None, :] @ contexts.tokens)[:, 0, :]
-    gradient = np.zeros((d + 1, d + 1), dtype=along.dtype)
-    gradient[:, :d] = along.T @ contexts.query / len(contexts.query)
-    return np.sum(residual * residual) / len(residual), gradient
+    slopes = softmax_pullback(a, 2 * residual[..., None] * labels, np)
+    along = (slopes[..., None, :] @ contexts.tokens)[..., 0, :]
+    gradient = np.zeros(A.shape, dtype=along.dtype)
+    gradient[..., :d] = np.swapaxes(along, -1, -2) @ contexts.query / count
+    return np.sum(residual * residual, axis=-1) / count, gradient
 
 
 def curvature_in_row(contexts: LabelledContexts, M: Floats) -> float:
@@ -180,29 +194,57 @@ def train_full(
     >>> run.A.shape, run.steps[-1].item()
     ((21, 3, 3), 40)
     """
+    options: dict[str, Any] = {"steps": steps, "batch": batch, "learning_rate": learning_rate, "size": size}
+    (run,) = train_full_together(problem, [stream], optimiser=optimiser, **options, seed=seed)
+    return run
+
+
+def train_full_together(
+    problem: Problem,
+    streams: Sequence[str],
+    *,
+    optimiser: str = "adam",
+    steps: int = 500,
+    batch: int = 64,
+    learning_rate: float = 0.02,
+    size: float = 0.1,
+    seed: int = 0,
+) -> list[FullTrajectory]:
+    """Several trainings of one problem, side by side: each is that of `train_full` with its stream."""
     rule = optimiser_named(optimiser, learning_rate)
     steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
     require_affordable(problem, steps, batch)
     number("size", size, "the standard deviation of the start", above=0)
-    K, Q = size * normals(seed, f"{stream}/start", 0, (2, problem.d + 1, problem.d + 1))
+    starts = [normals(seed, f"{stream}/start", 0, (2, problem.d + 1, problem.d + 1)) for stream in streams]
+    K, Q = size * np.stack(starts, axis=1)
     of_keys = of_queries = Moments.none(problem.d + 1)
     every, records = max(1, steps // RECORDS), [(0, K, Q)]
     for t in range(1, steps + 1):
-        contexts = draw_labelled(problem, batch, seed, f"{stream}/training/{t}")
+        contexts = draw_labelled_together(problem, batch, seed, [f"{stream}/training/{t}" for stream in streams])
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
-            _, slope = full_loss_and_gradient(contexts, K.T @ Q)
-            of_keys, by_keys = rule.step(of_keys, Q @ slope.T)
+            _, slope = full_loss_and_gradient(contexts, np.swapaxes(K, 1, 2) @ Q)
+            of_keys, by_keys = rule.step(of_keys, Q @ np.swapaxes(slope, 1, 2))
             of_queries, by_queries = rule.step(of_queries, K @ slope)
             K, Q = K + by_keys, Q + by_queries
         if not np.all(np.isfinite(K) & np.isfinite(Q)):
             raise OutOfReach(f"step {t} with learning_rate = {learning_rate:g} diverged: use a smaller learning rate.")
         if t % every == 0 or t == steps:
             records.append((t, K, Q))
-    names = ("steps", "keys", "queries")
-    columns = {name: np.array(column) for name, column in zip(names, zip(*records, strict=True), strict=True)}
-    return FullTrajectory(
-        problem=problem, optimiser=rule, batch=batch, size=float(size), seed=seed, stream=stream, **columns
-    )
+    at, keys, queries = (np.array(column) for column in zip(*records, strict=True))
+    return [
+        FullTrajectory(
+            problem=problem,
+            optimiser=rule,
+            batch=batch,
+            size=float(size),
+            seed=seed,
+            stream=stream,
+            steps=at,
+            keys=keys[:, k],
+            queries=queries[:, k],
+        )
+        for k, stream in enumerate(streams)
+    ]
 
 
 def _amplitudes(problem: Problem, u: Floats) -> Floats:

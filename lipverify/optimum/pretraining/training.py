@@ -15,7 +15,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import Attention, attention_named, losses_and_slopes
-from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts, stacked
+from lipverify.loss.montecarlo.contexts import Contexts, draw_together
 from lipverify.optimum.matrix.sampled import BATCHES, BLOCK_TOKENS, SampledLoss, draw_loss, require_kept
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.problem import Problem
@@ -211,7 +211,7 @@ def _drawn(problem: Problem, steps: int, batch: int, seed: int, streams: Sequenc
     """The contexts of each step, (R, batch, ...)."""
     require_kept(problem, batch)
     for t in range(steps):
-        yield stacked([draw_contexts(problem, batch, seed, f"{stream}/training/{t}") for stream in streams])
+        yield draw_together(problem, batch, seed, [f"{stream}/training/{t}" for stream in streams])
 
 
 def _iterates(
