@@ -193,7 +193,7 @@ def _refined(surface: _Surface, start: tuple[float, float]) -> tuple[float, floa
     """The minimum near a pair."""
     units = np.array(surface.units)
     simplex = np.array(start) + 0.1 * units * np.array([[0.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    options = {"initial_simplex": simplex / units, "xatol": LOCATED, "fatol": 0.0, "maxiter": 400}
+    options = {"initial_simplex": simplex / units, "xatol": LOCATED, "fatol": math.inf, "maxiter": 400}
     found = minimize(lambda point: surface.at(units * point), start / units, method="Nelder-Mead", options=options)
     c, c_perp = units * found.x
     return float(np.clip(c, -surface.C, surface.C)), float(abs(c_perp))
