@@ -68,8 +68,8 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
     """
     require_problem(problem)
     number("offset_variance", offset_variance, "a variance", least=0)
-    w = _walk(problem, offset_variance)
-    for _ in range(MOST_MOVES):
+    w = optimal_window(problem).w
+    for move in range(MOST_MOVES):
         values = scaled_loss(problem, w * np.exp(HALF_WIDTH * NODES), offset_variance)
         fit = through(values.least)
         root = _lowest(fit)
@@ -77,13 +77,14 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
             off = _root_error(fit, root, 3 * float(np.max(values.least_error)))
             drift = abs(float(through(values.excess).deriv()(root))) * off
             return _optimum(problem, offset_variance, w * math.exp(HALF_WIDTH * root), HALF_WIDTH * off, drift)
-        w *= math.exp(1.8 * HALF_WIDTH * float(NODES[np.argmin(values.least)]))
+        # the minimum is mostly next to w*; where it is not, it may be far away
+        downhill = math.exp(1.8 * HALF_WIDTH * float(NODES[np.argmin(values.least)]))
+        w = w * downhill if move else _walk(problem, offset_variance, w)
     raise OutOfReach(f"no window with a best factor was found near w = {w:.6g} for {problem!r}.")
 
 
-def _walk(problem: Problem, offset_variance: float) -> float:
-    """Downhill from w* of c = 1, to within a factor of two of a minimum."""
-    w = optimal_window(problem).w
+def _walk(problem: Problem, offset_variance: float, w: float) -> float:
+    """Downhill from a window, to within a factor of two of a minimum."""
     for _ in range(MOST_MOVES):
         step = float(WALK[np.argmin(scaled_loss(problem, w * WALK, offset_variance).least)])
         w *= step
