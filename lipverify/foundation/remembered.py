@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-Question = TypeVar("Question", bound=msgspec.Struct)
+Question = TypeVar("Question")
 Answer = TypeVar("Answer", bound=msgspec.Struct)
 OURS = __name__.partition(".")[0]
 _folder: Path | None = None

@@ -10,6 +10,7 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
+from lipverify.foundation.remembered import remembered
 from lipverify.foundation.validation import a_seed, whole
 from lipverify.loss.montecarlo.terms import require_fit, sampler
 from lipverify.problem import Problem
@@ -58,6 +59,12 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
     whole("contexts", contexts, 20 * BATCHES)
     a_seed(seed)
     require_fit(problem)
+    return remembered(_minimised, (problem, contexts, seed, stream), EmpiricalWindow, problem=problem)
+
+
+def _minimised(asked: tuple[Problem, int, int, str]) -> EmpiricalWindow:
+    """The minimum for a problem, as many contexts, a seed and a stream; a run finds it once, whoever asks for it."""
+    problem, contexts, seed, stream = asked
     coarse = _batch_losses(problem, SEARCH, int(contexts * SEARCH_SHARE), seed, f"{stream}/search").mean(axis=0)
     best = int(np.argmin(coarse))
     if best in (0, SEARCH.size - 1):

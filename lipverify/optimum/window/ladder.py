@@ -18,8 +18,8 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
 from lipverify.foundation.streams import uniforms
-from lipverify.loss.attention import softmax_weights
 from lipverify.loss.montecarlo.contexts import draw_contexts
+from lipverify.loss.montecarlo.windows import Workspace, grid_of, softmax_sums
 from lipverify.optimum.matrix.sampled import BATCHES
 from lipverify.optimum.window.minimiser import Optimum, optimal_window
 from lipverify.problem import Problem
@@ -28,8 +28,8 @@ from lipverify.problem.classification import ClassLaw
 Loss = Callable[[Floats, Floats], Floats]
 """The loss of predictions given true probabilities, both arrays."""
 
-WINDOWS = np.geomspace(0.1, 400.0, 43)
-"""The grid on which losses are sampled; a cubic spline in log w between them."""
+WINDOWS = 0.1 * np.exp2(np.arange(49) / 4)
+"""The grid on which losses are sampled, four windows an octave; a cubic spline in log w between them."""
 BLOCK = 1024
 """Contexts evaluated at a time."""
 
@@ -108,7 +108,7 @@ def sampled_ladder(laws: Sequence[ClassLaw], d: int, n: int, loss: Loss, *, cont
     Raises
     ------
     OutOfReach
-        If a minimum is at an end of the grid of windows, from 0.1 to 400, or not told from it by the draws.
+        If a minimum is at an end of the grid of windows, from 0.1 to 410, or not told from it by the draws.
     """
     batches = [losses_of_batches(law, d, n, loss, contexts, seed) for law in laws]
     for curves in batches:
@@ -141,21 +141,18 @@ def losses_of_batches(law: ClassLaw, d: int, n: int, loss: Loss, contexts: int, 
     """The mean loss of each of 16 batches of contexts at every window of the grid, (16, windows)."""
     problem, stream = Problem(d=d, n=n, law=law.ridge), f"classification/{d}/{n}"
     sums, counts = np.zeros((BATCHES, len(WINDOWS))), np.zeros((BATCHES, 1))
+    grid, workspace = grid_of(WINDOWS), Workspace()
     for chunk in range(-(-contexts // BLOCK)):
         drawn = draw_contexts(problem, BLOCK, seed, stream, chunk)
         labels = (uniforms(seed, f"{stream}/labels", chunk, (BLOCK, n)) < drawn.values[0]).astype(np.float64)
         scores = (drawn.tokens @ drawn.query[:, :, None])[:, :, 0]
-        predictions = np.stack([_average(w, scores, labels) for w in WINDOWS], axis=1)
+        averages = softmax_sums(scores, [labels], grid, np, workspace).at_levels[:, grid.at]
+        predictions = averages[..., 1] / averages[..., 0]
         losses = loss(predictions, drawn.targets[0][:, None])
         # whole blocks, so that a context's place in its block tells its batch
         sums += losses.reshape(BLOCK // BATCHES, BATCHES, -1).sum(axis=0)
         counts += BLOCK // BATCHES
     return np.asarray(sums / counts)
-
-
-def _average(w: float, scores: Floats, labels: Floats) -> Floats:
-    """Attention averages of the labels."""
-    return np.asarray(np.sum(softmax_weights(w * scores, np) * labels, axis=1))
 
 
 def log_minimiser(curve: Floats) -> float:
