@@ -9,7 +9,6 @@ from __future__ import annotations
 from hashlib import blake2b
 
 import numpy as np
-from scipy.special import ndtri
 
 from lipverify.foundation.arrays import Floats
 
@@ -51,5 +50,7 @@ def standard_normals(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats
 
 def inverted(uniforms: Floats) -> Floats:
     """The standard normals that uniforms with 53 bits make."""
+    from scipy.special import ndtri  # every problem imports this module, and few draw
+
     # the largest uniform is 1 - 2^-53, and 2^-54 more would be rounded to 1
     return np.asarray(ndtri(np.minimum(uniforms + 2.0**-54, 1 - 2.0**-53)))

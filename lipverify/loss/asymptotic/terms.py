@@ -7,6 +7,7 @@ up. Where it would exceed half of the value, the answer is refused.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ LARGEST_RELATIVE_ERROR = 0.5
 SURELY = LARGEST_RELATIVE_ERROR * (1 + 1e-9)
 """Beyond any rounding of the closed forms: at the edge itself what is derived decides."""
 LOG_W = (math.log(1e-3), math.log(1e300))
-"""Where the range of validity is looked for."""
+"""Where the range of validity is looked for, ..."""
+GRID, ROUNDS, BISECTIONS = 1400, 3, 64
+"""... on a grid about its best place, ever finer; a refusal needs no library of minimisers."""
 
 
 def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
@@ -105,23 +108,35 @@ def _require_leading(problem: Problem, windows: Any) -> None:
 
 
 def _range(numbers: Numbers, log_n: float) -> tuple[float, float] | None:
-    """Where both errors are at half of their values or less."""
-    from scipy.optimize import brentq, minimize_scalar
+    """Where both errors are at half of their values or less.
+
+    Terms in 1/w fall and terms in 1/n rise, so one interval is all there is.
+    """
 
     def excess(x: Any) -> Any:
         at = np.asarray(x, dtype=np.float64)
         worst = np.maximum(numbers.noise_error(at, log_n), numbers.bias_error(at, log_n))
         return np.log(np.clip(worst, 1e-300, 1e300)) - math.log(LARGEST_RELATIVE_ERROR)
 
-    # terms in 1/w fall and terms in 1/n rise, so one interval is all there is
-    grid = np.linspace(*LOG_W, 1400)
-    best = int(np.argmin(excess(grid)))
-    around = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
-    middle = float(minimize_scalar(excess, bounds=around, method="bounded").x)
+    grid = np.linspace(*LOG_W, GRID)
+    for _ in range(ROUNDS):
+        best = int(np.argmin(excess(grid)))
+        grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)], GRID)
+    middle = float(grid[np.argmin(excess(grid))])
     if excess(middle) > 0:
         return None
-    low, high = (end if excess(end) <= 0 else float(brentq(excess, middle, end)) for end in LOG_W)
+    low, high = (_last(lambda x: bool(excess(x) <= 0), middle, end) for end in LOG_W)
     return math.exp(low), math.exp(high)
+
+
+def _last(holds: Callable[[float], bool], inside: float, end: float) -> float:
+    """The last place on the way from inside to an end at which something holds, by bisection to rounding."""
+    if holds(end):
+        return end
+    for _ in range(BISECTIONS):
+        middle = (inside + end) / 2
+        inside, end = (middle, end) if holds(middle) else (inside, middle)
+    return inside
 
 
 def _refusal(problem: Problem, w: float, valid: tuple[float, float] | None, most: str = "") -> str:
