@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, target
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from scipy.special import hyp0f1, ive
 
 from lipverify import Problem, loss_terms
@@ -228,3 +229,18 @@ def test_every_link_of_a_law_counts(d: int, n: int, w: float) -> None:
     assert abs(ridge.bias - zonal.bias) <= ridge.bias_error + zonal.bias_error
     first = loss_terms(p.replace(law=Quadratic()), w)
     assert ridge.bias > first.bias + ridge.bias_error + first.bias_error
+
+
+@pytest.mark.parametrize("law", [Affine(L=3.0), ReLU(L=3.0), Quadratic(L=3.0), Cosine(L=3.0)])
+def test_terms_of_another_amplitude_are_its_own(law: RidgeLaw) -> None:
+    """Values are remembered for a law of unit amplitude: the order in which problems are asked for changes nothing."""
+    problem, w = Problem(d=3, n=1000, law=law, sigma=0.5), [0.0, 2.0]
+    first = loss_terms(problem, w)
+    other = loss_terms(problem.replace(law=replace(law, L=1.0)), w)
+    again = loss_terms(problem, w)
+    assert first.bias.tolist() == again.bias.tolist()
+    if isinstance(law, Cosine):
+        assert not np.any(np.isclose(first.bias, other.bias, rtol=1e-3)), "L is no amplitude"
+    else:
+        np.testing.assert_allclose(first.bias, 9 * other.bias, rtol=1e-14)
+    np.testing.assert_array_equal(first.noise, other.noise)

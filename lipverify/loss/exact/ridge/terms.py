@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
@@ -24,7 +26,8 @@ from lipverify.loss.exact.ridge.context import Contexts, log_power
 from lipverify.loss.exact.ridge.laws import Parts, parts_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
-from lipverify.problem.law import as_ridge
+from lipverify.problem.law import RidgeLaw, as_ridge
+from lipverify.problem.laws import Quadratic, RandomAmplitude
 
 ORDERS = (22, 28, 40, 56, 80)
 ROUGH_ORDER, SLOPE_ORDER = 12, 28
@@ -73,8 +76,9 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
 
     Source: docs/method.md; the loss is equation (ICL) of Collins et al.
     """
-    law = as_ridge(problem.law, "quadrature")
-    value, error = _evaluate(problem, parts_of(law, problem.d), np.ravel(w))
+    law, asked = as_ridge(problem.law, "quadrature"), np.ravel(np.asarray(w, dtype=np.float64))
+    evaluate = _known if asked.size <= MOST_WINDOWS else _evaluate
+    value, error = evaluate(_of_unit_amplitude(law), problem.d, float(problem.n), asked.tobytes())
     noise_scale, bias_scale = problem.sigma**2, law.amplitude_variance
     shape = np.shape(w)
     return LossTerms(
@@ -106,15 +110,27 @@ def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     return problem.sigma**2 * noise, law.amplitude_variance * bias
 
 
-def _evaluate(problem: Problem, parts: Parts, w: Floats) -> tuple[Values, Values]:
-    """Values and their errors at every w of a flat array."""
+def _of_unit_amplitude(law: RidgeLaw) -> RidgeLaw:
+    """The law whose averages are those of this one: where L is an amplitude it only scales them."""
+    return replace(law, L=1.0) if isinstance(law, RandomAmplitude | Quadratic) else law
+
+
+@lru_cache(maxsize=64)
+def _known(law: RidgeLaw, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
+    """The same, remembered: a loss at a few windows is often asked for again with another L or sigma."""
+    return _evaluate(law, d, n, windows)
+
+
+def _evaluate(law: RidgeLaw, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
+    """Values and their errors at every window of a flat array of doubles, given by its bytes."""
+    parts, w = parts_of(law, d), np.frombuffer(windows)
     value = Values(np.empty_like(w), np.empty_like(w))
     error = Values(np.empty_like(w), np.empty_like(w))
-    narrowed = (w > 0) & (problem.n > 1)
-    _put((value, error), ~narrowed, _uniform(problem, parts))
+    narrowed = (w > 0) & (n > 1)
+    _put((value, error), ~narrowed, _uniform(n, parts))
     for start in range(0, np.count_nonzero(narrowed), MOST_WINDOWS):
         some = np.flatnonzero(narrowed)[start : start + MOST_WINDOWS]
-        contexts = Contexts.scan(problem.d, float(problem.n), w[some])
+        contexts = Contexts.scan(d, n, w[some])
         for group in contexts.alike():
             _put((value, error), some[group], _refine(parts, contexts[group]))
     return value, error
@@ -188,9 +204,8 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
     return Values(integral(single, of.mean(2)), bias)
 
 
-def _uniform(problem: Problem, parts: Parts) -> tuple[Values, Values]:
+def _uniform(n: float, parts: Parts) -> tuple[Values, Values]:
     """w = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
-    n = float(problem.n)
     noise, bias = np.array(1 / n), np.array((1 + 1 / n) * sum(share * part.variance for share, part in parts))
     known = ROUNDING + max((part.relative_error for _, part in parts), default=0.0)
     return Values(noise, bias), Values(ROUNDING * noise, known * bias)
