@@ -10,11 +10,10 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
-from lipverify.loss.exact.ridge.terms import rough_terms
+from lipverify.loss.exact.ridge.terms import rough_noise, rough_terms
 from lipverify.optimum.window.origin import REACH
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
-from lipverify.problem.laws import Affine
 
 STEP = math.log(2.0)
 """Step in log w between the windows of the scan."""
@@ -59,7 +58,7 @@ def _scan(problem: Problem) -> tuple[Floats, Floats]:
     while not too_noisy and x[-1] < far:
         block = START + STEP * (x.size - 1 + np.arange(BLOCK))
         block = block[block < far + STEP]
-        beyond = _noise(problem, np.exp(block)) > (1 + ROUGH) * loss.min()
+        beyond = rough_noise(problem, np.exp(block)) > (1 + ROUGH) * loss.min()
         too_noisy = bool(beyond.any())
         block = block[: np.argmax(beyond) + 1] if too_noisy else block
         x, loss = np.append(x, block), np.append(loss, _rough(problem, np.exp(block)))
@@ -75,11 +74,6 @@ def _refined(problem: Problem, x: float, known: Floats) -> tuple[float, float]:
     fine = np.linspace(-1, 1, 401)
     best = float(fine[np.argmin(fit(fine))])
     return x + STEP * best, math.exp(fit(best))
-
-
-def _noise(problem: Problem, w: Floats) -> Floats:
-    """The noise to a few digits: it is the same for every law, so by one for which it is quick."""
-    return rough_terms(problem.replace(law=Affine()), w)[0]
 
 
 def _rough(problem: Problem, w: Floats) -> Floats:

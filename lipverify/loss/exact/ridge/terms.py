@@ -95,18 +95,19 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
 def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(noise, bias) at the windows w > 0 to four digits or so, by a single rule of low order: to find a minimum by."""
     law = as_ridge(problem.law, "quadrature")
-    contexts, parts = Contexts.scan(problem.d, float(problem.n), w), parts_of(law, problem.d)
-    groups = [_quadrature(parts, contexts[group], ROUGH_ORDER) for group in contexts.alike()]
-    noise, bias = (np.concatenate([getattr(group, term) for group in groups]) for term in ("noise", "bias"))
+    noise, bias = _by_one_rule(problem, parts_of(law, problem.d), w, ROUGH_ORDER)
     return problem.sigma**2 * noise, law.amplitude_variance * bias
+
+
+def rough_noise(problem: Problem, w: Floats) -> Floats:
+    """The noise alone, which is the same for every law."""
+    return problem.sigma**2 * _by_one_rule(problem, (), w, ROUGH_ORDER)[0]
 
 
 def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
     law = as_ridge(problem.law, "quadrature")
-    contexts, parts = Contexts.scan(problem.d, float(problem.n), w), parts_of(law, problem.d)
-    groups = [_quadrature(parts, contexts[group], SLOPE_ORDER, power_slopes) for group in contexts.alike()]
-    noise, bias = (np.concatenate([getattr(group, term) for group in groups]) for term in ("noise", "bias"))
+    noise, bias = _by_one_rule(problem, parts_of(law, problem.d), w, SLOPE_ORDER, power_slopes)
     return problem.sigma**2 * noise, law.amplitude_variance * bias
 
 
@@ -202,6 +203,15 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
     for share, part in parts:
         bias += share * (integral(single, of.mean(2, part.variogram)) + integral(double, part.pair(of)))
     return Values(integral(single, of.mean(2)), bias)
+
+
+def _by_one_rule(
+    problem: Problem, parts: Parts, w: Floats, order: int, factors: Factors = powers
+) -> tuple[Floats, Floats]:
+    """(noise over sigma^2, bias over the amplitude variance) at the windows w > 0, without an error."""
+    contexts = Contexts.scan(problem.d, float(problem.n), w)
+    groups = [_quadrature(parts, contexts[group], order, factors) for group in contexts.alike()]
+    return np.concatenate([group.noise for group in groups]), np.concatenate([group.bias for group in groups])
 
 
 def _uniform(n: float, parts: Parts) -> tuple[Values, Values]:
