@@ -159,12 +159,15 @@ RANGE = (
 )
 GRID = {"d": (2, 3, 5, 8), "n": per_profile((1000,), (100, 1000, 10**5)), "L": 10.0}
 SEEN = {"d": 3, "n": 1000}
-CURVES = draw(curves, exact=at(exact_terms, **SEEN), sampled=at(sampled_terms, **SEEN))
+DRAWN: dict[str, Any] = {"contexts": per_profile(10_000, 400_000)}
+"""A context of a thousand tokens says much: these give each term to a few percent."""
+CURVES = draw(curves, exact=at(exact_terms, **SEEN), sampled=at(sampled_terms, **SEEN, **DRAWN))
 
 
 def agreed(letter: str) -> list[Any]:
     """One term at n = 1000, exactly and sampled."""
-    return [agree(exact_terms, sampled_terms, f"{letter}({w:g})", of=f"{letter}({w:g})", over=SEEN) for w in SAMPLED]
+    names = [f"{letter}({w:g})" for w in SAMPLED]
+    return [agree(exact_terms, sampled_terms, name, of=name, over=SEEN, given=DRAWN) for name in names]
 
 
 claim(
