@@ -27,6 +27,9 @@ LARGEST_RECURSION = 30
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 20
 """A coordinate of a point of S^{d-1} is within 9 / sqrt(d) but for e^-40; the rule is split there if d is large."""
 
+STEEPER = 4
+"""At most so many nodes more between two breaks, one for every dimension beyond 3."""
+
 SCALES = (1, 3, 5, 7, 8)
 """Which of the breaks in s set the scale of the integral over a."""
 
@@ -131,7 +134,8 @@ def kink_nodes(of: Averages) -> tuple[Floats, Floats]:
     scales = [np.ones_like(top), np.tan(folded[:, 2:3])] if d > LARGE else []
     concentrated = [np.minimum(np.arctan(scale * z / np.sqrt(d)), top) for scale in scales for z in CONCENTRATION]
     edges = np.sort(np.concatenate([np.zeros_like(top), folded[:, :-1], *concentrated, top], axis=-1), axis=-1)
-    x, gauss = gauss_rule(of.order // 2 + 4)
+    # the density cos^{d-2} is steeper in higher dimensions: a few more nodes here spare a higher order of everything
+    x, gauss = gauss_rule(of.order // 2 + 4 + min(max(d - 3, 0), STEEPER))
     width = np.diff(edges, axis=-1)[..., None]
     a = (edges[:, :-1, None] + width * x).reshape(len(edges), -1)
     weight = (width * gauss).reshape(len(edges), -1)
