@@ -1,0 +1,46 @@
+"""What a verification costs: `python benchmarks/verifying.py [IDS ...]`; of every claim by default, which takes minutes.
+
+Processor time of all processes, reports included, and the statements that took most of the measuring.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lipverify.claims.ledger import Ledger, read_ledger
+
+SHOWN = 12
+
+
+def main(ids: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        clock = time.perf_counter()
+        run = subprocess.run([sys.executable, "-m", "lipverify", "verify", *ids, "--out", folder], stdout=sys.stderr)
+        wall, used = time.perf_counter() - clock, resource.getrusage(resource.RUSAGE_CHILDREN)
+        ledger = read_ledger(Path(folder, "ledger.json"))
+    claims, machine = len(ledger.claims), ledger.provenance.machine
+    print(f"{claims} claims on {machine}; exit code {run.returncode}")
+    print(f"{used.ru_utime + used.ru_stime:.0f} s of processor time in {wall:.0f} s; measuring ended after ", end="")
+    print(f"{ledger.provenance.seconds:.0f} s, the reports are the rest")
+    print("seconds by statement; what several share counts for each")
+    for stem, seconds in by_statement(ledger).most_common(SHOWN):
+        print(f"{seconds:8.1f}  {stem}")
+
+
+def by_statement(ledger: Ledger) -> Counter[str]:
+    """The most that a claim of each statement took."""
+    most: Counter[str] = Counter()
+    for record in ledger.claims:
+        stem = record.id.partition("/")[0]
+        most[stem] = max(most[stem], record.seconds)
+    return most
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
