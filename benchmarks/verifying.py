@@ -1,4 +1,4 @@
-"""What a verification costs: `python benchmarks/verifying.py [IDS ...]`; of every claim by default, which takes minutes.
+"""What a verification costs: `python benchmarks/verifying.py [IDS ...]`; of all claims by default, which takes minutes.
 
 Processor time of all processes, reports included, and the statements that took most of the measuring.
 """
@@ -9,7 +9,6 @@ import resource
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,17 +28,17 @@ def main(ids: list[str]) -> None:
     print(f"{used.ru_utime + used.ru_stime:.0f} s of processor time in {wall:.0f} s; measuring ended after ", end="")
     print(f"{ledger.provenance.seconds:.0f} s, the reports are the rest")
     print("seconds by statement; what several share counts for each")
-    for stem, seconds in by_statement(ledger).most_common(SHOWN):
+    for stem, seconds in by_statement(ledger)[:SHOWN]:
         print(f"{seconds:8.1f}  {stem}")
 
 
-def by_statement(ledger: Ledger) -> Counter[str]:
+def by_statement(ledger: Ledger) -> list[tuple[str, float]]:
     """The most that a claim of each statement took."""
-    most: Counter[str] = Counter()
+    most: dict[str, float] = {}
     for record in ledger.claims:
         stem = record.id.partition("/")[0]
-        most[stem] = max(most[stem], record.seconds)
-    return most
+        most[stem] = max(most.get(stem, 0.0), record.seconds)
+    return sorted(most.items(), key=lambda each: -each[1])
 
 
 if __name__ == "__main__":
