@@ -141,7 +141,7 @@ claim(
 claim(
     "lt.families/low-rank/{noise}",
     bound(
-        cut, r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", of="LOWRANK", high=SIMILAR, twin={"times": 1.25},
+        cut, r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", of="LOWRANK", high=SIMILAR, twin={"times": 1.5},
         method="montecarlo", grade="observed", given=CONTEXTS,
     ),
     source=Source(

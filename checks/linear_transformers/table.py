@@ -199,7 +199,7 @@ def drawn(noise: str, found: Any) -> Figure:
     from lipverify.linear_transformer.training.comparison import ESTIMATORS
 
     here, series = compared(found), []
-    for model in dict.fromkeys(one.model for one in here.entries if one.layers):
+    for model in dict.fromkeys(one.model for one in here.entries if one.layers and one.model != "SAFE"):
         depths = here.depths(model)
         ours = [here.of(model, k) for k in depths]
         error = tuple(one.half_width(one.loss, HALF_WIDTH) if not one.doubtful else 0.0 for one in ours)

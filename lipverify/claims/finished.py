@@ -46,6 +46,7 @@ class Finished:
         try:
             self._rows = sqlite3.connect(path, isolation_level=None)
             self._rows.execute("PRAGMA journal_mode=WAL")
+            self._rows.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing; a power cut the last rows
             self._rows.execute(
                 "CREATE TABLE IF NOT EXISTS finished (address TEXT, made_by TEXT, seconds REAL, result BLOB,"
                 " PRIMARY KEY (address))"

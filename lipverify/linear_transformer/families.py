@@ -23,7 +23,7 @@ from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
 from lipverify.linear_transformer.regression.contexts import Regression
 
-NAMES = ("DIAG", "OMEGA", "LOWRANK", "FULL")
+NAMES = ("DIAG", "SAFE", "OMEGA", "LOWRANK", "FULL")
 START = 0.2
 """Standard deviation of the weights of random layers, in rescaled units."""
 
@@ -53,6 +53,11 @@ class Family(ABC):
     @abstractmethod
     def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
         """The gradient in the weights from the gradients in what `attentions` is made of."""
+
+    @property
+    def rare(self) -> int:
+        """Contexts as rare as one in 10^rare are trained on; 0 for those that a plain sample shows."""
+        return 0
 
     def at_random(self, normals: Floats, size: float = START) -> Floats:
         """Weights, (layers, *shape), that make P Q or the four weights about so large, from standard normals."""
@@ -142,6 +147,16 @@ class Diag(Omega):
     def at_random(self, normals: Floats, size: float = START) -> Floats:
         """Larger than the four weights by a square root, since each of these is a product of two."""
         return math.sqrt(size) * normals
+
+
+@dataclass(frozen=True)
+class Safe(Diag):
+    """The form of `Diag`, trained on contexts of every decade of rareness, so that none of them explodes."""
+
+    @property
+    def rare(self) -> int:
+        """One in 10^12: the weights are then safe from one in 10^9."""
+        return 12
 
 
 @dataclass(frozen=True)
@@ -267,8 +282,8 @@ def family_named(name: str, regression: Regression) -> Omega | Full:
     InvalidInput
         If there is no such family.
     """
-    families: dict[str, type[Omega] | type[Full]] = {"DIAG": Diag, "OMEGA": Omega, "LOWRANK": LowRank, "FULL": Full}
-    return families[chosen("family", name, NAMES)](regression)
+    families: tuple[type[Omega] | type[Full], ...] = (Diag, Safe, Omega, LowRank, Full)
+    return families[NAMES.index(chosen("family", name, NAMES))](regression)
 
 
 def _blocks(four: Floats, d: int) -> Floats:

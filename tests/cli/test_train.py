@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.regression import rare
 from lipverify.linear_transformer.training.lineage import PLANS
 from lipverify.linear_transformer.training.stages import Plan, Stage
 from lipverify.linear_transformer.training.witness import name_of, read_witness
@@ -19,6 +20,7 @@ ONE = ("train", "lt.table-1", "--noise", "uniform-2", "--family", "OMEGA", "--la
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rare, "POPULATION", 200)
     for family in NAMES:
         monkeypatch.setitem(PLANS, family, (SHORT, SHORT))
 
@@ -45,7 +47,7 @@ def test_models_are_made_and_kept(lipverify: Commands, tmp_path: Path) -> None:
     [
         (("train", "lt.table-2"), "lt.table-1"),
         (("train", "lt.table-1", "--noise", "uniform-9"), "uniform-9"),
-        (("train", "lt.table-1", "--family", "GD++"), "DIAG, OMEGA, LOWRANK, FULL"),
+        (("train", "lt.table-1", "--family", "GD++"), "DIAG, SAFE, OMEGA, LOWRANK, FULL"),
         (("train", "lt.table-1", "--layers", "0"), "layers = 0"),
         (("train", "lt.table-1", "--layers", "8"), "layers = 8"),
         (("train", "lt.table-1", "--seeds", "-1"), "seeds = -1"),

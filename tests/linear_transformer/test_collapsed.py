@@ -140,6 +140,18 @@ def test_kernel_agrees_with_numpy(name: str, layers: int, sample: Sample) -> Non
 
 
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
+@pytest.mark.parametrize("count", [1, 7, 1003])
+def test_kernel_takes_any_number_of_contexts(count: int, sample: Sample) -> None:
+    """What fills its last vector up counts nothing."""
+    few = Sample(sample.gram[:count], sample.goal[:count], sample.share[:count])
+    (one, weights), (other, _) = (_objective("OMEGA", few, 3, arithmetic=each) for each in ("array", "native"))
+    (losses, gradient), (native, pulled) = one.capped(weights), other.capped(weights)
+    assert native.shape == losses.shape == (count,)
+    assert native == pytest.approx(losses, rel=1e-9)
+    assert pulled == pytest.approx(gradient, rel=1e-9)
+
+
+@pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 def test_losses_beyond_doubles_count_as_the_cap(sample: Sample) -> None:
     for arithmetic in ("array", "native"):
         objective, weights = _objective("FULL", sample, 6, arithmetic=arithmetic)

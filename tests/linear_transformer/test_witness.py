@@ -15,6 +15,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import NOISES
+from lipverify.linear_transformer.regression import rare
 from lipverify.linear_transformer.training import making
 from lipverify.linear_transformer.training.lineage import PLANS, parents, trained
 from lipverify.linear_transformer.training.making import Model, in_order, make
@@ -38,6 +39,7 @@ LAW = "uniform-2"
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     if "slow" not in request.keywords:
+        monkeypatch.setattr(rare, "POPULATION", 200)
         for family in NAMES:
             monkeypatch.setitem(PLANS, family, (SHORT, SHORT))
 

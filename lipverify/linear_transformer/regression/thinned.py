@@ -53,6 +53,14 @@ def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinn
     return Thinned(Contexts(gram, task, sigma, regression.n), share / len(groups))
 
 
+def sizes(contexts: Contexts, regression: Regression) -> Floats:
+    """Squared Frobenius norm of the rescaled moments."""
+    x, y = Omega(regression).scale
+    D = np.asarray([x**-2] * regression.d + [y**-2])
+    squares = contexts.gram.reshape(len(contexts), -1)
+    return np.concatenate([squares[k : k + GROUP] ** 2 @ np.outer(D, D).ravel() for k in range(0, len(squares), GROUP)])
+
+
 def thinned_mean(values: Floats, share: Floats) -> SampledMean:
     """The mean of values, (contexts,), that count by `share`, with the error of the pool and that of the thinning.
 
@@ -96,18 +104,10 @@ def _relative_error_of_variance(squares: Floats) -> float:
 def _group(regression: Regression, seed: int, stream: str) -> tuple[Floats, Floats, Floats, Floats]:
     """(moments, tasks, noise levels, shares) of `GROUP` contexts out of `pool` times as many."""
     drawn = draw_contexts(regression, POOL * GROUP, seed, stream)
-    order = np.argsort(-_size(drawn, regression), kind="stable")
+    order = np.argsort(-sizes(drawn, regression), kind="stable")
     worst = round(TAIL * GROUP)
     # the others in the order in which they were drawn, so that the first of them are a plain sample
     chosen = np.concatenate([order[:worst], np.sort(order[worst:])[: GROUP - worst]])
     each = (POOL * GROUP - worst) / (GROUP - worst)
     share = np.concatenate([np.ones(worst), np.full(GROUP - worst, each)]) / (POOL * GROUP)
     return drawn.gram[chosen], drawn.task[chosen], drawn.sigma[chosen], share
-
-
-def _size(contexts: Contexts, regression: Regression) -> Floats:
-    """Squared Frobenius norm of the rescaled moments."""
-    x, y = Omega(regression).scale
-    D = np.asarray([x**-2] * regression.d + [y**-2])
-    squares = contexts.gram.reshape(len(contexts), -1)
-    return np.concatenate([squares[k : k + GROUP] ** 2 @ np.outer(D, D).ravel() for k in range(0, len(squares), GROUP)])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -125,6 +126,24 @@ def delayed_effect(
     Moments and query are general. Right after the layer nothing is stated, and `weight` may be another; one layer
     later the stated parts are those of `delayed`.
     """
+    effect = _effect(d, after, weight)
+    if after == 1:
+        return leftover([[effect.changed]], [[effect.unchanged]])
+    stated = total(getattr(effect.stated, part)[0] for part in parts)
+    return leftover([[effect.changed - effect.unchanged]], [[stated]])
+
+
+class _Effect(NamedTuple):
+    """The query's label with a weight of a layer and without it, and the terms that `delayed` states."""
+
+    changed: Any
+    unchanged: Any
+    stated: Any
+
+
+@cache
+def _effect(d: int, after: int, weight: str) -> _Effect:
+    """The labels 1 or 2 layers after; products of polynomials, so each is made once."""
     s = Symbols(
         S=(d, d), alpha=(d,), lamda=(), t=(d + 1,),
         omega_xx=(), omega_xy=(), omega_yx=(), omega_yy=(), eta_xx=(), eta_xy=(), eta_yx=(), eta_yy=(),
@@ -134,10 +153,10 @@ def delayed_effect(
     without = replace(with_it, **{weight: 0 * s.omega_xy})
     following = _diagonal_weights(s, "eta").layer(d)
     changed, unchanged = (_label(gram, [first.layer(d), following][:after], s.t) for first in (with_it, without))
-    if after == 1:
-        return leftover([[changed]], [[unchanged]])
-    found = delayed(gram, s.t[None], _diagonal_weights(s, "omega", spread=True), array([s.eta_yx]))
-    return leftover([[changed - unchanged]], [[total(getattr(found, part)[0] for part in parts)]])
+    stated = (
+        None if after == 1 else delayed(gram, s.t[None], _diagonal_weights(s, "omega", spread=True), array([s.eta_yx]))
+    )
+    return _Effect(changed, unchanged, stated)
 
 
 def _diagonal_weights(s: Symbols, name: str, spread: bool = False) -> Diagonal:

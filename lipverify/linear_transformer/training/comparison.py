@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import msgspec
 import numpy as np
@@ -131,8 +131,7 @@ def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison
     rows = _rows(noise, regression, seed, stream)
     found: list[list[_Seen]] = [[] for _ in rows]
     for number in range(samples):
-        fresh = f"{stream}/report/{number}"
-        held_out = evaluation(*thinned(regression, contexts, seed, fresh))
+        held_out, fresh = fresh_sample(noise, contexts, seed, number), f"{stream}/report/{number}"
         beside = [held_out.weights(estimator) for _, _, [estimator] in rows[: len(ESTIMATORS)]]
         for seen, (name, layers, estimators) in zip(found, rows, strict=True):
             w = [held_out.weights(each) for each in estimators]
@@ -140,6 +139,14 @@ def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison
     return Comparison(
         entries=tuple(_compared(name, layers, seen) for (name, layers, _), seen in zip(rows, found, strict=True))
     )
+
+
+@lru_cache(maxsize=4)
+def fresh_sample(noise: str, contexts: int, seed: int, number: int = 0) -> Evaluation:
+    """One of the samples that a column is evaluated on, thinned, made ready for comparisons."""
+    regression = problem(noise)
+    stream = f"comparison/{regression.noise.label}/report/{number}"
+    return evaluation(*thinned(regression, contexts, seed, stream))
 
 
 Row = tuple[str, int, Sequence[Estimator]]

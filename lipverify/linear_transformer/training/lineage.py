@@ -1,7 +1,7 @@
 """Trained models, each grown from shorter and narrower ones: from which, and with what effort.
 
 A model begins from the one with a layer less and a layer put in; all but DIAG also from DIAG of the same depth, DIAG
-from a minimum of GD++, LOWRANK from FULL cut to that form; and all of them at random.
+and SAFE from a minimum of GD++, LOWRANK from FULL cut to that form; and all of them at random.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from lipverify.linear_transformer.training.stages import Plan, Stage, fit
 NARROW = Plan((Stage(2048, 60, 2, 1.0), Stage(8192, 120, 0, 1e3), Stage(32_768, 60, 0, 1e5)), draws=1, random=2)
 WIDE = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 200, 0, 1e4), Stage(32_768, 150, 0, 1e6)), draws=1, random=2)
 DEEP = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 600, 0, 1e4), Stage(32_768, 300, 0, 1e6)), draws=1, random=2)
+RARE = Plan((Stage(2048, 60, 1, 1.0), Stage(8192, 120, 0, 1e5), Stage(32_768, 80, 0, 1e12)), draws=1, random=2)
 PLANS: Mapping[str, tuple[Plan, Plan]] = {
     "DIAG": (NARROW, NARROW),
+    "SAFE": (RARE, RARE),
     "OMEGA": (NARROW, NARROW),
     "LOWRANK": (WIDE, DEEP),
     "FULL": (WIDE, DEEP),
@@ -72,9 +74,10 @@ def trained(
     stream = f"{samples}/{family}/{layers}"
     starts = inserted(kind, grown_from[0].array, plan.draws, seed, stream) if layers > 1 else []
     if isinstance(kind, Diag):
-        optimum = grown_gdplusplus(kind.regression, layers, float(SEQUENCES))[-1]
+        seen = 10.0**kind.rare if kind.rare else float(SEQUENCES)
+        optimum = grown_gdplusplus(kind.regression, layers, seen)[-1]
         starts.append(Start("GD++", of_gdplusplus(kind, optimum.layers)))
-    else:
+    if family != "DIAG":
         same = {each.family: each.array for each in grown_from if each.layers == layers}
         starts += widened(kind, "DIAG", same["DIAG"], seed, stream)
         if isinstance(kind, LowRank):

@@ -33,9 +33,11 @@ class Packed:
     """Moments (contexts, d + 1, d + 1), goals (contexts, d) and shares (contexts,) in the order of the kernel."""
 
     def __init__(self, gram: Floats, goal: Floats, share: Floats, kernel: Kernel | None = None) -> None:
-        count, size, _ = gram.shape
+        self.count, size, _ = gram.shape
         self.kernel = kernel or _kernel(size)
-        self.blocks, lanes = count // self.kernel.lanes, self.kernel.lanes
+        lanes = self.kernel.lanes
+        self.blocks = -(-self.count // lanes)
+        gram, goal, share = (_filled(each, self.blocks * lanes) for each in (gram, goal, share))
         self.gram = _vectors(gram.reshape(-1, lanes, size, size).transpose(0, 2, 3, 1))
         self.goal = _vectors(goal.reshape(-1, lanes, size - 1).transpose(0, 2, 1))
         self.share = _vectors(share.reshape(-1, lanes))
@@ -56,7 +58,7 @@ class Packed:
                 self.goal[rows], self.share[rows])), cap, 1, *map(_address, (losses[rows], part)),
             )  # fmt: skip
             gradient += part
-        return losses.reshape(-1), gradient
+        return losses.reshape(-1)[: self.count], gradient
 
 
 class Kernel(NamedTuple):
@@ -160,6 +162,11 @@ def _function(made: ctypes.CDLL) -> Any:
     )
     function.restype = None
     return function
+
+
+def _filled(array: Floats, count: int) -> Floats:
+    """The array with zeros behind it, so many rows in all: contexts without moments that count nothing."""
+    return np.concatenate([array, np.zeros((count - len(array), *array.shape[1:]))]) if len(array) < count else array
 
 
 def _address(array: Floats) -> int:

@@ -22,6 +22,7 @@ from lipverify.linear_transformer.collapsed import forward, pullback
 from lipverify.linear_transformer.families import Full, Omega
 from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
+from lipverify.linear_transformer.regression.rare import with_rare
 from lipverify.linear_transformer.regression.thinned import GROUP, thinned
 from lipverify.linear_transformer.training.native import DEEPEST, LARGEST, Packed
 
@@ -59,15 +60,17 @@ class Sample:
 
 
 @lru_cache(maxsize=4)
-def draw_sample(regression: Regression, count: int, seed: int, stream: str) -> Sample:
+def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare: int = 0) -> Sample:
     """`count` contexts of an address, a multiple of `thinned.GROUP`, thinned out of `thinned.POOL` times as many.
+
+    With `rare` > 0 contexts of each decade of rareness up to that one take the place of the largest of them.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> sample = draw_sample(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
     >>> sample.gram.shape, round(float(sample.share.sum()), 12)
     ((1024, 4, 4), 1.0)
     """
-    few, share = thinned(regression, count, seed, stream)
+    few, share = with_rare(regression, count, rare, seed, stream) if rare else thinned(regression, count, seed, stream)
     goals = [evaluation(each).oracle for each in _groups(few)]
     return Sample(few.gram, np.concatenate(goals), share)
 

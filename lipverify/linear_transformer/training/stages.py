@@ -94,11 +94,11 @@ def fit(
     if not starts:
         raise InvalidInput("starts = []: training begins from at least one.")
     used = arithmetic or arithmetic_here()
-    choosing = draw_sample(family.regression, plan.chosen_on, seed, f"{stream}/choice")
+    choosing = draw_sample(family.regression, plan.chosen_on, seed, f"{stream}/choice", family.rare)
     level, spent = family.regression.d / 2, 0
     found = [Candidate(start, Descent(start.weights, math.inf, math.inf, 0, 0), math.inf) for start in starts]
     for number, stage in enumerate(plan.stages):
-        sample = draw_sample(family.regression, stage.contexts, seed, f"{stream}/train/{number}")
+        sample = draw_sample(family.regression, stage.contexts, seed, f"{stream}/train/{number}", family.rare)
         objective = Objective(family, sample, stage.cap * level, used)
         found = [_improved(candidate, objective, stage.iterations) for candidate in found]
         spent += stage.contexts * sum(candidate.end.evaluations for candidate in found)

@@ -1,0 +1,175 @@
+r"""Contexts so rare that no plain sample shows them, and what share of the law each stands for: multilevel splitting.
+
+The contexts are ordered by their size, the squared Frobenius norm of the rescaled moments, as in `thinned`: those on
+which a polynomial explodes. A population of contexts is drawn from the law; the largest tenth of it sets a level, is
+copied tenfold and moved by steps that leave the law above that level as it is; and so on, so that the population of
+decade k has the law of the contexts whose size has been exceeded with probability 10^-k. What of it is below the next
+level is the stratum of probability 0.9 x 10^-k, and the mean over all contexts is
+
+    sum_k P(stratum k) E [. | stratum k].
+
+A context is made of standard normals z, which move to sqrt(1 - b^2) z + b z' with fresh z': this leaves their law as it
+is, and a move below the level is not made.
+
+Source: Kahn and Harris 1951 (splitting); Au and Beck, Probabilistic Engineering Mechanics 16 (2001) 263-277 (levels
+that the population sets); Neal, arXiv:physics/9807036 (1998) section 3 (the step). Whole: own composition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator
+from lipverify.foundation.validation import whole
+from lipverify.linear_transformer.regression.contexts import Contexts, Regression
+from lipverify.linear_transformer.regression.thinned import GROUP, Thinned, sizes, thinned
+
+POPULATION = 4096
+"""Contexts of a decade. A tenth of them are copied to make the next one."""
+MOVES = 20
+"""Steps of each copy. A step is tuned to be made about two times in five, which decorrelates what one step can."""
+FIRST = 3
+"""Contexts of the decades before this one come from a plain sample, which shows enough of them."""
+LAST = 15
+"""The deepest decade on offer."""
+FALL = 2.0
+"""How much less a decade counts in training than the one before it; it has a tenth of the probability."""
+LARGEST_UNIFORM = 1 - 2.0**-53
+
+Size = Callable[[Contexts], Floats]
+
+
+class Decade(NamedTuple):
+    """The contexts that are as rare as one in 10^number, or rarer.
+
+    Attributes
+    ----------
+    number
+        k.
+    level
+        The size that is exceeded with probability 10^-k; 0 for k = 0.
+    contexts
+        From the law above that level.
+    size
+        Of each.
+    """
+
+    number: int
+    level: float
+    contexts: Contexts
+    size: Floats
+
+
+def decades(
+    regression: Regression,
+    count: int,
+    seed: int,
+    stream: str,
+    size: Size | None = None,
+    population: int = POPULATION,
+) -> Iterator[Decade]:
+    """Decade 0, 1, ..., `count` - 1 of an address.
+
+    Parameters
+    ----------
+    regression, seed, stream
+        As for `draw_contexts`.
+    count
+        How many decades; at most `LAST` + 1.
+    size
+        What contexts are ordered by: the size of the moments by default.
+    population
+        Contexts of each decade. The probability of decade k has a relative error of about 3 sqrt(k / population), and
+        its contexts have population / 10 ancestors.
+
+    Raises
+    ------
+    InvalidInput
+        If `count` is not an integer from 1 to `LAST` + 1, or `population` none of at least 100.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> found = list(decades(Regression(2, 4, UniformNoise(1.0)), 3, seed=0, stream="a"))
+    >>> [each.number for each in found], found[0].level < found[1].level < found[2].level
+    ([0, 1, 2], True)
+    """
+    whole("count", count, least=1, what="the number of decades", most=LAST + 1)
+    tenth = whole("population", population, least=100) // 10
+    measured = size or (lambda contexts: sizes(contexts, regression))
+    random = generator(seed, f"{stream}/rare", 0)
+    normals = random.standard_normal((population, (regression.n + 1) * (regression.d + 1)))
+    found, level = _contexts(regression, normals), 0.0
+    of_each = measured(found)
+    for number in range(count):
+        if number:
+            best = np.argsort(-of_each, kind="stable")[: tenth + 1]
+            level = float(of_each[best[-1]])
+            normals = np.resize(normals[best[:-1]], normals.shape)
+            normals = _moved(regression, measured, normals, level, generator(seed, f"{stream}/rare", number))
+            found = _contexts(regression, normals)
+            of_each = measured(found)
+        yield Decade(number, level, found, of_each)
+
+
+def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: str) -> Thinned:
+    """`thinned` contexts and, in place of its largest, as many of each decade up to `rare`, by what each is to count.
+
+    The decades from `FIRST` on have 10^-FIRST in all, as they have in the law; but among them each counts `1 / FALL`
+    of the one before it, not a tenth: at their probabilities a loss of 10^6 could stay for ever where one context in
+    10^9 has it.
+
+    Parameters
+    ----------
+    regression, count, seed, stream
+        As for `thinned`.
+    rare
+        The last decade: contexts as rare as one in 10^rare are seen. Each decade from `FIRST` on has `count` / 16
+        contexts, and no more than a population has.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> few = with_rare(Regression(3, 20, UniformNoise(1.0)), 1024, rare=9, seed=0, stream="a")
+    >>> len(few.contexts) > 1024, round(float(few.share.sum()), 12)
+    (True, 1.0)
+    """
+    found = list(decades(regression, rare + 1, seed, stream, population=POPULATION))
+    plain = thinned(regression, count, seed, stream)
+    below = sizes(plain.contexts, regression) < found[FIRST].level
+    parts = [(plain.contexts, below, plain.share / plain.share[below].sum() * (1 - 10.0**-FIRST))]
+    for each, above in zip(found[FIRST:], [*found[FIRST + 1 :], None], strict=True):
+        kept = np.ones(POPULATION, dtype=bool) if above is None else each.size < above.level
+        kept &= np.cumsum(kept) <= max(count // 16, GROUP // 16)
+        rarer = 10.0**-FIRST * FALL ** (FIRST - each.number)
+        counted = rarer * (1 if above is None else 1 - 1 / FALL)
+        parts.append((each.contexts, kept, np.full(POPULATION, counted / kept.sum())))
+    gram, task, sigma, share = (
+        np.concatenate(columns)
+        for columns in zip(
+            *((one.gram[kept], one.task[kept], one.sigma[kept], share[kept]) for one, kept, share in parts), strict=True
+        )
+    )
+    return Thinned(Contexts(gram, task, sigma, regression.n), share)
+
+
+def _contexts(regression: Regression, normals: Floats) -> Contexts:
+    """Contexts as functions of standard normals: those of the tokens, of the task, and one for sigma."""
+    d, n = regression.d, regression.n
+    tokens = normals[:, : n * (d + 1)].reshape(-1, n, d + 1).copy()
+    task = normals[:, n * (d + 1) : -1]
+    sigma = regression.noise.draw(np.minimum(ndtr(normals[:, -1]), LARGEST_UNIFORM))
+    tokens[..., d] = (tokens[..., :d] @ task[:, :, None])[..., 0] + sigma[:, None] * tokens[..., d]
+    return Contexts(tokens.swapaxes(1, 2) @ tokens, task, sigma, n)
+
+
+def _moved(regression: Regression, size: Size, normals: Floats, level: float, random: np.random.Generator) -> Floats:
+    """The normals after `MOVES` steps above the level; the length of a step follows how many are made."""
+    length = 0.5
+    for _ in range(MOVES):
+        there = np.sqrt(1 - length**2) * normals + length * random.standard_normal(normals.shape)
+        made = size(_contexts(regression, there)) > level
+        normals = np.where(made[:, None], there, normals)
+        length = min(0.95, length * (1.2 if made.mean() > 0.4 else 0.8))
+    return normals
