@@ -90,14 +90,15 @@ def cut_in_words(noise: str, **found: dict[str, Any]) -> str:
 
 
 def told(noise: str, found: Any) -> str:
-    """The quotient by depth, with the number of trainings behind both."""
+    """The quotient by depth; the depths at which both were trained."""
     here, words = compared(found), []
-    for k in DEPTHS:
+    there = [k for k in DEPTHS if here.has("DIAG", k) and here.has("FULL", k)]
+    for k in there:
         value, error, why = over_full(here, k)
-        counts = [len(here.of(family, k).each) for family in ("DIAG", "FULL") if here.has(family, k)]
-        width = f"± {error:.1g}" if error < math.inf else f"({why})"
-        words.append(f"{k} layers {value:.2f} {width}, trainings {' and '.join(map(str, counts)) or 'none'}")
-    return f"DIAG over FULL at {named(noise)}: {'; '.join(words)}."
+        words.append(f"{k} layers {value:.2f} {f'± {error:.1g}' if error < math.inf else f'({why})'}")
+    counts = [len(here.of(family, k).each) for family in ("DIAG", "FULL") for k in there]
+    rest = "" if there == list(DEPTHS) else " Deeper FULL is not trained under this law."
+    return f"DIAG over FULL at {named(noise)}, {min(counts)} trainings or more of each: {'; '.join(words)}.{rest}"
 
 
 def quotients(**columns: Any) -> Table:

@@ -62,19 +62,24 @@ def said(family: str, noise: str, found: Any) -> str:
     return f"Beside TunedRR at {named(noise)}: {'; '.join(told)}."
 
 
-def quotients(family: str, **columns: Any) -> Table:
-    """Every quotient with its error."""
+def quotients(**columns: Any) -> Table:
+    """Every quotient with its error, of every family that was trained so deep."""
+    every = {noise: compared(found) for noise, found in columns.items()}
+    there = [(name, k) for name in FAMILIES.values() for k in DEEP if any(here.has(name, k) for here in every.values())]
     rows = []
-    for noise, found in columns.items():
-        cells = [quotient(compared(found), FAMILIES[family], k) for k in DEEP]
-        rows.append(
-            (named(noise), *(f"{value:.3f} ± {error:.2g}" if error < math.inf else "–" for value, error, _ in cells))
-        )
+    for noise, here in every.items():
+        cells = [quotient(here, name, k) for name, k in there]
+        rows.append((named(noise), *(concise(value, error) for value, error, _ in cells)))
     return Table(
-        caption=f"The loss of {FAMILIES[family]} over that of TunedRR, by law of the noise and layers; the error covers contexts and trainings.",
-        header=("noise", *(f"{k} layers" for k in DEEP)),
+        caption="The loss over that of TunedRR, by law of the noise, family and layers; in brackets the error in units of the last digit, of contexts and trainings.",
+        header=("noise", *(f"{name} {k}" for name, k in there)),
         rows=tuple(rows),
     )
+
+
+def concise(value: float, error: float) -> str:
+    """A quotient to three digits behind the point with its error in their units; a dash where it is not known."""
+    return f"{value:.3f}({math.ceil(1000 * error)})" if error < math.inf else "–"
 
 
 COLUMNS = {noise: at(whole, noise=noise, **SAMPLES) for noise in NOISY}
@@ -105,7 +110,7 @@ claim(
     title={f"{family}/*": f"read of {words}, and of losses that are no larger" for family, words in MEANT.items()},
     assumes=(*ASSUMED, *TUNED),
     finding=draw(said, found=at(whole, **SAMPLES)),
-    tables={f"{family}/{NOISY[0]}": draw(quotients, **COLUMNS) for family in FAMILIES} | {"*": ()},
+    tables={f"diag/{NOISY[0]}": draw(quotients, **COLUMNS), "*": ()},
     corrected="which depths do and which do not is told with the evidence",
 )  # fmt: skip
 claim(

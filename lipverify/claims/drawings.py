@@ -120,6 +120,10 @@ def _edges(form: Exponent, group: Sequence[tuple[float, CellPlan]], label: str) 
         )
 
 
+NAMED = 6
+"""So many bounds are named one by one; of more, all that say the same look the same."""
+
+
 def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
     """Values with their errors beside their bounds, against a coordinate, a line for each value of the others."""
     axis = _axis([place.where for place, _ in plans])
@@ -141,8 +145,9 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
             )
         for bound in _bounds(group):
             bounds.setdefault(bound, []).append(label)
+    alone = len(bounds) <= NAMED
     series += [
-        Series(label=f"{says} {'' if len(labels) > 1 else labels[0]}".strip(), x=x, y=y, style="dashed")
+        Series(label=f"{says} {labels[0] if alone and len(labels) == 1 else ''}".strip(), x=x, y=y, style="dashed")
         for (says, x, y), labels in bounds.items()
     ]
     panel = Panel(

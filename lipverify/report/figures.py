@@ -63,16 +63,20 @@ several weights are not told apart by the page.
 """
 _WIDTH = 6.5
 """Width of the text in inches."""
-_LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.62, 0.10, 0.28, 0.48, 0.17
+_LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.62, 0.10, 0.26, 0.44, 0.155
 """Room around the axes, and for one row of the legend, in inches."""
 _LEGEND = 3.0
 """Room for one entry of the legend, in inches."""
 _ENTRY = 1.5
 """Width of the figure for one column of the legend, in inches."""
+_ENTRIES = 12
+"""The longest legend of a figure of half the width."""
 _COLUMN, _PAGE = 3.25, 6.75
 """Widths of a figure of its own, in inches: one panel in a column of a paper, and more over both."""
-_HEIGHTS = {1: 1.7, 2: 1.5, 3: 1.3}
+_HEIGHTS = {1: 1.5, 2: 1.3, 3: 1.25}
 """Height of the axes by the number of panels in a row."""
+_SQUAT = 0.75
+"""How much less high they are where there are several rows."""
 _FORMULAS = 4096
 """How many formulas are remembered as they are read."""
 
@@ -177,8 +181,12 @@ def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
 
 
 def width(figure: Figure) -> float:
-    """The part of the text width that the figure takes; on the first page two of one panel stand side by side."""
-    if len(figure.panels) > 1 or len(figure.maps) > 2:
+    """The part of the text width that the figure takes; on the first page two of one panel stand side by side.
+
+    A long legend takes all of it: in two columns it would be taller than what it explains.
+    """
+    entries = {series.label for panel in figure.panels for series in panel.series}
+    if len(figure.panels) > 1 or len(figure.maps) > 2 or len(entries) > _ENTRIES:
         return 1.0
     return 0.49
 
@@ -205,7 +213,8 @@ def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list
     down = math.ceil(count / across) if count else 1
     across = max(across, 1)
     legend = _ROW * rows + 0.08 if rows else 0.0
-    cell_height = _TOP + _HEIGHTS[across] + _BOTTOM
+    tall = _HEIGHTS[across] * (1 if down == 1 else _SQUAT)
+    cell_height = _TOP + tall + _BOTTOM
     height = down * cell_height + legend
     canvas.set_size_inches(total, height)
     axes = []
@@ -214,7 +223,7 @@ def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list
         left = column * total / across + _LEFT
         bottom = height - (row + 1) * cell_height + _BOTTOM
         wide = total / across - _LEFT - _RIGHT
-        axes.append(canvas.add_axes((left / total, bottom / height, wide / total, _HEIGHTS[across] / height)))
+        axes.append(canvas.add_axes((left / total, bottom / height, wide / total, tall / height)))
     return axes, legend / height
 
 

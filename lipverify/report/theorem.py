@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from lipverify.claims.figure import Figure, Layer
@@ -17,6 +18,8 @@ from lipverify.report.text import Run, Text, formula, printable, rich
 
 _LAYERS = ("theorem", "front", "evidence")
 """What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
+_SHORT = 32
+"""Characters of a list of points that stands in the table."""
 _REMARKS = 3
 """What the evidence shows, of so many readings; where each has its own, the rest stands with the evidence."""
 
@@ -85,7 +88,7 @@ def _reading(record: Record) -> Reading:
         statement=_statement(record.statement),
         verdict=record.verdict,
         outcome=judged.outcome,
-        where=rich(coordinates.at(refuted)) if record.verdict == "refuted" else (),
+        where=rich(_counted(refuted, len(record.cells))) if record.verdict == "refuted" else (),
         quantity=rich((cell.quantity_latex or cell.quantity) if cell else ""),
         case=rich(coordinates.words(_unsaid(cell.where, record)) if cell else ""),
         measured=digits.with_error(cell.measured, cell.error) if cell else digits.MISSING,
@@ -94,6 +97,14 @@ def _reading(record: Record) -> Reading:
         marks=readings.marks(record),
         problem=printable(record.problem),
     )
+
+
+def _counted(refuted: Sequence[coordinates.Where], cells: int) -> str:
+    """Where a claim is refuted: the points if a few words say them, else how many; the evidence lists them."""
+    if len(refuted) == cells > 1:
+        return "everywhere"
+    said = coordinates.at(refuted)
+    return said if len(said) <= _SHORT else f"at {len(refuted)} of {cells} points"
 
 
 def _statement(latex: str) -> Text:
@@ -106,7 +117,7 @@ def _statement(latex: str) -> Text:
 
 def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:
     """The coordinates that the name of the reading does not say."""
-    said = readings.label(record).split("/")
+    said = re.split("/|-to-", readings.label(record))
     return {name: value for name, value in where.items() if value not in said}
 
 
