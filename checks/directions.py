@@ -36,6 +36,15 @@ def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
     }
 
 
+def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Value]:
+    """Intervals that contain every w* of the cosine law at L and at a larger constant, and their difference, by balls."""
+    from lipverify.optimum.window import certified_window
+
+    problems = [lv.Problem(d=d, n=n, law=lv.laws.Cosine(L=each), sigma=sigma) for each in (L, larger)]
+    (one, error), (other, further) = (certified_window(problem).value for problem in problems)
+    return {"change": (other - one, (error + further) * (1 + 1e-15) + 1e-15 * abs(other - one)), "at": (one, error)}
+
+
 EXAMPLES = Source(
     "S",
     "Some extreme examples",
@@ -129,3 +138,50 @@ claim(
     "their first-order errors, which the nearest neighbour alone cannot.",
     corrected=r"$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$",
 )  # fmt: skip
+COSINE: dict[str, Any] = {
+    "source": SUMMARY,
+    "kind": "stronger",
+    "expected": "refuted",
+    "over": {"d": 2, "n": 1000, "sigma": 13.0},
+    "assumes": (*MODEL, r"cosine law, $d = 2$, $n = 1000$, $\sigma = 13$"),
+}
+claim(
+    "softmax.window-directions/cosine/l",
+    bound(
+        proved_windows,
+        "w^*(L') - w^*(L)",
+        of="change",
+        low=0,
+        twin=5,
+        instead={"low": "-2.1", "high": "-2"},
+        over={"L": 3.0, "larger": 4.0},
+        method="certified",
+    ),
+    title="w* grows with L, where L is a frequency",
+    statement="L' > L \\implies w^*(L') \\geq w^*(L)",
+    finding=r"By balls: $w^*$ at $L = 3$ lies in an interval about 2.05, and $w^* = 0$ at $L = 4$. A wave that a wide window cannot follow is "
+    r"left to the average of all tokens: what attention can use at $w$ near 0 is the second harmonic, of size $J_2(L)^2$, which falls from "
+    "$L = 3.05$ on.",
+    corrected=r"$w^*$ grows with $L$ where $L$ is an amplitude (affine, ReLU), and for the cosine law while $J_2(L)^2$ does",
+    **COSINE,
+)
+claim(
+    "softmax.window-directions/cosine/positive",
+    bound(
+        proved_windows,
+        "w^*",
+        of="at",
+        low=0,
+        strict=True,
+        twin={"L": 3.0},
+        instead={"equals": 0, "within": "1e-15"},
+        over={"L": (1.0, 4.0), "larger": 3.0},
+        method="certified",
+    ),
+    title="some attention is better than the average of all tokens",
+    statement="w^* > 0",
+    finding=r"By balls: at $L = 1$ and at $L = 4$ the loss has its only minimum at $w = 0$. The cosine law is even, so $w = 0$ is always "
+    r"stationary, and a minimum if $(\sigma^2 + \mathrm{Var} f) / n > 2 (1 - 2/n) k_2 / (d + 2)$, $k_2$ the weight of the second harmonic.",
+    corrected=r"$w^* > 0$ for laws with a linear part (affine, ReLU); for an even law only if its second harmonic outweighs the noise",
+    **COSINE,
+)

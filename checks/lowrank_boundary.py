@@ -50,6 +50,15 @@ def gained(
     return {"gain": gain_on_common_draws(here, *both, contexts=contexts, seed=seed, stream=stream)}
 
 
+def proved_gain(n: int, C: float, c: float, c_perp: float) -> Value:
+    """The least loss of all c BB^T in the ball of radius C, less that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
+    from lipverify.loss.certified.circle import CircleAttention
+    from lipverify.loss.certified.record import double
+
+    attention = CircleAttention.up_to(n, C, 1e-5)
+    return double(attention.aligned(0.0).least() - attention.loss((c, c_perp), (1.0, 0.0), 0.0))
+
+
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:
     """The largest C / d up to `most` such that c' = 0 is best in every ball up to it; beyond that it is not followed."""
     from lipverify.optimum.block import critical_radius
@@ -287,4 +296,22 @@ claim(
     r"holds up to a radius which falls with $n$ to $C_\infty(d, k) > d$, the zero in $c$ of $\mathbf{E} [ s^{1/2} (1 - s) (1 - c h(c s^{1/2})) "
     r"(-h'(c s^{1/2})) ]$, $s \sim \mathrm{Beta}(k/2, (d-k)/2)$, $h(\omega) = I_{d/2}(\omega) / (\omega I_{d/2-1}(\omega))$. So $C = d$ is a "
     r"constant for which the theorem holds, and 'for some $C = \Omega(1)$' cannot be strengthened to every $C$",
+)  # fmt: skip
+claim(
+    "lowrank.boundary/sphere/every-ball/proved",
+    bound(proved_gain, r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M})", high="0",
+          twin={"low": "4e-4"}, instead={"low": "3e-4", "high": "4e-4"}, over={"n": 9, "C": 5.0, "c": 4.612, "c_perp": 1.795},
+          method="certified"),
+    source=THEOREM_4,
+    kind="stronger",
+    expected="refuted",
+    title="On the sphere M* = c BB^T without noise, whatever the radius of the ball: disproved",
+    statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
+    assumes=(*SPHERE[:2], r"$d = 2$, $k = 1$, $\sigma = 0$, $n = 9$, $C = 5$; $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} "
+             r"\mathbf{B}^\top)$ with the $c$ and $c'$ of the cell"),
+    finding=r"Both losses are balls. The moments of $\sum_i a_i t_i$ are analytic in $\omega = |\mathbf{M} x|$ where $|\mathrm{Im}\, \omega| < "
+    r"\pi/2$, so that polynomials through balls at some forty points hold for all $\omega \leq 5$, with a bounded error: the loss of every "
+    r"$c \mathbf{B} \mathbf{B}^\top$ of the ball is one polynomial in $c$, whose least value is found by bisection. That of $\mathbf{M}$ is "
+    "an average of a periodic analytic function, by the trapezoidal rule with its error.",
+    corrected=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ fails in the ball $C = 5$ at $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$",
 )  # fmt: skip

@@ -79,6 +79,14 @@ def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
     return {"c": (1 + excess, error), "excess": (excess, error)}
 
 
+def proved_scale(law: str, d: int, n: int) -> dict[str, Value]:
+    """c* - 1 at every minimiser w*, by balls, for each reading."""
+    from lipverify.optimum.window import certified_scale
+
+    problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
+    return dict(zip(OFFSET_VARIANCE, certified_scale(problem, *OFFSET_VARIANCE.values()), strict=True))
+
+
 def sampled_scale(law: str, reading: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
     """The same from the prediction and its product with f(x) on sampled contexts."""
     from lipverify.foundation.means.batches import jackknife
@@ -130,8 +138,8 @@ ASSUMED = (
     r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
 )
 CLASS = {
-    "*/offset": (*ASSUMED, r"$b \sim \mathrm{Unif}[-L, L]$ as on the slides"),
-    "*/no-offset": (*ASSUMED, "$b = 0$"),
+    "*/offset*": (*ASSUMED, r"$b \sim \mathrm{Unif}[-L, L]$ as on the slides"),
+    "*/no-offset*": (*ASSUMED, "$b = 0$"),
 }
 NARROW = {
     ("affine", "offset"): {"rate": "2/(d + 3)", "share": "1/(d + 1)"},
@@ -203,6 +211,28 @@ claim(
     "not without loss of generality.",
     corrected=r"$c^* = 1 + (G - B - N) / \mathbb{E}[P^2]$, with $c^* < 1$ for few tokens, $c^* > 1$ for many, and $c^* \to 1$",
 )  # fmt: skip
+claim(
+    "softmax.values-ignore-covariates/{law}/c/{reading}/proved",
+    bound(
+        proved_scale,
+        "c^* - 1",
+        of="{reading}",
+        equals=0,
+        within="1e-15",
+        method="certified",
+        instead={"low": "-1", "high": "0", "strict": True},
+    ),
+    source=SIMPLICITY,
+    kind="stronger",
+    expected="refuted",
+    over={"law": ("affine", "relu"), "reading": ("offset", "no-offset"), "d": per_profile((3,), (2, 3, 5)), "n": 100},
+    title="the optimal c is 1: disproved",
+    statement=r"c^* = \argmin_c \mathbb{E} \Bigl(c \sum_i a_i y_i - f(x)\Bigr)^2 = 1 \quad \text{at } w = w^*",
+    assumes=CLASS,
+    finding=r"By balls: the loss on an interval beyond which the noise alone is larger is one polynomial in $w$ with a bounded error, which "
+    r"leaves a short interval for $w^*$; on that, $c^* - 1 = (G - B - N) / \mathbb{E}[P^2] < 0$.",
+    corrected=r"$c^* < 1$ at $n = 100$",
+)
 claim(
     "softmax.values-ignore-covariates/{law}/window/{reading}",
     exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=RAY, equals="rate"),
