@@ -2,6 +2,7 @@ r"""Theorem 2 and the proof sketch: how the optimal w* grows with Lambda = n L^2
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import lipverify as lv
@@ -12,6 +13,7 @@ from lipverify.claims import (
     Region,
     Series,
     Source,
+    Table,
     agree,
     at,
     bound,
@@ -21,7 +23,7 @@ from lipverify.claims import (
     identity,
     per_profile,
 )
-from lipverify.claims.proved import proved_rates
+from lipverify.claims.proved import proved_rates, proved_window
 
 Value = tuple[float, float]
 
@@ -91,6 +93,126 @@ def _panel(law: str, d: int, points: tuple[tuple[float, float], ...]) -> Panel:
     )
 
 
+def theorem(law: str, d: int) -> dict[str, Any]:
+    """What is proved: between which numbers w* / Lambda^e lies, to which both tend, for which Lambda and n, and why."""
+    from lipverify.proofs.checker import wording
+
+    found = proved_window(law, d)
+    rules = {rule.__name__: wording(rule) for rule, _ in found.chain}
+    return {
+        "window": middle(found.low, found.high),
+        "limit": middle(*found.limit),
+        "row": [
+            law,
+            str(d),
+            *(f"{x:.6g}" for x in (found.low, found.high, *found.loss, found.least_lambda, found.least_tokens)),
+        ],
+        "lemmas": [[name, *words] for name, words in rules.items()],
+    }
+
+
+def shown(name: str, d: int) -> dict[str, Any]:
+    """The theorem of a law by name, whatever the reading."""
+    return theorem(name, d)
+
+
+def middle(low: float, high: float) -> Value:
+    """An interval as value and error."""
+    return (low + high) / 2, (high - low) / 2 * (1 + 1e-15)
+
+
+def closer(law: str, d: int, start: float) -> dict[str, Any]:
+    """k_1 and k_2 of the theorem that is proved from Lambda_0 = start^{1/e} on, and k_2 / k_1 - 1."""
+    from lipverify.proofs import prove_window
+
+    found = prove_window(lv.laws.law_named(law), d, least_lambda=start ** (1 / proved_window(law, d).exponent))
+    return {"edges": [found.least_lambda, found.low, found.high], "width": (found.high / found.low - 1, 1e-15)}
+
+
+def derived_constant(law: str, d: int) -> Value:
+    """The constant of w* ~ k Lambda^e that SymPy derives."""
+    return float(lv.leading(lv.laws.law_named(law), d).window_constant), 1e-12
+
+
+def limit_of_both(law: str, d: int) -> float:
+    """The constant to which k_1 and k_2 tend."""
+    return theorem(law, d)["limit"][0]
+
+
+def quarter(law: str, d: int) -> float:
+    """A quarter of it."""
+    return limit_of_both(law, d) / 4
+
+
+def between(law: str, **found: Any) -> Figure:
+    """w* over Lambda^e for several d, between the proved k_1 and k_2, which close in as Lambda_0 grows."""
+    panels = []
+    for d in (2, 3, 5):
+        e = 2 / (d + (2 if law == "relu" else 3))
+        s, w = zip(*found[f"w_{d}"], strict=True)
+        edges = sorted(found[f"edges_{d}_{start:.0f}"]["edges"] for start in STARTS)
+        # a theorem holds from its Lambda_0 on: each pair of edges up to where the next begins
+        ends = [edge[0] for edge in edges[1:]] + [max(s[-1], 10 * edges[-1][0])]
+        x = [at for edge, end in zip(edges, ends, strict=True) for at in (edge[0], end)]
+        low, high = ([edge[k] for edge in edges for _ in range(2)] for k in (1, 2))
+        panels.append(
+            Panel(
+                title=f"$d = {d}$",
+                xlabel=r"$\Lambda$",
+                ylabel=r"$w^* / \Lambda^e$",
+                yscale="linear",
+                series=(
+                    Series(label="measured", x=s, y=tuple(b / a**e for a, b in zip(s, w, strict=True)), style="points"),
+                ),
+                regions=(
+                    Region(label="proved: between $k_1$ and $k_2$", x=tuple(x), low=tuple(low), high=tuple(high)),
+                ),
+            )
+        )
+    caption = (
+        rf"The measured $w^*$ between the proved lines $k_1 \Lambda^e$ and $k_2 \Lambda^e$, all over $\Lambda^e$, $e = {SHARP[law]}$, {law} law. Each "
+        r"step is a theorem for every $\Lambda$ beyond its $\Lambda_0$, and all $n$ of its range."
+    )
+    return Figure(
+        caption=caption,
+        alt="The measured w* over its power of Lambda lies inside a proved band that narrows in steps.",
+        panels=tuple(panels),
+    )
+
+
+def constants(**found: dict[str, Any]) -> Table:
+    """The theorem's numbers."""
+    return Table(
+        caption=r"$k_1 W < w^* < k_2 W$ and $l_1 < W^\beta \mathcal{L}(w^*) / L^2 \leq l_2$ with $W = \Lambda^e$, for every $n$, $L$, $\sigma$ with $\Lambda \geq "
+        r"\Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$; $\beta = 3/2$ for ReLU, 2 for affine, $1/e = (d-1)/2 + \beta$.",
+        header=("law", "$d$", "$k_1$", "$k_2$", "$l_1$", "$l_2$", r"$\Lambda_0$", "$K$"),
+        rows=tuple(tuple(each["row"]) for each in found.values()),
+    )
+
+
+def chain(**found: dict[str, Any]) -> Table:
+    """The lemmas of both laws: what each says, and the first step of why."""
+    every = {name: (says, because) for each in found.values() for name, says, because in each["lemmas"]}
+    return Table(
+        caption="The chain of lemmas: what each says, and the first step of its reason. The whole reasons and the constants are in the proof files; "
+        "`lipverify check-proof` certifies them again.",
+        header=("lemma", "says", "because"),
+        rows=tuple(
+            (name, first(says), first(because.removeprefix("Because "))) for name, (says, because) in every.items()
+        ),
+    )
+
+
+def first(text: str) -> str:
+    """As many of the first sentences as make a line."""
+    said = ""
+    for sentence in re.split(r"(?<=[^.]{3}\.) ", text):
+        said = f"{said} {sentence}".strip()
+        if len(said) > LINE:
+            break
+    return said
+
+
 THEOREM_2 = Source(
     "S",
     "Theorem 2",
@@ -129,6 +251,10 @@ PROVED: dict[str, Any] = {
     ),
 }
 """$low W < w^* < high W$, $W = \\Lambda^e$, for every n, L and sigma in that range: the exponent is e, without a limit."""
+LINE = 60
+"""Letters of a line of a table."""
+STARTS = (1e3, 1e4, 1e5, 1e6)
+"""The W = Lambda_0^e from which theorems are proved for the picture."""
 SAMPLED = agree(optimum, sampled_optimum, "w^*", of="w", over={"d": (3, 5), "n": 100})
 
 claim(
@@ -178,4 +304,35 @@ claim(
     bound(proved_rates, "e", of="window", low="1/E", high="2/E", sharp="rate", method="certified"),
     expected="supported",
     **PROVED,
+)
+claim(
+    "softmax.window-theorem/{law}",
+    bound(theorem, r"w^* / \Lambda^e", of="window", equals=limit_of_both, within=quarter, method="certified"),
+    bound(closer, "k_2 / k_1 - 1", of="width", high="1/20", twin="1/1000", over={"start": 1e6}, method="certified"),
+    expected="supported",
+    statement=r"k_1 \Lambda^e < w^* < k_2 \Lambda^e, \quad k_2 / k_1 \to 1 \ (\Lambda_0 \to \infty)",
+    agrees=agree(
+        theorem,
+        derived_constant,
+        r"\lim k_1 = \lim k_2",
+        of=("limit", ""),
+        methods=("proved", "derived"),
+        over={"d": (2, 3, 5)},
+    ),
+    figures={
+        "relu": draw(
+            between,
+            **{f"w_{d}": at(windows, d=d) for d in (2, 3, 5)},
+            **{f"edges_{d}_{start:.0f}": at(closer, d=d, start=start) for d in (2, 3, 5) for start in STARTS},
+        ),
+        "*": (),
+    },
+    tables=(
+        draw(constants, **{f"{law}_{d}": at(shown, name=law, d=d) for law in LAWS for d in (2, 3, 5, 8)}),
+        draw(chain, **{law: at(shown, name=law, d=3) for law in LAWS}),
+    ),
+    finding=r"$w^* / \Lambda^e$ stands here as the interval from $k_1$ to $k_2$, which contains it for every context of the range, not as a value that was "
+    r"measured. Noise and bias lie between explicit multiples of $w^{(d-1)/2}/n$ and $w^{-\beta}$: above the loss at one multiple of $\Lambda^e$ no "
+    "minimum can be. `lipverify prove softmax.window-theorem --d 3` prints the chain with its constants, `lipverify check-proof` certifies a file of it again.",
+    **{**PROVED, "over": {"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)}, "corrected": ""},
 )

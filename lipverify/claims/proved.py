@@ -8,29 +8,37 @@ at w*, on tasks of any fixed L'/L, is N + (L'/L)^2 B there, between multiples of
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from lipverify.foundation.shipped import shipped
+
+if TYPE_CHECKING:
+    from lipverify.proofs import Theorem
 
 FOLDER = "proofs"
 """Where in the folder of the checks the committed proofs are, law-d.json."""
 
 
-@lru_cache(maxsize=64)
 def proved_rates(law: str, d: int) -> dict[str, tuple[float, float]]:
     """The exponents of n N in w, of B in w, and of w* and the loss in Lambda, with the error 0.
-
-    From the committed proof, which is certified again; where there is none, from one that is found now.
 
     >>> proved_rates("relu", 3)["bias"]
     (-1.5, 0.0)
     """
+    proof = proved_window(law, d)
+    a, beta = proof.noise_power, proof.beta
+    return {"noise": (a, 0.0), "bias": (-beta, 0.0), "window": (1 / (a + beta), 0.0), "loss": (-beta / (a + beta), 0.0)}
+
+
+@lru_cache(maxsize=64)
+def proved_window(law: str, d: int) -> Theorem:
+    """The window theorem: from the committed proof, which is certified again; where there is none, found now."""
     from lipverify.problem.laws import law_named
-    from lipverify.proofs import load, prove_window
+    from lipverify.proofs import Theorem, load, prove_window
 
     path = shipped() / FOLDER / f"{law}-{d}.json"
     proof = load(path) if path.exists() else prove_window(law_named(law), d)
     missing = proof.failures()
-    if missing or (proof.law, proof.d) != (law, d):
+    if missing or not isinstance(proof, Theorem) or (proof.law, proof.d) != (law, d):
         raise ValueError(f"{path}: not a proof for the {law} law and d = {d}: {'; '.join(missing)}")
-    a, beta = proof.noise_power, proof.beta
-    return {"noise": (a, 0.0), "bias": (-beta, 0.0), "window": (1 / (a + beta), 0.0), "loss": (-beta / (a + beta), 0.0)}
+    return proof

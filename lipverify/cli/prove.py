@@ -22,6 +22,7 @@ PROVABLE = (
     "softmax.bias-",
     "softmax.window-printed",
     "softmax.window-derived",
+    "softmax.window-theorem",
     "softmax.generalization-",
 )
 """The statements that follow from a window theorem and its envelopes."""

@@ -90,6 +90,11 @@ class Proof:
         """B ~ w^-beta."""
         return float(checker.LAWS[checker.family(self.law)][3])
 
+    @property
+    def chain(self) -> list[tuple[checker.Rule, int]]:
+        """The rules of the checker that its lemmas are, each with its stage."""
+        return checker.chain_of(self.data)
+
     def failures(self) -> list[str]:
         """What does not follow, by `lipverify.proofs.checker`; nothing, if this is a proof."""
         return checker.failures(self.data)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.proved import FOLDER, proved_rates
+from lipverify.claims.proved import FOLDER, proved_rates, proved_window
 from lipverify.cli.app import app
 from lipverify.foundation.shipped import shipped
 from lipverify.proofs import checker, load
@@ -78,7 +78,7 @@ def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.Monkey
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "relu-2.json").write_text((shipped() / FOLDER / "affine-2.json").read_text())
     monkeypatch.setattr(proved, "shipped", lambda: tmp_path)
-    proved_rates.cache_clear()
+    proved_window.cache_clear()
     with pytest.raises(ValueError, match="not a proof for the relu law"):
         proved_rates("relu", 2)
-    proved_rates.cache_clear()
+    proved_window.cache_clear()
