@@ -43,6 +43,14 @@ def least_length(d: int) -> Value:
     return float(high), 0.0
 
 
+def every_length(d: int) -> Value:
+    """The largest n E cos^2 over every n, which the limit attains: d - 1 and the bounds of n E q."""
+    from lipverify.linear_transformer.theory.every import cosine_constant
+
+    low, high = (int(each.p) / int(each.q) for each in cosine_constant())
+    return d - 1 + (low + high) / 2, (high - low) / 2
+
+
 def sampled_best(d: int, n: int, contexts: int, seed: int, power: int = 2) -> dict[str, Value]:
     """The best v for each drawn context and the target x(1)^power."""
     from lipverify.linear_transformer.theory.alignment import best_alignment
@@ -117,6 +125,28 @@ claim(
     r"to $15/3 = 5$. The constant of $\sqrt{d/n}$ is $\sqrt{5}$ at $d = 1$ and tends to 1.",
     corrected=SHARP,
 )  # fmt: skip
+claim(
+    "lt.expressive-limit/length/proved",
+    bound(
+        every_length,
+        rf"\sup_n {SQUARE}",
+        high="d + 4",
+        twin="(d + 4)*(1 - 1/1000)",
+        over={"d": (*DIMENSIONS, 1000)},
+        method="symbolic",
+    ),
+    source=THEOREM,
+    kind="derived",
+    expected="supported",
+    title="The best linear readout of a quadratic target: for every n",
+    statement=rf"{RMS} \leq \sqrt{{(d + 4)/n}} \quad \text{{for every }} n",
+    assumes=BEST,
+    finding=r"By exact second moments. $\cos^2 = q + (1-q) B$ rises in $q$, and $\mathbb{E} q \leq 5/n$ gives $\mathbb{E} \cos^2 \leq \frac{5}{n} + (1 - "
+    r"\frac{5}{n}) \frac{d-1}{n-1} \leq \frac{d+4}{n}$ for $n > d$; for $n \leq d$ it is 1 at most. The radius of $g$ is independent of its direction "
+    r"$u$, so $\mathbb{E} q = \mathbb{E}[\sum u^6 / \sum u^4]$, and with $y = n \sum u^4 \geq 1$ the polynomial $p$ with $y\, p(y) = 1 + (y-3)^2 (y-6)^2 "
+    r"(y-1)/324$ is above $1/y$: $n\, \mathbb{E} q$ is below a rational function of $n$, and 5 minus that has positive coefficients in $n - 6$ alone. "
+    r"For $n \leq 5$, $q \leq 1$. Every $d$ follows in the same way; those shown are examples.",
+)
 claim(
     "lt.expressive-limit/dimension",
     exponent(

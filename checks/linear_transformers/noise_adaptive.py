@@ -78,6 +78,16 @@ def distance(d: int, level: int, order: Order, n: float, fixed: str = "no", swap
     }
 
 
+def every_number(order: Order, d: int, level: int, n: int) -> Value:
+    """K over the limit of n E |w - w_ridge|^2 / d, where that is at most K for every number of tokens from n on."""
+    from lipverify.linear_transformer.theory.every import ridge_constant
+    from lipverify.linear_transformer.theory.noise_adaptive import TwoLevels, leading_square
+
+    proved = float(ridge_constant(*PAIR, level, d, n, yy_first=order == "yy-yx"))
+    ratio = proved / leading_square(TwoLevels(*PAIR), d, PAIR[level - 1])
+    return ratio, 1e-12 * ratio
+
+
 def square(d: int, n: int, order: Order) -> Value:
     """n E |w - w_ridge|^2 / d at sigma_2: exactly for d = 1 and 2, the derived limit beyond."""
     from lipverify.linear_transformer.theory.noise_adaptive import TwoLevels, difference, leading_square
@@ -231,6 +241,33 @@ claim(
     r"or, if $\omega_{yy}$ acts first, $b = 1$, its limit is $\frac{n}{d} \mathbb{E}\langle w - w_{\mathrm{ridge}}, w^* \rangle \to "
     r"cv(b(d+2)(1+s) - ds) + (d+1)s/(1+s)^3$.",
     **ORDERS,
+)
+claim(
+    "lt.noise-adaptive/rate/{order}/proved",
+    bound(
+        every_number,
+        r"K \Big/ \lim_n \tfrac{n}{d} \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2",
+        high="4",
+        twin="1",
+        over={"d": (1, 2, 5), "level": (1, 2), "n": 10**6},
+        method="certified",
+    ),
+    source=THEOREM,
+    kind="derived",
+    expected="supported",
+    over={"order": ("yx-yy", "yy-yx")},
+    title="two layers approach ridge at a rate, with a constant, for every number of tokens",
+    statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}(\sigma_i^2)\|^2 / d \leq K / n \quad \text{for every } n \geq 10^6",
+    assumes=(
+        *ASSUMED,
+        EACH,
+        rf"$\sigma_1 = {PAIR[0]:g}$, $\sigma_2 = {PAIR[1]:g}$",
+        "$K$ is given as a multiple of the limit as $n$ grows",
+    ),
+    finding=r"$w - w_{\mathrm{ridge}} = cv (\lambda/n - s) \alpha - \frac{1}{1+s} (\mathbf{I} - \Sigma) w_{\mathrm{ridge}}$. The second moment of the first part "
+    r"is exact given $\Sigma$ and at most a polynomial in $\mathrm{tr}\, \Sigma$, whose moments are those of a chi-squared number; that of the second is at most "
+    r"$\mathbb{E}\, \mathrm{tr} (\mathbf{I} - \Sigma)^2 = d(d+1)/n$. Minkowski's inequality adds them, and all of it times $n$ falls in $n$. The same holds for "
+    "every pair of levels, $d$ and $n$, with another $K$; for short contexts it is large.",
 )
 claim(
     "lt.noise-adaptive/fixed-weights",

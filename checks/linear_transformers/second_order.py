@@ -49,6 +49,14 @@ def offset(weights: str, kappa: float) -> dict[str, float]:
     return {"least": min(beyond), "largest": max(beyond)}
 
 
+def every_offset(kappa: float) -> Value:
+    """The largest C over every kappa and epsilon: at least what whole layers need at one kappa, at most what is proved."""
+    from lipverify.linear_transformer.theory.every import layers_offset
+
+    low, high = offset("minimax", kappa)["largest"], float(layers_offset()) * (1 + 1e-15)
+    return (low + high) / 2, (high - low) / 2
+
+
 def counts(weights: str) -> dict[str, list[int]]:
     """Whole layers for epsilon = 1e-1, 1e-12 and 1e-1000, row by row; kappa = 10, ..., 1e6."""
     columns = [whole(weights, 10.0**power, SHOWN) for power in POWERS]
@@ -201,6 +209,24 @@ claim(
     tables=draw(tabulated, minimax=at(counts, weights="minimax"), universal=at(counts, weights="universal")),
     finding="Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded "
     "remainder; neither multiplies the other.",
+    **THEIRS,
+)
+claim(
+    "lt.second-order/both/proved",
+    bound(every_offset, r"\sup_{\kappa, \epsilon} C", high="4", twin="3/4", over={"kappa": 1e6}, method="certified"),
+    kind="derived",
+    title="both terms together, for every condition number and every accuracy",
+    statement=r"L \leq \frac{\log \kappa}{\log (27/4)} + \frac{\log \log 1/\epsilon}{\log 2} + 4 \quad \text{for every } \kappa \geq 1, \ \epsilon \leq "
+    r"\tfrac{1}{2}",
+    assumes=(
+        *ASSUMED,
+        BEST,
+        r"the number stands between what whole layers need at one $\kappa$ and what is proved for all, 3.66",
+    ),
+    finding=r"With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which rises in $k$. Two inequalities on whole rays, polynomials "
+    r"whose coefficients are all positive after a shift, carry it: $k' \leq (4/27)^{1/2} (k + 1)$ for $k \geq 12/5$, and $k'^2 - 1 \leq \frac{3}{16} "
+    r"(k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ below $(12/5)^2$ in $\log \kappa / \log(27/4) + 0.40$ layers, the second squares "
+    "what is left in each layer; balls give the constants.",
     **THEIRS,
 )
 claim(
