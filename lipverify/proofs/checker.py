@@ -34,6 +34,8 @@ from flint import acb, arb, ctx
 
 FORMAT = "lipverify proof 1"
 BITS = 192
+WEIGHT = "k_"
+"""The names of the k_l of a zonal law, l after it."""
 Ball = Any
 Bounds = dict[str, tuple[str, Ball]]
 """What the constants of a lemma must satisfy: ("at most", ball) or ("at least", ball)."""
@@ -55,13 +57,16 @@ def smooth(k: Known) -> tuple[Bounds, Conditions]:
     """The zonal covariance sum_l k_l P_l of the law has S0 = sum k_l p, S1 = sum k_l p^2, S2 >= sum k_l p q.
 
     Here p = P_l'(1), q = P_l''(1), and B = sum_l k_l E (sum a_i (1 - P_l(t_i)))^2 as to pairs of tokens, with 2 sum_l
-    k_l (1 - P_l(t_i)) for i = j. Affine: k_1 = 1/(3d). Quadratic: k_2 = 2 (d-1) / (d^2 (d+2)). Cosine, over L^2: l
-    even, k_l = N_l b_l^2 / L^2, N_l the number of harmonics, b_l = Gamma(d/2) (2/L)^{d/2-1} J_{d/2-1+l}(L), |b_l| <=
-    (L/2)^l Gamma(d/2) / Gamma(d/2+l) (DLMF 10.14.4), with which the terms beyond the last more than halve from one to
-    the next.
+    k_l (1 - P_l(t_i)) for i = j. Affine: k_1 = 1/(3d). Quadratic: k_2 = 2 (d-1) / (d^2 (d+2)). Zonal: as its
+    name says, times L^2. Cosine, over L^2: l even, k_l = N_l b_l^2 / L^2, N_l the number of harmonics, b_l =
+    Gamma(d/2) (2/L)^{d/2-1} J_{d/2-1+l}(L), |b_l| <= (L/2)^l Gamma(d/2) / Gamma(d/2+l) (DLMF 10.14.4), with which the
+    terms beyond the last more than halve from one to the next.
     """
     d, L, last = k["d"], k["L"], int(k["degree"].unique_fmpz())
-    if last <= 2:
+    named = {int(name.removeprefix(WEIGHT)): ball for name, ball in k.items() if name.startswith(WEIGHT)}
+    if named:
+        weights, rest, halving = named, arb(0), True
+    elif last <= 2:
         weights, rest, halving = {last: 1 / (3 * d) if last == 1 else 2 * (d - 1) / (d**2 * (d + 2))}, arb(0), True
     else:
         nu = d / 2 - 1
@@ -401,11 +406,13 @@ LAWS: dict[str, tuple[int, Rule | None, tuple[Rule, ...], str]] = {
     "affine": (1, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
     "quadratic": (2, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
     "cosine": (80, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
+    "zonal": (0, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
     "relu": (0, None, (tilt, moments, scale, noise, kink, kink_bias), "1.5"),
 }
 """For each law: the last degree that is summed, the lemma about it, the lemmas from each u on, beta.
 
-The cosine law changes its shape with L, which stands after its name: "cosine:2.5". The others scale with L.
+The cosine law changes its shape with L, which stands after its name: "cosine:2.5". The others scale with L. After
+the name of a zonal law stand its k_0, k_1, ... at L = 1: "zonal:0,1,0.5".
 """
 
 
@@ -436,11 +443,24 @@ def family(law: str) -> str:
     return law.partition(":")[0]
 
 
+def own_constant(law: str) -> str:
+    """The L of a law that changes its shape with it; empty for all others."""
+    return law.partition(":")[2] if family(law) == "cosine" else ""
+
+
+def spectrum(law: str) -> dict[int, Ball]:
+    """The k_l of a zonal law, l > 0, those that are not 0; none of another law."""
+    listed = law.partition(":")[2].split(",") if family(law) == "zonal" else []
+    return {degree: arb(text) for degree, text in enumerate(listed) if degree and arb(text) != 0}
+
+
 def start(law: str, d: int) -> dict[str, Ball]:
     """What is given."""
     degree, *_, beta = LAWS[family(law)]
-    L = arb(law.partition(":")[2] or 1)
-    return {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(beta), "degree": arb(degree), "L": L}
+    listed = spectrum(law)
+    given = {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(beta), "L": arb(own_constant(law) or 1)}
+    last = {"degree": arb(max(listed, default=degree))}
+    return given | last | {f"{WEIGHT}{degree}": ball for degree, ball in listed.items()}
 
 
 def gathered(facts: Mapping[int, Mapping[str, Ball]], stage: int) -> dict[str, Ball]:
@@ -467,9 +487,12 @@ def failures(proof: Mapping[str, Any]) -> list[str]:
         return [f"{proof['format']!r}, {proof['theorem']!r}, {law!r}, d = {d!r}: not of the form {FORMAT!r}"]
     stated = [(lemma["name"], lemma["stage"], lemma["says"], lemma["because"]) for lemma in lemmas]
     expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in chain_of(proof)]
-    if (":" in law) != (family(law) == "cosine"):
-        return [f"law {law!r}: cosine has an L after its name, and no other law has"]
-    if proof["theorem"] == "transfer" and ":" in law:
+    if (":" in law) != (family(law) in ("cosine", "zonal")):
+        return [f"law {law!r}: cosine has an L after its name, zonal its spectrum, and no other law has either"]
+    weights = spectrum(law)
+    if family(law) == "zonal" and not (weights and all(ball > 0 and ball.is_finite() for ball in weights.values())):
+        return [f"law {law!r}: a spectrum is of numbers >= 0, of which one beyond the first is positive"]
+    if proof["theorem"] == "transfer" and own_constant(law):
         return [f"law {law!r}: for another L it is another law"]
     if stated != expected:
         return [
@@ -530,8 +553,9 @@ def statement(proof: Mapping[str, Any]) -> str:
     law, d, a, beta = proof["law"], proof["d"], (proof["d"] - 1) / 2, float(LAWS[family(proof["law"])][3])
     k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()}
     u = next(lemma["constants"]["u"] for lemma in proof["lemmas"] if lemma["name"] == "tilt")
-    L = law.partition(":")[2]
-    which, free = f"{family(law)}{f' of L = {L}' if L else ''}, d = {d}: ", "n, sigma" if L else "n, L, sigma"
+    L, listed = own_constant(law), law.partition(":")[2]
+    more = f" of L = {L}" if L else f" with the spectrum L^2 ({listed})" if listed else ""
+    which, free = f"{family(law)}{more}, d = {d}: ", "n, sigma" if L else "n, L, sigma"
     beside, power = f" + {k['b_next']} / w^0.5" if "b_next" in k else "", f"{a + beta - 1:g}"
     W = f"(n L^2 / sigma^2)^(1/{a + beta:g})"
     if proof["theorem"] == "envelope":

@@ -93,7 +93,7 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     Parameters
     ----------
     law
-        Affine, ReLU, Quadratic, for every L; or Cosine, for its own L.
+        Affine, ReLU, Quadratic, Zonal by its spectrum, for every L; or Cosine, for its own L.
     d
         The ambient dimension, >= 2.
     least_w

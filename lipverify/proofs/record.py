@@ -12,9 +12,10 @@ from typing import Any
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.own import Zonal
 from lipverify.proofs import checker
 
-LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine"}
+LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine", Zonal: "zonal"}
 """The laws that the checker knows, by its names."""
 
 
@@ -38,7 +39,7 @@ class Proof:
 
     @property
     def law(self) -> str:
-        """The name of the law; of one that changes its shape with L, its L after a colon."""
+        """The name of the law; of one that changes its shape with L, its L after a colon; of a zonal one its k_l."""
         return str(self.data["law"])
 
     def constant(self, L: float | None) -> float:
@@ -49,7 +50,7 @@ class Proof:
         InvalidInput
             If it is not the law's own.
         """
-        own = self.law.partition(":")[2]
+        own = checker.own_constant(self.law)
         if own and L is not None and float(own) != L:
             raise InvalidInput(
                 f"L = {L:g}: this is about {self.law}, which is another law for another L; prove it for that."
@@ -127,4 +128,10 @@ def named(law: Law) -> str:
         raise OutOfReach(
             f"law = {law!r}: theorems are proved for {', '.join(LAWS.values())}; use `growth` for a limit exponent."
         )
+    if isinstance(law, Zonal):
+        if law.spectrum is None:
+            raise OutOfReach(
+                f"law = {law!r}: a kernel is a function, which no ball encloses; give Zonal(spectrum=...)."
+            )
+        return f"zonal:{','.join(map(repr, law.spectrum))}"
     return f"cosine:{law.L!r}" if isinstance(law, Cosine) else LAWS[type(law)]

@@ -20,7 +20,7 @@ from lipverify.proofs.search import Reach, extended, find, powers
 WINDOW = 1e4
 """By default a theorem begins where W = Lambda^e is 10^4,"""
 SHARE_OF_N = 1e27
-"""or where Lambda is this, which leaves three decades up to the longest context of a `Problem`."""
+"""or where Lambda is this, which leaves three decades up to the longest context of a `Problem`, if that is enough."""
 L_OVER_SIGMA = 10.0
 """By default it covers every L <= 10 sigma, unless"""
 FEWEST = 10.0
@@ -156,7 +156,7 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     >>> round(low, 3), round(high, 3)
     (1.674, 1.857)
     """
-    if ":" in theorem.law:
+    if checker.own_constant(theorem.law):
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
     return Transfer(extended(theorem.data, "transfer", checker.transfer, {"rho": f"{rho:.12g}"}))
@@ -165,11 +165,18 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
 def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_tokens: float | None = None) -> Theorem:
     r"""Prove between which multiples of Lambda^e the optimal w* lies.
 
-    Parameters ---------- law Affine, ReLU or Quadratic: the theorem holds for every L, whatever that of the law; or
-    Cosine, for its own L. d The ambient dimension, >= 2. least_lambda The least Lambda = n L^2 / sigma^2; by default
-    W = Lambda^e >= 10^4, or Lambda >= 10^27 if that comes first, and ten times that W if nothing can be proved from
-    there. least_tokens K in n >= K W^{(d-1)/2 + beta - 1}; by default W_least / 100, which covers every L <= 10
-    sigma, and 10 at least.
+    Parameters
+    ----------
+    law
+        Affine, ReLU or Quadratic: the theorem holds for every L, whatever that of the law; Cosine, for its own L; or
+        `Zonal(spectrum=...)`, where L is a factor of f.
+    d
+        The ambient dimension, >= 2.
+    least_lambda
+        The least Lambda = n L^2 / sigma^2; by default W = Lambda^e >= 10^4, or Lambda >= 10^27 if that comes first;
+        where nothing can be proved from there, ten times that W, then 10^4 and 10^5.
+    least_tokens
+        K in n >= K W^{(d-1)/2 + beta - 1}; by default W_least / 100, which covers every L <= 10 sigma, and 10 at least.
 
     Returns
     -------
@@ -198,7 +205,7 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
         starts = [number("least_lambda", least_lambda, "the least Lambda,", least=1) ** (1 / power)]
     else:
         first = min(WINDOW, float(f"{SHARE_OF_N ** (1 / power):.2g}"))
-        starts = [first, 10 * first]
+        starts = sorted({first, 10 * first, WINDOW, 10 * WINDOW})
     return Theorem(_first_found(law_name, d, [Reach(W, _tokens(W, least_tokens)) for W in starts]))
 
 

@@ -12,12 +12,18 @@ from typing import Any
 
 import pytest
 
-from lipverify.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
 from lipverify.problem.law import Law
 from lipverify.proofs import checker, load, prove_envelope, prove_window
 from lipverify.proofs.twins import twins
 
-LAWS: dict[str, Law] = {"affine": Affine(), "quadratic": Quadratic(), "relu": ReLU(), "cosine": Cosine(L=2.0)}
+LAWS: dict[str, Law] = {
+    "affine": Affine(),
+    "quadratic": Quadratic(),
+    "relu": ReLU(),
+    "cosine": Cosine(L=2.0),
+    "zonal": Zonal(spectrum=(3.0, 1.0, 0.5, 0.0, 0.25)),
+}
 CASES = [(law, d) for law in LAWS for d in (2, 3, 5, 8)]
 
 
@@ -123,3 +129,15 @@ def test_a_proof_file_is_read_back(tmp_path: Path) -> None:
         proved.save(tmp_path / "proof.json")
         assert load(tmp_path / "proof.json") == proved
         assert proved.failures() == []
+
+
+@pytest.mark.parametrize(
+    "law", ["zonal", "zonal:", "zonal:1", "zonal:0,-1", "zonal:0,nan", "zonal:0,inf", "affine:0,1"]
+)
+def test_a_spectrum_that_is_none_is_rejected(law: str) -> None:
+    false = proof("zonal", 3) | {"law": law}
+    assert checker.failures(false)
+
+
+def test_another_spectrum_needs_another_proof() -> None:
+    assert checker.failures(proof("zonal", 3) | {"law": "zonal:3.0,1.0,0.5,0.0,0.26"})

@@ -13,11 +13,17 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import OutOfReach
-from lipverify.laws import Affine, Cosine, Quadratic, ReLU
-from lipverify.problem.law import RidgeLaw
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
+from lipverify.problem.law import Law
 from lipverify.proofs import Envelope, prove_envelope
 
-LAWS: dict[str, RidgeLaw] = {"affine": Affine(), "quadratic": Quadratic(), "relu": ReLU(), "cosine": Cosine(L=2.0)}
+LAWS: dict[str, Law] = {
+    "affine": Affine(),
+    "quadratic": Quadratic(),
+    "relu": ReLU(),
+    "cosine": Cosine(L=2.0),
+    "zonal": Zonal(spectrum=(0.0, 1.0, 0.5, 0.0, 0.25)),
+}
 ROUNDING = 1e-9
 """The exact method's own relative error is at most 1e-9 here; the envelopes hold for the true values."""
 dimensions = st.integers(2, 20)
@@ -116,13 +122,18 @@ def test_averages_of_deficits_by_sampling(d: int) -> None:
     assert mean - 4 * error <= proved.constants["M"] / w <= 4 / 3 * (mean + 4 * error)
 
 
-def links(law: str, z: np.ndarray) -> list[np.ndarray]:
-    """The link functions of a law at <q, x>, each to be weighted by an independent amplitude."""
+def links(law: str, d: int, z: np.ndarray) -> list[np.ndarray]:
+    """The link functions of a law at <q, x>, d = 2 or 3, each to be weighted by an independent amplitude of size 1."""
+    # E_q P_l(<q, x>) P_l(<q, x'>) is P_l(<x, x'>) over the number of harmonics
+    first, second = z, 2 * z**2 - 1 if d == 2 else (3 * z**2 - 1) / 2
+    fourth = 8 * z**4 - 8 * z**2 + 1 if d == 2 else (35 * z**4 - 30 * z**2 + 3) / 8
+    harmonics = zip((first, second, fourth), (2, 2, 2) if d == 2 else (3, 5, 9), (1.0, 0.5, 0.25), strict=True)
     return {
-        "affine": [z],
+        "affine": [z / math.sqrt(3)],
         "quadratic": [z**2],
         "cosine": [np.cos(2 * z)],
-        "relu": [np.maximum(z, 0), np.maximum(-z, 0)],
+        "relu": [np.maximum(z, 0) / math.sqrt(3), np.maximum(-z, 0) / math.sqrt(3)],
+        "zonal": [math.sqrt(k * count) * P for P, count, k in harmonics],
     }[law]
 
 
@@ -138,9 +149,9 @@ def test_both_terms_by_sampling_whole_contexts(law: str, d: int) -> None:
         points /= np.linalg.norm(points, axis=1)[:, None]
         a = np.exp(w * (points[1:] @ points[0] - 1))
         a /= a.sum()
-        values = links(law, points @ q / np.linalg.norm(q))
+        values = links(law, d, points @ q / np.linalg.norm(q))
         noise.append(float(a @ a))
-        bias.append(LAWS[law].amplitude_variance * sum(float(a @ f[1:] - f[0]) ** 2 for f in values))
+        bias.append(sum(float(a @ f[1:] - f[0]) ** 2 for f in values))
     for (low, high), drawn in ((proved.noise(n, w), noise), (proved.bias(n, w), bias)):
         mean, error = np.mean(drawn), np.std(drawn) / math.sqrt(len(drawn))
         assert error < 0.1 * mean

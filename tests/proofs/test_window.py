@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Cosine, Linear, Quadratic, ReLU
+from lipverify.laws import Affine, Cosine, Linear, Quadratic, ReLU, Zonal
 from lipverify.problem.laws import Scaled
 from lipverify.proofs import Theorem, prove_transfer, prove_window
 
@@ -123,3 +123,50 @@ def test_the_window_of_another_constant_costs_what_is_proved(law: str, ratio: fl
     low, high = proved.worse
     assert low - 1e-9 <= away / own.loss <= high + 1e-9
     assert high / low < 1.6  # how far low and high are apart at this least_lambda, to the powers a and -beta
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=10)
+@given(
+    st.sampled_from((2, 3, 5)),
+    st.lists(st.floats(0, 2), min_size=1, max_size=3).filter(lambda each: sum(each) > 0.1),
+    st.floats(0, 6),
+)
+def test_a_law_by_its_spectrum_has_its_window_between_the_lines(d: int, spectrum: list[float], more: float) -> None:
+    law = Zonal(spectrum=(1.0, *spectrum))
+    power = (d - 1) / 2 + 2
+    try:
+        proved = prove_window(law, d, least_lambda=1e5**power)
+    except OutOfReach:
+        assume(False)
+        raise
+    n = math.ceil(proved.least_lambda * 10**more * (1 + 1e-9))
+    assume(n <= 1e30)
+    assert proved.covers(n)
+    found = lv.optimal_window(lv.Problem(d=d, n=n, law=law, sigma=1.0))
+    low, high = proved.window(n)
+    assert low - found.w_error < found.w < high + found.w_error
+
+
+def test_the_affine_law_by_its_spectrum_has_the_same_theorem() -> None:
+    one, other = prove_window(Zonal(spectrum=(0.0, 1 / 9)), d=3), prove_window(Affine(), d=3)
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-9)
+
+
+def test_the_factor_of_a_law_by_its_spectrum_is_free() -> None:
+    proved = prove_window(Zonal(spectrum=(0.0, 1.0, 0.5)), d=3)
+    n, L = 1e10, 10.0
+    assert proved.window(n, L) == pytest.approx(proved.window(n * L**2))
+    assert prove_transfer(proved, 2.0).worse[0] > 1
+
+
+def test_a_kernel_that_is_a_function_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="no ball encloses"):
+        prove_window(Zonal(lambda t: t**3), d=3)
+
+
+@pytest.mark.parametrize("d", [20, 30])
+@pytest.mark.parametrize("law", sorted(LAWS))
+def test_many_dimensions_are_reached(law: str, d: int) -> None:
+    proved = prove_window(LAWS[law](), d, least_lambda=(1e4 if d == 20 else 1e5) ** ((d - 1) / 2 + 2))
+    assert 0.5 < proved.low / proved.limit[0] < 1 < proved.high / proved.limit[1] < 2
