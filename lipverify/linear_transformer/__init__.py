@@ -3,6 +3,7 @@
 layer, tokens       what a layer does, token by token; its parametrisations
 implicit            the linear model that every layer keeps, and its recursion
 attention, collapsed  the same on second moments, with its adjoint: the cost does not grow with n
+prompts             covariates with a covariance: one layer's exact risk and best preconditioner, sampled models
 regression/         contexts, laws of the noise, ridge baselines, the Bayes floor, the adjusted loss
 gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues
 theory/             what the theorems speak of: printed formulas, corrections, exact recursions
@@ -27,8 +28,17 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify.linear_transformer.collapsed import readout
     from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+    from lipverify.linear_transformer.gdplusplus.spectrum import spectral_mean
     from lipverify.linear_transformer.implicit import trajectory
     from lipverify.linear_transformer.layer import Diagonal, GDPlusPlus, Layer, SingleHead
+    from lipverify.linear_transformer.prompts import (
+        Prompts,
+        best_step,
+        draw_prompts,
+        preconditioned,
+        sampled_risk,
+        step_risk,
+    )
     from lipverify.linear_transformer.regression.adjusted import evaluation
     from lipverify.linear_transformer.regression.bayes import Bayes
     from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
@@ -44,16 +54,23 @@ __all__ = [
     "Diagonal",
     "GDPlusPlus",
     "Layer",
+    "Prompts",
     "Regression",
     "SingleHead",
     "Tokens",
     "TunedRR",
     "UniformNoise",
+    "best_step",
     "draw_contexts",
+    "draw_prompts",
     "evaluation",
     "forward",
     "optimal_gdplusplus",
+    "preconditioned",
     "readout",
+    "sampled_risk",
+    "spectral_mean",
+    "step_risk",
     "trajectory",
 ]
 
@@ -67,16 +84,23 @@ __getattr__, __dir__ = lazy(
         "Diagonal": "layer",
         "GDPlusPlus": "layer",
         "Layer": "layer",
+        "Prompts": "prompts",
         "Regression": "regression.contexts",
         "SingleHead": "layer",
         "Tokens": "tokens",
         "TunedRR": "regression.ridge",
         "UniformNoise": "regression.noise",
+        "best_step": "prompts",
         "draw_contexts": "regression.contexts",
+        "draw_prompts": "prompts",
         "evaluation": "regression.adjusted",
         "forward": "tokens",
         "optimal_gdplusplus": "gdplusplus.optimum",
+        "preconditioned": "prompts",
         "readout": "collapsed",
+        "sampled_risk": "prompts",
+        "spectral_mean": "gdplusplus.spectrum",
+        "step_risk": "prompts",
         "trajectory": "implicit",
     },
 )

@@ -64,7 +64,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         fix = msgspec.structs.force_setattr
         fix(self, "d", whole("d", self.d, 2, "the ambient dimension", LARGEST_D))
-        fix(self, "n", _context_length(self.n))
+        fix(self, "n", context_length(self.n))
         fix(self, "sigma", _noise(self.sigma))
         if not isinstance(self.law, Law):
             raise InvalidInput(f"law = {shown(self.law)} is not a law; use for example ReLU(L=1.0).")
@@ -126,7 +126,7 @@ def require_isotropic(problem: Problem, what: str) -> None:
         )
 
 
-def _context_length(n: Any) -> int | float:
+def context_length(n: Any) -> int | float:
     """Integers stay what they are, and so do doubles, as integers up to 2^53: beyond, they have no next integer."""
     rule = f"the context length must be an integer (or integral float) from 1 to {LARGEST_N:g}."
     try:

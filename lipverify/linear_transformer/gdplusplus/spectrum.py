@@ -21,6 +21,7 @@ exact moments E tr Sigma^k, k <= 3, when it is made, and higher ones by the test
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,6 +34,12 @@ from lipverify.foundation.validation import number, whole
 
 PANEL, POINTS = 0.5, 20
 """Width in sqrt(t) and Gauss-Legendre points of a panel: sqrt(t) is the variable in which e^{-t/2} has one scale."""
+COARSER = 16
+"""Points of a panel in the rule that shows the error of a mean."""
+ROUNDING = 2.0**-44
+"""Of a sum of a few hundred nodes and of the densities there, relative."""
+NEARLY = 1e-3
+"""What a power of t towards 0 is told from another by."""
 ACCURACY = 1e-10
 """Relative error in the exact moments from which on a rule is refused."""
 
@@ -130,6 +137,50 @@ def spectral_rule(n: int, d: int, degree: int = 3, points: int = POINTS, reach: 
     for shared in (t, log_weights):
         shared.setflags(write=False)
     return SpectralRule(t, log_weights, float(min(end**2, reach or end**2)), error)
+
+
+def spectral_mean(
+    f: Callable[[Floats], Floats], n: int, d: int, at_zero: float = 0.0, degree: int = 3
+) -> tuple[float, float]:
+    """E tr f(Sigma) / d for Sigma = sum of n terms x x^T, x ~ N(0, I) in R^d, and its error; n < d is allowed.
+
+    Parameters
+    ----------
+    f
+        A function of eigenvalues > 0, smooth there.
+    n, d
+        Tokens and dimension.
+    at_zero
+        f(0), for the d - n eigenvalues that are 0 where n < d.
+    degree
+        f grows no faster than t^degree.
+
+    Returns
+    -------
+    value, error
+        The error is the change with a coarser rule, and what the rule's own moments are off by.
+
+    Raises
+    ------
+    InvalidInput
+        If the mean is infinite, as that of 1/t is for |n - d| < 2.
+
+    >>> value, error = spectral_mean(lambda t: 1 / t, n=5, d=20)  # the pseudoinverse: n / d of 1 / (d - n - 1)
+    >>> abs(value - 5 / 20 / 14) <= error < 1e-12
+    True
+    """
+    more, fewer = max(n, d), min(n, d)
+    fine, rough = (spectral_rule(more, fewer, degree, points) for points in (POINTS, COARSER))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steepness = np.diff(np.log(np.abs(f(fine.t[1::-1]))))[0] / -np.diff(np.log(fine.t[1::-1]))[0]
+    # rho falls like t^{(|n - d| - 1) / 2} towards 0
+    if steepness > (more - fewer + 1) / 2 - NEARLY:
+        raise InvalidInput(
+            f"n = {n}, d = {d}: f grows like t^-{steepness:.3g} towards 0: no mean; use |n - d| > 1."
+        )
+    value, other = ((rule.mean(f(rule.t)) + (d - fewer) * at_zero) / d for rule in (fine, rough))
+    size = (fine.mean(np.abs(f(fine.t))) + (d - fewer) * abs(at_zero)) / d
+    return value, abs(value - other) + (fine.error + ROUNDING) * size
 
 
 def trace_moments(n: int, d: int) -> tuple[int, int, int, int]:

@@ -118,7 +118,7 @@ def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[
     random = generator(seed, stream, chunk)
     sigma = regression.noise.draw(random.random(CHUNK))
     task = random.standard_normal((CHUNK, d))
-    root = _wishart_root(random, d + 1, n)
+    root = wishart_root(random, d + 1, n)
     mixing = np.zeros((CHUNK, d + 1, d + 1))
     mixing[:, :d, :d] = np.eye(d)
     mixing[:, d, :d], mixing[:, d, d] = task, sigma
@@ -126,7 +126,7 @@ def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[
     return root @ root.swapaxes(1, 2), task, sigma
 
 
-def _wishart_root(random: np.random.Generator, size: int, n: int) -> Floats:
+def wishart_root(random: np.random.Generator, size: int, n: int) -> Floats:
     """T with T T^T of Wishart's law: Bartlett's triangle, or the tokens themselves where they are too few for it."""
     if n < size:
         return random.standard_normal((CHUNK, size, n))
