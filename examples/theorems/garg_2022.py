@@ -1,0 +1,60 @@
+"""What can transformers learn in-context? The baselines for linear functions, x and w normal, in units of E <w, x>^2.
+
+Least squares, averaging and the Bayes floor at every n, also at n < d, where nobody sees all of w.
+"""
+
+import numpy as np
+
+from lipverify.claims import agree, bound, claim
+from lipverify.linear_transformer import Prompts, sampled_risk, spectral_mean, step_risk
+
+PAPER = "Garg, Tsipras, Liang, Valiant, NeurIPS 2022"
+
+
+def ridge(d, n, sigma, penalty):
+    """The exact risk of ridge: bias and noise on the eigenvalues of sum x x^T, Wishart with n degrees of freedom."""
+    return spectral_mean(lambda t: (penalty**2 + sigma**2 * t) / (t + penalty) ** 2, n, d, at_zero=1.0)
+
+
+def least_squares(d, n, sigma):
+    return ridge(d, n, sigma, 0.0)
+
+
+def bayes(d, n, sigma):
+    """The posterior mean is ridge with the variance of the noise."""
+    return ridge(d, n, sigma, sigma**2)
+
+
+def averaging(d, n, sigma):
+    """w = (1/n) sum y x, a step of gradient descent with the identity."""
+    risk = step_risk(Prompts(n, np.ones(d), sigma=sigma), np.eye(d))
+    return risk.value / d, risk.error / d
+
+
+def sampled(d, n, sigma, name, contexts, seed):
+    """The same estimators on sampled prompts, from their second moments."""
+
+    def weights(gram):
+        shifted = gram[:, :d, :d] + (sigma**2 if name == "bayes" else 0.0) * np.eye(d)
+        inverse = np.eye(d) / n if name == "averaging" else np.linalg.pinv(shifted, rcond=1e-10, hermitian=True)
+        return (inverse @ gram[:, :d, d:])[..., 0]
+
+    risk, half_width = sampled_risk(Prompts(n, np.ones(d), sigma=sigma), weights, contexts // 8, seed)
+    return risk / d, half_width / d
+
+
+# fmt: off
+def fact(name, exact, words, over, **bounds):
+    cells = {"d": 5, "n": (3, 15), "sigma": (0.5, 1.0)}
+    claim(f"garg.{name}", bound(exact, "R", **bounds), over={"d": (5, 20)} | over, kind="derived", expected="supported",
+          agrees=agree(exact, sampled, "R", over=cells, given={"name": name}),
+          source=(PAPER, "section 3.1 and Figure 2, the baselines", words))
+
+
+fact("least-squares", least_squares, "least squares, of least norm where $n < d$",
+     {"n": (2, 12, 40), "sigma": (0.0, 1.0)}, within=1e-10,
+     equals="max(0, 1 - n/d) + sigma**2 * min(n, d) / d / (abs(n - d) - 1)")
+fact("averaging", averaging, "averaging, $w = (1/n) \\sum_i y_i x_i$",
+     {"n": (2, 10, 40), "sigma": (0.0, 1.0)}, equals="(d + 1 + sigma**2) / n", within=1e-12)
+fact("bayes", bayes, "at $n < d$ even the best misses $1 - n/d$, and with noise more",
+     {"n": (2, 3), "sigma": (0.1, 1.0)}, low="1 - n/d", strict=True, twin="1 - n/d + sigma**2 * n / d")

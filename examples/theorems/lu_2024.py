@@ -1,0 +1,60 @@
+"""Asymptotic theory of in-context learning by linear attention: kappa d pretraining tasks, alpha d tokens.
+
+Pretraining has no end. Beside the limit stands the risk at finite d: exact for a pool of tasks, a mean over pools.
+"""
+
+import numpy as np
+
+from lipverify.claims import agree, bound, claim
+from lipverify.linear_transformer import Prompts, best_step, preconditioned, sampled_risk, step_risk
+
+PAPER = "Lu, Letey, Zavatone-Veth, Maiti, Pehlevan, PNAS 122 (2025), arXiv 2405.11751"
+
+
+def over_pools(measure, d, kappa, alpha, rho, seed, pools=60):
+    """The mean over pools, w ~ N(0, I), of what the layer that is best for a pool does on new tasks; x ~ N(0, I/d)."""
+    values, x, n = [], np.full(d, 1 / d), round(alpha * d)
+    for pool in range(pools):
+        W = np.random.default_rng((seed, d, pool)).normal(size=(round(kappa * d), d))
+        best = best_step(Prompts(n, x, tasks=W.T @ W / len(W), sigma=rho**0.5))
+        values.append(measure(Prompts(n, x, sigma=rho**0.5), best, pool))
+    return np.mean(values), 1.96 * np.std(values, ddof=1) / pools**0.5
+
+
+def risk(d, kappa, alpha, rho, seed):
+    return over_pools(lambda new, A, pool: step_risk(new, A).value, d, kappa, alpha, rho, seed)
+
+
+def forward_pass(d, kappa, alpha, rho, seed, contexts):
+    def sampled(new, A, pool):
+        return sampled_risk(new, [preconditioned(A, new.n)], contexts // 40, seed, stream=f"pool/{pool}")[0]
+
+    return over_pools(sampled, d, kappa, alpha, rho, seed + 1)
+
+
+def limit(kappa, alpha, rho):
+    """E (1 - F)^2 + theta F^2, F = s/(s + theta), s of Marchenko and Pastur's law, M = E 1/(s + theta)"""
+    theta, c = (1 + rho) / alpha, (1 + rho) / alpha + 1 - 1 / kappa
+    root = np.sqrt(c**2 + 4 * theta / kappa)
+    M = 2 / (c + root)
+    once, twice = theta * M, theta**2 * M * (1 + (c + 2 / kappa) / root) / (c + root)  # E (1 - F), E (1 - F)^2
+    return twice + theta * (1 - 2 * once + twice)
+
+
+def correction(d, kappa, alpha, rho, seed):
+    value, error = risk(d, kappa, alpha, rho, seed)
+    return d * (value - limit(kappa, alpha, rho)), d * error
+
+
+# fmt: off
+RHO = {"rho": 0.1}
+OVER = RHO | {"kappa": (0.5, 2.0, 10.0), "alpha": (1.0, 4.0)}
+CURVE = (PAPER, "Result 2 as pretraining grows", "the limit of the error on new tasks; formula derived anew")
+SAME = agree(risk, forward_pass, "e_d", over=RHO | {"kappa": (0.5, 2.0), "alpha": 1.0, "d": 10})
+claim("lu.curve", bound(correction, "d (e_d - e)", low=0, high=0.3, twin={"low": 0.3}, method="montecarlo"),
+      over=OVER | {"d": (10, 20, 40)}, source=CURVE, kind="derived", expected="supported", agrees=SAME)
+claim("lu.curve/finite", bound(risk, "e_d", equals=limit, within=1e-3, method="montecarlo"), source=CURVE,
+      over=OVER | {"d": 10}, kind="stronger", expected="refuted", corrected="the limit and at most $0.3/d$ more")
+claim("lu.transition", bound(risk, "e_d", equals="max(0, 1 - kappa)", within=1e-3, method="montecarlo"), kind="printed",
+      over=RHO | {"d": (10, 40), "kappa": (0.5, 0.9, 1.5, 4.0), "alpha": 1e9}, expected="supported",
+      source=(PAPER, "task diversity", r"a transition at $\kappa = 1$: below, $1 - \kappa$ is left at any length"))
