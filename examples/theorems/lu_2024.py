@@ -33,7 +33,7 @@ def forward_pass(d, kappa, alpha, rho, seed, contexts):
 
 
 def limit(kappa, alpha, rho):
-    """E (1 - F)^2 + theta F^2, F = s/(s + theta), s of Marchenko and Pastur's law, M = E 1/(s + theta)"""
+    """E (1 - F)^2 + theta F^2, F = s/(s + theta), s of Marchenko and Pastur's law, M = E 1/(s + theta)."""
     theta, c = (1 + rho) / alpha, (1 + rho) / alpha + 1 - 1 / kappa
     root = np.sqrt(c**2 + 4 * theta / kappa)
     M = 2 / (c + root)

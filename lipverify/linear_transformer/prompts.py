@@ -29,7 +29,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.streams import generator
-from lipverify.foundation.validation import number, whole
+from lipverify.foundation.validation import number, numbers, whole
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer, Parametrisation, written_out
 from lipverify.linear_transformer.regression.contexts import CHUNK, wishart_root
@@ -83,9 +83,7 @@ class Prompts:
         for name, value in fields:
             kept = _semidefinite(name, value)
             if len(kept) != len(covariance):
-                raise InvalidInput(
-                    f"{name}: it is of size {len(kept)}, covariance of size {len(covariance)}; use one d."
-                )
+                raise InvalidInput(f"{name} is of size {len(kept)}, covariance of size {len(covariance)}; use one d.")
             object.__setattr__(self, name, kept)
 
     @property
@@ -168,10 +166,15 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
 
 
 def preconditioned(A: Any, n: float, B: Any = None) -> Layer:
-    r"""The layer that takes a step with the preconditioner A, and moves the covariates by -(1/n) B G A x.
+    r"""The layer that takes a step with the preconditioner A, and moves the covariates by -(1/n) B G A^T x.
 
-    P = [[B, 0], [0, 1]] and Q = -[[A, 0], [0, 0]] / n. Without B, layers A_1, ..., A_L predict what L steps of gradient
-    descent on (1/2n) sum_i (<w, x_i> - y_i)^2 from w = 0 do, with these preconditioners.
+    P = [[B, 0], [0, 1]] and Q = -[[A^T, 0], [0, 0]] / n: one layer predicts <x, A h>. Without B, layers A_1, ..., A_L
+    predict what L steps of gradient descent on (1/2n) sum_i (<w, x_i> - y_i)^2 from w = 0 do, so preconditioned.
+
+    Raises
+    ------
+    InvalidInput
+        If A is no square matrix, or B not of its shape.
 
     Source: Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023, sections 3 and 4.
 
@@ -179,9 +182,11 @@ def preconditioned(A: Any, n: float, B: Any = None) -> Layer:
     [[[-0.5, -0.0], [-0.0, -0.0]]]
     """
     A = np.array(rows("A", A))
+    B = np.zeros_like(A) if B is None else np.array(rows("B", B))
+    if not A.shape == A.T.shape == B.shape:
+        raise InvalidInput(f"A has shape {A.shape} and B {B.shape}: both are of shape (d, d).")
     P, Q = np.zeros((2, len(A) + 1, len(A) + 1))
-    P[:-1, :-1], P[-1, -1] = (0.0 if B is None else np.array(rows("B", B))), 1.0
-    Q[:-1, :-1] = A
+    P[:-1, :-1], P[-1, -1], Q[:-1, :-1] = B, 1.0, A.T
     return Layer(P[None], -Q[None] / context_length(n))
 
 
@@ -256,7 +261,7 @@ def _root(matrix: Floats) -> Floats:
 def _semidefinite(name: str, value: Any) -> Rows:
     """A positive semidefinite matrix, from itself or from its diagonal, as rows."""
     if np.ndim(value) == 1:
-        value = np.diag(np.asarray(value, dtype=float))
+        value = np.diag(numbers(name, value))
     found = np.array(rows(name, value))
     square = found.shape[0] == found.shape[1]
     allowed = 8 * len(found) * EPS * float(np.max(np.abs(found)))

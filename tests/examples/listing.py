@@ -1,4 +1,4 @@
-"""The list of theorems in `examples/theorems/README.md`, from the files: `python -m tests.examples.listing` writes it."""
+"""The list in `examples/theorems/README.md`, from the files: `python -m tests.examples.listing` writes it."""
 
 from __future__ import annotations
 

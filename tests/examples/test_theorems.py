@@ -1,4 +1,4 @@
-"""Theorems of other papers, as users' files: each verifies as recorded, is short, and uses the public interface alone."""
+"""Theorems of other papers, as users' files: each verifies as recorded, is short, and uses public names alone."""
 
 from __future__ import annotations
 

@@ -175,9 +175,7 @@ def spectral_mean(
         steepness = np.diff(np.log(np.abs(f(fine.t[1::-1]))))[0] / -np.diff(np.log(fine.t[1::-1]))[0]
     # rho falls like t^{(|n - d| - 1) / 2} towards 0
     if steepness > (more - fewer + 1) / 2 - NEARLY:
-        raise InvalidInput(
-            f"n = {n}, d = {d}: f grows like t^-{steepness:.3g} towards 0: no mean; use |n - d| > 1."
-        )
+        raise InvalidInput(f"n = {n}, d = {d}: f grows like t^-{steepness:.3g} towards 0: no mean; use |n - d| > 1.")
     value, other = ((rule.mean(f(rule.t)) + (d - fewer) * at_zero) / d for rule in (fine, rough))
     size = (fine.mean(np.abs(f(fine.t))) + (d - fewer) * abs(at_zero)) / d
     return value, abs(value - other) + (fine.error + ROUNDING) * size
