@@ -1,0 +1,94 @@
+"""The page `docs/statements.md`, from claims and `checks/sentences.toml`: `python -m tests.docs.statements` writes it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from typing import NamedTuple, get_args
+
+from lipverify.claims.claim import Claim
+from lipverify.claims.ledger import Kind
+from lipverify.claims.library import contents
+from lipverify.claims.profile import profile_named
+from lipverify.claims.registry import all_claims
+from tests import ROOT
+
+PAGE = ROOT / "docs" / "statements.md"
+SOURCES = {
+    "S": "The slides",
+    "A": "The summary",
+    "R": "Reviews and rebuttal",
+    "V": "Linear transformers, with reviews and rebuttals",
+}
+MARKS = {"supported": "✓", "refuted": "✗", "inconclusive": "?"}
+HEAD = """\
+# Every sentence of the sources
+
+What the sources assert, sentence by sentence in shortened words, with the statements that check it or the reason why
+there is none; then every statement with its claims by kind and recorded verdict (✓ supported, ✗ refuted, ? open).
+`lipverify explain ID` says more of any of them. Made from the claims and `checks/sentences.toml`, and compared with
+them by the tests.
+"""
+
+
+class Sentence(NamedTuple):
+    """A sentence: where it stands, what it says, and its claims or the reason why it has none."""
+
+    source: str
+    place: str
+    words: str
+    claims: tuple[str, ...] = ()
+    why: str = ""
+
+
+def sentences() -> list[Sentence]:
+    """The list."""
+    listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["sentence"]
+    return [Sentence(**{**each, "claims": tuple(each.get("claims", ()))}) for each in listed]
+
+
+def by_stem() -> dict[str, list[Claim]]:
+    """The claims of each statement, in the order of the report."""
+    found: dict[str, list[Claim]] = {}
+    for claim in all_claims(profile_named("quick")):
+        found.setdefault(claim.id.partition("/")[0], []).append(claim)
+    return found
+
+
+def verdicts(claims: list[Claim]) -> str:
+    """How many of each verdict."""
+    counts = Counter(MARKS[str(claim.expected)] for claim in claims)
+    return " ".join(f"{counts[mark]} {mark}" for mark in MARKS.values() if counts[mark])
+
+
+def said(sentence: Sentence) -> str:
+    """A sentence as an item of its list."""
+    end = ", ".join(f"`{stem}`" for stem in sentence.claims) if sentence.claims else f"*none: {sentence.why}*"
+    return f"- {sentence.place}: {sentence.words}. → {end}\n"
+
+
+def row(stem: str, claims: list[Claim]) -> str:
+    """A statement with its claims by kind."""
+    kinds = (verdicts([claim for claim in claims if claim.kind == kind]) for kind in get_args(Kind))
+    return f"| `{stem}` | {contents().headings[stem].title} | " + " | ".join(kinds) + " |\n"
+
+
+def page() -> str:
+    """The whole page."""
+    listed, found = sentences(), by_stem()
+    missing = sum(not each.claims for each in listed)
+    parts = [
+        HEAD,
+        f"\n{len(listed)} sentences: {len(listed) - missing} with claims, {missing} with a reason for none.\n",
+    ]
+    for source, title in SOURCES.items():
+        parts += [f"\n## {title}\n\n", *(said(each) for each in listed if each.source == source)]
+    kinds = get_args(Kind)
+    parts += [
+        f"\n## Kinds and verdicts\n\n| statement | title | {' | '.join(kinds)} |\n|---|---|{'---|' * len(kinds)}\n"
+    ]
+    return "".join([*parts, *(row(stem, claims) for stem, claims in found.items())])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
