@@ -1,4 +1,4 @@
-"""The page `docs/statements.md`, from claims and `checks/sentences.toml`: `python -m tests.docs.statements` writes it."""
+"""The page `docs/statements.md`, of claims and `checks/sentences.toml`: `python -m tests.docs.statements` writes it."""
 
 from __future__ import annotations
 
