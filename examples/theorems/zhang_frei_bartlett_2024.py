@@ -39,7 +39,7 @@ def forward_pass(d, n, decay, test, m, contexts, seed):
 
 
 def printed(d, n, decay, test, m):
-    """A term in 1/m and one in 1/n^2, the mean of the printed risk over w ~ N(0, I)."""
+    """One term in 1/m and one in 1/n^2, averaged over w."""
     a, g = spectrum(d, decay), gamma(d, n, decay)
     return sum((a.sum() + a) * a**2 / g**2) / m + sum(a * ((a + a.sum()) / g) ** 2) / n**2
 
@@ -48,10 +48,11 @@ def printed(d, n, decay, test, m):
 OVER = {"d": 5, ("decay", "test"): [(1.0, 1.0)], "n": (10, 40), "m": (5, 20, 80)}
 claim("zhang-frei-bartlett.minimum", identity(minimum, r"\mathbf{A}^* \Gamma - \mathbf{I}", twin={"trace": 0.999}),
       over={"d": (2, 5, 10), "n": (5, 20, 1000), "decay": (0.5, 1.0)}, kind="printed", expected="supported",
+      title="The global minimum of one layer",
       source=(PAPER, "Theorem 4.1", r"$\Gamma^{-1}$, $\Gamma = (1 + 1/n) \Lambda + I \, \mathrm{tr} \Lambda / n$"))
 claim("zhang-frei-bartlett.risk", bound(risk, "R", equals=printed, within="1e-12"), over=OVER, kind="printed",
-      expected="supported", agrees=agree(risk, forward_pass, "R", over=OVER | {"m": 20}),
+      title="Its risk", expected="supported", agrees=agree(risk, forward_pass, "R", over=OVER | {"m": 20}),
       source=(PAPER, "Theorem 4.2", "the risk at m tokens: one term in $1/m$, one in $1/n^2$"))
 claim("zhang-frei-bartlett.covariate-shift", exponent(risk, "R", ray=(1e2, 1e12), equals=0, sharp=0), kind="printed",
-      over={"d": 5, "decay": 1.0, "test": (0.0, 0.5, 2.0)}, expected="supported",
+      over={"d": 5, "decay": 1.0, "test": (0.0, 0.5, 2.0)}, expected="supported", title="Under another covariance",
       source=(PAPER, "section 4.2", "covariate shifts are not tolerated: the risk does not go to 0"))

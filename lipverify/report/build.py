@@ -24,7 +24,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     stems = [readings.stem(group[0]) for _, groups in contents for group in groups]
     anchors = {stem: f"theorem-{k}" for k, stem in enumerate(stems, 1)}
     defined = Defined()
-    first = defined.with_symbols(front(ledger, contents, anchors, draw))
+    first = defined.with_symbols(front(ledger, contents, anchors, draw), stems[0] if stems else "")
     sections = _sections(contents, anchors, draw, defined, evidence)
     return Report(
         title=TITLE,

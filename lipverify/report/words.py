@@ -75,6 +75,10 @@ HOW_VERDICTS_ARE_MADE = (
 )
 
 
+OWN = ("", "softmax", "linear-attention", "lowrank", "extension", "lt")
+"""The families of statements whose letters are defined here, and the front page, which has none."""
+
+
 class Entry(msgspec.Struct, frozen=True):
     """A symbol, what it means, how LaTeX writes it or its letters, and in which of two families of statements."""
 
@@ -83,14 +87,22 @@ class Entry(msgspec.Struct, frozen=True):
     names: frozenset[str]
     linear: bool
     """Whether it is a symbol of linear transformers, whose ids begin with `lt.`; else of attention by softmax."""
+    anywhere: bool
+    """Whether it means the same in files of users, whose letters are their own."""
 
     def holds_for(self, stem: str) -> bool:
-        """Whether the symbol has this meaning in a statement."""
-        return stem.startswith("lt.") == self.linear
+        r"""Whether the symbol has this meaning in a statement.
+
+        >>> by_letter = {entry.symbol: entry for entry in NOTATION if not entry.linear}
+        >>> [by_letter[r"$\Lambda$"].holds_for(stem) for stem in ("softmax.one", "lt.one", "mine.one")]
+        [True, False, False]
+        """
+        family = stem.partition(".")[0]
+        return self.anywhere if family not in OWN else (family == "lt") == self.linear
 
 
-def _entry(names: str, symbol: str, meaning: str, *, linear: bool = False) -> Entry:
-    return Entry(symbol, meaning, frozenset(names.split()), linear)
+def _entry(names: str, symbol: str, meaning: str, *, linear: bool = False, anywhere: bool = False) -> Entry:
+    return Entry(symbol, meaning, frozenset(names.split()), linear, anywhere)
 
 
 def _linear(names: str, symbol: str, meaning: str) -> Entry:
@@ -129,6 +141,7 @@ NOTATION = (
         r"\Omega \Theta O \mathcalO",
         r"$\Omega, \mathcal{O}, \Theta$",
         "at least, at most, and exactly of the order of, up to a constant",
+        anywhere=True,
     ),
     _entry(
         r"\mathbfB",

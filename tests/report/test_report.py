@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from lipverify.claims.figure import Band, Figure, HeatMap, Layer, Panel, Region, Series
 from lipverify.claims.ledger import Ledger, Provenance, Record, Source, read_ledger, write_ledger
 from lipverify.claims.outcomes import measured
+from lipverify.claims.registry import all_claims
 from lipverify.claims.verdict import VERDICTS, Allowed, Verdict
 from lipverify.report import digits, symbols, words, write_report
 from lipverify.report.build import build
@@ -453,6 +454,13 @@ def test_every_symbol_is_defined_on_the_page_where_it_first_stands_and_only_ther
         used = set(symbols_in(page))
         for k, entry in enumerate(words.NOTATION):
             assert k in known or not (entry.holds_for(stem) and entry.names & used), (stem, entry.symbol)
+
+
+def test_every_family_of_lipverify_has_letters_and_those_of_a_user_are_his_own() -> None:
+    assert {claim.id.partition(".")[0] for claim in all_claims()} | {""} == set(words.OWN)
+    report = model(ledger((record("mine.one/a", statement=r"\Lambda = \Omega(d^2)"),)))
+    said = [words_of(each.symbol) for page in (report.front, *theorems(report)) for each in page.symbols]
+    assert said == [r"\Omega, \mathcal{O}, \Theta"]
 
 
 def entries(symbols_: tuple[Symbol, ...]) -> list[words.Entry]:
