@@ -459,8 +459,8 @@ def test_every_symbol_is_defined_on_the_page_where_it_first_stands_and_only_ther
 def test_every_family_of_lipverify_has_letters_and_those_of_a_user_are_his_own() -> None:
     assert {claim.id.partition(".")[0] for claim in all_claims()} | {""} == set(words.OWN)
     report = model(ledger((record("mine.one/a", statement=r"\Lambda = \Omega(d^2)"),)))
-    said = [words_of(each.symbol) for page in (report.front, *theorems(report)) for each in page.symbols]
-    assert said == [r"\Omega, \mathcal{O}, \Theta"]
+    symbols = [*report.front.symbols, *(each for page in theorems(report) for each in page.symbols)]
+    assert [words_of(each.symbol) for each in symbols] == [r"\Omega, \mathcal{O}, \Theta"]
 
 
 def entries(symbols_: tuple[Symbol, ...]) -> list[words.Entry]:
