@@ -126,3 +126,8 @@ claim(
     bound(proved_rates, "b", of="bias", high="-1", sharp="-beta", method="certified"),
     **PROVED,
 )
+claim(
+    "softmax.bias-lower/{law}/sharp/proved",
+    bound(proved_rates, "b", of="bias", equals="-beta", within="1e-15", method="certified"),
+    **{**PROVED, "kind": "sharp"},
+)

@@ -299,6 +299,15 @@ PROVED: dict[str, Any] = {
 """The loss at w* lies between multiples of L^2 Lambda^-rate for every n, L and sigma in that range: the exponent is exact."""
 
 
+def proved_cost(case: str, law: str, d: int) -> Value:
+    """loss'(w*(L)) / loss'(w*(L')) for every n, L, sigma that the window theorem covers for both, L' = RATIOS[case] L."""
+    from lipverify.claims.proved import proved_window
+    from lipverify.proofs import prove_transfer
+
+    low, high = prove_transfer(proved_window(law, d), RATIOS[case]).worse
+    return (low + high) / 2, (high - low) / 2 * (1 + 1e-15)
+
+
 def proved(**edge: Any) -> Any:
     """A bound on the proved exponent of the loss in Lambda."""
     return bound(proved_rates, "e", of="loss", sharp="-rate", method="certified", **edge)
@@ -346,3 +355,34 @@ claim(
     expected={"affine/*/ambient/proved": "refuted", "*": "supported"},
     **PROVED,
 )
+claim(
+    "softmax.generalization-same/{law}/theta/sharp/proved",
+    bound(proved_rates, "e", of="loss", equals="-rate", within="1e-15", method="certified"),
+    source=SKETCH,
+    expected="supported",
+    **{**PROVED, "kind": "sharp", "over": {"law": LAWS, "d": PROVED["over"]["d"]}, "corrected": ""},
+)
+PRICE = "((d - 1)*r + b)/((d - 1 + b)*r**((d - 1)/(d - 1 + b)))"
+"""What the window of L costs on L' in the limit, r = (L'/L)^2, b = 2 beta."""
+claim(
+    "softmax.generalization-{case}/{law}/theta/constant/proved",
+    bound(
+        proved_cost, r"\mathrm{loss}'(w^*(L)) / \mathrm{loss}'(w^*(L'))", equals=PRICE, within=f"3/10*{PRICE}", method="certified",
+    ),
+    source=SKETCH,
+    expected="supported",
+    **{
+        **PROVED,
+        "kind": "sharp",
+        "over": {
+            "case": {"larger": {"r": "9"}, "smaller": {"r": "1/9"}},
+            "law": {"relu": {**LAWS["relu"], "b": "3"}, "affine": {**LAWS["affine"], "b": "4"}},
+            "d": PROVED["over"]["d"],
+        },
+        "corrected": "",
+    },
+    title="what the window of another Lipschitz constant costs, proved for every n",
+    finding=r"The quotient stands here as the interval that contains it for every context of the range: the loss at any multiple of $\Lambda^e$ "
+    r"lies between two explicit numbers, and $w^*(L)$ is such a multiple for $L'$. The middle is the limit $\frac{a \rho^2 + \beta}{(a + \beta) "
+    r"\rho^{2a/(a+\beta)}}$, $\rho = L'/L$, $a = (d-1)/2$.",
+)  # fmt: skip

@@ -306,6 +306,12 @@ claim(
     **PROVED,
 )
 claim(
+    "softmax.window-derived/{law}/sharp/proved",
+    bound(proved_rates, "e", of="window", equals="rate", within="1e-15", method="certified"),
+    expected="supported",
+    **{**PROVED, "kind": "sharp", "over": {"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)}, "corrected": ""},
+)
+claim(
     "softmax.window-theorem/{law}",
     bound(theorem, r"w^* / \Lambda^e", of="window", equals=limit_of_both, within=quarter, method="certified"),
     bound(closer, "k_2 / k_1 - 1", of="width", high="1/20", twin="1/1000", over={"start": 1e6}, method="certified"),
