@@ -85,7 +85,13 @@ class CircleAttention:
             return Curve(self.first.low, self.first.high, in_s, rest.error + 2 * absolute(1) * self.first.error)
 
     def loss(self, M: Pair, S: Pair, sigma: float) -> Ball:
-        """The loss at a diagonal M of which no entry is 0, as a ball."""
+        """The loss at a diagonal M of which no entry is 0, as a ball.
+
+        Raises
+        ------
+        OutOfReach
+            If an entry is beyond the reach.
+        """
         steepest = max(map(abs, M))
         with ctx.workprec(BITS):
             delta, c = (arb(STRIP) / steepest).asinh(), arb(STRIP).cos()

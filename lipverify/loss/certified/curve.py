@@ -21,6 +21,7 @@ from functools import reduce
 
 from flint import arb, arb_poly, ctx, fmpq
 
+from lipverify.errors import OutOfReach
 from lipverify.loss.certified.harmonics import Ball
 
 STRIP = 1.375
@@ -59,12 +60,20 @@ class Curve:
         return Curve(self.low, self.high, arb_poly([factor]) * self.polynomial, abs(arb(factor)) * self.error)
 
     def at(self, w: Ball) -> Ball:
-        """The value at a w of the interval."""
+        """The value at a w of the interval.
+
+        Raises
+        ------
+        OutOfReach
+            If w is not certain to lie in it.
+        """
+        if not (w >= self.low and w <= self.high):
+            raise OutOfReach(f"w = {w}: the curve is known from {self.low:g} to {self.high:g}; make a longer one.")
         with ctx.workprec(BITS):
             return self.polynomial((w - self.middle) / self.half) + _within(self.error)
 
     def over(self, low: float, high: float) -> Ball:
-        """A ball that contains all values on a part of the interval."""
+        """A ball that contains all values on a part of the interval, low <= high."""
         with ctx.workprec(BITS):
             centre = (arb(low) + arb(high)) / 2
             shifted = self.polynomial(arb_poly([(centre - self.middle) / self.half, 1]))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
+from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, ReLU
 from lipverify.loss.block import block_terms
 from lipverify.loss.certified.circle import CircleAttention, absolute
@@ -66,6 +67,13 @@ def test_beneath_encloses_where_the_function_is_small() -> None:
     assert low == pytest.approx(math.sqrt(5), abs=1e-4)
     assert low < math.sqrt(5)
     assert SMOOTH.beneath(arb(1) / 100) is None
+
+
+def test_a_value_beyond_the_interval_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="known from 0 to 8"):
+        SMOOTH.at(arb("8.01"))
+    with pytest.raises(OutOfReach, match="known from 0 to 3"):
+        ATTENTION.loss((3.5, 1.0), (1.0, 0.0), 0.0)
 
 
 def test_the_least_value_lies_in_its_ball() -> None:
