@@ -43,11 +43,13 @@ class LossTerms(Terms, frozen=True, kw_only=True):
 
     `bias_error` and `noise_error` are in the same units: for the exact method and certified balls a bound
     on the error, rounding included; for Monte Carlo the half-width of the 95 % interval; for asymptotic
-    values an estimate, twice the next terms of the expansion.
+    values an estimate, twice the next terms of the expansion. `reason` says why another route than the usual one of
+    the exact method was taken, if one was.
     """
 
     method: str
     w: Any
+    reason: str = ""
 
     def __post_init__(self) -> None:
         # the caller's array may change later, and what was computed at its values must not

@@ -86,7 +86,12 @@ class RidgeLaw(FunctionLaw, frozen=True):
 
     @property
     def kink_points(self) -> tuple[float, ...]:
-        """Where in (-1, 1) a link is not smooth."""
+        """Where in (-1, 1) a link is not smooth, jumps among them."""
+        return ()
+
+    @property
+    def jump_points(self) -> tuple[float, ...]:
+        """Where in (-1, 1) a link is not continuous."""
         return ()
 
     def links(self, z: Array, xp: Any) -> list[Array]:

@@ -15,6 +15,10 @@ from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law, RidgeLaw
 
 
+HAIR, JUMP, TINY = 1e-12, 1e-6, 1e-300
+"""A link that changes by more than the second share of its range over twice the first has a jump there."""
+
+
 class Ridge(RidgeLaw, frozen=True):
     r"""f(x) = h(<q, x>), q uniform on the sphere: the law of a link function of one's own.
 
@@ -24,26 +28,32 @@ class Ridge(RidgeLaw, frozen=True):
         h, from an array of points in [-1, 1] to an array of that shape; finite, and smooth between
         neighbouring kinks.
     kinks
-        Where in [-1, 1] h is continuous but not smooth. A kink that is not declared costs digits, and
-        the errors that the exact method reports will show it.
+        Where in [-1, 1] h is continuous but not smooth: a kink, or a root as that of |z|^{1/2} at 0. A kink that is
+        not declared costs digits, and the errors that the exact method reports will show it.
+    jumps
+        Where in [-1, 1] h jumps; its value there is never asked for. A jump may stand among the kinks.
 
     Raises
     ------
     InvalidInput
-        If `link` is not such a function, or a kink is outside [-1, 1].
+        If `link` is not such a function, or a kink or a jump is outside [-1, 1].
 
     >>> bump = Ridge(lambda z: abs(z - 0.5), kinks=(0.5,))
     >>> bump.kink_points
     (0.5,)
+    >>> Ridge(np.sign, jumps=(0.0,)).jump_points
+    (0.0,)
     """
 
     link: Callable[[Array], Array]
     kinks: tuple[float, ...] = ()
+    jumps: tuple[float, ...] = ()
 
     name: ClassVar[str] = "ridge"
 
     def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "kinks", _kinks(self.kinks))
+        msgspec.structs.force_setattr(self, "kinks", _places("kinks", self.kinks))
+        msgspec.structs.force_setattr(self, "jumps", _places("jumps", self.jumps))
         _probe(self.link, "link")
 
     @property
@@ -58,8 +68,17 @@ class Ridge(RidgeLaw, frozen=True):
 
     @property
     def kink_points(self) -> tuple[float, ...]:
-        """The kinks inside (-1, 1), in order; one at the end of the interval is never passed."""
-        return tuple(sorted({kink for kink in self.kinks if -1 < kink < 1}))
+        """The kinks and jumps inside (-1, 1), in order; one at the end of the interval is never passed."""
+        return tuple(sorted({kink for kink in self.kinks + self.jumps if -1 < kink < 1}))
+
+    @property
+    def jump_points(self) -> tuple[float, ...]:
+        """The jumps inside (-1, 1), and kinks at which the link jumps, to a look at it a hair away on both sides."""
+        beside = np.array(self.kink_points)[:, None] + HAIR * np.array([-1, 1])
+        values = np.reshape(np.asarray(self.link(beside.ravel()), dtype=np.float64), beside.shape)
+        jumped = np.abs(np.diff(values)[:, 0]) > JUMP * max(float(np.ptp(self._values())), TINY)
+        found = {at for at, jumps in zip(self.kink_points, jumped, strict=True) if jumps}
+        return tuple(sorted(found | {jump for jump in self.jumps if -1 < jump < 1}))
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """max h - min h over |z| <= radius on 4097 points and the kinks, and a tenth more for what lies between."""
@@ -79,17 +98,18 @@ class Ridge(RidgeLaw, frozen=True):
         return 1 + 0 * uniforms
 
     def _values(self, radius: float = 1.0) -> Array:
-        return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks])))
+        beside = [place + sign * HAIR for place in self.jumps for sign in (-1, 1) if abs(place) < 1]
+        return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, beside])))
 
 
-def _kinks(kinks: Any) -> tuple[float, ...]:
-    """The kinks as floats, or a refusal."""
+def _places(name: str, given: Any) -> tuple[float, ...]:
+    """Kinks or jumps as floats, or a refusal."""
     try:
-        values = tuple(float(kink) for kink in kinks)
+        values = tuple(float(place) for place in given)
     except (TypeError, ValueError, OverflowError):
         values = (math.nan,)
-    if not all(-1 <= kink <= 1 for kink in values):
-        raise InvalidInput(f"kinks = {shown(kinks)}: kinks must be a sequence of numbers from -1 to 1.")
+    if not all(-1 <= place <= 1 for place in values):
+        raise InvalidInput(f"{name} = {shown(given)}: {name} must be a sequence of numbers from -1 to 1.")
     return values
 
 

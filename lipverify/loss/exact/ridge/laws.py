@@ -40,7 +40,7 @@ def parts_of(law: RidgeLaw, d: int) -> Parts:
 def link_averages(law: RidgeLaw, d: int, k: int = 0) -> TaskAverages:
     """The averages for link number k of a law, tabulated where the link is smooth."""
     if law.kink_points:
-        return kinked_averages(d, lambda z: law.links(z, np)[k], law.kink_points)
+        return kinked_averages(d, lambda z: law.links(z, np)[k], law.kink_points, bool(law.jump_points))
     if isinstance(law, Cosine):
         averages = smooth_averages(d, cosine_increment(law.L))
         if averages.relative_error > WORST_TABLE:

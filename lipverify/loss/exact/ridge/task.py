@@ -14,7 +14,11 @@ from dataclasses import dataclass
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.averages import Averages
+from lipverify.loss.exact.ridge.context import Contexts
 from lipverify.loss.exact.ridge.tokens import TokenNodes
+
+
+Cross = Callable[[Contexts, int, Callable[[float, Floats], Floats] | None], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -22,17 +26,21 @@ class TaskAverages:
     """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
 
     `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
-    refining; `relative_error` bounds what the averages themselves are known to, relative; `link_rounding` the
-    rounding of a value of the link, absolute, where values are subtracted.
+    refining; `relative_error` bounds what the averages themselves are known to, relative.
+
+    Instead of `pair` a law may give `cross(contexts, order, factor)`: the integral of `pair` over u against
+    n (n-1) phi^{n-2}, or another `factor` of (n, log phi), at every window, and a bound on its error apart from that of
+    rules. `off` bounds the error of the variogram, at nodes.
     """
 
     variance: float
     variogram: Callable[[TokenNodes], Floats]
-    pair: Callable[[Averages], Floats]
+    pair: Callable[[Averages], Floats] | None = None
     meetings: tuple[float, ...] = ()
     tolerance: float = 1e-11
     relative_error: float = 0.0
-    link_rounding: float = 0.0
+    cross: Cross | None = None
+    off: Callable[[TokenNodes], Floats] | None = None
 
 
 def linear_averages(d: int) -> TaskAverages:

@@ -49,10 +49,14 @@ MOST_WINDOWS = 16
 
 @dataclass(frozen=True)
 class Values:
-    """Noise over sigma^2 and bias over the amplitude variance, at some windows: shape (w,)."""
+    """Noise over sigma^2 and bias over the amplitude variance, at some windows: shape (w,).
+
+    `off` bounds the error of the bias that the averages over the task leave, whatever the rules.
+    """
 
     noise: Floats
     bias: Floats
+    off: Floats | float = 0.0
 
     def __getitem__(self, which: NDArray[np.bool_]) -> Values:
         return Values(self.noise[which], self.bias[which])
@@ -72,7 +76,7 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
     Raises
     ------
     OutOfReach
-        If the law has kinks of its own and windows hold so few tokens that it would take minutes.
+        If windows hold so few tokens that rounding would count.
 
     Source: docs/method.md; the loss is equation (ICL) of Collins et al.
     """
@@ -166,10 +170,7 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
         if np.all(gap.noise <= TOLERANCE * value.noise) and np.all(gap.bias <= tolerance * value.bias):
             break
     known = rounding + max((part.relative_error for _, part in parts), default=0.0)
-    # values of f moved by eta move the root of the bias by 2 eta
-    link = 2 * max((part.link_rounding for _, part in parts), default=0.0)
-    moved = link * (2 * np.sqrt(value.bias) + link)
-    return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + moved)
+    return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + value.off)
 
 
 Factors = Callable[[float, Floats], tuple[Floats, Floats]]
@@ -199,10 +200,17 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
     def integral(factor: Floats, average: Floats) -> Floats:
         return np.einsum("wu,wu->w", factor, np.reshape(average, u.shape))
 
-    bias = np.zeros_like(contexts.w)
+    bias, off = np.zeros_like(contexts.w), np.zeros_like(contexts.w)
     for share, part in parts:
-        bias += share * (integral(single, of.mean(2, part.variogram)) + integral(double, part.pair(of)))
-    return Values(integral(single, of.mean(2)), bias)
+        bias += share * integral(single, of.mean(2, part.variogram))
+        if part.off is not None:
+            off += share * integral(single, of.mean(2, part.off))
+        if part.pair is not None:
+            bias += share * integral(double, part.pair(of))
+        if part.cross is not None:
+            cross, cross_off = part.cross(contexts, order, None if factors is powers else lambda n, phi: factors(n, phi)[1])
+            bias, off = bias + share * cross, off + share * cross_off
+    return Values(integral(single, of.mean(2)), bias, off)
 
 
 def _by_one_rule(

@@ -1,0 +1,272 @@
+r"""The cross terms of the bias from the variogram of the law alone, as one integral over two tokens.
+
+With K the covariance of f, V(theta) = 2 (K(1) - K(cos theta)), and two tokens at angles theta, theta' from the query
+and beta from each other about it,
+
+    G = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - E_beta V(theta_ij)) / 2,
+    sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2),
+
+    n (n-1) E a_i a_j (...) = E_{s,s'} [ g g' / (g + g')^2 Q(-log(g + g')) G ],  g = e^{-s},
+    Q(x) = n (n-1) int psi_2(u - x) phi(u)^{n-2} du:
+
+all that the other tokens do is in Q, a function of one number. The part a (1 - t) of V has G = a (1-t) (1-t') / 2
+without a difference; what is left is small as theta^3 or less, where the difference loses nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.ridge.averages import Averages, Points
+from lipverify.loss.exact.ridge.context import Contexts, Grading, log_power
+from lipverify.loss.exact.ridge.supports import token_breaks
+from lipverify.loss.exact.ridge.tokens import Places, gauss_rule
+from lipverify.loss.exact.ridge.variogram import Variogram, scale
+
+Factor = Callable[[float, Floats], Floats]
+"""From n and log phi(u) to what takes the place of n (n-1) phi(u)^{n-2}."""
+
+TABLE = 18
+"""Coefficients a unit of the graded coordinate, of log(-log phi) and of Q."""
+PHI_ORDER = 40
+STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
+"""Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
+PANEL = 4.0
+"""Of the nearer token's deficit, in the graded coordinate."""
+FARTHER = (0.0, 0.04, 0.12, 0.3, 0.6, 1.0)
+"""Splits of the other token's deficit, as shares of its range."""
+REACH = 50.0
+"""The weights of two tokens whose deficits differ by this are negligible, but for the density's growth."""
+TURN, TAIL = 5.5, 30.0
+"""Step in z times the order, and the end of its range times d."""
+TANH = 1 - 1e-15
+JOINT = 0.55
+SHORT = 0.6
+"""Where rules are split at many crossings, less of the order does."""
+BLOCK = 1_000_000
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A function of u between the first and the last of `edges`, by a Chebyshev polynomial on every panel."""
+
+    edges: Floats
+    coefficients: Floats
+
+    @classmethod
+    def of(cls, function: Callable[[Floats], Floats], grading: Grading, low: float, high: float) -> Graded:
+        """On panels of about one unit of the graded coordinate; `function` takes a flat array."""
+        ends = grading.v(np.array([low, high]))
+        panels = max(1, math.ceil(float(ends[1] - ends[0])))
+        edges = grading.u(ends[0] + (ends[1] - ends[0]) * np.arange(panels + 1) / panels)
+        edges[0], edges[-1] = low, high
+        x = np.cos(np.pi * (np.arange(TABLE) + 0.5) / TABLE)
+        u = edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2
+        values = function(u.ravel()).reshape(u.shape)
+        transform = 2 / TABLE * chebyshev.chebvander(x, TABLE - 1).T
+        transform[0] /= 2
+        return cls(edges, transform @ values.T)
+
+    def __call__(self, u: Floats) -> Floats:
+        """Values at u, which is taken into the range."""
+        u = np.clip(u, self.edges[0], self.edges[-1])
+        panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
+        x = 2 * (u - self.edges[panel]) / np.diff(self.edges)[panel] - 1
+        # Clenshaw's recurrence, with the coefficients of each panel
+        after, later = np.zeros_like(x), np.zeros_like(x)
+        for row in self.coefficients[:0:-1]:
+            after, later = row[panel] + 2 * x * after - later, after
+        return np.asarray(self.coefficients[0][panel] + x * after - later)
+
+
+def log_others(contexts: Contexts, factor: Factor, top: float) -> tuple[Graded, Callable[[Floats], Floats]]:
+    """Log Q for the factor n (n-1) phi^{n-2}, and the ratio for `factor` in its place, on x from -log 2 to `top`."""
+    d, n, w = contexts.d, contexts.n, float(contexts.w[0])
+    grading = Grading(d, np.array(w))
+    low, high = float(contexts.low[0]), float(contexts.high[0]) + ABOVE
+
+    def log_rate(u: Floats) -> Floats:
+        of = Averages(Points(d, contexts.w, np.zeros(u.size, dtype=np.intp), u), PHI_ORDER)
+        return np.asarray(np.log(-of.log_phi()))
+
+    rate = Graded.of(log_rate, grading, low, high)
+
+    def integrals(x: Floats) -> tuple[Floats, Floats, Floats]:
+        """u, log of the integrand, at every x."""
+        u = np.minimum(x + ABOVE, high)[:, None] - STEP * np.arange(math.ceil((BELOW + d) / STEP))
+        log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
+        return u, log_phi, 2 * (u - x[:, None]) - np.exp(u - x[:, None]) + log_power(log_phi, n - 2)
+
+    def log_q(x: Floats) -> Floats:
+        logs = integrals(x)[2]
+        largest = np.max(logs, axis=1)
+        total = np.log(np.sum(np.exp(logs - largest[:, None]), axis=1))
+        return np.asarray(largest + total + math.log(STEP) + math.log(n) + math.log(n - 1))
+
+    def ratio(x: Floats) -> Floats:
+        _, log_phi, logs = integrals(x)
+        weight = np.exp(logs - np.max(logs, axis=1, keepdims=True))
+        with np.errstate(under="ignore"):
+            usual = n * (n - 1) * np.exp(log_power(log_phi, n - 2))
+            share = np.where(usual > 0, factor(n, log_phi) / np.maximum(usual, 1e-300), 0.0)
+        return np.asarray(np.sum(weight * share, axis=1) / np.sum(weight, axis=1))
+
+    start = -math.log(2) - 1e-9
+    return Graded.of(log_q, grading, start, top), Graded.of(ratio, grading, start, top)
+
+
+def pair_term(variogram: Variogram, contexts: Contexts, order: int, factor: Factor | None) -> tuple[Floats, Floats]:
+    """The cross terms at every window, and what the errors of the variogram may add to them: shape (w,) each."""
+    # by rules of two thirds of the order that the averages over one token need
+    found = [_at(variogram, contexts[i : i + 1], 2 * order // 3 + 2, factor) for i in range(contexts.w.size)]
+    value, error = np.array(found).T
+    return value, error
+
+
+def _at(variogram: Variogram, contexts: Contexts, order: int, factor: Factor | None) -> tuple[float, float]:
+    """At a single window."""
+    d, w = contexts.d, float(contexts.w[0])
+    ends = np.array([min(float(contexts.high[0]), 1.0), max(float(contexts.high[0]), 1.0)])
+    breaks = token_breaks(Places(d, np.array([w, w]), ends), (1, 2))
+    low, high = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
+    log_q, ratio = log_others(contexts, factor or _usual, high)
+    grading = Grading(d, np.array(w))
+    v = grading.v(np.array([low, high]))
+    panels = max(1, math.ceil(float(v[1] - v[0]) / PANEL))
+    # where windows hold many tokens two of them may be as far as one of them alone, and no farther
+    far = 2 * float(_angle(high if contexts.high[0] > 1 else JOINT * high, w))
+    # V(2 pi - theta) = V(theta) need not be smooth at pi, where two tokens are opposite
+    meetings = np.array([m for m in (*variogram.meetings, math.pi) if m <= far])
+    edges = grading.u(v[0] + (v[1] - v[0]) * np.arange(panels + 1) / panels)
+    edges[0], edges[-1] = low, high
+    edges = np.unique(np.concatenate([edges, _deficits(meetings / 2, w), _deficits(meetings, w)]))
+    edges = np.unique(edges.clip(low, high))
+    order = round(SHORT * order) if meetings.size > 1 else order
+    x, gauss = gauss_rule(order)
+    near = (edges[:-1, None] + np.diff(edges)[:, None] * x).ravel()
+    near_weight = (np.diff(edges)[:, None] * gauss).ravel()
+    total, slack = 0.0, 0.0
+    block = max(1, BLOCK // (len(x) * (len(FARTHER) + 3 * meetings.size) * 2 * order))
+    for i in range(0, near.size, block):
+        some = slice(i, i + block)
+        parts = _two_tokens(variogram, w, near[some], high, meetings, order, (log_q, ratio if factor else None))
+        total += float(near_weight[some] @ parts[0])
+        slack += float(near_weight[some] @ parts[1])
+    return total, slack
+
+
+def _usual(n: float, log_phi: Floats) -> Floats:
+    return np.asarray(n * (n - 1) * np.exp(log_power(log_phi, n - 2)))
+
+
+def _angle(s: Floats | float, w: float) -> Floats:
+    """The angle at a deficit s."""
+    return np.asarray(2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s)))
+
+
+def _deficits(angles: Floats, w: float) -> Floats:
+    return np.asarray(2 * w * np.sin(np.minimum(angles, np.pi) / 2) ** 2)
+
+
+def _two_tokens(
+    variogram: Variogram,
+    w: float,
+    near: Floats,
+    high: float,
+    meetings: Floats,
+    order: int,
+    others: tuple[Graded, Graded | None],
+) -> tuple[Floats, Floats]:
+    """The integral over the farther token at every deficit of the nearer, and a bound on its error."""
+    d = variogram.d
+    theta_near = _angle(near, w)
+    stretch = np.minimum(high - near, REACH + 2 * d)[:, None]
+    splits = [near[:, None] + stretch * np.array(FARTHER)]
+    for turn in (meetings - theta_near[:, None], meetings + theta_near[:, None], 2 * np.pi - meetings - theta_near[:, None]):
+        splits.append(_deficits(np.clip(turn, 0, np.pi), w).clip(near[:, None], near[:, None] + stretch))
+    apart = np.sort(np.concatenate(splits, axis=1), axis=1) - near[:, None]
+    # in the angle from the nearer token's, in which the density has no singularity
+    middle = (theta_near[:, None] + _angle(np.minimum(near[:, None] + apart, 2 * w), w)) / 2
+    edges = 2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0))
+    x, gauss = gauss_rule(order)
+    shape = (near.size, -1)
+    turn = np.reshape(edges[:, :-1, None] + np.diff(edges)[..., None] * x, shape)
+    weight = np.reshape(np.diff(edges)[..., None] * gauss, shape)
+    theta = np.minimum(theta_near[:, None] + turn, np.pi)
+    sine = np.sin(turn / 2)
+    apart = 2 * w * np.sin(theta_near[:, None] + turn / 2) * sine
+    both = np.stack([np.broadcast_to(theta_near[:, None], theta.shape), theta])
+    softest = near[:, None] - np.log1p(np.exp(-apart))
+    log_q, ratio = others
+    with np.errstate(divide="ignore"):
+        logs = log_q(softest.ravel()).reshape(theta.shape) - apart - 2 * np.log1p(np.exp(-apart))
+        logs += (d - 3) * np.log(np.sin(both[0])) + (d - 2) * np.log(np.sin(both[1])) if d > 2 else -np.log(np.sin(both[0]))
+    # 2: either token may be the nearer one
+    weight = 2 * weight * np.exp(logs - math.log(w) - 2 * math.log(half_beta(d - 1)))
+    if ratio is not None:
+        weight = weight * ratio(softest.ravel()).reshape(theta.shape)
+    rest = variogram.beyond_linear(both)
+    mean = _mean_between(variogram, both, sine, meetings, order)
+    nears = scale(2, both)
+    value = variogram.slope / 2 * nears[0] * nears[1] + (rest[0] + rest[1] - mean) / 2
+    if variogram.roots:
+        slack = variogram.gap * (rest[0] + rest[1] + mean) / 2
+    elif variogram.power == 1:
+        slack = variogram.gap * np.sum(scale(1, both), axis=0)
+    else:
+        slack = variogram.gap / 2 * nears[0] * nears[1]
+        slack = slack + variogram.rise_gap * np.sum(both, axis=0) * np.sum(nears, axis=0)
+    return np.sum(weight * value, axis=1), np.sum(np.abs(weight) * slack, axis=1)
+
+
+def _mean_between(variogram: Variogram, both: Floats, sine: Floats, meetings: Floats, order: int) -> Floats:
+    """E_beta R(theta_ij) for angles (2, near, far) from the query, `sine` that of half their difference."""
+    d = variogram.d
+    if d == 2:
+        together = np.sum(both, axis=0)
+        apart = 2 * np.arcsin(sine)
+        return (variogram.beyond_linear(apart) + variogram.beyond_linear(np.minimum(together, 2 * np.pi - together))) / 2
+    lever = np.prod(np.sin(both), axis=0)
+    ends = np.stack([2 * np.arcsin(sine), np.pi - np.abs(np.pi - np.sum(both, axis=0))])
+    ends = variogram.beyond_linear(np.minimum(ends, np.pi))
+    crossings = [
+        np.arctanh(np.clip(2 * (math.sin(m / 2) ** 2 - sine**2) / np.maximum(lever, 1e-300) - 1, -TANH, TANH))
+        for m in meetings
+        if m < math.pi
+    ]
+    z, weight = _turns(d, order, crossings)
+    share = 1 / (1 + np.exp(-2 * z))  # sin^2(beta/2)
+    angle = 2 * np.arcsin(np.minimum(np.sqrt(sine[..., None] ** 2 + lever[..., None] * share), 1.0))
+    # less what is known at both ends, of which the mean is half of the sum
+    rest = variogram.beyond_linear(angle) - ends[0][..., None] * (1 - share) - ends[1][..., None] * share
+    density = np.cosh(z) ** (2 - d) / half_beta(d - 2)
+    return np.asarray((ends[0] + ends[1]) / 2 + np.sum(rest * (density * weight), axis=-1))
+
+
+def _turns(d: int, order: int, crossings: list[Floats]) -> tuple[Floats, Floats]:
+    """Nodes and weights in z, tan(beta/2) = e^z, of density cosh^{2-d}(z) and at least e^{-2 |z|} beside it.
+
+    All singularities of a mean over beta are at |Im z| = pi/2, but for the crossings, where a rule is split.
+    """
+    end = math.acosh(math.exp(TAIL / d))
+    if not crossings:
+        # a Gaussian of variance 1/d, as the density is if d is large, is narrower than the strip
+        step = TURN / order * min(1.0, 3 / math.sqrt(d))
+        z = step * (np.arange(2 * math.ceil(end / step)) + 0.5 - math.ceil(end / step))
+        return z, np.full(z.size, step)
+    panels = 2 * math.ceil(end / 3.0)
+    fixed = np.linspace(-end, end, panels + 1)
+    stacked = np.stack([np.clip(crossing, -end, end) for crossing in crossings], axis=-1)
+    edges = np.concatenate([np.broadcast_to(fixed, (*stacked.shape[:-1], fixed.size)), stacked], axis=-1)
+    edges = np.sort(edges, axis=-1)
+    x, gauss = gauss_rule(order)
+    width = np.diff(edges, axis=-1)[..., None]
+    shape = (*stacked.shape[:-1], -1)
+    return np.reshape(edges[..., :-1, None] + width * x, shape), np.reshape(width * gauss, shape)
