@@ -30,6 +30,7 @@ from lipverify.limits import extrapolate, limit_beside_logarithms
 
 DEFAULT_ERROR = 1e-12
 """Relative error of values that come without one: a few thousand roundings."""
+EPS = float(np.finfo(float).eps)
 COARSEST_POWER = 1.0
 """A power of log s that is known no better tells nothing."""
 
@@ -132,7 +133,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
 
 def growth(
-    quantity: Callable[[float], float],
+    quantity: Callable[[float], Any],
     start: float,
     stop: float,
     *,
@@ -144,7 +145,8 @@ def growth(
     Parameters
     ----------
     quantity
-        A positive function of s, accurate to about 1e-12 (give `growth_of` the errors otherwise).
+        A positive function of s: its values as numbers accurate to about 1e-12; as pairs (value, error), the error
+        absolute; as `Optimum` records, for the optimal window; or as the terms of a loss at one w, for their sum.
     start, stop
         Ends of the ladder, 0 < start < stop, at least two decades apart; integers are kept integers.
     points
@@ -155,36 +157,55 @@ def growth(
     Raises
     ------
     InvalidInput
-        If the ladder is too short or a value is not positive and finite. What `quantity` raises passes through.
+        If the ladder is too short, a value is not positive and finite, or an error is not >= 0 and finite. What
+        `quantity` raises passes through.
 
     >>> law = growth(lambda s: 3 * s ** (1 / 6) * (1 + 0.5 / s**0.5), start=1e4, stop=1e30)
     >>> abs(law.exponent - 1 / 6) <= law.error < 1e-8
     True
+    >>> coarse = growth(lambda s: (s**0.5, 1e-3 * s**0.5), start=1e4, stop=1e30)
+    >>> abs(coarse.exponent - 1 / 2) <= coarse.error, coarse.error > 1e-6
+    (True, True)
     """
     function("quantity", quantity, "a point s of the ladder")
     if progress is not None:
         function("progress", progress, "(done, points)")
     rungs = ladder(start, stop, points)
-    values = []
+    values, errors = [], []
     for done, s in enumerate(rungs, 1):
-        values.append(_value(quantity, s))
+        value, error = _value(quantity, s)
+        values.append(value)
+        errors.append(error)
         if progress is not None:
             progress(done, len(rungs))
-    return growth_of(rungs, values)
+    return growth_of(rungs, values, errors)
 
 
-def _value(quantity: Callable[[float], float], s: float) -> float:
-    """The quantity at a point; an error of its own keeps its traceback, and says at which."""
+def _value(quantity: Callable[[float], Any], s: float) -> tuple[float, float]:
+    """The quantity at a point and its relative error; what it raises keeps its traceback, and says at which."""
     try:
-        value = quantity(s)
+        given = quantity(s)
     except Exception as error:
         error.add_note(f"growth: the quantity raised this at s = {s:g}")
         raise
-    if isinstance(value, np.ndarray | np.generic) and np.ndim(value) == 0:
-        value = value.item()
-    if not (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LARGEST):
-        raise InvalidInput(f"value = {shown(value)} at s = {s:g}: growth needs values that are positive and finite.")
-    return float(value)
+    for name in ("w", "total"):
+        if hasattr(given, name) and hasattr(given, f"{name}_error"):
+            given = (getattr(given, name), getattr(given, f"{name}_error"))
+    paired = isinstance(given, tuple) and len(given) == 2
+    value, error = (_number(part) for part in (given if paired else (given, 0.0)))
+    if value is None or not 0 < value <= LARGEST:
+        raise InvalidInput(f"value = {shown(given)} at s = {s:g}: growth needs values that are positive and finite.")
+    if error is None or not 0 <= error <= LARGEST:
+        raise InvalidInput(f"error = {shown(given[1])} at s = {s:g}: growth needs errors that are >= 0 and finite.")
+    # what a pair says of itself stands, but for its rounding
+    return float(value), max(error / value, 8 * EPS) if paired else DEFAULT_ERROR
+
+
+def _number(given: Any) -> float | None:
+    """A real number, or an array that is one; None for anything else."""
+    if isinstance(given, np.ndarray | np.generic) and np.ndim(given) == 0:
+        given = given.item()
+    return given if isinstance(given, int | float) and not isinstance(given, bool) else None
 
 
 def growth_of(

@@ -6,13 +6,17 @@ zonal    every isotropic law, by its covariance, harmonic by harmonic
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
 from lipverify.loss.exact.ridge import ridge_terms
+from lipverify.loss.exact.ridge.variogram import meetings_of
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
@@ -23,9 +27,11 @@ SMALLEST, LARGEST = 1e-300, 1e300
 """Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
 BLUNT = 1e-10
 """A relative error beyond which the other route is tried, for a link of one's own."""
-WIDE = 300.0
-"""Up to this window some 500 harmonics are enough."""
-ORDER = {True: ("zonal", "ridge"), False: ("ridge", "zonal")}
+WIDE = 50.0
+"""Up to here the zonal route is the quicker one for a link with several kinks: all of the sphere is in reach, and two
+kinks are met at once in many ways. On the circle itself they are few."""
+COLUMNS = ("bias", "noise", "bias_error", "noise_error")
+TINY = 1e-300
 ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
 
 __all__ = ["ROUTES", "exact_terms", "ridge_terms", "zonal_terms"]
@@ -47,7 +53,9 @@ def exact_terms(problem: Problem, w: Floats, *, route: str | None = None) -> Los
     """
     if np.any(w > LARGEST):
         raise OutOfReach(f"w = {w.max():g}: at most {LARGEST:g}, for 2 w must be a double; use method='montecarlo'.")
-    return replace(_terms(problem, np.where(w < SMALLEST, 0.0, w), route), w=w)
+    terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)
+    shaped = {name: np.reshape(getattr(terms, name), np.shape(w)) for name in COLUMNS}
+    return replace(terms, w=w, **shaped)
 
 
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
@@ -56,45 +64,69 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
         return ROUTES[chosen("route", route, ROUTES)](problem, w)
     if not isinstance(problem.law, RidgeLaw):
         return zonal_terms(problem, w)
-    if not (isinstance(problem.law, Ridge) and problem.law.kink_points):
-        return _either(problem, w, "ridge", "zonal")
-    # where circles of the sphere that a link's kinks are meet within a window, the ridge route takes long
-    parts = [_either(problem, at, *ORDER[at <= WIDE]) for at in np.ravel(w)]
-    return _joined(parts, w)
+    if not isinstance(problem.law, Ridge):
+        return _first(problem, w, "ridge", "zonal")
+    quick = w > wide(problem)
+    parts = [_better(problem, np.atleast_1d(at), "zonal", "ridge") for at in w[~quick]]
+    if quick.any():
+        # all at once, and then again what is blunt
+        terms = _first(problem, w[quick], "ridge", "zonal")
+        sharp = _share(terms) <= BLUNT
+        parts += [_better(problem, np.atleast_1d(at), "ridge", "zonal") for at in w[quick][~sharp]]
+        parts += [_some(terms, sharp)]
+        places = np.concatenate([np.flatnonzero(~quick), np.flatnonzero(quick)[~sharp], np.flatnonzero(quick)[sharp]])
+    else:
+        places = np.flatnonzero(~quick)
+    return _joined(problem, parts, places, w)
 
 
-def _either(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
-    """By the first route, or by the second where that does not reach or says little, and the second says more."""
+def wide(problem: Problem) -> float:
+    """The window up to which the zonal route is the quicker one for a link with kinks; -1 where none is."""
+    law = problem.law
+    return WIDE if isinstance(law, Ridge) and problem.d > 2 and meetings_of(law.kink_points) else -1.0
+
+
+def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
+    """By the first route, or by the second where that does not reach."""
     try:
-        terms = ROUTES[first](problem, w)
-        share = _blunt(terms)
-        if share <= BLUNT or (w.size > 1 and not isinstance(problem.law, Ridge)):
-            return terms
-        reason = f"{first}: an error of {share:.0e} of the value"
+        return ROUTES[first](problem, w)
     except OutOfReach as refusal:
-        terms, reason = None, f"{first}: {refusal}"
+        reason = f"{first}: {refusal}"
     try:
+        return replace(ROUTES[second](problem, w), reason=reason)
+    except OutOfReach as refusal:
+        raise OutOfReach(f"neither route reaches this. {reason} {second}: {refusal}") from None
+
+
+def _better(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
+    """By the first route at one window, or by the second if the first says little and the second says more."""
+    terms = _first(problem, w, first, second)
+    share = float(_share(terms)[0])
+    if share <= BLUNT or terms.reason:
+        return terms
+    with suppress(OutOfReach):
         other = ROUTES[second](problem, w)
-    except OutOfReach as refusal:
-        if terms is None:
-            raise OutOfReach(f"neither route reaches this. {reason} {second}: {refusal}") from None
-        return terms
-    if terms is not None and share <= _blunt(other):
-        return terms
-    return replace(other, reason=f"route {second!r}, since {reason}")
+        if _share(other)[0] < share:
+            return replace(other, reason=f"{first}: at w = {w[0]:g} an error of {share:.0e} of the value.")
+    return terms
 
 
-def _blunt(terms: LossTerms) -> float:
-    """The largest relative error of a term."""
-    errors = np.stack([np.asarray(terms.bias_error), np.asarray(terms.noise_error)])
-    values = np.stack([np.asarray(terms.bias), np.asarray(terms.noise)])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.max(np.where(errors > 0, errors / np.abs(values), 0.0), initial=0.0))
+def _share(terms: LossTerms) -> Floats:
+    """The relative error of the less accurate term at every window."""
+    pairs = ((terms.bias, terms.bias_error), (terms.noise, terms.noise_error))
+    shares = [np.asarray(error) / np.maximum(np.abs(value), TINY) for value, error in pairs]
+    return np.where(np.isfinite(shares), shares, np.inf).max(axis=0)
 
 
-def _joined(parts: list[LossTerms], w: Floats) -> LossTerms:
-    """Terms at every window in one record, of the shape of w."""
-    fields = ("bias", "noise", "bias_error", "noise_error")
-    columns = {name: np.reshape([float(getattr(part, name)) for part in parts], np.shape(w)) for name in fields}
-    reasons = dict.fromkeys(part.reason for part in parts if part.reason)
-    return replace(parts[0], w=w, reason="; ".join(reasons), **columns) if parts else zonal_terms
+def _some(terms: LossTerms, which: NDArray[np.bool_]) -> LossTerms:
+    return replace(terms, **{name: np.asarray(getattr(terms, name))[which] for name in ("w", *COLUMNS)})
+
+
+def _joined(problem: Problem, parts: list[LossTerms], places: NDArray[np.intp], w: Floats) -> LossTerms:
+    """One record of the parts, of which all windows in order are at `places` of w."""
+    columns = {}
+    for name in COLUMNS:
+        columns[name] = np.empty_like(w)
+        columns[name][places] = np.concatenate([np.empty(0), *(getattr(part, name) for part in parts)])
+    reason = " ".join(dict.fromkeys(part.reason for part in parts if part.reason))
+    return LossTerms(problem=problem, method="exact", w=w, reason=reason, **columns)

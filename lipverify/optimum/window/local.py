@@ -60,9 +60,9 @@ class LocalLoss:
     error: float
 
     @classmethod
-    def at(cls, problem: Problem, centre: float) -> LocalLoss:
+    def at(cls, problem: Problem, centre: float, route: str | None = None) -> LocalLoss:
         """The polynomials through exact values at the nodes about w = e^centre."""
-        terms = loss_terms(problem, np.exp(centre + HALF_WIDTH * NODES))
+        terms = loss_terms(problem, np.exp(centre + HALF_WIDTH * NODES), route=route)
         bias, noise = through(terms.bias), through(terms.noise)
         left_out = SAFETY * (abs(bias.coef[-1]) + abs(noise.coef[-1]))
         # interpolation at nine Chebyshev nodes enlarges the errors of values by less than 3

@@ -68,13 +68,15 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return ax
 
 
-def optimal_window(problem: Problem) -> Optimum:
+def optimal_window(problem: Problem, *, route: str | None = None) -> Optimum:
     r"""The global minimiser w* of the exact loss; it depends on L and sigma through L/sigma only.
 
     Parameters
     ----------
     problem
         Any problem whose law the exact method knows.
+    route
+        "ridge" or "zonal" of the exact method; by default the better one, see `lipverify.loss.exact.exact_terms`.
 
     Returns
     -------
@@ -85,7 +87,8 @@ def optimal_window(problem: Problem) -> Optimum:
     Raises
     ------
     InvalidInput
-        If the problem is not isotropic, or the law is constant and sigma = 0, where the loss is zero everywhere.
+        If the problem is not isotropic, the law is constant and sigma = 0, where the loss is zero everywhere, or there
+        is no such route.
     OutOfReach
         If the minimum cannot be located: the loss is flat to rounding about it.
 
@@ -106,10 +109,10 @@ def optimal_window(problem: Problem) -> Optimum:
 def _minimised(problem: Problem) -> Optimum:
     """The optimum of a problem that has one; a run finds it once, whoever asks for it."""
     if problem.law.constant or problem.n == 1:
-        return _optimum(problem, _at_zero(problem))
-    near_zero, others = competing(problem)
-    minima = list(OriginLoss.of(problem).minima()) if near_zero else []
-    minima += [found for x in others if (found := _polished(problem, x)) is not None]
+        return _optimum(problem, _at_zero(problem, route))
+    near_zero, others = competing(problem, route)
+    minima = list(OriginLoss.of(problem, route).minima()) if near_zero else []
+    minima += [found for x in others if (found := _polished(problem, x, route)) is not None]
     best = min(minima, key=lambda minimum: minimum.loss, default=None)
     if best is None:
         raise OutOfReach(f"the loss has no minimum that could be told from its surroundings, for {problem!r}.")
@@ -121,10 +124,10 @@ def _minimised(problem: Problem) -> Optimum:
     return _optimum(problem, best, w_error)
 
 
-def _polished(problem: Problem, x: float) -> Minimum | None:
+def _polished(problem: Problem, x: float, route: str | None) -> Minimum | None:
     """The minimum of the loss near w = e^x, by polynomials through exact values; None if it is within reach of 0."""
     for _ in range(MOST_MOVES):
-        local = LocalLoss.at(problem, x)
+        local = LocalLoss.at(problem, x, route)
         root = local.lowest()
         if abs(root) <= INSIDE:
             return local.minimum(root)
@@ -134,9 +137,9 @@ def _polished(problem: Problem, x: float) -> Minimum | None:
     raise OutOfReach(f"no minimum was found near w = {math.exp(x):.6g} for {problem!r}.")
 
 
-def _at_zero(problem: Problem) -> Minimum:
+def _at_zero(problem: Problem, route: str | None) -> Minimum:
     """The loss at w = 0, where nothing is to be gained by another window."""
-    terms = loss_terms(problem, 0.0)
+    terms = loss_terms(problem, 0.0, route=route)
     return Minimum(0.0, 0.0, float(terms.bias), float(terms.noise), float(terms.total_error))
 
 

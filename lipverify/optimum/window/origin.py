@@ -58,9 +58,9 @@ class OriginLoss:
     left_out: float
 
     @classmethod
-    def of(cls, problem: Problem) -> OriginLoss:
+    def of(cls, problem: Problem, route: str | None = None) -> OriginLoss:
         """From the closed form and exact values at NODES."""
-        terms = loss_terms(problem, np.concatenate([[0.0], NODES]))
+        terms = loss_terms(problem, np.concatenate([[0.0], NODES]), route=route)
         bias, noise, known_error = derivatives(problem, float(terms.bias[0]), float(terms.noise[0]))
         known_error[0] = terms.total_error[0]
         # the rounding of a difference is that of the larger number

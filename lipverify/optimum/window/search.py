@@ -10,6 +10,7 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
+from lipverify.loss.exact import wide
 from lipverify.loss.exact.ridge.terms import rough_noise, rough_terms
 from lipverify.optimum.window.origin import REACH
 from lipverify.problem import Problem
@@ -30,7 +31,7 @@ SINGLE = math.log(100.0)
 """Beyond 100 times the scale of the nearest token, in log w, the loss rises to its limit like -1/w."""
 
 
-def competing(problem: Problem) -> tuple[bool, list[float]]:
+def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[float]]:
     """Whether a window in [0, REACH] may be the best, and log w of the other minima that may be.
 
     Windows are scanned upwards, to the first whose noise is more than the least loss: noise only grows with w.
@@ -40,45 +41,45 @@ def competing(problem: Problem) -> tuple[bool, list[float]]:
     OutOfReach
         If the loss is least where the nearest token has nearly all the weight, or the method does not reach that far.
     """
-    x, loss = _scan(problem)
+    x, loss = _scan(problem, route)
     if np.argmin(loss) == loss.size - 1:
         raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}: it is flat to rounding.")
     # the first two windows are within reach of 0
     inside = 2 + np.flatnonzero((loss[2:-1] <= loss[1:-2]) & (loss[2:-1] <= loss[3:]))
-    minima = [_refined(problem, x[i], loss[i - 1 : i + 2]) for i in inside]
+    minima = [_refined(problem, x[i], loss[i - 1 : i + 2], route) for i in inside]
     enough = (1 + MARGIN) * min([float(loss.min()), *(value for _, value in minima)])
     near_zero = bool(loss[x <= math.log(REACH)].min() <= enough)
     return near_zero, [at for at, value in minima if value <= enough and at > math.log(REACH) - STEP / 2]
 
 
-def _scan(problem: Problem) -> tuple[Floats, Floats]:
+def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
     """Log w, from w = 0 on, and the rough loss there."""
     far = 2 / (problem.d - 1) * math.log(float(problem.n)) + SINGLE
-    x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0).total), False
+    x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
     while not too_noisy and x[-1] < far:
         block = START + STEP * (x.size - 1 + np.arange(BLOCK))
         block = block[block < far + STEP]
         beyond = rough_noise(problem, np.exp(block)) > (1 + ROUGH) * loss.min()
         too_noisy = bool(beyond.any())
         block = block[: np.argmax(beyond) + 1] if too_noisy else block
-        x, loss = np.append(x, block), np.append(loss, _rough(problem, np.exp(block)))
+        x, loss = np.append(x, block), np.append(loss, _rough(problem, np.exp(block), route))
     return x, loss
 
 
-def _refined(problem: Problem, x: float, known: Floats) -> tuple[float, float]:
+def _refined(problem: Problem, x: float, known: Floats, route: str | None) -> tuple[float, float]:
     """(log w, loss) at the lowest point of a polynomial through log losses within a step of x, three of them known."""
     losses = np.empty_like(OFFSETS)
     losses[::3], between = known, np.arange(OFFSETS.size) % 3 > 0
-    losses[between] = _rough(problem, np.exp(x + STEP * OFFSETS[between]))
+    losses[between] = _rough(problem, np.exp(x + STEP * OFFSETS[between]), route)
     fit = np.polynomial.Polynomial.fit(OFFSETS, np.log(losses), OFFSETS.size - 1)
     fine = np.linspace(-1, 1, 401)
     best = float(fine[np.argmin(fit(fine))])
     return x + STEP * best, math.exp(fit(best))
 
 
-def _rough(problem: Problem, w: Floats) -> Floats:
+def _rough(problem: Problem, w: Floats, route: str | None) -> Floats:
     """The loss to a few digits, by whatever is cheapest for the law."""
-    if isinstance(problem.law, RidgeLaw):
+    if route != "zonal" and isinstance(problem.law, RidgeLaw) and np.all(w > wide(problem)):
         with suppress(OutOfReach):
             return np.add(*rough_terms(problem, w))
-    return np.asarray(loss_terms(problem, w).total)
+    return np.asarray(loss_terms(problem, w, route=route).total)

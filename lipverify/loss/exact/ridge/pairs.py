@@ -90,7 +90,8 @@ def log_others(contexts: Contexts, factor: Factor, top: float) -> tuple[Graded, 
     """Log Q for the factor n (n-1) phi^{n-2}, and the ratio for `factor` in its place, on x from -log 2 to `top`."""
     d, n, w = contexts.d, contexts.n, float(contexts.w[0])
     grading = Grading(d, np.array(w))
-    low, high = float(contexts.low[0]), float(contexts.high[0]) + ABOVE
+    # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
+    low, high = float(contexts.low[0]), min(float(contexts.high[0]) + ABOVE, 2 * w + 5)
 
     def log_rate(u: Floats) -> Floats:
         of = Averages(Points(d, contexts.w, np.zeros(u.size, dtype=np.intp), u), PHI_ORDER)
