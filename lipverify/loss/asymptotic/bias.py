@@ -22,26 +22,39 @@ from lipverify.loss.asymptotic.tokens import window_operator
 
 
 def leading_bias(task: Task) -> Expr:
-    """The leading bias of a task: of its kinks, or of the whole sphere if there are none."""
-    kinks = _sharp_kinks(task)
-    return _strips(task, kinks) if kinks else task.square(window_operator(1)) / w**2
+    """The leading bias of a task: of its roughest kinks, or of the whole sphere if there are none."""
+    power, kinks = roughest(task)
+    return _strips(task, power, kinks) if kinks else task.square(window_operator(1)) / w**2
 
 
 def next_bias(task: Task) -> Expr:
     """|next term| / leading bias."""
-    kinks = _sharp_kinks(task)
-    return _beside_strips(task, kinks) if kinks else _next_smooth(task)
-
-
-def _sharp_kinks(task: Task) -> list[Kink]:
-    """The kinks where the slope jumps."""
-    kinks = [kink for kink in task.kinks if kink.jump(1) != 0]
+    power, kinks = roughest(task)
+    if kinks and power < 1:
+        raise OutOfReach(
+            "a link with jumps or roots: the term after the leading one is not known; use method='exact'."
+        )
     if not kinks and any(kink.jump(2) != 0 for kink in task.kinks):
         raise OutOfReach(
             "a link with kinks whose slope is continuous but not its curvature: the term after the leading one is "
             "not known; use method='exact'."
         )
-    return kinks
+    return _beside_strips(task, kinks) if kinks else _next_smooth(task)
+
+
+def roughest(task: Task) -> tuple[Expr, list[Kink]]:
+    """The least power |x|^s of any kink, 0 at a jump, and the kinks that have it; none where all are smoother than 1.
+
+    Raises
+    ------
+    OutOfReach
+        If a power lies between 1 and 2: the leading behaviour is then not known here.
+    """
+    powers = [kink.root[0] for kink in task.kinks]
+    least = min(powers, default=sympy.Integer(2))
+    if least > 1:
+        return least, []
+    return least, [kink for kink, power in zip(task.kinks, powers, strict=True) if power == least]
 
 
 def _next_smooth(task: Task) -> Expr:
@@ -55,16 +68,35 @@ def _widths(kinks: list[Kink]) -> dict[Kink, Expr]:
     return {kink: sympy.sqrt((1 - kink.at**2) / w) for kink in kinks}
 
 
-def _strips(task: Task, kinks: list[Kink]) -> Expr:
-    """What the strips around all kinks contribute."""
-    width = _widths(kinks)
-    strips = sum((kink.jump(1) * width[kink]) ** 2 * width[kink] * density(kink.at) for kink in kinks)
-    return task.variance * sympy.powsimp(strips * profile_integral(2))
+def _strips(task: Task, power: Expr, kinks: list[Kink]) -> Expr:
+    r"""What the strips around all kinks contribute, w^{-s-1/2} times a constant."""
+    strips = sum(
+        _profile(*kink.root) * (1 - kink.at**2) ** (power + sympy.Rational(1, 2)) * density(kink.at) for kink in kinks
+    )
+    return sympy.powsimp(task.variance * strips) * w ** (-power - sympy.Rational(1, 2))
+
+
+@cache
+def _profile(s: Expr, e: Expr, o: Expr) -> Expr:
+    r"""The integral of (E g(xi + Y) - g(xi))^2 over xi, g(x) = e |x|^s + o sign(x) |x|^s, Y ~ N(0, 1).
+
+    By Plancherel: the transforms of |x|^s and sign(x) |x|^s have the sizes 2 Gamma(s+1) |k|^{-s-1} times |sin(pi s/2)|
+    and |cos(pi s/2)|, a mean over Y multiplies by e^{-k^2/2}, and
+
+        int_0^oo k^{-2s-2} (1 - e^{-k^2/2})^2 dk = Gamma(-s-1/2) (1 - 2^{1/2-s}) / 2,    log(2) / 2 for s = 1/2.
+
+    >>> _profile(sympy.Integer(0), sympy.Integer(0), sympy.Rational(1, 2))
+    (-1 + sqrt(2))/sqrt(pi)
+    """
+    half = sympy.Rational(1, 2)
+    sizes = (e * sympy.sin(pi * s / 2)) ** 2 + (o * sympy.cos(pi * s / 2)) ** 2
+    integral = (sympy.log(2) if s == half else sympy.gamma(-s - half) * (1 - 2 ** (half - s))) / 2
+    return sympy.factor(sympy.simplify(4 * sympy.gamma(s + 1) ** 2 / pi * sizes * integral))
 
 
 def _beside_strips(task: Task, kinks: list[Kink]) -> Expr:
     """The rest of the sphere, and where it overlaps with the strips."""
-    width, leading = _widths(kinks), _strips(task, kinks)
+    width, leading = _widths(kinks), _strips(task, sympy.Integer(1), kinks)
     drift = window_operator(1)
     overlap = sum(
         abs(kink.jump(1) * applied(drift, side).subs(c, kink.at)) * width[kink] ** 2 * density(kink.at)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +22,7 @@ SAMPLES = 41
 """Points at which the sign inside |.| or max is looked up, and at which what was read is compared with the link."""
 DERIVATIVES = 4
 """Derivatives that must exist up to the ends of a piece: two in the leading term, two more in the next."""
+OFFSET = 0.0123456789
 MISREAD = 1e-9
 """A link and what was read from it may differ by the rounding of a long formula, relative to the link's range."""
 
@@ -45,6 +47,43 @@ class Kink:
     def jump(self, order: int) -> Expr:
         """By how much the derivative of that order jumps."""
         return sympy.simplify(sympy.diff(self.right - self.left, c, order).subs(c, self.at))
+
+    @cached_property
+    def root(self) -> tuple[Expr, Expr, Expr]:
+        """(s, e, o): near c = at the link is e |x|^s + o sign(x) |x|^s, x = c - at, beside what is smoother.
+
+        s = 0 at a jump, 1 at a jump of the slope alone, between at a root; 2 stands for whatever is smoother.
+        """
+        sides = [_power_at(side, self.at, sign) for side, sign in ((self.right, 1), (self.left, -1))]
+        change = sympy.simplify(sides[0][0] - sides[1][0])
+        if change != 0:
+            return sympy.Integer(0), sympy.Integer(0), change / 2
+        s = min(power for _, _, power in sides)
+        right, left = (factor if power == s else sympy.Integer(0) for _, factor, power in sides)
+        e, o = (sympy.simplify((right + sign * left) / 2) for sign in (1, -1))
+        if s == 1 and e == 0 or s > 1:
+            return sympy.Integer(2), e, o
+        return s, e, o if s < 1 else sympy.Integer(0)
+
+
+def _power_at(h: Expr, at: Expr, sign: int) -> tuple[Expr, Expr, Expr]:
+    """(h_0, A, s) with h = h_0 + A x^s + ... at a distance x on one side of `at`.
+
+    Raises
+    ------
+    OutOfReach
+        If h is not finite there, or what follows is no power.
+    """
+    x = sympy.Symbol("x", positive=True)
+    shifted = sympy.simplify(h.subs(c, at + sign * x))
+    value = sympy.limit(shifted, x, 0, "+")
+    try:
+        factor, power = sympy.sympify(shifted - value).simplify().leadterm(x) if shifted != value else (0, 2)
+    except (ValueError, NotImplementedError, TypeError):
+        factor, power = sympy.nan, sympy.nan
+    if not (value.is_finite and sympy.sympify(factor).is_finite and sympy.sympify(power).is_positive):
+        raise OutOfReach(f"the behaviour of the link {h} at {at} is no power that is known; use method='exact'.")
+    return value, sympy.sympify(factor), sympy.sympify(power)
 
 
 @dataclass(frozen=True)
@@ -75,27 +114,58 @@ def link(h: Expr, kinks: Sequence[Expr] = ()) -> Link:
 
 
 def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
-    """H between two kinks, its switches resolved."""
+    """H between two kinks, its switches resolved; at kinks it may be a root, at +-1 and between it is smooth."""
     points = np.linspace(float(low), float(high), SAMPLES)[1:-1]
 
     def sign(argument: Expr) -> int:
         values = np.sign(np.real(sympy.lambdify(c, argument, "numpy")(points) + 0 * points))
         if values.min() < values.max():
-            raise OutOfReach(f"the link {h} has a kink between {low} and {high}: declare it, Ridge(link, kinks=(...)).")
+            raise OutOfReach(
+                f"the link {h} has a kink between {low} and {high}: declare it, Ridge(link, kinks=(...)) or jumps=(...)."
+            )
         return int(values[0])
 
+    def chosen(*branches: tuple[Expr, Expr]) -> Expr:
+        for value, condition in branches:
+            if condition == True or sign(_truth(condition) - sympy.Rational(1, 2)) > 0:  # noqa: E712
+                return value
+        raise OutOfReach(f"the link {h} is not defined between {low} and {high}.")
+
+    # the innermost first, whatever is inside of a condition
+    h = h.replace(sympy.Piecewise, lambda *branches: chosen(*branches))
     h = h.replace(sympy.Abs, lambda u: sign(u) * u)
     h = h.replace(sympy.sign, lambda u: sympy.Integer(sign(u)))
-    h = h.replace(sympy.Max, lambda a, b: a if sign(a - b) > 0 else b)
-    h = h.replace(sympy.Min, lambda a, b: b if sign(a - b) > 0 else a)
-    for order in range(DERIVATIVES + 1):
-        for end in (low, high):
-            if not sympy.diff(h, c, order).subs(c, end).evalf().is_finite:
-                raise OutOfReach(
-                    f"the link {h} has no derivative of order {order} at {end}: its leading behaviour is not "
-                    "known here; use method='exact'."
-                )
+    h = h.replace(sympy.Heaviside, lambda u, *_: sympy.Rational(1 + sign(u), 2))
+    h = h.replace(sympy.Max, lambda *u: _extreme(u, sign, 1))
+    h = h.replace(sympy.Min, lambda *u: _extreme(u, sign, -1))
+    for end in (low, high):
+        if abs(end) == 1:
+            for order in range(DERIVATIVES + 1):
+                if not sympy.diff(h, c, order).subs(c, end).evalf().is_finite:
+                    raise OutOfReach(
+                        f"the link {h} has no derivative of order {order} at {end}: its leading behaviour is not "
+                        "known here; use method='exact'."
+                    )
+        elif not _root_or_smooth(h, end):
+            raise OutOfReach(f"the link {h} is not finite at {end}: its leading behaviour is not known here.")
     return h
+
+
+def _root_or_smooth(h: Expr, end: Expr) -> bool:
+    return bool(sympy.sympify(h).subs(c, end).evalf().is_finite)
+
+
+def _extreme(values: Sequence[Expr], sign: Any, which: int) -> Expr:
+    """The largest or the smallest of several expressions, of which the order does not change."""
+    best = values[0]
+    for value in values[1:]:
+        best = value if which * sign(value - best) > 0 else best
+    return best
+
+
+def _truth(condition: Expr) -> Expr:
+    """1 where a condition holds, 0 where it does not."""
+    return sympy.Piecewise((sympy.Integer(1), condition), (sympy.Integer(0), True))
 
 
 def read(function: Any) -> Expr:
@@ -110,16 +180,18 @@ def read(function: Any) -> Expr:
     1/(cos(3*c) + 2)
     """
     try:
-        result = np.asarray(function(np.array([Trace(c)], dtype=object)), dtype=object).ravel()[0]
+        result = function(Trace(c))
+        result = result if isinstance(result, Trace) else np.asarray(result, dtype=object).ravel()[0]
         h = sympy.sympify(result.expression if isinstance(result, Trace) else result)
         h = h.xreplace({number: decimal(float(number)) for number in h.atoms(sympy.Float)})
-        points = np.linspace(-1, 1, SAMPLES)
+        # not at round numbers, where kinks are: of a jump's value nothing depends
+        points = np.linspace(-1, 1, SAMPLES)[:-1] + OFFSET
         expected = np.asarray(function(points))
         misread = np.max(np.abs(sympy.lambdify(c, h, "numpy")(points) + 0 * points - expected))
     except Exception as error:
         raise OutOfReach(
             f"link = {function!r} cannot be read as a formula ({type(error).__name__}: {error}): asymptotics need one "
-            "made of +, -, *, /, **, abs and NumPy's elementary functions; use method='exact'."
+            "made of arithmetic, comparisons, np.where, np.clip and NumPy's elementary functions; use method='exact'."
         ) from error
     if not misread <= MISREAD * (np.ptp(expected) + np.max(np.abs(expected))):
         raise OutOfReach(f"link = {function!r} is not the formula {h} that it looks like; use method='exact'.")
@@ -142,31 +214,89 @@ class Trace:
         self.expression = sympy.sympify(expression)
 
     def __bool__(self) -> bool:
-        raise TypeError("a comparison decides what it computes")
+        raise TypeError("a comparison decides what it computes: write np.where(condition, one, other)")
 
-    def __getattr__(self, name: str) -> Any:
-        function = _FUNCTIONS.get(name)
-        if function is None:
-            raise AttributeError(f"no elementary function is called {name}")
-        return lambda: Trace(function(self.expression))
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's and SciPy's functions of arrays, by their names."""
+        function = _FUNCTIONS.get(ufunc.__name__)
+        if function is None or method != "__call__" or options:
+            raise TypeError(f"{ufunc.__name__} is not known here")
+        return Trace(function(*(_expression(each) for each in inputs)))
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        """np.where and np.clip."""
+        known = {"where": _where, "clip": _clip}.get(function.__name__)
+        if known is None:
+            raise TypeError(f"np.{function.__name__} is not known here")
+        return known(*arguments, **options)
+
+    def clip(self, low: Any, high: Any) -> Trace:
+        """As np.clip."""
+        return _clip(self, low, high)
+
+
+def _where(condition: Any, one: Any, other: Any) -> Trace:
+    raw = condition.expression if isinstance(condition, Trace) else sympy.sympify(bool(condition))
+    return Trace(sympy.Piecewise((_expression(one), raw), (_expression(other), True)))
+
+
+def _clip(value: Any, low: Any, high: Any) -> Trace:
+    return Trace(sympy.Min(sympy.Max(_expression(value), _expression(low)), _expression(high)))
+
+
+def _expression(value: Any) -> Expr:
+    """What a value is as an expression: a condition counts 1 where it holds; a double is the decimal it is written as."""
+    if isinstance(value, Trace):
+        raw = value.expression
+        return _truth(raw) if raw.is_Boolean or raw.is_Relational else raw
+    if np.ndim(value):
+        value = np.asarray(value).ravel()[0] if np.size(value) == 1 else value
+    return decimal(float(value)) if isinstance(value, float | np.floating) else sympy.sympify(value)
 
 
 _FUNCTIONS = {
     name: getattr(sympy, name) for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
 }
-_FUNCTIONS |= {"arctan": sympy.atan, "arcsinh": sympy.asinh, "square": lambda u: u**2}
-_OPERATORS = ("add", "sub", "mul", "truediv", "pow")
+_FUNCTIONS |= {"arctan": sympy.atan, "arcsinh": sympy.asinh, "square": lambda u: u**2, "erf": sympy.erf}
+_FUNCTIONS |= {"absolute": sympy.Abs, "fabs": sympy.Abs, "sign": sympy.sign, "maximum": sympy.Max, "minimum": sympy.Min}
+_FUNCTIONS |= {"fmax": sympy.Max, "fmin": sympy.Min, "heaviside": lambda u, at: sympy.Heaviside(u, at)}
+_FUNCTIONS |= {"cbrt": lambda u: sympy.sign(u) * sympy.Abs(u) ** sympy.Rational(1, 3), "reciprocal": lambda u: 1 / u}
+_FUNCTIONS |= {"expm1": lambda u: sympy.exp(u) - 1, "log1p": lambda u: sympy.log(1 + u), "negative": lambda u: -u}
+_OPERATORS = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "truediv": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+}
+_FUNCTIONS |= {"subtract": _OPERATORS["sub"], "multiply": _OPERATORS["mul"], "true_divide": _OPERATORS["truediv"]}
+_FUNCTIONS |= {"add": _OPERATORS["add"], "divide": _OPERATORS["truediv"], "power": _OPERATORS["pow"]}
+_FUNCTIONS |= {"float_power": _OPERATORS["pow"], "positive": lambda u: u}
+_COMPARISONS = {"gt": sympy.Gt, "ge": sympy.Ge, "lt": sympy.Lt, "le": sympy.Le}
+_FUNCTIONS |= {"greater": sympy.Gt, "greater_equal": sympy.Ge, "less": sympy.Lt, "less_equal": sympy.Le}
 
 
-def _binary(name: str) -> Any:
+def _binary(function: Any, reflected: bool = False) -> Any:
     def apply(self: Trace, other: Any) -> Trace:
-        known = other.expression if isinstance(other, Trace) else sympy.sympify(other)
-        return Trace(getattr(self.expression, name)(known))
+        one, two = _expression(self), _expression(other)
+        return Trace(function(two, one) if reflected else function(one, two))
 
     return apply
 
 
-for _name in (f"__{side}{operator}__" for operator in _OPERATORS for side in ("", "r")):
-    setattr(Trace, _name, _binary(_name))
+def _logical(function: Any) -> Any:
+    def apply(self: Trace, other: Any) -> Trace:
+        return Trace(function(self.expression, other.expression if isinstance(other, Trace) else bool(other)))
+
+    return apply
+
+
+for _name, _function in _OPERATORS.items():
+    setattr(Trace, f"__{_name}__", _binary(_function))
+    setattr(Trace, f"__r{_name}__", _binary(_function, reflected=True))
+for _name, _function in _COMPARISONS.items():
+    setattr(Trace, f"__{_name}__", _binary(_function))
+for _name, _function in {"and": sympy.And, "or": sympy.Or}.items():
+    setattr(Trace, f"__{_name}__", _logical(_function))
 for _name in ("__neg__", "__pos__", "__abs__"):
-    setattr(Trace, _name, lambda self, _name=_name: Trace(getattr(self.expression, _name)()))
+    setattr(Trace, _name, lambda self, _name=_name: Trace(getattr(_expression(self), _name)()))

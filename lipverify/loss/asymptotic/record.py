@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import sympy
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import instance, whole
 from lipverify.loss.asymptotic.bias import leading_bias, next_bias
 from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
@@ -97,7 +97,10 @@ def _next_bias(law: Law) -> Expr:
 
 @lru_cache(maxsize=64)
 def _spread(law: Law) -> Expr:
-    return spread_term(task_of(law))
+    task = task_of(law)
+    if any(kink.root[0] < 1 for kink in task.kinks):
+        raise OutOfReach(f"law = {law!r} has jumps or roots: its next term in 1/n is not known; use method='exact'.")
+    return spread_term(task)
 
 
 LARGEST_D = 1000
@@ -110,8 +113,8 @@ def leading(law: Law, d: int | None = None) -> Leading:
     Parameters
     ----------
     law
-        Affine, ReLU, Cosine, Quadratic, `Zonal` by its spectrum, or `Ridge` with a link made of arithmetic, `abs` and
-        NumPy's elementary functions. The value of L of a named law does not matter: L is a symbol in the result.
+        Affine, ReLU, Cosine, Quadratic, `Zonal` by its spectrum, or `Ridge` with a link made of arithmetic, comparisons,
+        np.where, np.clip, erf and NumPy's elementary functions, with its kinks, jumps and roots declared. The value of L of a named law does not matter: L is a symbol in the result.
     d
         The ambient dimension, >= 2; left as a symbol if not given.
 
