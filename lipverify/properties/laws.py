@@ -16,6 +16,8 @@ from lipverify.problem.law import FunctionLaw, RidgeLaw, as_functions
 from lipverify.problem.sphere import on_sphere
 from lipverify.properties.ratio import EPS, ROUNDING, require
 
+HAIRS = np.geomspace(1e-9, 1e-2, 8)
+"""Distances from a kink at which it is looked for a slope."""
 STEP = 1e-5
 """Distance of two points between which a slope is taken."""
 
@@ -113,12 +115,34 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
         return np.asarray(np.sum([a * h for a, h in zip(amplitudes, _values(law, tasks, points), strict=True)], axis=0))
 
     steep, far = _uphill(f, x), _sphere(seed, "far", (contexts, 8, d))
+    _require_gentle_kinks(law, amplitudes, constant)
     start, ends = f(x), np.concatenate([steep, far], axis=1)
     rise, distance = abs(f(ends) - start), np.linalg.norm(ends - x, axis=-1)
     # values are off by rounding, and so are the points
     rounding = 16 * (EPS * abs(start) + EPS * constant)
     allowed = constant * distance * (1 + ROUNDING) + rounding
     return require("|f(x) - f(x')| <= L |x - x'|", rise, allowed, rise=rise, distance=distance, L=constant, law=law)
+
+
+def _require_gentle_kinks(law: FunctionLaw, amplitudes: list[Floats], constant: float) -> None:
+    """Slopes of the links of a ridge law about its kinks and jumps, where points that are drawn never lie.
+
+    Random points are no nearer to a kink than 1/contexts, and a jump or a root is steep on it alone.
+    """
+    if not isinstance(law, RidgeLaw) or not law.kink_points:
+        return
+    kinks = np.array(law.kink_points)[:, None]
+    for amplitude, k in zip(amplitudes, range(len(amplitudes)), strict=True):
+        largest = float(np.max(np.abs(amplitude)))
+        low, high = (np.clip(kinks + sign * HAIRS, -1, 1) for sign in (-1, 1))
+        at = np.stack([low, np.broadcast_to(kinks, low.shape), high])
+        values = largest * np.reshape(np.asarray(law.links(at.ravel(), np)[k], dtype=float), at.shape)
+        rounding = 16 * EPS * (np.max(np.abs(values)) + constant)
+        # <q, x> changes by no more than x does
+        for one, other in ((0, 1), (1, 2), (0, 2)):
+            rise, distance = abs(values[one] - values[other]), abs(at[one] - at[other])
+            allowed = constant * distance * (1 + ROUNDING) + rounding
+            require("|f(x) - f(x')| <= L |x - x'| at a kink", rise, allowed, rise=rise, distance=distance, L=constant)
 
 
 def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: int = 0) -> float:

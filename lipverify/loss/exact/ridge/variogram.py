@@ -300,8 +300,8 @@ def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> V
     share = table.gap / max(table.largest, TINY)
     if share <= ANALYTIC:
         return table
-    steps = SMALLEST * RATIO ** np.arange(0, 1 + math.log(2.5 / SMALLEST, RATIO))
-    rooted = _table(replace(planes, roots=True), 2, sorted({*steps.tolist(), *meetings, math.pi}), meetings)
+    steps = [SMALLEST * RATIO**j for j in range(math.ceil(math.log(math.pi / SMALLEST, RATIO)))]
+    rooted = _table(replace(planes, roots=True), 2, sorted({*steps, *meetings, math.pi}), meetings)
     return rooted if rooted.gap < share else table
 
 
