@@ -103,11 +103,12 @@ def optimal_window(problem: Problem, *, route: str | None = None) -> Optimum:
     if problem.law.constant and problem.sigma == 0:
         what = "L = 0" if hasattr(problem.law, "L") else f"law = {problem.law!r} is constant"
         raise InvalidInput(f"{what} and sigma = 0: the loss is zero at every window; make one of them positive.")
-    return remembered(_minimised, problem, Optimum, problem=problem)
+    return remembered(_minimised, (problem, route), Optimum, problem=problem)
 
 
-def _minimised(problem: Problem) -> Optimum:
-    """The optimum of a problem that has one; a run finds it once, whoever asks for it."""
+def _minimised(question: tuple[Problem, str | None]) -> Optimum:
+    """The optimum of a problem that has one, by a route; a run finds it once, whoever asks for it."""
+    problem, route = question
     if problem.law.constant or problem.n == 1:
         return _optimum(problem, _at_zero(problem, route))
     near_zero, others = competing(problem, route)
