@@ -14,7 +14,6 @@ from lipverify.foundation.arrays import Array
 from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law, RidgeLaw
 
-
 HAIR, JUMP, TINY = 1e-12, 1e-6, 1e-300
 """A link that changes by more than the second share of its range over twice the first has a jump there."""
 

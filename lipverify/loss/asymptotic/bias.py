@@ -31,9 +31,7 @@ def next_bias(task: Task) -> Expr:
     """|next term| / leading bias."""
     power, kinks = roughest(task)
     if kinks and power < 1:
-        raise OutOfReach(
-            "a link with jumps or roots: the term after the leading one is not known; use method='exact'."
-        )
+        raise OutOfReach("a link with jumps or roots: the term after the leading one is not known; use method='exact'.")
     if not kinks and any(kink.jump(2) != 0 for kink in task.kinks):
         raise OutOfReach(
             "a link with kinks whose slope is continuous but not its curvature: the term after the leading one is "

@@ -61,7 +61,7 @@ class Kink:
         s = min(power for _, _, power in sides)
         right, left = (factor if power == s else sympy.Integer(0) for _, factor, power in sides)
         e, o = (sympy.simplify((right + sign * left) / 2) for sign in (1, -1))
-        if s == 1 and e == 0 or s > 1:
+        if (s == 1 and e == 0) or s > 1:
             return sympy.Integer(2), e, o
         return s, e, o if s < 1 else sympy.Integer(0)
 

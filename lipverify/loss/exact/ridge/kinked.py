@@ -10,7 +10,6 @@ from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes
 from lipverify.loss.exact.ridge.variogram import Link, scale, variogram_of
 
-
 ROOT_TOLERANCE = 1e-8
 
 

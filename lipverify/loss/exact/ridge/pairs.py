@@ -190,7 +190,11 @@ def _two_tokens(
     theta_near = _angle(near, w)
     stretch = np.minimum(high - near, REACH + 2 * d)[:, None]
     splits = [near[:, None] + stretch * np.array(FARTHER)]
-    for turn in (meetings - theta_near[:, None], meetings + theta_near[:, None], 2 * np.pi - meetings - theta_near[:, None]):
+    for turn in (
+        meetings - theta_near[:, None],
+        meetings + theta_near[:, None],
+        2 * np.pi - meetings - theta_near[:, None],
+    ):
         splits.append(_deficits(np.clip(turn, 0, np.pi), w).clip(near[:, None], near[:, None] + stretch))
     apart = np.sort(np.concatenate(splits, axis=1), axis=1) - near[:, None]
     # in the angle from the nearer token's, in which the density has no singularity
@@ -208,7 +212,9 @@ def _two_tokens(
     log_q, ratio = others
     with np.errstate(divide="ignore"):
         logs = log_q(softest.ravel()).reshape(theta.shape) - apart - 2 * np.log1p(np.exp(-apart))
-        logs += (d - 3) * np.log(np.sin(both[0])) + (d - 2) * np.log(np.sin(both[1])) if d > 2 else -np.log(np.sin(both[0]))
+        logs += (
+            (d - 3) * np.log(np.sin(both[0])) + (d - 2) * np.log(np.sin(both[1])) if d > 2 else -np.log(np.sin(both[0]))
+        )
     # 2: either token may be the nearer one
     weight = 2 * weight * np.exp(logs - math.log(w) - 2 * math.log(half_beta(d - 1)))
     if ratio is not None:
@@ -233,7 +239,9 @@ def _mean_between(variogram: Variogram, both: Floats, sine: Floats, meetings: Fl
     if d == 2:
         together = np.sum(both, axis=0)
         apart = 2 * np.arcsin(sine)
-        return (variogram.beyond_linear(apart) + variogram.beyond_linear(np.minimum(together, 2 * np.pi - together))) / 2
+        return (
+            variogram.beyond_linear(apart) + variogram.beyond_linear(np.minimum(together, 2 * np.pi - together))
+        ) / 2
     lever = np.prod(np.sin(both), axis=0)
     ends = np.stack([2 * np.arcsin(sine), np.pi - np.abs(np.pi - np.sum(both, axis=0))])
     ends = variogram.beyond_linear(np.minimum(ends, np.pi))

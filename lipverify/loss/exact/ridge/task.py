@@ -17,7 +17,6 @@ from lipverify.loss.exact.ridge.averages import Averages
 from lipverify.loss.exact.ridge.context import Contexts
 from lipverify.loss.exact.ridge.tokens import TokenNodes
 
-
 Cross = Callable[[Contexts, int, Callable[[float, Floats], Floats] | None], tuple[Floats, Floats]]
 
 

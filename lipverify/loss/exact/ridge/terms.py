@@ -208,7 +208,9 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
         if part.pair is not None:
             bias += share * integral(double, part.pair(of))
         if part.cross is not None:
-            cross, cross_off = part.cross(contexts, order, None if factors is powers else lambda n, phi: factors(n, phi)[1])
+            cross, cross_off = part.cross(
+                contexts, order, None if factors is powers else lambda n, phi: factors(n, phi)[1]
+            )
             bias, off = bias + share * cross, off + share * cross_off
     return Values(integral(single, of.mean(2)), bias, off)
 

@@ -349,9 +349,7 @@ def _order(planes: Planes, power: int, edges: list[float]) -> tuple[int, int]:
     return order, finer
 
 
-def _checked(
-    planes: Planes, power: int, pieces: list[Piece], meetings: tuple[float, ...], order: int
-) -> Variogram:
+def _checked(planes: Planes, power: int, pieces: list[Piece], meetings: tuple[float, ...], order: int) -> Variogram:
     """The table with its errors: what pieces leave out, and values between their nodes by a rule of the next order."""
     theta = np.concatenate([piece.places(CHECKS) for piece in pieces])
     values = np.reshape(planes.at(theta, order) / scale(power, theta), (len(pieces), -1))

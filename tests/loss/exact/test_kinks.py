@@ -1,0 +1,176 @@
+"""Links with kinks, jumps and roots: both routes agree within their errors, whatever the link; limits are derived."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+
+from lipverify import Problem, leading, loss_terms, optimal_window
+from lipverify.errors import OutOfReach
+from lipverify.laws import Quadratic, ReLU, Ridge
+from lipverify.loss.asymptotic.sphere import sigma, w
+from lipverify.loss.exact.ridge.variogram import variogram_of
+from tests.strategies import log_floats
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """A polynomial of its own between any two neighbouring places."""
+
+    places: tuple[float, ...]
+    rows: tuple[tuple[float, ...], ...]
+
+    def __call__(self, z: np.ndarray) -> np.ndarray:
+        piece = np.searchsorted(self.places, z)
+        return sum(np.array([row[j] for row in self.rows])[piece] * z**j for j in range(3))
+
+
+@st.composite
+def piecewise(draw: st.DrawFn, most: int) -> Ridge:
+    """With up to `most` jumps anywhere."""
+    places = draw(st.lists(st.floats(-0.95, 0.95), min_size=1, max_size=most, unique_by=lambda x: round(x, 2)))
+    row = st.tuples(*[st.floats(-1, 1)] * 2, st.floats(0.5, 1))
+    return Ridge(Piecewise(tuple(sorted(places)), tuple(draw(row) for _ in range(len(places) + 1))), jumps=places)
+
+
+def agree(law: Ridge, d: int, n: float, at: float) -> float:
+    """The difference of both routes over the sum of their errors."""
+    one, other = (loss_terms(Problem(d=d, n=n, law=law), at, route=route) for route in ("ridge", "zonal"))
+    return float(abs(one.bias - other.bias) / (one.bias_error + other.bias_error))
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(law=piecewise(2), n=log_floats(1e4, 1e12), at=log_floats(0.03, 10.0))
+def test_both_routes_agree_on_the_circle(law: Ridge, n: float, at: float) -> None:
+    ratio = agree(law, 2, round(n), at)
+    target(ratio)
+    assert ratio <= 1
+
+
+@pytest.mark.slow
+@settings(max_examples=6, deadline=None)
+@given(law=piecewise(1), d=st.sampled_from([3, 4, 7, 30]), n=log_floats(1e3, 1e12), at=log_floats(0.1, 20.0))
+def test_both_routes_agree_in_more_dimensions(law: Ridge, d: int, n: float, at: float) -> None:
+    ratio = agree(law, d, round(n), at)
+    target(ratio)
+    assert ratio <= 1
+
+
+@pytest.mark.parametrize("d", [2, 3, 8, 40])
+@pytest.mark.parametrize(("n", "at"), [(1e6, 1e2), (1e12, 1e3), (30, 1e4)])
+def test_the_named_law_is_met_where_its_own_averages_are_another_method(d: int, n: float, at: float) -> None:
+    own, named = Ridge(lambda z: np.maximum(z, 0), kinks=(0.0,)), ReLU(L=math.sqrt(1.5))
+    if n == 30 and d > 3:
+        at = 10.0
+    ours, theirs = (loss_terms(Problem(d=d, n=n, law=law), at) for law in (own, named))
+    assert abs(ours.bias - theirs.bias) <= ours.bias_error + theirs.bias_error
+    assert ours.bias_error <= 1e-10 * ours.bias
+
+
+EVEN = {
+    "|z|": Ridge(np.abs, kinks=(0.0,)),
+    "max(|z|, .3)": Ridge(lambda z: np.maximum(np.abs(z), 0.3), kinks=(-0.3, 0.3)),
+    "z^2": Ridge(lambda z: z**2, kinks=(0.2,)),
+    "sign": Ridge(np.sign, jumps=(0.0,)),
+}
+
+
+@pytest.mark.parametrize("name", EVEN)
+@pytest.mark.parametrize(("d", "n", "at"), [(2, 100, 1.0), (2, 1e12, 1e5), (3, 1000, 2.0)])
+def test_links_that_vanish_at_the_antipode_keep_their_digits(name: str, d: int, n: float, at: float) -> None:
+    terms = loss_terms(Problem(d=d, n=n, law=EVEN[name]), at)
+    assert 0 < terms.bias_error <= 1e-10 * terms.bias
+
+
+@pytest.mark.parametrize("s", [0.2, 0.5, 0.8])
+def test_roots_are_known_to_a_millionth_and_meet_the_other_route(s: float) -> None:
+    problem = Problem(d=2, n=1e5, law=Ridge(lambda z: np.abs(z) ** s, kinks=(0.0,)))
+    one, other = (loss_terms(problem, 20.0, route=route) for route in ("ridge", "zonal"))
+    assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
+    assert loss_terms(problem, 20.0).bias_error <= 1e-6 * one.bias
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("theta", [0.02, 0.4, 2.5])
+def test_the_variogram_is_the_mean_over_the_sphere(d: int, theta: float) -> None:
+    """Against mpmath, coordinate by coordinate, in the plane of both points."""
+
+    def h(z: mpmath.mpf) -> mpmath.mpf:
+        return abs(z - mpmath.mpf("0.5")) if z < 0.7 else 1 + z
+
+    def circle(rho: mpmath.mpf) -> mpmath.mpf:
+        half, places = mpmath.mpf(theta) / 2, [mpmath.mpf(0), mpmath.pi]
+        for kink in ("0.5", "0.7"):
+            if rho > mpmath.mpf(kink):
+                alpha = mpmath.acos(mpmath.mpf(kink) / rho)
+                places += [abs(alpha - half), min(alpha + half, 2 * mpmath.pi - alpha - half)]
+        values = mpmath.quad(lambda phi: (h(rho * mpmath.cos(phi - half)) - h(rho * mpmath.cos(phi + half))) ** 2,
+                             sorted(places))  # fmt: skip
+        return values / mpmath.pi
+
+    with mpmath.workdps(15):
+        if d == 2:
+            truth = circle(mpmath.mpf(1))
+        else:
+            crossing = mpmath.sqrt(0.25 + 0.49 - 0.7 * mpmath.cos(theta)) / mpmath.sin(theta)
+            single = [mpmath.mpf(kink) / mpmath.cos(theta / 2) for kink in ("0.5", "0.7")]
+            rhos = sorted({mpmath.mpf(0), mpmath.mpf("0.5"), mpmath.mpf("0.7"), mpmath.mpf(1)}
+                          | {rho for rho in (crossing, *single) if rho < 1})  # fmt: skip
+            turns = [mpmath.asin(rho) for rho in rhos]
+            truth = mpmath.quad(lambda o: mpmath.sin(o) * circle(mpmath.sin(o)), turns, maxdegree=4)
+    law = Ridge(lambda z: np.where(z < 0.7, np.abs(z - 0.5), 1 + z), kinks=(0.5,), jumps=(0.7,))
+    table = variogram_of(d, law.link, law.kink_points, jumps=True)
+    off = abs(float(table(np.array([theta]))[0]) - float(truth))
+    assert off <= table.gap * math.sin(theta / 2) + 1e-9 * float(truth)
+
+
+@pytest.mark.parametrize(
+    ("law", "beta"),
+    [
+        (Ridge(np.sign, jumps=(0.0,)), 0.5),
+        (Ridge(lambda z: np.heaviside(z - 0.2, 0.5), jumps=(0.2,)), 0.5),
+        (Ridge(lambda z: np.sqrt(np.abs(z)), kinks=(0.0,)), 1.0),
+        (Ridge(lambda z: np.clip(z, -0.5, 0.5), kinks=(-0.5, 0.5)), 1.5),
+        (Ridge(lambda z: np.where(z > 0.3, z - 0.3, 0), kinks=(0.3,)), 1.5),
+        (Ridge(lambda z: np.abs(z - 0.99) + np.abs(z + 0.1), kinks=(-0.1, 0.99)), 1.5),
+    ],
+)
+def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Ridge, beta: float) -> None:
+    form = leading(law, d=2)
+    assert float(form.beta) == beta
+    ratios = []
+    for at in (1e6, 1e8):
+        terms = loss_terms(Problem(d=2, n=1e28, law=law), at)
+        ratios.append(float(terms.bias) / float(form.bias.subs({w: at, sigma: 1}).evalf()))
+    assert abs(ratios[1] - 1) < 0.02
+    assert abs(ratios[1] - 1) <= max(abs(ratios[0] - 1), 1e-5)
+
+
+def test_what_follows_a_jump_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="jumps or roots"):
+        _ = leading(Ridge(np.sign, jumps=(0.0,))).bias_next
+
+
+def test_a_route_may_be_asked_for_the_window_too() -> None:
+    problem = Problem(d=2, n=1000, law=EVEN["|z|"])
+    one, other = (optimal_window(problem, route=route) for route in ("ridge", "zonal"))
+    assert 0 < abs(one.w - other.w) <= one.w_error + other.w_error
+
+
+def test_the_reason_names_the_route_that_was_blunt() -> None:
+    undeclared = loss_terms(Problem(d=3, n=1e6, law=Ridge(np.abs)), 20.0)
+    assert undeclared.reason.startswith("ridge: at w = 20 an error of")
+    assert loss_terms(Problem(d=3, n=1e6, law=Ridge(np.cos)), 20.0).reason == ""
+
+
+def test_even_links_have_their_minimum_at_zero_exactly() -> None:
+    for law in (Quadratic(), EVEN["|z|"]):
+        optimum = optimal_window(Problem(d=5, n=10, law=law, sigma=0.5))
+        assert (optimum.w, optimum.w_error, optimum.where) == (0.0, 0.0, "zero")
