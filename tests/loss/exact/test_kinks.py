@@ -97,7 +97,7 @@ def test_roots_are_known_to_a_millionth_and_meet_the_other_route(s: float) -> No
     assert loss_terms(problem, 20.0).bias_error <= 1e-6 * one.bias
 
 
-@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("theta", [0.02, 0.4, 2.5])
 def test_the_variogram_is_the_mean_over_the_sphere(d: int, theta: float) -> None:
     """Against mpmath, coordinate by coordinate, in the plane of both points."""
