@@ -120,9 +120,7 @@ def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
     def sign(argument: Expr) -> int:
         values = np.sign(np.real(sympy.lambdify(c, argument, "numpy")(points) + 0 * points))
         if values.min() < values.max():
-            raise OutOfReach(
-                f"the link {h} has a kink between {low} and {high}: declare it, Ridge(link, kinks=(...)) or jumps=(...)."
-            )
+            raise OutOfReach(f"the link {h} has a kink between {low} and {high}: declare it, Ridge(link, kinks=(...)).")
         return int(values[0])
 
     def chosen(*branches: tuple[Expr, Expr]) -> Expr:
@@ -245,7 +243,7 @@ def _clip(value: Any, low: Any, high: Any) -> Trace:
 
 
 def _expression(value: Any) -> Expr:
-    """What a value is as an expression: a condition counts 1 where it holds; a double is the decimal it is written as."""
+    """What a value is as an expression: conditions count 1 where they hold, doubles are decimals."""
     if isinstance(value, Trace):
         raw = value.expression
         return _truth(raw) if raw.is_Boolean or raw.is_Relational else raw

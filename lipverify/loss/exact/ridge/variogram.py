@@ -178,7 +178,7 @@ class Planes:
 
 @dataclass(frozen=True)
 class Piece:
-    """V / F on [low, high], F = 1 - cos(theta) or sin(theta/2): a polynomial in y, theta = low + width s(y), y in [0, 1].
+    """V / F on [low, high], F = 1 - cos(theta) or sin(theta/2): a polynomial in y, theta = low + width s(y).
 
     Both ends may be square roots of an analytic function, s(y) = sin^2(pi y / 2), the first piece's alone at the
     right, s(y) = y (2 - y). `rise` is (V/F - its value at 0) / theta there.
@@ -339,7 +339,7 @@ def _order(planes: Planes, power: int, edges: list[float]) -> tuple[int, int]:
     theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS) for low, high in pairwise(edges)])
     ladder = ROOT_ORDERS if planes.roots else ORDERS
     values = planes.at(theta, ladder[0])
-    for order, finer in pairwise(ladder):
+    for order, finer in pairwise(ladder):  # noqa: B007
         former, values = values, planes.at(theta, finer)
         off = np.abs(values - former)
         if planes.roots and np.max(off / np.maximum(values, TINY)) <= SETTLED_ROOT:
@@ -391,7 +391,7 @@ def _trimmed(fit: Chebyshev) -> Chebyshev:
 
 
 def _rise(piece: Piece) -> Chebyshev:
-    """(V/F - its value at 0) / theta: the polynomial less its value at x = -1, over theta = high (x + 1) (3 - x) / 4."""
+    """(V/F - its value at 0) / theta: the polynomial less that, over theta = high (x + 1) (3 - x) / 4."""
     coefficients = piece.values.coef.copy()
     coefficients[0] -= piece.values(-1.0)
     quotient, _ = chebyshev.chebdiv(coefficients, [1.0, 1.0])
