@@ -185,8 +185,8 @@ def _value(quantity: Callable[[float], Any], s: float) -> tuple[float, float]:
     """The quantity at a point and its relative error; what it raises keeps its traceback, and says at which."""
     try:
         given = quantity(s)
-    except Exception as error:
-        error.add_note(f"growth: the quantity raised this at s = {s:g}")
+    except Exception as raised:
+        raised.add_note(f"growth: the quantity raised this at s = {s:g}")
         raise
     for name in ("w", "total"):
         if hasattr(given, name) and hasattr(given, f"{name}_error"):
