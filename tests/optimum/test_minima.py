@@ -223,7 +223,7 @@ def test_at_the_switch_of_two_minima_the_error_reaches_from_one_to_the_other() -
     """
     problem, x = Problem(d=3, n=60, law=Cosine(L=6.0), sigma=0.8), math.log(12.0)
     for _ in range(8):
-        inside: Any = minimiser._polished(problem, x)
+        inside: Any = minimiser._polished(problem, x, None)
         at_zero = loss_terms(problem, 0.0)
         assert inside is not None
         unit = (inside.noise - float(at_zero.noise)) / problem.sigma**2

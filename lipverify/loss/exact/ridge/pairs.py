@@ -72,7 +72,7 @@ class Graded:
         values = function(u.ravel()).reshape(u.shape)
         transform = 2 / TABLE * chebyshev.chebvander(x, TABLE - 1).T
         transform[0] /= 2
-        return cls(edges, transform @ values.T)
+        return cls(edges, np.asarray(transform @ values.T))
 
     def __call__(self, u: Floats) -> Floats:
         """Values at u, which is taken into the range."""
@@ -183,7 +183,7 @@ def _two_tokens(
     high: float,
     meetings: Floats,
     order: int,
-    others: tuple[Graded, Graded | None],
+    others: tuple[Graded, Callable[[Floats], Floats] | None],
 ) -> tuple[Floats, Floats]:
     """The integral over the farther token at every deficit of the nearer, and a bound on its error."""
     d = variogram.d
@@ -269,7 +269,7 @@ def _turns(d: int, order: int, crossings: list[Floats]) -> tuple[Floats, Floats]
         # a Gaussian of variance 1/d, as the density is if d is large, is narrower than the strip
         step = TURN / order * min(1.0, 3 / math.sqrt(d))
         z = step * (np.arange(2 * math.ceil(end / step)) + 0.5 - math.ceil(end / step))
-        return z, np.full(z.size, step)
+        return np.asarray(z), np.full(z.size, float(step))
     panels = 2 * math.ceil(end / 3.0)
     fixed = np.linspace(-end, end, panels + 1)
     stacked = np.stack([np.clip(crossing, -end, end) for crossing in crossings], axis=-1)

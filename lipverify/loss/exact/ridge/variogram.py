@@ -120,7 +120,7 @@ class Planes:
         for i in range(0, tau.size, step):
             some = slice(i, i + step)
             inner[some] = self._circle(theta[row[some]], rho[some], (base, tau[some]), rule)
-        return (self.d - 2) * top * np.bincount(row, weight * inner, minlength=theta.size)
+        return np.asarray((self.d - 2) * top * np.bincount(row, weight * inner, minlength=theta.size))
 
     def _crossings(self, theta: Floats, base: float) -> Floats:
         """The tau at which both coordinates are at kinks, (theta, pairs of kinks)."""
@@ -259,8 +259,8 @@ class Variogram:
     def variance(self) -> float:
         """Var f(x): half of the mean of V over independent points."""
         near = [math.pi / 2 + sign * z / math.sqrt(self.d) for z in CONCENTRATION for sign in (-1, 1)]
-        edges = [piece.low for piece in self.pieces] + [edge for edge in near if 0 < edge < math.pi]
-        edges = np.unique([0.0, *edges, math.pi])
+        inner = [piece.low for piece in self.pieces] + [edge for edge in near if 0 < edge < math.pi]
+        edges = np.unique([0.0, *inner, math.pi])
         x, gauss = gauss_rule(VARIANCE_ORDER)
         theta = edges[:-1, None] + np.diff(edges)[:, None] * x
         weight = np.diff(edges)[:, None] * gauss * np.sin(theta) ** (self.d - 2)
