@@ -36,7 +36,9 @@ def piecewise(draw: st.DrawFn, most: int) -> Ridge:
     """With up to `most` jumps anywhere."""
     places = draw(st.lists(st.floats(-0.95, 0.95), min_size=1, max_size=most, unique_by=lambda x: round(x, 2)))
     row = st.tuples(*[st.floats(-1, 1)] * 2, st.floats(0.5, 1))
-    return Ridge(Piecewise(tuple(sorted(places)), tuple(draw(row) for _ in range(len(places) + 1))), jumps=tuple(places))
+    return Ridge(
+        Piecewise(tuple(sorted(places)), tuple(draw(row) for _ in range(len(places) + 1))), jumps=tuple(places)
+    )
 
 
 def agree(law: Ridge, d: int, n: float, at: float) -> float:
