@@ -176,7 +176,7 @@ def test_any_problem_with_functions_is_for_sampling(problem: Problem) -> None:
 def test_drawn_laws_say_what_they_are() -> None:
     """An example that is printed can be typed in again."""
     law = find(ridge_laws("kinked"), lambda law: True, settings=SIMPLEST)
-    assert repr(law) == "Ridge(link=Kinked(L=1.0, kinks=(0.0,)), kinks=(0.0,))"
+    assert repr(law) == "Ridge(link=Kinked(L=1.0, kinks=(0.0,)), kinks=(0.0,), jumps=())"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -147,7 +148,7 @@ def _at(variogram: Variogram, contexts: Contexts, order: int, factor: Factor | N
     meetings = np.array([m for m in (*variogram.meetings, math.pi) if m <= far])
     edges = grading.u(v[0] + (v[1] - v[0]) * np.arange(panels + 1) / panels)
     edges[0], edges[-1] = low, high
-    edges = np.unique(np.concatenate([edges, _deficits(meetings / 2, w), _deficits(meetings, w)]))
+    edges = np.unique(np.concatenate([edges, _deficits(_corners(meetings), w)]))
     edges = np.unique(edges.clip(low, high))
     order = round(SHORT * order) if meetings.size > 1 else order
     x, gauss = gauss_rule(order)
@@ -176,6 +177,19 @@ def _deficits(angles: Floats, w: float) -> Floats:
     return np.asarray(2 * w * np.sin(np.minimum(angles, np.pi) / 2) ** 2)
 
 
+def _corners(meetings: Floats) -> Floats:
+    """Angles of the nearer token at which two of the lines meet where the integrand is not smooth.
+
+    These are theta_far = m, theta_far - theta_near = m, theta_far + theta_near = m or 2 pi - m, and the ends of the
+    range, theta_far = theta_near and theta_far = pi.
+    """
+    lines = [(near, 1.0, m) for m in meetings for near in (0.0, -1.0, 1.0)]
+    lines += [(1.0, 1.0, 2 * np.pi - m) for m in meetings] + [(-1.0, 1.0, 0.0), (0.0, 1.0, np.pi)]
+    found = [(c - f) / (a - b) for (a, _, c), (b, _, f) in combinations(lines, 2) if a != b]
+    inside = np.array([theta for theta in found if 0 < theta < np.pi])
+    return np.unique(inside.round(12))
+
+
 def _two_tokens(
     variogram: Variogram,
     w: float,
@@ -190,7 +204,9 @@ def _two_tokens(
     theta_near = _angle(near, w)
     stretch = np.minimum(high - near, REACH + 2 * d)[:, None]
     splits = [near[:, None] + stretch * np.array(FARTHER)]
+    # the farther token, the angle between both, and their sum, each where the variogram is not smooth
     for turn in (
+        np.broadcast_to(meetings, (near.size, meetings.size)),
         meetings - theta_near[:, None],
         meetings + theta_near[:, None],
         2 * np.pi - meetings - theta_near[:, None],
