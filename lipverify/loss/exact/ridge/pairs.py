@@ -52,6 +52,8 @@ JOINT = 0.55
 SHORT = 0.6
 """Where rules are split at many crossings, less of the order does."""
 BLOCK = 1_000_000
+CROSSED, FAR = 1e-8, 1.0
+"""On the circle, relative, of tokens farther than that angle: eight times the most by which the two routes differed."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +248,8 @@ def _two_tokens(
     else:
         slack = variogram.gap / 2 * nears[0] * nears[1]
         slack = slack + variogram.rise_gap * np.sum(both, axis=0) * np.sum(nears, axis=0)
+    if d == 2:
+        slack = slack + CROSSED * (np.abs(rest).sum(axis=0) + np.abs(mean)) / 2 * (theta > FAR)
     return np.sum(weight * value, axis=1), np.sum(np.abs(weight) * slack, axis=1)
 
 
