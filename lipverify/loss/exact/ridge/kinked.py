@@ -13,8 +13,6 @@ from lipverify.loss.exact.ridge.variogram import Link, scale, variogram_of
 ROOT_TOLERANCE = 1e-8
 ROUNDING = 3e-12
 """Relative, of the table of the variogram and of the sums over it: four times what ReLU's own averages differ by."""
-CIRCLE = 8e-11
-"""Relative, on the circle, whatever the kink: the two routes were seen to differ by up to 7e-11."""
 
 
 def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = False) -> TaskAverages:
@@ -32,7 +30,7 @@ def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = 
         variogram=lambda nodes: of(angle(nodes)),
         meetings=of.meetings,
         tolerance=ROOT_TOLERANCE if of.roots else TaskAverages.tolerance,
-        relative_error=(CIRCLE if d == 2 else ROUNDING) + (of.gap if of.roots else of.gap / of.largest),
+        relative_error=ROUNDING + (of.gap if of.roots else of.gap / of.largest),
         cross=lambda contexts, order, factor: pair_term(of, contexts, order, factor),
         off=off,
     )
