@@ -27,6 +27,8 @@ SMALLEST, LARGEST = 1e-300, 1e300
 """Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
 BLUNT = 1e-10
 """A relative error beyond which the other route is tried, for a link of one's own."""
+NARROW = 200.0
+"""From this window on the zonal route needs so many harmonics that it says no more than the other, in minutes."""
 WIDE = 50.0
 """Up to here the zonal route is the quicker one for a link with several kinks: all of the sphere is in reach, and two
 kinks are met at once in many ways. On the circle itself they are few."""
@@ -102,7 +104,7 @@ def _better(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
     """By the first route at one window, or by the second if the first says little and the second says more."""
     terms = _first(problem, w, first, second)
     share = float(_share(terms)[0])
-    if share <= BLUNT or terms.reason:
+    if share <= BLUNT or terms.reason or (second == "zonal" and w[0] > NARROW):
         return terms
     with suppress(OutOfReach):
         other = ROUTES[second](problem, w)
