@@ -12,13 +12,6 @@ FEWEST, LAYERS = 2, 4
 """Models are drawn from this depth to that one; the deepest are compared."""
 
 
-def trained(noise: str, family: str, layers: int) -> list[Any]:
-    """All trainings of a model that come with lipverify."""
-    from lipverify.linear_transformer.training.witness import seeds_of, witness
-
-    return [witness(noise, family, layers, seed).trained for seed in seeds_of(noise, family, layers)]
-
-
 def fresh_at(noise: str, level: float, contexts: int, seed: int) -> Any:
     """Fresh contexts of one noise level."""
     from dataclasses import replace
@@ -60,9 +53,10 @@ def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     And every loss of the first trainings, with TunedRR's, to be drawn.
     """
     from lipverify.foundation.means.samples import sampled_mean
+    from lipverify.linear_transformer.training.witness import trainings
 
-    families = {family: trained(noise, family, LAYERS) for family in ("DIAG", "FULL")}
-    shorter = [trained(noise, family, k)[0] for k in range(FEWEST, LAYERS) for family in families]
+    families = {family: trainings(noise, family, LAYERS) for family in ("DIAG", "FULL")}
+    shorter = [trainings(noise, family, k)[0] for k in range(FEWEST, LAYERS) for family in families]
     tuned = tuned_on(noise, contexts, seed)
     names = [
         *(f"{each.family} {each.layers}" for each in shorter),
@@ -73,7 +67,7 @@ def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     for level in LEVELS:
         held_out = fresh_at(noise, level, contexts, seed)
         ridge = limited(held_out, tuned)
-        losses = {family: [limited(held_out, each) for each in trainings] for family, trainings in families.items()}
+        losses = {family: [limited(held_out, each) for each in models] for family, models in families.items()}
         found[f"{level:g}"] = log_quotient(list(zip(losses["FULL"], losses["DIAG"], strict=False)), sampled_mean)
         for family, each in losses.items():
             if level > 0:
@@ -209,10 +203,11 @@ OUTSIDE = {"uniform-5": 6.0, "levels-1-3": 5.0}
 def beside_ridge(noise: str, family: str, sigma: float, contexts: int, seed: int) -> Any:
     """The logarithm of the loss over that of TunedRR at a level."""
     from lipverify.foundation.means.samples import sampled_mean
+    from lipverify.linear_transformer.training.witness import trainings
 
     held_out = fresh_at(noise, sigma, contexts, seed)
     ridge = limited(held_out, tuned_on(noise, contexts, seed))
-    return log_quotient([(limited(held_out, each), ridge) for each in trained(noise, family, LAYERS)], sampled_mean)
+    return log_quotient([(limited(held_out, each), ridge) for each in trainings(noise, family, LAYERS)], sampled_mean)
 
 
 claim(

@@ -46,6 +46,7 @@ def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Log
     from lipverify.linear_transformer.published import problem
     from lipverify.linear_transformer.regression.adjusted import evaluation
     from lipverify.linear_transformer.regression.rare import decades
+    from lipverify.linear_transformer.training.witness import trainings
 
     found = []
     for decade in decades(problem(noise), RAREST + 1, seed, f"tail-safe/{noise}", population=population):
@@ -60,13 +61,6 @@ def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Log
                 }
             )
     return found
-
-
-def trainings(noise: str, family: str, layers: int) -> list[Any]:
-    """The trained models, by seed."""
-    from lipverify.linear_transformer.training.witness import seeds_of, witness
-
-    return [witness(noise, family, layers, each).trained for each in seeds_of(noise, family, layers)]
 
 
 def over(losses: Any, nothing: Any) -> Logarithm:
@@ -100,6 +94,7 @@ def at_rarest(
 def price(noise: str, layers: int, contexts: int, seed: int, times: float = 1.0) -> tuple[float, float, str]:
     """The mean loss of SAFE over that of DIAG, times a number: trainings in pairs of one seed, on the same fresh contexts."""
     from lipverify.linear_transformer.training.comparison import fresh_sample
+    from lipverify.linear_transformer.training.witness import trainings
 
     held_out = fresh_sample(noise, contexts, seed)
     losses = [[held_out.losses(each) for each in trainings(noise, family, layers)] for family in FAMILIES]

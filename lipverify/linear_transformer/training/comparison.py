@@ -34,7 +34,7 @@ from lipverify.linear_transformer.regression.contexts import Regression, draw_co
 from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
 from lipverify.linear_transformer.regression.thinned import thinned
 from lipverify.linear_transformer.training.record import estimate
-from lipverify.linear_transformer.training.witness import depths_of, seeds_of, witness
+from lipverify.linear_transformer.training.witness import depths_of, trainings
 
 ESTIMATORS = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
 """What models are compared with: the ridge baselines, and the floor of not knowing sigma."""
@@ -162,7 +162,7 @@ def _rows(noise: str, regression: Regression, seed: int, stream: str) -> list[Ro
     return [
         *((name, 0, [each]) for name, each in zip(ESTIMATORS, estimators, strict=True)),
         *(("GD++", k, [partial(estimate, each.model)]) for k, each in enumerate(gdplusplus, 1)),
-        *((*model, [witness(noise, *model, each).trained for each in seeds_of(noise, *model)]) for model in models),
+        *((*model, trainings(noise, *model)) for model in models),
     ]
 
 

@@ -172,6 +172,11 @@ def seeds_of(noise: str, family: str, layers: int) -> tuple[int, ...]:
     return tuple(sorted(int(path.stem.rpartition("-")[2]) for path in found))
 
 
+def trainings(noise: str, family: str, layers: int) -> list[Trained]:
+    """All trainings of a model that come with lipverify, by seed."""
+    return [witness(noise, family, layers, seed).trained for seed in seeds_of(noise, family, layers)]
+
+
 def depths_of(noise: str, family: str) -> tuple[int, ...]:
     """The depths in which such models come with lipverify, ascending."""
     found = (models_folder() / noise).glob(f"{family}-*-*.json")

@@ -144,13 +144,9 @@ def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
                         f"the link {h} has no derivative of order {order} at {end}: its leading behaviour is not "
                         "known here; use method='exact'."
                     )
-        elif not _root_or_smooth(h, end):
+        elif not sympy.sympify(h).subs(c, end).evalf().is_finite:
             raise OutOfReach(f"the link {h} is not finite at {end}: its leading behaviour is not known here.")
     return h
-
-
-def _root_or_smooth(h: Expr, end: Expr) -> bool:
-    return bool(sympy.sympify(h).subs(c, end).evalf().is_finite)
 
 
 def _extreme(values: Sequence[Expr], sign: Any, which: int) -> Expr:
