@@ -1,6 +1,7 @@
 """The laws of the task under their short address: `from lipverify.laws import ReLU`."""
 
 from lipverify.problem.composed import LowRank, Sampled, Transformed
+from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
 from lipverify.problem.laws import LAWS, Affine, Cosine, Linear, Quadratic, ReLU, law_named
 from lipverify.problem.offset import WithOffset
@@ -8,12 +9,14 @@ from lipverify.problem.own import Ridge, Zonal
 
 __all__ = [
     "LAWS",
+    "RBF",
     "Affine",
     "Cosine",
     "FunctionLaw",
     "Law",
     "Linear",
     "LowRank",
+    "Matern",
     "Quadratic",
     "ReLU",
     "Ridge",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from inspect import signature
 from typing import Any, ClassVar
 
 import msgspec
@@ -14,6 +16,9 @@ from lipverify.foundation.arrays import Array
 from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law, RidgeLaw
 
+NUGGET = 0.2
+"""A step of more than this share of all that a variogram rises to, within 1e-12 of distance 0, is a jump: r^{1/10} has
+risen by 0.06 there."""
 HAIR, JUMP, TINY = 1e-12, 1e-6, 1e-300
 """A link that changes by more than the second share of its range over twice the first has a jump there."""
 
@@ -112,12 +117,19 @@ def _places(name: str, given: Any) -> tuple[float, ...]:
     return values
 
 
-def _probe(function: Any, what: str) -> None:
-    """Refuse a function that does not map an array in [-1, 1] to finite numbers of its shape."""
-    rule = "must map an array of points in [-1, 1] to finite real numbers of the same shape"
+def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) -> None:
+    """Refuse a function that does not map an array in its domain to finite numbers of its shape."""
+    low, high = domain
+    rule = f"must map an array of points in [{low:g}, {high:g}] to finite real numbers of the same shape"
     if not callable(function):
         raise InvalidInput(f"{what} = {shown(function)} is not a function; it {rule}.")
-    points = np.linspace(-1, 1, 33)
+    if what == "kernel" and _takes_two(function):
+        raise InvalidInput(
+            "kernel takes two points: a covariance that is not a function of <x, x'> is not isotropic. Only isotropic "
+            "ones have exact methods; others can be sampled, see lipverify.laws.Sampled. Here it "
+            f"{rule}."
+        )
+    points = np.linspace(low, high, 33)
     try:
         values = np.asarray(function(points), dtype=np.float64)
     except Exception as error:
@@ -127,6 +139,21 @@ def _probe(function: Any, what: str) -> None:
     if not np.all(np.isfinite(values)):
         worst = int(np.argmin(np.isfinite(values)))
         raise InvalidInput(f"{what} returned {values[worst]} at {points[worst]:g}; it {rule}.")
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Whether a function cannot be called with one argument but with two."""
+    try:
+        arguments = signature(function)
+    except (TypeError, ValueError):
+        return False
+    with suppress(TypeError):
+        arguments.bind(None)
+        return False
+    with suppress(TypeError):
+        arguments.bind(None, None)
+        return True
+    return False
 
 
 class Zonal(Law, frozen=True, tag="zonal"):
@@ -142,11 +169,15 @@ class Zonal(Law, frozen=True, tag="zonal"):
         in the dimension in which it is used, which is checked there.
     spectrum
         Instead of `kernel`: the coefficients k_0, k_1, ..., finite and >= 0; those not given are zero.
+    variogram
+        Instead of `kernel`: V(r) = E (f(x) - f(x'))^2 = 2 (K(1) - K) as a function of the distance r = |x - x'| in
+        [0, 2], with V(0) = 0. It keeps the digits near r = 0 that large windows ask for, where a kernel in double
+        precision has lost them: write 2 (1 - e^{-r}) as `-2 * np.expm1(-r)`.
 
     Raises
     ------
     InvalidInput
-        If not exactly one of the two is given, or it breaks its rule.
+        If not exactly one of the three is given, or it breaks its rule.
 
     >>> Zonal(spectrum=(0.0, 0.5)).spectrum
     (0.0, 0.5)
@@ -154,15 +185,19 @@ class Zonal(Law, frozen=True, tag="zonal"):
 
     kernel: Callable[[Array], Array] | None = None
     spectrum: tuple[float, ...] | None = None
+    variogram: Callable[[Array], Array] | None = None
 
     name: ClassVar[str] = "zonal"
 
     def __post_init__(self) -> None:
-        if (self.kernel is None) == (self.spectrum is None):
-            raise InvalidInput("a Zonal law is given by its kernel or by its spectrum: give one of them.")
+        if sum(given is not None for given in (self.kernel, self.spectrum, self.variogram)) != 1:
+            raise InvalidInput("a Zonal law is given by its kernel, its spectrum or its variogram: give one of them.")
         if self.kernel is not None:
             _probe(self.kernel, "kernel")
             _require_peak(self.kernel)
+        elif self.variogram is not None:
+            _probe(self.variogram, "variogram", (0.0, 2.0))
+            _require_variogram(self.variogram)
         else:
             msgspec.structs.force_setattr(self, "spectrum", _spectrum(self.spectrum))
 
@@ -176,6 +211,8 @@ class Zonal(Law, frozen=True, tag="zonal"):
         """Whether no k_l with l > 0 is positive."""
         if self.spectrum is not None:
             return not any(self.spectrum[1:])
+        if self.variogram is not None:
+            return not np.any(self.variogram(np.linspace(0, 2, 4097)))
         assert self.kernel is not None
         return bool(np.ptp(np.asarray(self.kernel(np.linspace(-1, 1, 4097)))) == 0)
 
@@ -189,6 +226,30 @@ def _require_peak(kernel: Callable[[Array], Array]) -> None:
         raise InvalidInput(
             f"kernel is {values[worst]:.4g} at t = {t[worst]:.4g} and {values[-1]:.4g} at t = 1, so it is not the "
             "covariance of any law: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) >= 0."
+        )
+    beside = float(np.asarray(kernel(np.array([np.nextafter(1.0, 0.0)])))[0])
+    _require_continuous("kernel", values[-1] - beside, float(np.ptp(values)))
+
+
+def _require_variogram(variogram: Callable[[Array], Array]) -> None:
+    """Refuse what is no mean square: V >= 0 and V(0) = 0, and no more than four times Var f."""
+    r = np.concatenate([[0.0], np.geomspace(HAIR, 2.0, 4097)])
+    values = np.asarray(variogram(r), dtype=np.float64)
+    if values[0] != 0 or np.min(values) < 0:
+        worst = 0 if values[0] != 0 else int(np.argmin(values))
+        raise InvalidInput(
+            f"variogram is {values[worst]:.4g} at the distance {r[worst]:.4g}: V(r) = E (f(x) - f(x'))^2 is never "
+            "negative, and 0 at r = 0."
+        )
+    _require_continuous("variogram", float(values[1]), float(np.max(values)))
+
+
+def _require_continuous(what: str, step: float, largest: float) -> None:
+    """Refuse a white part of f: values that differ however near the points are."""
+    if step > NUGGET * largest > 0:
+        raise InvalidInput(
+            f"{what} jumps by {step:.3g} at distance 0: f is not continuous there. A white part of f is label noise: "
+            "give its standard deviation as sigma, and the rest here."
         )
 
 

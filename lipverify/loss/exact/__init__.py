@@ -1,6 +1,6 @@
 r"""Exact loss terms: deterministic quadrature whose cost does not depend on n, by two routes that share nothing.
 
-ridge    laws f(x) = h(<q, x>), by their links
+ridge    laws f(x) = h(<q, x>), by their links, and laws given by a kernel or a variogram, by the latter
 zonal    every isotropic law, by its covariance, harmonic by harmonic
 """
 
@@ -16,12 +16,14 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
 from lipverify.loss.exact.ridge import ridge_terms
+from lipverify.loss.exact.ridge.laws import has_averages
 from lipverify.loss.exact.ridge.variogram import meetings_of
 from lipverify.loss.exact.zonal import zonal_terms
+from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
-from lipverify.problem.own import Ridge
+from lipverify.problem.own import Ridge, Zonal
 
 SMALLEST, LARGEST = 1e-300, 1e300
 """Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
@@ -32,6 +34,10 @@ NARROW = 200.0
 WIDE = 50.0
 """Up to here the zonal route is the quicker one for a link with several kinks: all of the sphere is in reach, and two
 kinks are met at once in many ways. On the circle itself they are few."""
+LOST = 1e-8
+"""A relative error beyond which the result of a kernel says what would give more."""
+HARMONICS = 64
+"""Of a kernel that are looked at for one that is negative, however few enter the loss."""
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
 TINY = 1e-300
 ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
@@ -42,7 +48,7 @@ __all__ = ["ROUTES", "exact_terms", "ridge_terms", "zonal_terms"]
 def exact_terms(problem: Problem, w: Floats, *, route: str | None = None) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
-    `route` is "ridge" or "zonal". By default the zonal route serves laws given by their covariance, and links of one's
+    `route` is "ridge" or "zonal". By default the zonal route serves laws given by their spectrum, and links of one's
     own with kinks at small windows, where it is quicker; the ridge route the others. Where one is blunt or does not
     reach, the other is tried, and the better value stands: `reason` of the result says why.
 
@@ -64,9 +70,12 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     """By the route that is asked for, or that reaches it."""
     if route is not None:
         return ROUTES[chosen("route", route, ROUTES)](problem, w)
-    if not isinstance(problem.law, RidgeLaw):
+    law = problem.law
+    if not has_averages(law):
         return zonal_terms(problem, w)
-    if not isinstance(problem.law, Ridge):
+    if not isinstance(law, RidgeLaw):
+        spectrum_of(law, problem.d, HARMONICS)  # refuses what is no covariance in this dimension
+    elif not isinstance(law, Ridge):
         return _first(problem, w, "ridge", "zonal")
     quick = w > wide(problem)
     parts = [_better(problem, np.atleast_1d(at), "zonal", "ridge") for at in w[~quick]]
@@ -79,7 +88,15 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
         places = np.concatenate([np.flatnonzero(~quick), np.flatnonzero(quick)[~sharp], np.flatnonzero(quick)[sharp]])
     else:
         places = np.flatnonzero(~quick)
-    return _joined(problem, parts, places, w)
+    return _explained(_joined(problem, parts, places, w))
+
+
+def _explained(terms: LossTerms) -> LossTerms:
+    """With the reason, where it is the kernel's digits that are missing."""
+    if not isinstance(terms.problem.law, Zonal) or terms.problem.law.kernel is None or np.all(_share(terms) <= LOST):
+        return terms
+    rounded = "A kernel in double precision loses V near t = 1; Zonal(variogram=...) keeps it."
+    return replace(terms, reason=f"{terms.reason} {rounded}".strip())
 
 
 def wide(problem: Problem) -> float:

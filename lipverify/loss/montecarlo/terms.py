@@ -21,6 +21,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
 from lipverify.loss.montecarlo.accuracy import Progress, tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
+from lipverify.loss.montecarlo.fields import Fields
 from lipverify.loss.montecarlo.full import Full
 from lipverify.loss.montecarlo.fused import Fused, has_kernel
 from lipverify.loss.montecarlo.linear import LinearAttention
@@ -28,9 +29,10 @@ from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import grid_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.fields import variation_of
 from lipverify.problem.law import RidgeLaw
 
-Samples = Reduced | Full | LinearAttention
+Samples = Reduced | Full | Fields | LinearAttention
 
 SAMPLINGS = ("reduced", "full")
 ATTENTIONS = ("softmax", "linear")
@@ -69,8 +71,9 @@ def montecarlo_terms(
     Parameters
     ----------
     problem, w
-        As in `loss_terms`; any covariates, and any law whose functions can be drawn. A context may take 1e10
-        numbers: two a token if reduced, else d.
+        As in `loss_terms`; any covariates, and any law whose functions can be drawn, or of which a kernel or a
+        variogram is known: then f at the n + 1 points of a context is averaged in closed form, for n up to 10^4. A
+        context may take 1e10 numbers: two a token if reduced, else d.
     M
         A d x d matrix: scores are w x_i^T M x. The identity by default.
     attention
@@ -169,6 +172,8 @@ def sampler(
     if sampling == "reduced":
         kind = Fused if backend.kernel is not None and has_kernel(problem) else Reduced
         return kind(problem, grid_of(w), seed, stream, backend)
+    if variation_of(problem.law) is not None:
+        return Fields(problem, w, M, seed, stream, backend)
     return Full(problem, w, M, seed, stream, backend)
 
 

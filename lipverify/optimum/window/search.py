@@ -11,10 +11,10 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
 from lipverify.loss.exact import wide
+from lipverify.loss.exact.ridge.laws import has_averages
 from lipverify.loss.exact.ridge.terms import rough_noise, rough_terms
 from lipverify.optimum.window.origin import REACH
 from lipverify.problem import Problem
-from lipverify.problem.law import RidgeLaw
 
 STEP = math.log(2.0)
 """Step in log w between the windows of the scan."""
@@ -79,7 +79,7 @@ def _refined(problem: Problem, x: float, known: Floats, route: str | None) -> tu
 
 def _rough(problem: Problem, w: Floats, route: str | None) -> Floats:
     """The loss to a few digits, by whatever is cheapest for the law."""
-    if route != "zonal" and isinstance(problem.law, RidgeLaw) and np.all(w > wide(problem)):
+    if route != "zonal" and has_averages(problem.law) and np.all(w > wide(problem)):
         with suppress(OutOfReach):
             return np.add(*rough_terms(problem, w))
     return np.asarray(loss_terms(problem, w, route=route).total)

@@ -18,10 +18,10 @@ from numpy.polynomial import Chebyshev
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import instance
+from lipverify.loss.exact.ridge.laws import has_averages
 from lipverify.loss.exact.ridge.terms import length_slopes
 from lipverify.optimum.window.local import HALF_WIDTH, NODES, LocalLoss, shorter, through
 from lipverify.optimum.window.minimiser import Optimum
-from lipverify.problem.law import RidgeLaw
 from lipverify.problem.laws import Quadratic, RandomAmplitude
 
 
@@ -47,12 +47,12 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     Parameters
     ----------
     optimum
-        What `optimal_window` returned; a minimum inside, of a ridge law.
+        What `optimal_window` returned; a minimum inside, of a law with links, a kernel or a variogram.
 
     Raises
     ------
     InvalidInput
-        If the minimum is at 0, or the law is known by its covariance only.
+        If the minimum is at 0, or the law is known by its spectrum only.
     OutOfReach
         If the loss is so flat about w* that its curvature is rounding.
 
@@ -63,8 +63,10 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     (0.333333, 1.333333)
     """
     instance("optimum", optimum, Optimum, "optimal_window finds one")
-    if optimum.where != "interior" or not isinstance(optimum.problem.law, RidgeLaw):
-        raise InvalidInput(f"where = {optimum.where!r}: only a minimum inside of a ridge law has derivatives.")
+    if optimum.where != "interior" or not has_averages(optimum.problem.law):
+        raise InvalidInput(
+            f"where = {optimum.where!r}: only a minimum inside, of a law that is not known by its spectrum alone, has derivatives."
+        )
     x, law = math.log(optimum.w), optimum.problem.law
     local = LocalLoss.at(optimum.problem, x)
     if local.total.deriv(2)(0.0) <= NODES.size**2 * local.error:

@@ -1,4 +1,4 @@
-r"""The averages of a link with kinks, jumps or roots: all of them from its variogram, a table of one angle."""
+r"""The averages of a law with kinks, jumps or roots: all of them from its variogram, a table of one angle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.pairs import pair_term
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes
-from lipverify.loss.exact.ridge.variogram import Link, scale, variogram_of
+from lipverify.loss.exact.ridge.variogram import Link, Variogram, scale, variogram_of
 
 ROOT_TOLERANCE = 1e-8
 ROUNDING = 3e-12
@@ -17,7 +17,11 @@ ROUNDING = 3e-12
 
 def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = False) -> TaskAverages:
     """The averages of a link that is analytic between its kinks; `jumps` if it is not continuous at some of them."""
-    of = variogram_of(d, link, kinks, jumps)
+    return table_averages(variogram_of(d, link, kinks, jumps))
+
+
+def table_averages(of: Variogram) -> TaskAverages:
+    """The averages of any isotropic law, from its variogram."""
 
     def angle(nodes: TokenNodes) -> Floats:
         return np.asarray(2 * np.arctan2(np.sqrt(nodes.near), np.sqrt(nodes.far)))

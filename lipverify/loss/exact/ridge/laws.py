@@ -8,10 +8,12 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.loss.exact.ridge.absolute import absolute_averages
+from lipverify.loss.exact.ridge.fields import field_averages
 from lipverify.loss.exact.ridge.kinked import kinked_averages
 from lipverify.loss.exact.ridge.smooth import cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
-from lipverify.problem.law import RidgeLaw
+from lipverify.problem.fields import variation_of
+from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 
 WORST_TABLE = 1e-9
@@ -21,13 +23,25 @@ Parts = tuple[tuple[float, TaskAverages], ...]
 """(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
 
 
+def has_averages(law: Law) -> bool:
+    """Whether the route knows a law: by its links, its kernel or its variogram."""
+    return isinstance(law, RidgeLaw) or variation_of(law) is not None
+
+
+def bias_unit(law: Law) -> float:
+    """What averages of a law of unit amplitude variance are to be multiplied by."""
+    return law.amplitude_variance if isinstance(law, RidgeLaw) else 1.0
+
+
 @lru_cache(maxsize=32)
-def parts_of(law: RidgeLaw, d: int) -> Parts:
+def parts_of(law: Law, d: int) -> Parts:
     """The parts of a law in dimension d.
 
     Amplitudes are independent with equal variance, so that links add up. As (z)_+ = (z + |z|) / 2, the ReLU law is
     half of the linear and half of the absolute one.
     """
+    if not isinstance(law, RidgeLaw):
+        return ((1.0, field_averages(law, d)),)
     if isinstance(law, Affine):
         return ((1.0, linear_averages(d)),)
     if isinstance(law, Quadratic):

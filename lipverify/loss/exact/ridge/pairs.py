@@ -29,7 +29,7 @@ from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, Grading, log_power
 from lipverify.loss.exact.ridge.supports import token_breaks
 from lipverify.loss.exact.ridge.tokens import Places, gauss_rule
-from lipverify.loss.exact.ridge.variogram import Variogram, scale
+from lipverify.loss.exact.ridge.variogram import LARGE, Variogram, scale
 
 Factor = Callable[[float, Floats], Floats]
 """From n and log phi(u) to what takes the place of n (n-1) phi(u)^{n-2}."""
@@ -52,8 +52,12 @@ JOINT = 0.55
 SHORT = 0.6
 """Where rules are split at many crossings, less of the order does."""
 BLOCK = 1_000_000
-CROSSED, FAR = 1e-8, 1.0
-"""On the circle, relative, of tokens farther than that angle: eight times the most by which the two routes differed."""
+ALL = 1 - 1e-9
+"""A range of deficits that holds this share of all of them ends where they end."""
+NEGLIGIBLE = 1e-24
+"""Pairs of tokens with less than this share of the largest weight are left out: G is a few thousand times larger at
+those that count least than at those that count most."""
+CROWDED = 1.0
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,8 @@ class Graded:
         return np.asarray(self.coefficients[0][panel] + x * after - later)
 
 
-def log_others(contexts: Contexts, factor: Factor, top: float) -> tuple[Graded, Callable[[Floats], Floats]]:
-    """Log Q for the factor n (n-1) phi^{n-2}, and the ratio for `factor` in its place, on x from -log 2 to `top`."""
+def log_others(contexts: Contexts, factor: Factor | None, top: float) -> tuple[Graded, Graded | None]:
+    """Log Q for the factor n (n-1) phi^{n-2}, and the ratio for another in its place, on x from -log 2 to `top`."""
     d, n, w = contexts.d, contexts.n, float(contexts.w[0])
     grading = Grading(d, np.array(w))
     # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
@@ -104,7 +108,7 @@ def log_others(contexts: Contexts, factor: Factor, top: float) -> tuple[Graded, 
 
     def integrals(x: Floats) -> tuple[Floats, Floats, Floats]:
         """u, log of the integrand, at every x."""
-        u = np.minimum(x + ABOVE, high)[:, None] - STEP * np.arange(math.ceil((BELOW + d) / STEP))
+        u = np.minimum(x + ABOVE, high)[:, None] - STEP * np.arange(math.ceil((ABOVE + BELOW) / STEP))
         log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
         return u, log_phi, 2 * (u - x[:, None]) - np.exp(u - x[:, None]) + log_power(log_phi, n - 2)
 
@@ -119,11 +123,12 @@ def log_others(contexts: Contexts, factor: Factor, top: float) -> tuple[Graded, 
         weight = np.exp(logs - np.max(logs, axis=1, keepdims=True))
         with np.errstate(under="ignore"):
             usual = n * (n - 1) * np.exp(log_power(log_phi, n - 2))
+            assert factor is not None
             share = np.where(usual > 0, factor(n, log_phi) / np.maximum(usual, 1e-300), 0.0)
         return np.asarray(np.sum(weight * share, axis=1) / np.sum(weight, axis=1))
 
     start = -math.log(2) - 1e-9
-    return Graded.of(log_q, grading, start, top), Graded.of(ratio, grading, start, top)
+    return Graded.of(log_q, grading, start, top), Graded.of(ratio, grading, start, top) if factor else None
 
 
 def pair_term(variogram: Variogram, contexts: Contexts, order: int, factor: Factor | None) -> tuple[Floats, Floats]:
@@ -140,7 +145,7 @@ def _at(variogram: Variogram, contexts: Contexts, order: int, factor: Factor | N
     ends = np.array([min(float(contexts.high[0]), 1.0), max(float(contexts.high[0]), 1.0)])
     breaks = token_breaks(Places(d, np.array([w, w]), ends), (1, 2))
     low, high = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
-    log_q, ratio = log_others(contexts, factor or _usual, high)
+    log_q, ratio = log_others(contexts, factor, high)
     grading = Grading(d, np.array(w))
     v = grading.v(np.array([low, high]))
     panels = max(1, math.ceil(float(v[1] - v[0]) / PANEL))
@@ -150,24 +155,32 @@ def _at(variogram: Variogram, contexts: Contexts, order: int, factor: Factor | N
     meetings = np.array([m for m in (*variogram.meetings, math.pi) if m <= far])
     edges = grading.u(v[0] + (v[1] - v[0]) * np.arange(panels + 1) / panels)
     edges[0], edges[-1] = low, high
-    edges = np.unique(np.concatenate([edges, _deficits(_corners(meetings), w)]))
+    # where d is large tokens crowd at one deficit, and both rules are split about it
+    crowd = np.unique(breaks) if w < CROWDED * math.sqrt(d) and d > LARGE else np.empty(0)
+    edges = np.unique(np.concatenate([edges, _deficits(_corners(meetings), w), crowd]))
     edges = np.unique(edges.clip(low, high))
     order = round(SHORT * order) if meetings.size > 1 else order
     x, gauss = gauss_rule(order)
+    # in the angle, in which the density has no singularity
+    edges = _angle(edges, w)
     near = (edges[:-1, None] + np.diff(edges)[:, None] * x).ravel()
     near_weight = (np.diff(edges)[:, None] * gauss).ravel()
+    wide = len(x) * (len(FARTHER) + 3 * meetings.size) * 2 * order
+    pair = Pairs(d, w, high, meetings, crowd, order, log_q, ratio)
+    few = slice(order // 2, None, order)
+    peak = float(np.max(near_weight[few, None] * pair.nodes(near[few])[2]))
     total, slack = 0.0, 0.0
-    block = max(1, BLOCK // (len(x) * (len(FARTHER) + 3 * meetings.size) * 2 * order))
-    for i in range(0, near.size, block):
-        some = slice(i, i + block)
-        parts = _two_tokens(variogram, w, near[some], high, meetings, order, (log_q, ratio if factor else None))
-        total += float(near_weight[some] @ parts[0])
-        slack += float(near_weight[some] @ parts[1])
+    for i in range(0, near.size, max(1, BLOCK // wide)):
+        some = slice(i, i + max(1, BLOCK // wide))
+        both, sine, weight = pair.nodes(near[some])
+        weight = near_weight[some, None] * weight
+        keep = weight > NEGLIGIBLE * peak
+        if not keep.any():
+            continue
+        value, off = _increments(variogram, both[:, keep], sine[keep], meetings, order)
+        total += float(weight[keep] @ value)
+        slack += float(weight[keep] @ off)
     return total, slack
-
-
-def _usual(n: float, log_phi: Floats) -> Floats:
-    return np.asarray(n * (n - 1) * np.exp(log_power(log_phi, n - 2)))
 
 
 def _angle(s: Floats | float, w: float) -> Floats:
@@ -192,51 +205,67 @@ def _corners(meetings: Floats) -> Floats:
     return np.unique(inside.round(12))
 
 
-def _two_tokens(
-    variogram: Variogram,
-    w: float,
-    near: Floats,
-    high: float,
-    meetings: Floats,
-    order: int,
-    others: tuple[Graded, Callable[[Floats], Floats] | None],
+@dataclass(frozen=True)
+class Pairs:
+    """Rules over the farther token, given the nearer.
+
+    Attributes
+    ----------
+    high
+        The largest deficit.
+    meetings, crowd
+        Angles at which the variogram is not smooth, and deficits at which tokens crowd: rules are split there.
+    log_q, ratio
+        See `log_others`.
+    """
+
+    d: int
+    w: float
+    high: float
+    meetings: Floats
+    crowd: Floats
+    order: int
+    log_q: Graded
+    ratio: Graded | None
+
+    def nodes(self, theta_near: Floats) -> tuple[Floats, Floats, Floats]:
+        """For every angle of the nearer token: those of both, (2, near, far), sin of half their difference, weights."""
+        w, here, meetings = self.w, theta_near[:, None], self.meetings
+        near = _deficits(here, w)
+        stretch = np.minimum(self.high - near, REACH + 2 * self.d)
+        # as an angle the other end of the sphere is exact, as a deficit it is known to the root of an eps
+        end = np.where(near + stretch > ALL * 2 * w, np.pi, _angle(np.minimum(near + stretch, 2 * w), w)) - here
+        apart = np.concatenate([stretch * np.array(FARTHER), np.clip(self.crowd - near, 0, stretch)], axis=1)
+        middle = (here + _angle(np.minimum(near + apart, 2 * w), w)) / 2
+        splits = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
+        # the farther token, the angle between both, and their sum, each where the variogram is not smooth
+        splits += [meetings - here, meetings - 2 * here, meetings + 0 * here, 2 * (np.pi - here) - meetings]
+        edges = np.sort(np.concatenate([np.clip(turn, 0, end) for turn in splits], axis=1), axis=1)
+        x, gauss = gauss_rule(self.order)
+        shape = (near.size, -1)
+        turn = np.reshape(edges[:, :-1, None] + np.diff(edges)[..., None] * x, shape)
+        weight = np.reshape(np.diff(edges)[..., None] * gauss, shape)
+        theta = np.minimum(here + turn, np.pi)
+        both = np.stack([np.broadcast_to(here, theta.shape), theta])
+        # 2: either token may be the nearer one
+        return both, np.sin(turn / 2), 2 * weight * self._density(both, turn)
+
+    def _density(self, both: Floats, turn: Floats) -> Floats:
+        """g g' / (g + g')^2 Q for two tokens, times their densities in the angle."""
+        apart = 2 * self.w * np.sin(both[0] + turn / 2) * np.sin(turn / 2)
+        softest = _deficits(both[0], self.w) - np.log1p(np.exp(-apart))
+        logs = self.log_q(softest.ravel()).reshape(apart.shape) - apart - 2 * np.log1p(np.exp(-apart))
+        if self.d > 2:
+            with np.errstate(divide="ignore"):
+                logs += (self.d - 2) * np.log(np.abs(np.sin(both))).sum(axis=0)
+        density = np.exp(logs - 2 * math.log(half_beta(self.d - 1)))
+        return density if self.ratio is None else density * self.ratio(softest.ravel()).reshape(apart.shape)
+
+
+def _increments(
+    variogram: Variogram, both: Floats, sine: Floats, meetings: Floats, order: int
 ) -> tuple[Floats, Floats]:
-    """The integral over the farther token at every deficit of the nearer, and a bound on its error."""
-    d = variogram.d
-    theta_near = _angle(near, w)
-    stretch = np.minimum(high - near, REACH + 2 * d)[:, None]
-    splits = [near[:, None] + stretch * np.array(FARTHER)]
-    # the farther token, the angle between both, and their sum, each where the variogram is not smooth
-    for turn in (
-        np.broadcast_to(meetings, (near.size, meetings.size)),
-        meetings - theta_near[:, None],
-        meetings + theta_near[:, None],
-        2 * np.pi - meetings - theta_near[:, None],
-    ):
-        splits.append(_deficits(np.clip(turn, 0, np.pi), w).clip(near[:, None], near[:, None] + stretch))
-    apart = np.sort(np.concatenate(splits, axis=1), axis=1) - near[:, None]
-    # in the angle from the nearer token's, in which the density has no singularity
-    middle = (theta_near[:, None] + _angle(np.minimum(near[:, None] + apart, 2 * w), w)) / 2
-    edges = 2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0))
-    x, gauss = gauss_rule(order)
-    shape = (near.size, -1)
-    turn = np.reshape(edges[:, :-1, None] + np.diff(edges)[..., None] * x, shape)
-    weight = np.reshape(np.diff(edges)[..., None] * gauss, shape)
-    theta = np.minimum(theta_near[:, None] + turn, np.pi)
-    sine = np.sin(turn / 2)
-    apart = 2 * w * np.sin(theta_near[:, None] + turn / 2) * sine
-    both = np.stack([np.broadcast_to(theta_near[:, None], theta.shape), theta])
-    softest = near[:, None] - np.log1p(np.exp(-apart))
-    log_q, ratio = others
-    with np.errstate(divide="ignore"):
-        logs = log_q(softest.ravel()).reshape(theta.shape) - apart - 2 * np.log1p(np.exp(-apart))
-        logs += (
-            (d - 3) * np.log(np.sin(both[0])) + (d - 2) * np.log(np.sin(both[1])) if d > 2 else -np.log(np.sin(both[0]))
-        )
-    # 2: either token may be the nearer one
-    weight = 2 * weight * np.exp(logs - math.log(w) - 2 * math.log(half_beta(d - 1)))
-    if ratio is not None:
-        weight = weight * ratio(softest.ravel()).reshape(theta.shape)
+    """G for tokens at angles (2, pair) from the query, `sine` that of half their difference; a bound on its error."""
     rest = variogram.beyond_linear(both)
     mean = _mean_between(variogram, both, sine, meetings, order)
     nears = scale(2, both)
@@ -248,9 +277,7 @@ def _two_tokens(
     else:
         slack = variogram.gap / 2 * nears[0] * nears[1]
         slack = slack + variogram.rise_gap * np.sum(both, axis=0) * np.sum(nears, axis=0)
-    if d == 2:
-        slack = slack + CROSSED * (np.abs(rest).sum(axis=0) + np.abs(mean)) / 2 * (theta > FAR)
-    return np.sum(weight * value, axis=1), np.sum(np.abs(weight) * slack, axis=1)
+    return value, np.asarray(slack)
 
 
 def _mean_between(variogram: Variogram, both: Floats, sine: Floats, meetings: Floats, order: int) -> Floats:

@@ -23,10 +23,10 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, log_power
-from lipverify.loss.exact.ridge.laws import Parts, parts_of
+from lipverify.loss.exact.ridge.laws import Parts, bias_unit, parts_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
-from lipverify.problem.law import RidgeLaw, as_ridge
+from lipverify.problem.law import Law
 from lipverify.problem.laws import Quadratic, RandomAmplitude
 
 ORDERS = (22, 28, 40, 56, 80)
@@ -70,8 +70,8 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
     Errors are bounds: the difference between two rules plus rounding. Validity: every d >= 2,
-    1 <= n <= 1e30, finite w >= 0 and every ridge law; relative error about 1e-12, more
-    where u = log(lambda) is large because its own rounding, eps * w, then enters.
+    1 <= n <= 1e30, finite w >= 0, every ridge law and every law of which the variogram is known; relative
+    error about 1e-12, more where u = log(lambda) is large because its own rounding, eps * w, then enters.
 
     Raises
     ------
@@ -80,10 +80,10 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
 
     Source: docs/method.md; the loss is equation (ICL) of Collins et al.
     """
-    law, asked = as_ridge(problem.law, "quadrature"), np.ravel(np.asarray(w, dtype=np.float64))
+    law, asked = problem.law, np.ravel(np.asarray(w, dtype=np.float64))
     evaluate = _known if asked.size <= MOST_WINDOWS else _evaluate
     value, error = evaluate(_of_unit_amplitude(law), problem.d, float(problem.n), asked.tobytes())
-    noise_scale, bias_scale = problem.sigma**2, law.amplitude_variance
+    noise_scale, bias_scale = problem.sigma**2, bias_unit(law)
     shape = np.shape(w)
     return LossTerms(
         problem=problem,
@@ -98,9 +98,8 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
 
 def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(noise, bias) at the windows w > 0 to four digits or so, by a single rule of low order: to find a minimum by."""
-    law = as_ridge(problem.law, "quadrature")
-    noise, bias = _by_one_rule(problem, parts_of(law, problem.d), w, ROUGH_ORDER)
-    return problem.sigma**2 * noise, law.amplitude_variance * bias
+    noise, bias = _by_one_rule(problem, parts_of(problem.law, problem.d), w, ROUGH_ORDER)
+    return problem.sigma**2 * noise, bias_unit(problem.law) * bias
 
 
 def rough_noise(problem: Problem, w: Floats) -> Floats:
@@ -110,23 +109,22 @@ def rough_noise(problem: Problem, w: Floats) -> Floats:
 
 def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
-    law = as_ridge(problem.law, "quadrature")
-    noise, bias = _by_one_rule(problem, parts_of(law, problem.d), w, SLOPE_ORDER, power_slopes)
-    return problem.sigma**2 * noise, law.amplitude_variance * bias
+    noise, bias = _by_one_rule(problem, parts_of(problem.law, problem.d), w, SLOPE_ORDER, power_slopes)
+    return problem.sigma**2 * noise, bias_unit(problem.law) * bias
 
 
-def _of_unit_amplitude(law: RidgeLaw) -> RidgeLaw:
+def _of_unit_amplitude(law: Law) -> Law:
     """The law whose averages are those of this one: where L is an amplitude it only scales them."""
     return replace(law, L=1.0) if isinstance(law, RandomAmplitude | Quadratic) else law
 
 
 @lru_cache(maxsize=64)
-def _known(law: RidgeLaw, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
+def _known(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
     """The same, remembered: a loss at a few windows is often asked for again with another L or sigma."""
     return _evaluate(law, d, n, windows)
 
 
-def _evaluate(law: RidgeLaw, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
+def _evaluate(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
     """Values and their errors at every window of a flat array of doubles, given by its bytes."""
     parts, w = parts_of(law, d), np.frombuffer(windows)
     value = Values(np.empty_like(w), np.empty_like(w))

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations_with_replacement, pairwise
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
@@ -27,8 +28,8 @@ from lipverify.loss.exact.ridge.tokens import gauss_rule
 
 Link = Callable[[Floats], Floats]
 
-SIZE = 28
-"""Coefficients on a piece."""
+SIZE, MANY = 28, 8
+"""Coefficients on a piece, and values for each of them where values are noisy."""
 ORDERS, ROOT_ORDERS = (8, 12, 16, 22, 30, 44, 64), (12, 16, 22, 30, 44)
 """Of the rules behind them; the least that settles is used."""
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
@@ -71,6 +72,29 @@ def root_rule(order: int) -> tuple[Floats, Floats]:
     return place(x) / place(1.0), weight * slope(x) / place(1.0)
 
 
+class Source(Protocol):
+    """Where values of a variogram in dimension d come from.
+
+    `roots` asks for pieces that resolve powers of the angle. With `noise` > 0 values are known to that times
+    1 + V / (1 - cos(theta)) only: as differences of a covariance, whose argument is rounded too.
+    """
+
+    @property
+    def d(self) -> int:
+        """Ambient dimension."""
+
+    @property
+    def roots(self) -> bool:
+        """Whether V may be a power of the angle at 0."""
+
+    @property
+    def noise(self) -> float:
+        """What values are known to."""
+
+    def at(self, theta: Floats, order: int) -> Floats:
+        """V at every angle of a flat array, by rules of one order."""
+
+
 @dataclass(frozen=True)
 class Planes:
     """The link of a law in dimension d, with its kinks and jumps in ascending order, as averages over planes.
@@ -82,6 +106,7 @@ class Planes:
     link: Link
     kinks: tuple[float, ...]
     roots: bool = False
+    noise: ClassVar[float] = 0.0
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order."""
@@ -181,7 +206,9 @@ class Piece:
     """V / F on [low, high], F = 1 - cos(theta) or sin(theta/2): a polynomial in y, theta = low + width s(y).
 
     Both ends may be square roots of an analytic function, s(y) = sin^2(pi y / 2), the first piece's alone at the
-    right, s(y) = y (2 - y). `rise` is (V/F - its value at 0) / theta there.
+    right, s(y) = y (2 - y). `rise` is (V/F - its value at 0) / theta there. The noise of the values behind it moves it
+    by `shaken` at most, and the rise by `rise_shaken`; what a polynomial leaves out counts `lever` times where values
+    have little weight.
     """
 
     low: float
@@ -189,11 +216,14 @@ class Piece:
     first: bool
     values: Chebyshev
     rise: Chebyshev | None = None
+    shaken: float = 0.0
+    rise_shaken: float = 0.0
+    lever: float = 1.0
 
     @property
     def tail(self) -> float:
         """Its last coefficients: what is left out is about as large."""
-        return float(np.max(np.abs(self.values.coef[-3:])))
+        return self.lever * float(np.max(np.abs(self.values.coef[-3:])))
 
     @property
     def largest(self) -> float:
@@ -296,13 +326,18 @@ def scale(power: int, theta: Floats) -> Floats:
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
     """The table of a link with kinks, or with `jumps` too; where pieces do not settle, by rules for roots."""
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
-    table = _table(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings)
+    table = tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings)
     share = table.gap / max(table.largest, TINY)
     if share <= ANALYTIC:
         return table
-    steps = [SMALLEST * RATIO**j for j in range(math.ceil(math.log(math.pi / SMALLEST, RATIO)))]
-    rooted = _table(replace(planes, roots=True), 2, sorted({*steps, *meetings, math.pi}), meetings)
+    rooted = tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings)
     return rooted if rooted.gap < share else table
+
+
+def root_edges(meetings: tuple[float, ...] = ()) -> list[float]:
+    """Edges of pieces that resolve powers of the angle, down to `SMALLEST`."""
+    steps = [SMALLEST * RATIO**j for j in range(math.ceil(math.log(math.pi / SMALLEST, RATIO)))]
+    return sorted({*steps, *meetings, math.pi})
 
 
 def meetings_of(kinks: tuple[float, ...]) -> tuple[float, ...]:
@@ -313,7 +348,7 @@ def meetings_of(kinks: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(np.unique(meetings[(meetings > NEAREST) & (meetings < np.pi - NEAREST)].round(12)).tolist())
 
 
-def _table(planes: Planes, power: int, edges: list[float], meetings: tuple[float, ...]) -> Variogram:
+def tabulated(planes: Source, power: int, edges: list[float], meetings: tuple[float, ...] = ()) -> Variogram:
     """Pieces between the edges, split where they do not settle; values by a rule of the least order that does."""
     order, next_order = _order(planes, power, edges)
     pieces: list[Piece] = []
@@ -322,7 +357,7 @@ def _table(planes: Planes, power: int, edges: list[float], meetings: tuple[float
         fits = _fitted(planes, power, unsettled, order)
         unsettled = []
         for piece in fits:
-            if piece.tail <= SETTLED * piece.largest or depth == MOST_SPLITS or planes.roots:
+            if piece.tail <= max(SETTLED * piece.largest, piece.shaken) or depth == MOST_SPLITS or planes.roots:
                 pieces.append(piece)
             else:
                 middle = piece.high / 4 if 4 * piece.low < piece.high else (piece.low + piece.high) / 2
@@ -334,7 +369,7 @@ def _table(planes: Planes, power: int, edges: list[float], meetings: tuple[float
     return _checked(planes, power, pieces, meetings, next_order)
 
 
-def _order(planes: Planes, power: int, edges: list[float]) -> tuple[int, int]:
+def _order(planes: Source, power: int, edges: list[float]) -> tuple[int, int]:
     """The least order of which the next one gives the same values at a few angles of every interval, and that one."""
     theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS) for low, high in pairwise(edges)])
     ladder = ROOT_ORDERS if planes.roots else ORDERS
@@ -349,14 +384,14 @@ def _order(planes: Planes, power: int, edges: list[float]) -> tuple[int, int]:
     return order, finer
 
 
-def _checked(planes: Planes, power: int, pieces: list[Piece], meetings: tuple[float, ...], order: int) -> Variogram:
+def _checked(planes: Source, power: int, pieces: list[Piece], meetings: tuple[float, ...], order: int) -> Variogram:
     """The table with its errors: what pieces leave out, and values between their nodes by a rule of the next order."""
     theta = np.concatenate([piece.places(CHECKS) for piece in pieces])
     values = np.reshape(planes.at(theta, order) / scale(power, theta), (len(pieces), -1))
     fits = np.stack([piece.values(2 * CHECKS - 1) for piece in pieces])
     gaps = SAFETY * np.max(np.abs(values - fits), axis=1) + SAFETY * np.array([piece.tail for piece in pieces])
     largest = np.array([piece.largest for piece in pieces])
-    gaps += ROUNDING * largest
+    gaps += ROUNDING * largest + np.array([piece.shaken for piece in pieces])
     pieces = [replace(piece, values=_trimmed(piece.values)) for piece in pieces]
     if planes.roots:
         gap = float(np.max(gaps / np.maximum(largest, TINY)))
@@ -371,18 +406,39 @@ def _checked(planes: Planes, power: int, pieces: list[Piece], meetings: tuple[fl
         rests = [2 * gap / piece.low for gap, piece in zip(gaps[1:], pieces[1:], strict=True)]
         tail = float(np.max(np.abs(rise.coef[SIZE - 4 : SIZE - 1])))
         rise_gap = max([SAFETY * (float(np.max(off)) + tail) + ROUNDING * float(np.abs(rise.coef).sum()), *rests])
+        rise_gap += first.rise_shaken
         pieces[0] = first
     return Variogram(planes.d, slope, power, float(np.max(gaps)), rise_gap, False, tuple(pieces), meetings)
 
 
-def _fitted(planes: Planes, power: int, intervals: list[tuple[float, float]], order: int) -> list[Piece]:
+def _fitted(planes: Source, power: int, intervals: list[tuple[float, float]], order: int) -> list[Piece]:
     """A piece on every interval, through SIZE values."""
     x = np.cos(np.pi * (np.arange(SIZE) + 0.5) / SIZE)
     pieces = [Piece(low, high, low == 0, NOTHING) for low, high in intervals]
+    if planes.noise > 0:
+        return [_smoothed(planes, power, piece) for piece in pieces]
     theta = np.concatenate([piece.places((x + 1) / 2) for piece in pieces])
     values = np.reshape(planes.at(theta, order) / scale(power, theta), (len(pieces), SIZE))
     fits = [Chebyshev.fit(x, row, SIZE - 1, domain=[-1, 1]) for row in values]
     return [replace(piece, values=fit) for piece, fit in zip(pieces, fits, strict=True)]
+
+
+def _smoothed(planes: Source, power: int, piece: Piece) -> Piece:
+    """The piece through many noisy values, by least squares with weights; what the noise may do to it."""
+    x = np.cos(np.pi * (np.arange(MANY * SIZE) + 0.5) / (MANY * SIZE))
+    theta = piece.places((x + 1) / 2)
+    V, F = planes.at(theta, 0), scale(power, theta)
+    noise = planes.noise * (1 + V / np.maximum(scale(2, theta), TINY)) / F
+    weight = 1 / (ROUNDING * np.abs(V / F) + noise)
+    solve = np.linalg.pinv(weight[:, None] * chebyshev.chebvander(x, SIZE - 1)) * weight
+    fit = Chebyshev(solve @ (V / F))
+    at = np.linspace(-1, 1, 8 * SIZE)
+    reach = chebyshev.chebvander(at, SIZE - 1) @ solve
+    risen = (reach[1:] - reach[0]) / piece.places((at[1:, None] + 1) / 2) if piece.first else np.zeros((1, x.size))
+    shaken, rise_shaken = (float(np.max(np.abs(rows) @ noise)) for rows in (reach, risen))
+    lever, rise_lever = (float(np.max(np.sum(np.abs(rows), axis=1))) for rows in (reach, risen))
+    left_out = SAFETY * float(np.max(np.abs(fit.coef[-3:])))
+    return replace(piece, values=fit, shaken=shaken, rise_shaken=rise_shaken + rise_lever * left_out, lever=lever)
 
 
 def _trimmed(fit: Chebyshev) -> Chebyshev:

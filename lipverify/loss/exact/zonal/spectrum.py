@@ -21,6 +21,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.zonal.harmonics import Spectrum, dimension
 from lipverify.loss.exact.zonal.projection import of_kernel, of_links
+from lipverify.problem.fields import variation_of
 from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Zonal
@@ -48,9 +49,9 @@ def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
     if isinstance(law, Zonal) and law.spectrum is not None:
         k = np.array(law.spectrum[1:] or (0.0,))
         return Spectrum(d, k, np.zeros_like(k), 0.0, 0.0)
-    if isinstance(law, Zonal):
-        assert law.kernel is not None
-        return of_kernel(law.kernel, d, most)
+    if (known := variation_of(law)) is not None:
+        kernel = getattr(law, "kernel", None) or (lambda t: -known.of_distance(np.sqrt(2 * (1 - t))) / 2)
+        return of_kernel(kernel, d, most)
     if type(law) in CLOSED_FORMS:
         return CLOSED_FORMS[type(law)](law, d, most)
     if isinstance(law, RidgeLaw):

@@ -1,0 +1,72 @@
+r"""The averages of a law that is known by its covariance: all of them from its variogram, as of a link with kinks.
+
+V(theta) = 2 (K(1) - K(cos theta)) is a number to compute and no average, so its table costs nothing. A covariance in
+double precision knows V near theta = 0 to rounding over theta^2 only; there a polynomial through many values stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.kinked import table_averages
+from lipverify.loss.exact.ridge.task import TaskAverages
+from lipverify.loss.exact.ridge.variogram import ANALYTIC, EPS, TINY, Variogram, root_edges, tabulated
+from lipverify.problem.fields import Distances, Variation, variation_of
+from lipverify.problem.law import Law
+
+SHARP = 1e-11
+"""A table that is known to this, relative to its largest value, is not looked for in another way."""
+
+
+@dataclass(frozen=True)
+class Increments:
+    """V as a function of the distance 2 sin(theta / 2), for a `tabulated` variogram."""
+
+    d: int
+    variation: Distances
+    noise: float
+    roots: bool = False
+
+    def at(self, theta: Floats, order: int) -> Floats:
+        """V at every angle; there is no rule, so no order."""
+        return np.asarray(self.variation(2 * np.sin(theta / 2)), dtype=float)
+
+
+def field_averages(law: Law, d: int) -> TaskAverages:
+    """The averages of a law of which the variogram is known.
+
+    Raises
+    ------
+    OutOfReach
+        If it is known for its spectrum alone, or too rough for a table.
+    """
+    known = variation_of(law)
+    if known is None:
+        raise OutOfReach(f"law = {law!r}: the ridge route needs links, a kernel or a variogram; use route='zonal'.")
+    return table_averages(_table(known, d))
+
+
+def _table(known: Variation, d: int) -> Variogram:
+    """The best table: smooth at 0 or with a cusp there, of values that are exact or noisy, or a power at 0."""
+    noises = (known.rounding,) if known.rounding else (0.0, EPS * known.size)
+    found = []
+    for noise in noises:
+        source = Increments(d, known.of_distance, noise)
+        for power in (2, 1):
+            found.append(tabulated(source, power, [0.0, np.pi]))
+            if _share(found[-1]) <= SHARP:
+                return found[-1]
+    best = min(found, key=_share)
+    if _share(best) <= ANALYTIC or known.rounding:
+        return best
+    rooted = tabulated(replace(source, noise=0.0, roots=True), 2, root_edges())
+    return min(rooted, best, key=_share)
+
+
+def _share(table: Variogram) -> float:
+    """What V / F is known to, relative to its largest value; for a table of powers relative to V."""
+    return table.gap / (1.0 if table.roots else max(table.largest, TINY))

@@ -1,0 +1,146 @@
+r"""Random fields: isotropic laws that are given by how far two values differ.
+
+    V(r) = E (f(x) - f(x'))^2 at |x - x'| = r,    K(<x, x'>) = E f(x) f(x') = K(1) - V(r) / 2,    r^2 = 2 (1 - <x, x'>).
+
+A constant in f never reaches the loss, so V is all that it depends on. Near r = 0, where large windows look, V has
+digits that a covariance in double precision has not: 1 - e^{-r} is 0 there unless it is written as -expm1(-r).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import gammainc
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array
+from lipverify.foundation.validation import number
+from lipverify.problem.law import Law
+from lipverify.problem.own import Zonal
+
+Distances = Callable[[Array], Array]
+EPS = float(np.finfo(float).eps)
+SMOOTHNESS = (0.5, 1.5, 2.5)
+
+
+class Field(Law, frozen=True, kw_only=True):
+    """A Gaussian field that is the restriction to the sphere of one on R^d, so it is a law in every dimension."""
+
+    length: float = 1.0
+    variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        number("length", self.length, "the length scale of the field", above=0)
+        number("variance", self.variance, "the variance of the field", least=0)
+
+    @property
+    def isotropic(self) -> bool:
+        """Yes: only the distance enters."""
+        return True
+
+    @property
+    def constant(self) -> bool:
+        """Variance 0."""
+        return self.variance == 0
+
+    def variogram(self, r: Array) -> Array:
+        """V(r), accurate to rounding relative to itself."""
+        raise NotImplementedError
+
+    def kernel(self, t: Array) -> Array:
+        """K(t) = variance - V / 2, t = <x, x'>."""
+        return self.variance - self.variogram(np.sqrt(2 * (1 - np.asarray(t)))) / 2
+
+
+class Matern(Field, frozen=True, kw_only=True, tag="matern"):
+    r"""The Matérn field of smoothness nu = 1/2, 3/2 or 5/2.
+
+        K = variance e^{-z} (1, 1 + z, 1 + z + z^2 / 3),    z = sqrt(2 nu) r / length.
+
+    nu = 1/2 is exp(-r / length), whose functions are Hölder of every exponent below 1/2.
+
+    Raises
+    ------
+    InvalidInput
+        If nu is another one, the length is not positive or the variance negative.
+
+    Source: Stein, Interpolation of Spatial Data, 1999, section 2.7.
+
+    >>> Matern(nu=0.5).variogram(np.array([1e-20, 1.0])).round(22)
+    array([2.00000000e-20, 1.26424112e+00])
+    """
+
+    nu: float = 1.5
+
+    name: ClassVar[str] = "matern"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.nu not in SMOOTHNESS:
+            raise InvalidInput(
+                f"nu = {self.nu!r}: a Matérn field has nu = 0.5, 1.5 or 2.5 here; RBF is the limit of large nu, and "
+                "Zonal(variogram=...) takes any other."
+            )
+
+    def variogram(self, r: Array) -> Array:
+        """P(a, z) = 1 - e^{-z} sum_{j < a} z^j / j!, an incomplete gamma function, at a = nu + 1/2: nothing cancels."""
+        z = math.sqrt(2 * self.nu) * np.asarray(r, dtype=float) / self.length
+        rest = np.exp(-z) * z**2 / 6 if self.nu == 2.5 else 0.0
+        return 2 * self.variance * (gammainc(self.nu + 0.5, z) + rest)
+
+
+class RBF(Field, frozen=True, kw_only=True, tag="rbf"):
+    r"""The field of the squared exponential: K = variance exp(-r^2 / (2 length^2)).
+
+    >>> RBF(length=0.5).kernel(np.array([1.0, 0.0])).round(6)
+    array([1.      , 0.018316])
+    """
+
+    name: ClassVar[str] = "rbf"
+
+    def variogram(self, r: Array) -> Array:
+        """-2 expm1(-r^2 / (2 length^2))."""
+        return -2 * self.variance * np.expm1(-((np.asarray(r, dtype=float) / self.length) ** 2) / 2)
+
+
+@dataclass(frozen=True)
+class Variation:
+    """V as a function of the distance, and how well it is known.
+
+    Attributes
+    ----------
+    of_distance
+        V(r), 0 <= r <= 2.
+    size
+        A bound on V.
+    rounding
+        What a value of V is known to near r = 0: 0 if its digits are its own, eps K(1) for a difference of a kernel.
+    """
+
+    of_distance: Distances
+    size: float
+    rounding: float
+
+
+def variation_of(law: Law) -> Variation | None:
+    """The variogram of a law that is given by it or by a kernel; None for others."""
+    if isinstance(law, Field):
+        return Variation(law.variogram, 2 * law.variance, 0.0)
+    if not isinstance(law, Zonal) or law.spectrum is not None:
+        return None
+    grid = np.linspace(0, 2, 4097)
+    if law.variogram is not None:
+        return Variation(law.variogram, float(np.max(law.variogram(grid))), 0.0)
+    kernel = law.kernel
+    assert kernel is not None
+    top = float(np.asarray(kernel(np.ones(1)))[0])
+
+    def differences(r: Array) -> Array:
+        return 2 * (top - np.asarray(kernel(np.maximum(1 - np.asarray(r) ** 2 / 2, -1.0)), dtype=float))
+
+    largest = float(np.max(np.abs(kernel(1 - grid**2 / 2))))
+    return Variation(differences, 4 * largest, 4 * EPS * largest)

@@ -1,0 +1,175 @@
+"""Laws that are given by a kernel or a variogram: two routes, digits near t = 1, refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings, target
+from hypothesis import strategies as st
+
+from lipverify import Problem, growth, loss_terms, optimal_window
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.laws import RBF, Law, Matern, Quadratic, Zonal
+from lipverify.optimum.window.sensitivity import sensitivity
+
+MATERN = {
+    0.5: lambda t, a: np.exp(-np.sqrt(2 - 2 * t) / a),
+    1.5: lambda t, a: (1 + np.sqrt(6 - 6 * t) / a) * np.exp(-np.sqrt(6 - 6 * t) / a),
+    2.5: lambda t, a: (1 + np.sqrt(10 - 10 * t) / a + (10 - 10 * t) / (3 * a * a)) * np.exp(-np.sqrt(10 - 10 * t) / a),
+    math.inf: lambda t, a: np.exp((t - 1) / a**2),
+}
+
+
+def field(nu: float, length: float) -> Law:
+    """The field of one smoothness."""
+    return RBF(length=length) if nu == math.inf else Matern(nu=nu, length=length)
+
+
+def ratio(one: object, other: object) -> float:
+    """The largest distance of two biases over the sum of their errors."""
+    gap = np.abs(one.bias - other.bias)  # type: ignore[attr-defined]
+    return float(np.max(gap / (one.bias_error + other.bias_error)))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("nu", MATERN)
+def test_a_field_is_its_covariance(nu: float) -> None:
+    t = np.linspace(-1, 0.99, 50)
+    law = field(nu, 0.7)
+    assert np.allclose(law.kernel(t), MATERN[nu](t, 0.7), rtol=1e-14, atol=1e-14)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("nu", "start"), [(0.5, 2.0), (1.5, 3.0), (2.5, 5 / 3), (math.inf, 1.0)])
+def test_a_variogram_keeps_its_digits_near_0(nu: float, start: float) -> None:
+    """V ~ start r^p, p = 1 for nu = 1/2 and 2 for the others, where 1 - K has no digit left."""
+    r, p = 1e-12, 1 if nu == 0.5 else 2
+    assert float(field(nu, 1.0).variogram(np.array(r))) == pytest.approx(start * r**p, rel=1e-11)  # type: ignore[attr-defined]
+
+
+@given(
+    nu=st.sampled_from(sorted(MATERN)),
+    length=st.floats(0.2, 3.0),
+    d=st.sampled_from([2, 3, 4, 7, 20, 100]),
+    n=st.sampled_from([2, 3, 10, 1000, 1e9]),
+    w=st.floats(0.05, 60.0),
+)
+@example(nu=0.5, length=1.0, d=100, n=1000, w=1.0)  # tokens crowd: it was wrong by 3e-6, and said so
+@settings(max_examples=25, deadline=None)
+def test_two_routes_agree(nu: float, length: float, d: int, n: float, w: float) -> None:
+    p = Problem(d=d, n=n, law=field(nu, length))
+    try:
+        zonal = loss_terms(p, w, route="zonal")
+    except OutOfReach:
+        return
+    ridge = loss_terms(p, w, route="ridge")
+    share = ratio(zonal, ridge)
+    target(share)
+    assert share <= 1
+    assert ridge.bias_error <= 1e-8 * ridge.bias
+
+
+@given(
+    nu=st.sampled_from(sorted(MATERN)),
+    length=st.floats(0.3, 3.0),
+    d=st.sampled_from([2, 3, 10]),
+    n=st.sampled_from([10, 1e6, 1e30]),
+    logarithm=st.floats(-1, 10),
+)
+@settings(max_examples=25, deadline=None)
+def test_a_kernel_in_double_precision_says_what_it_has_lost(
+    nu: float, length: float, d: int, n: float, logarithm: float
+) -> None:
+    """The same law with all digits and with those of a difference."""
+    exact, rounded = field(nu, length), Zonal(lambda t: MATERN[nu](t, length))
+    w = 10.0**logarithm
+    one, other = (loss_terms(Problem(d=d, n=n, law=law), w, route="ridge") for law in (exact, rounded))
+    share = ratio(one, other)
+    target(share)
+    assert share <= 1
+
+
+def test_what_a_kernel_lacks_is_said_and_a_variogram_has_it() -> None:
+    smooth = Problem(d=3, n=1e30, law=Zonal(lambda t: np.exp(t)))
+    terms = loss_terms(smooth, 1e6)
+    assert terms.bias_error > 1e-6 * terms.bias
+    assert "Zonal(variogram=...)" in terms.reason
+    digits = loss_terms(smooth.replace(law=Zonal(variogram=lambda r: -2 * math.e * np.expm1(-(r**2) / 2))), 1e6)
+    assert digits.bias_error < 1e-8 * digits.bias
+    assert digits.reason == ""
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 30])
+@pytest.mark.parametrize("s", [0.15, 0.3, 0.5, 0.85])
+def test_a_rough_field_has_the_limit_of_its_power(d: int, s: float) -> None:
+    """V = r^{2s}: B w^s -> E |z|^{2s} (1 - 2^{s-1}) for standard normals z in R^{d-1}; another power is told apart."""
+    m, w = d - 1, 1e9
+    limit = 2**s * math.gamma(m / 2 + s) / math.gamma(m / 2) * (1 - 2 ** (s - 1))
+    terms = loss_terms(Problem(d=d, n=1e30 if d < 30 else 10, law=Zonal(variogram=lambda r: r ** (2 * s))), w)
+    if d < 30:
+        few = m / w + 40 * w ** (m / 2) / 1e30
+        off = abs(float(terms.bias) * w**s / limit - 1)
+        assert off <= 10 * few + float(terms.bias_error / terms.bias)
+        assert off < 0.1 * abs(w**0.01 - 1)
+    assert terms.bias_error < 1e-4 * terms.bias
+
+
+def test_sampling_agrees_with_quadrature() -> None:
+    for law in (Matern(nu=0.5), RBF(), Zonal(lambda t: np.exp(t))):
+        p = Problem(d=3, n=20, law=law, sigma=0.5)
+        w = np.array([0.0, 1.0, 8.0])
+        sampled, exact = loss_terms(p, w, "montecarlo", contexts=20_000, seed=1), loss_terms(p, w)
+        assert np.all(sampled.bias_error <= 0.1 * exact.bias)  # it could tell
+        assert np.all(np.abs(sampled.bias - exact.bias) <= sampled.bias_error + exact.bias_error)
+
+
+def test_a_sampled_field_is_that_of_its_functions() -> None:
+    """K = t^2 is that of f = <q, x>^2 but for a factor: the task averaged against the task drawn, on other points."""
+    scale = 15.0  # E <q,x>^2 <q,x'>^2 = (1 + 2 t^2) / (d (d + 2)), d = 3
+    field = Problem(d=3, n=8, law=Zonal(lambda t: 2 * t**2 / scale))
+    drawn = Problem(d=3, n=8, law=Quadratic(L=1.0))
+    one = loss_terms(field, 3.0, "montecarlo", contexts=40_000, seed=2)
+    other = loss_terms(drawn, 3.0, "montecarlo", contexts=40_000, sampling="full", seed=3)
+    unit = drawn.law.amplitude_variance  # type: ignore[attr-defined]
+    assert abs(one.bias - other.bias / unit) <= one.bias_error + other.bias_error / unit < 0.2 * one.bias
+
+
+@pytest.mark.parametrize(("law", "power"), [(Matern(nu=0.5), 0.5), (Matern(nu=1.5), 1.5), (RBF(), 2.0)])
+def test_optimal_windows_grow_as_their_smoothness_says(law: Law, power: float) -> None:
+    """B ~ w^{-beta} with beta = nu up to 2, so that w* ~ n^{1 / (m/2 + beta)}; here m = 1."""
+    found = growth(lambda n: optimal_window(Problem(d=2, n=n, law=law)), start=1e8, stop=1e24, points=8)
+    assert abs(found.exponent - 1 / (0.5 + power)) <= found.error < 1e-3
+    assert abs(found.exponent - 1 / (0.5 + power + 0.05)) > found.error
+
+
+def test_derivatives_of_an_optimum_are_those_of_differences() -> None:
+    p = Problem(d=2, n=1e4, law=Matern(nu=0.5))
+    moves = sensitivity(optimal_window(p))
+    w = [optimal_window(p.replace(sigma=sigma)).w for sigma in (0.99, 1.01)]
+    assert moves.window_sigma == pytest.approx(math.log(w[1] / w[0]) / math.log(1.01 / 0.99), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Zonal(np.minimum), "not isotropic"),  # type: ignore[arg-type]
+        (lambda: Zonal(variogram=lambda r: 1 + r), "0 at r = 0"),
+        (lambda: Zonal(variogram=lambda r: r * (0.5 - r)), "never negative"),
+        (lambda: Zonal(variogram=lambda r: np.where(r > 0, 1 + r, 0.0)), "label noise"),
+        (lambda: Zonal(lambda t: np.where(t == 1, 2.0, t)), "label noise"),
+        (lambda: Zonal(lambda t: t, variogram=lambda r: r), "one of them"),
+        (lambda: Matern(nu=1.0), "nu = 1.0"),
+        (lambda: RBF(length=0.0), "length = 0.0"),
+        (lambda: Matern(variance=-1.0), "variance = -1"),
+        (lambda: loss_terms(Problem(d=3, n=10, law=Zonal(variogram=lambda r: r**3)), 1.0), "positive definite"),
+        (lambda: loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: -t)), 1.0), "not the covariance"),
+    ],
+)
+def test_what_is_no_covariance_is_refused(make: object, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        make()  # type: ignore[operator]
+
+
+def test_a_context_of_too_many_pairs_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="method='exact'"):
+        loss_terms(Problem(d=3, n=10**6, law=RBF()), 1.0, "montecarlo")
