@@ -20,6 +20,8 @@ from functools import lru_cache
 
 import sympy
 
+from lipverify.errors import OutOfReach
+from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.sphere import Expr, L, c, d, mean, n, sigma, w
 from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, Task, task_of
 from lipverify.problem.law import Law
@@ -93,6 +95,8 @@ def linear_attention(law: Law, offset: bool = False) -> LinearAttention:
 def _derived(law: Law, offset: bool) -> LinearAttention:
     """Every expression, the minimum by differentiating and the floor as a limit."""
     task = task_of(law)
+    if isinstance(task, Increments):
+        raise OutOfReach(f"law = {law!r}: what is linear in it is not told by a kernel; give Zonal(spectrum=...).")
     constant = sympy.integrate(c**2, (c, -L, L)) / (2 * L) if offset else sympy.Integer(0)
     power, linear_power = sympy.factor(task.square(sympy.Integer(1)) + constant), sympy.factor(_linear_power(task))
     spread = mean(c**2)  # E t^2 = 1/d

@@ -15,20 +15,25 @@ import sympy
 from sympy import exp, oo, pi
 
 from lipverify.errors import OutOfReach
+from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.links import Kink
 from lipverify.loss.asymptotic.sphere import Expr, c, density, w
 from lipverify.loss.asymptotic.tasks import Task, applied
 from lipverify.loss.asymptotic.tokens import window_operator
 
 
-def leading_bias(task: Task) -> Expr:
-    """The leading bias of a task: of its roughest kinks, or of the whole sphere if there are none."""
+def leading_bias(task: Task | Increments) -> Expr:
+    """The leading bias of a task: of its variogram, of its roughest kinks, or of the whole sphere if there are none."""
+    if isinstance(task, Increments):
+        return task.bias()
     power, kinks = roughest(task)
     return _strips(task, power, kinks) if kinks else task.square(window_operator(1)) / w**2
 
 
-def next_bias(task: Task) -> Expr:
+def next_bias(task: Task | Increments) -> Expr:
     """|next term| / leading bias."""
+    if isinstance(task, Increments):
+        raise OutOfReach("a kernel or variogram: the term after the leading one is not known; use method='exact'.")
     power, kinks = roughest(task)
     if kinks and power < 1:
         raise OutOfReach("a link with jumps or roots: the term after the leading one is not known; use method='exact'.")

@@ -162,8 +162,8 @@ def _truth(condition: Expr) -> Expr:
     return sympy.Piecewise((sympy.Integer(1), condition), (sympy.Integer(0), True))
 
 
-def read(function: Any) -> Expr:
-    """The expression h(c) that a function of arrays computes.
+def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c) -> Expr:
+    """The expression h(c) that a function of arrays computes, in the symbol `of`.
 
     Raises
     ------
@@ -174,14 +174,14 @@ def read(function: Any) -> Expr:
     1/(cos(3*c) + 2)
     """
     try:
-        result = function(Trace(c))
+        result = function(Trace(of))
         result = result if isinstance(result, Trace) else np.asarray(result, dtype=object).ravel()[0]
         h = sympy.sympify(result.expression if isinstance(result, Trace) else result)
         h = h.xreplace({number: decimal(float(number)) for number in h.atoms(sympy.Float)})
         # not at round numbers, where kinks are: of a jump's value nothing depends
-        points = np.linspace(-1, 1, SAMPLES)[:-1] + OFFSET
+        points = np.linspace(*domain, SAMPLES)[:-1] + OFFSET
         expected = np.asarray(function(points))
-        misread = np.max(np.abs(sympy.lambdify(c, h, "numpy")(points) + 0 * points - expected))
+        misread = np.max(np.abs(sympy.lambdify(of, h, "numpy")(points) + 0 * points - expected))
     except Exception as error:
         raise OutOfReach(
             f"link = {function!r} cannot be read as a formula ({type(error).__name__}: {error}): asymptotics need one "

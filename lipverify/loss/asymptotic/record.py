@@ -10,6 +10,7 @@ import sympy
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import instance, whole
 from lipverify.loss.asymptotic.bias import leading_bias, next_bias
+from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.loss.asymptotic.tasks import task_of
@@ -98,6 +99,8 @@ def _next_bias(law: Law) -> Expr:
 @lru_cache(maxsize=64)
 def _spread(law: Law) -> Expr:
     task = task_of(law)
+    if isinstance(task, Increments):
+        raise OutOfReach(f"law = {law!r} is a kernel: its next term in 1/n is not known; use method='exact'.")
     if any(kink.root[0] < 1 for kink in task.kinks):
         raise OutOfReach(f"law = {law!r} has jumps or roots: its next term in 1/n is not known; use method='exact'.")
     return spread_term(task)
@@ -113,7 +116,7 @@ def leading(law: Law, d: int | None = None) -> Leading:
     Parameters
     ----------
     law
-        Affine, ReLU, Cosine, Quadratic, `Zonal` by its spectrum, or `Ridge` with a link made of arithmetic,
+        Affine, ReLU, Cosine, Quadratic, Matern, RBF, `Zonal`, or `Ridge` with a link made of arithmetic,
         comparisons, np.where, np.clip, erf and NumPy's elementary functions, with its kinks, jumps and roots
         declared. The value of L of a named law does not matter: L is a symbol in the result.
     d

@@ -11,10 +11,13 @@ from typing import Any, Protocol
 
 import sympy
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import InvalidInput
+from lipverify.loss.asymptotic import fields
+from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.links import Kink, Link, Piece, decimal, link, read
 from lipverify.loss.asymptotic.sphere import Expr, L, c, laplacian, mean
 from lipverify.loss.asymptotic.tokens import Delta
+from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Ridge, Zonal
@@ -124,25 +127,25 @@ def _ridge(law: Ridge) -> Ridges:
     return Ridges(sympy.Integer(1), (link(read(law.link), [decimal(kink) for kink in law.kink_points]),))
 
 
-def _zonal(law: Zonal) -> Harmonics:
+def _zonal(law: Zonal) -> Task | Increments:
     if law.spectrum is None:
-        raise OutOfReach(
-            f"law = {law!r}: asymptotics need the spectrum; give Zonal(spectrum=...) or use method='exact'."
-        )
+        return fields.zonal(law)
     return Harmonics(tuple(decimal(k) for k in law.spectrum))
 
 
-TASKS: dict[type[Law], Callable[[Any], Task]] = {
+TASKS: dict[type[Law], Callable[[Any], Task | Increments]] = {
     Affine: lambda law: Ridges(_uniform_amplitude(), (link(c),)),
     ReLU: lambda law: _relu(),
     Cosine: lambda law: Ridges(sympy.Integer(1), (link(sympy.cos(L * c)),)),
     Quadratic: lambda law: Ridges(L**2, (link(c**2),)),
     Ridge: _ridge,
     Zonal: _zonal,
+    Matern: fields.matern,
+    RBF: fields.rbf,
 }
 
 
-def task_of(law: Law) -> Task:
+def task_of(law: Law) -> Task | Increments:
     """The law as SymPy sees it, its constant L left as a letter.
 
     Raises
@@ -150,7 +153,7 @@ def task_of(law: Law) -> Task:
     InvalidInput
         If the law is none of `TASKS`; a subclass may have changed the function, so it is not taken for its parent.
     OutOfReach
-        If its link cannot be read or its spectrum is not given.
+        If its link, kernel or variogram cannot be read.
     """
     if type(law) not in TASKS:
         known = ", ".join(each.__name__ for each in TASKS)

@@ -65,8 +65,8 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     instance("optimum", optimum, Optimum, "optimal_window finds one")
     if optimum.where != "interior" or not has_averages(optimum.problem.law):
         raise InvalidInput(
-            f"where = {optimum.where!r}: only a minimum inside has derivatives, of a law that is known by more than its "
-            "spectrum."
+            f"where = {optimum.where!r}: only a minimum inside has derivatives, of a law that is known by more than "
+            "its spectrum."
         )
     x, law = math.log(optimum.w), optimum.problem.law
     local = LocalLoss.at(optimum.problem, x)

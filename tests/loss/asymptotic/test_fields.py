@@ -1,0 +1,67 @@
+"""Leading terms of laws that are known by a kernel or a variogram."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import sympy
+
+from lipverify import Problem, leading, loss_terms
+from lipverify.errors import OutOfReach
+from lipverify.laws import RBF, Law, Matern, Quadratic, Zonal
+
+LAWS = [
+    (Matern(nu=0.5), 1 / 2),
+    (Matern(nu=1.5, length=0.7), 3 / 2),
+    (Matern(nu=2.5, variance=3.0), 2),
+    (RBF(length=0.5), 2),
+    (Zonal(np.exp), 2),
+    (Zonal(lambda t: np.exp(-np.sqrt(2 - 2 * t))), 1 / 2),
+    (Zonal(lambda t: 1 / (2 - t)), 2),
+    (Zonal(variogram=lambda r: r**0.6), 3 / 10),
+    (Zonal(variogram=lambda r: -2 * np.expm1(-r)), 1 / 2),
+]
+
+
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize(("law", "beta"), LAWS, ids=str)
+def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Law, beta: float, d: int) -> None:
+    """B w^beta / C -> 1 like a power of w, and what is left falls; a constant that is 5 % off is told from it."""
+    form = leading(law, d)
+    assert float(form.beta) == pytest.approx(beta)
+    constant = float(sympy.N(form.bias_constant))
+    windows = np.array([1e4, 1e6])
+    terms = loss_terms(Problem(d=d, n=1e30, law=law), windows)
+    off = np.abs(terms.bias * windows**beta / constant - 1)
+    known = terms.bias_error / terms.bias
+    assert np.all(known < 2e-2)
+    assert off[1] <= 0.5 * off[0] + known[1]
+    assert off[1] < 0.05
+    assert float(form.window_exponent) == pytest.approx(1 / ((d - 1) / 2 + beta))
+
+
+def test_a_polynomial_kernel_is_its_law() -> None:
+    """E <q, x>^2 <q, x'>^2 = (1 + 2 t^2) / (d (d + 2)): the same leading bias by curvature and by harmonics."""
+    d = 4
+    kernel = leading(Zonal(lambda t: 2 * t**2 / 24), d).bias_constant
+    assert kernel == leading(Quadratic(), d).bias_constant
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Zonal(lambda t: np.sqrt(2 + t) + 0 * np.interp(t, [-1, 1], [0, 1])),
+        Zonal(variogram=lambda r: np.interp(r, [0, 2], [0, 1])),
+    ],
+)
+def test_what_cannot_be_read_is_refused(law: Law) -> None:
+    with pytest.raises(OutOfReach, match="cannot be read"):
+        leading(law)
+
+
+def test_the_asymptotic_method_has_no_error_for_it() -> None:
+    with pytest.raises(OutOfReach, match="method='exact'"):
+        loss_terms(Problem(d=3, n=1e12, law=Matern(nu=0.5)), 100.0, "asymptotic")
+    assert math.isfinite(float(loss_terms(Problem(d=3, n=1e12, law=Matern(nu=0.5)), 100.0).bias))
