@@ -4,8 +4,10 @@ from lipverify.problem.composed import LowRank, Sampled, Transformed
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
 from lipverify.problem.laws import LAWS, Affine, Cosine, Linear, Quadratic, ReLU, law_named
+from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
+from lipverify.problem.sums import Sum, mixture
 
 __all__ = [
     "LAWS",
@@ -19,11 +21,14 @@ __all__ = [
     "Matern",
     "Quadratic",
     "ReLU",
+    "ReLUNetwork",
     "Ridge",
     "RidgeLaw",
     "Sampled",
+    "Sum",
     "Transformed",
     "WithOffset",
     "Zonal",
     "law_named",
+    "mixture",
 ]

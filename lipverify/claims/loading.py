@@ -39,8 +39,8 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
     found = _declared(file, profile)
     taken = set(contents().headings)
     rule = "lipverify's own claims have this name; begin with one of yours, such as 'mine'"
-    _guarded(file, lambda: _require_ids(found, lambda stem: stem not in taken, rule))
-    _guarded(file, lambda: _plan(found))
+    guarded(file, lambda: _require_ids(found, lambda stem: stem not in taken, rule))
+    guarded(file, lambda: _plan(found))
     heading = Heading(section=f"Claims of {file.name}", title="")
     return tuple(replace(claim, file=path, heading=heading) for claim, _ in found)
 
@@ -51,7 +51,7 @@ def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
     found = _declared(file, profile)
     own = {stem for stem, home in contents().files.items() if home == path}
     rule = "the table of contents does not name this file as its home"
-    _guarded(file, lambda: _require_ids(found, own.__contains__, rule))
+    guarded(file, lambda: _require_ids(found, own.__contains__, rule))
     under = [(claim, headings[claim.id.partition("/")[0]]) for claim, _ in found]
     return tuple(replace(claim, heading=heading, title=_titled(claim, heading)) for claim, heading in under)
 
@@ -63,9 +63,9 @@ def _titled(claim: Claim, heading: Heading) -> str:
 
 def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
     """The claims of a file with the lines of their declarations."""
-    module = _guarded(file, file.module)
+    module = guarded(file, file.module)
     declared: Sequence[Declaration] = getattr(module, DECLARATIONS)
-    found = _guarded(file, lambda: list(_claims(declared, profile)))
+    found = guarded(file, lambda: list(_claims(declared, profile)))
     if not found:
         start = "`lipverify new claim` writes one to start from"
         raise InvalidInput(f"{file.path}: there are no claims in this file; {start}.")
@@ -101,7 +101,7 @@ def _require_ids(found: Sequence[tuple[Claim, int]], allowed: Callable[[str], bo
         seen.add(claim.id)
 
 
-def _guarded(file: ClaimsFile, step: Callable[[], T]) -> T:
+def guarded(file: ClaimsFile, step: Callable[[], T]) -> T:
     """The result of a step that runs code of the file; whatever that raises is a refusal with its line."""
     try:
         return step()

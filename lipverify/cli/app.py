@@ -404,9 +404,10 @@ def loss(
     w
         Values of w, >= 0, the inverse squared width of the window: w grows, the window narrows.
     law
-        affine, relu, cosine or quadratic.
+        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
+        of yours (which is code, and is run).
     L
-        Lipschitz constant.
+        Lipschitz constant; what is written out is multiplied by it.
     sigma
         Standard deviation of the label noise.
     method
@@ -454,9 +455,10 @@ def window(
     n
         Context length, 1 to 1e30.
     law
-        affine, relu, cosine or quadratic.
+        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
+        of yours (which is code, and is run).
     L
-        Lipschitz constant.
+        Lipschitz constant; what is written out is multiplied by it.
     sigma
         Standard deviation of the label noise.
     json
@@ -491,9 +493,10 @@ def matrix(
     n
         Context length.
     law
-        affine, relu, cosine or quadratic.
+        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
+        of yours (which is code, and is run).
     L
-        Lipschitz constant.
+        Lipschitz constant; what is written out is multiplied by it.
     sigma
         Standard deviation of the label noise.
     covariance

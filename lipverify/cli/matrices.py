@@ -10,11 +10,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from lipverify.cli.laws import law_at
 from lipverify.cli.numbers import described, with_error
 from lipverify.cli.progress import progress_of
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Covariates, Ellipsoid, Sphere
-from lipverify.problem.laws import law_named
 
 
 def print_matrix(
@@ -30,7 +30,7 @@ def print_matrix(
 ) -> int:
     """M* as a table, or as one JSON object."""
     covariates: Covariates = Sphere() if covariance is None else Ellipsoid(covariance)
-    problem = Problem(d=d, n=n, law=law_named(law, L=L), sigma=sigma, covariates=covariates)
+    problem = Problem(d=d, n=n, law=law_at(law, L), sigma=sigma, covariates=covariates)
     from lipverify.optimum import optimal_matrix
     from lipverify.optimum.matrix.constraints import SpectralBall, Unconstrained
 

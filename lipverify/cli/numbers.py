@@ -11,9 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from lipverify.cli.laws import law_at
 from lipverify.cli.progress import progress_of
 from lipverify.problem import Problem
-from lipverify.problem.laws import law_named
 
 
 def print_loss(
@@ -29,7 +29,7 @@ def print_loss(
     json: bool,
 ) -> int:
     """Loss terms as a table, or as one JSON object."""
-    problem = Problem(d=d, n=n, law=law_named(law, L=L), sigma=sigma)
+    problem = Problem(d=d, n=n, law=law_at(law, L), sigma=sigma)
     from lipverify.errors import InvalidInput
     from lipverify.loss import loss_terms
 
@@ -65,7 +65,7 @@ def print_loss(
 
 def print_window(d: int, n: float, law: str, L: float, sigma: float, json: bool) -> int:
     """The optimum as a few lines, or as one JSON object."""
-    problem = Problem(d=d, n=n, law=law_named(law, L=L), sigma=sigma)
+    problem = Problem(d=d, n=n, law=law_at(law, L), sigma=sigma)
     from lipverify.optimum import optimal_window
 
     optimum = optimal_window(problem)
@@ -108,8 +108,8 @@ def with_error(value: float, error: float) -> str:
 
 
 def _title(problem: Problem) -> str:
-    L = getattr(problem.law, "L", math.nan)
-    return f"{problem.law.name} law, d = {problem.d}, n = {context_length(problem.n)}, L = {L:g}, σ = {problem.sigma:g}"
+    L = f", L = {problem.law.L:g}" if hasattr(problem.law, "L") else ""
+    return f"{problem.law.name} law, d = {problem.d}, n = {context_length(problem.n)}{L}, σ = {problem.sigma:g}"
 
 
 def context_length(n: float) -> str:

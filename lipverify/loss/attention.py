@@ -28,8 +28,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import chosen
+from lipverify.problem.law import Law
+from lipverify.problem.sums import Sum
 
 if TYPE_CHECKING:  # sampling imports this module
     from lipverify.loss.montecarlo.contexts import Contexts
@@ -92,6 +95,14 @@ def attention_named(name: str) -> Attention:
         If there is none of that name.
     """
     return ATTENTIONS[chosen("attention", name, ATTENTIONS)]
+
+
+def attention_for(name: str, law: Law) -> Attention:
+    """The same, refused for a sum of laws where weights do not sum to one: there the means of the parts count."""
+    attention = attention_named(name)
+    if not attention.sum_to_one and isinstance(law, Sum):
+        raise InvalidInput(f"law = {law!r} with attention = {name!r}: a sum needs softmax; write one law of the sum.")
+    return attention
 
 
 def scores(contexts: Contexts, M: Array, xp: Any) -> Array:

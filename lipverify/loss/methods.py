@@ -6,12 +6,18 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.laws import Affine
 from lipverify.problem.problem import require_isotropic, require_problem
+from lipverify.problem.sums import Sum
 
+EPS = float(np.finfo(float).eps)
 METHODS = ("exact", "montecarlo", "asymptotic", "certified")
 
 __all__ = ["METHODS", "LossTerms", "loss_terms"]
@@ -70,7 +76,29 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise InvalidInput(f"{option} is not an option of the {method} method; {has}.")
+    if isinstance(problem.law, Sum) and method != "montecarlo":
+        return _summed(problem, values, lambda part: terms(part, values, **options), method)
     return terms(problem, values, **options)
+
+
+def _summed(problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
+    """The terms of a sum of laws: the biases of the parts add, and the noise is that of any."""
+    assert isinstance(problem.law, Sum)
+    parts = problem.law.parts or ((0.0, Affine()),)
+    found = [(weight, terms(problem.replace(law=law))) for weight, law in parts]
+    bias = np.asarray(sum(weight * np.asarray(each.bias) for weight, each in found))
+    error = np.asarray(sum(weight * np.asarray(each.bias_error) for weight, each in found))
+    noise = found[0][1]
+    return LossTerms(
+        problem=problem,
+        method=method,
+        w=w,
+        bias=bias,
+        noise=noise.noise,
+        bias_error=error + len(found) * EPS * bias,
+        noise_error=noise.noise_error,
+        reason=" ".join(dict.fromkeys(each.reason for _, each in found if each.reason)),
+    )
 
 
 def _method(name: str) -> Callable[..., LossTerms]:

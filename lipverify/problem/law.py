@@ -15,6 +15,7 @@ business, so that two methods share no more than these lines.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import msgspec
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.showing import axes
 from lipverify.foundation.streams import standard_normals
 from lipverify.problem.sphere import on_sphere
@@ -50,6 +51,35 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
         """A matrix S such that f(Rx) is drawn like f(x) for every orthogonal R with R S R^T = S; None if unknown."""
         return np.eye(d) if self.isotropic else None
 
+    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+        """K with E f(x) f(x') = K(<x, x'>) in dimension d, up to a constant that no loss depends on.
+
+        Raises
+        ------
+        InvalidInput
+            If no closed form is known.
+
+        >>> from lipverify.laws import Affine
+        >>> Affine(L=3.0).covariance(d=4)(np.array([1.0, 0.0])).tolist()
+        [0.75, 0.0]
+        """
+        known = "affine, linear, relu, cosine, quadratic, relu-network, Zonal and their sums"
+        raise InvalidInput(f"law = {self!r}: its covariance has no closed form here; these have one: {known}.")
+
+    def __add__(self, other: Law) -> Law:
+        """The law of f + g, f and g independent; both must be isotropic."""
+        from lipverify.problem.sums import Sum
+
+        return Sum(((1.0, self), (1.0, other))) if isinstance(other, Law) else NotImplemented
+
+    def __mul__(self, factor: float) -> Law:
+        """The law of factor times f."""
+        from lipverify.problem.sums import times
+
+        return times(self, factor) if isinstance(factor, int | float) else NotImplemented
+
+    __rmul__ = __mul__
+
 
 class FunctionLaw(Law, frozen=True):
     """A law whose functions can be drawn and evaluated: f = l_1 f_1 + ... + l_K f_K.
@@ -67,6 +97,10 @@ class FunctionLaw(Law, frozen=True):
     def draw(self, rng: Generator, contexts: int, d: int) -> Any:
         """As many tasks as contexts: what `values` needs to evaluate them."""
         raise NotImplementedError
+
+    def numbers_a_task(self, d: int) -> int:
+        """How many numbers `draw` draws for a task, where it is an array (contexts, numbers)."""
+        return d
 
     def values(self, tasks: Any, points: Array, xp: Any) -> list[Array]:
         """The components f_1, ..., f_K of each context's task at its points, (contexts, m, d) -> K of (contexts, m)."""

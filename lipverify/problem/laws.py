@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from lipverify.foundation.arrays import Array
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.validation import chosen, number
+from lipverify.problem.kernels import ArcCosine, CosineKernel
 from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.links import PowerSeries
 
 
 class Scaled(RidgeLaw, frozen=True):
@@ -54,6 +57,10 @@ class Affine(RandomAmplitude, frozen=True, tag="affine"):
 
     name: ClassVar[str] = "affine"
 
+    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+        """L^2/3 t / d."""
+        return PowerSeries((0.0, self.amplitude_variance / d))
+
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """2 radius."""
         return (2.0 * radius,)
@@ -82,6 +89,10 @@ class Linear(Scaled, frozen=True, tag="linear"):
     def amplitude_variance(self) -> float:
         """L^2: the amplitude is L."""
         return self.L**2
+
+    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+        """L^2 t / d."""
+        return PowerSeries((0.0, self.amplitude_variance / d))
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """2 radius."""
@@ -116,6 +127,10 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
         """The kink at 0."""
         return (0.0,)
 
+    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+        """Two half-lines, each with the kernel of degree 1."""
+        return ArcCosine(self.amplitude_variance / d)
+
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """The radius, for each half-line."""
         return (radius, radius)
@@ -145,6 +160,10 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
     def amplitude_variance(self) -> float:
         """1: there is no random amplitude."""
         return 1.0
+
+    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+        """By the mean of cos over a coordinate of the sphere."""
+        return CosineKernel(self.L, d)
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """1 - cos(L radius) while L radius <= pi, then 2."""
@@ -179,6 +198,10 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
         """L^2: the amplitude is L."""
         return self.L**2
 
+    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+        """L^2 (1 + 2 t^2) / (d (d + 2))."""
+        return PowerSeries((0.0, 0.0, 2 * self.amplitude_variance / (d * (d + 2))))
+
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """The square of the radius."""
         return (radius**2,)
@@ -201,9 +224,17 @@ LAWS: dict[str, type[Scaled]] = {law.name: law for law in (Affine, ReLU, Cosine,
 
 
 def law_named(name: str, L: float = 1.0) -> Law:
-    """The law called `name` (as on the command line) with Lipschitz constant `L`.
+    """The law called `name` (as on the command line) with Lipschitz constant `L`; or one that is written out, times L.
 
-    >>> law_named("relu", L=2.0)
-    ReLU(L=2.0)
+    `lipverify.problem.written` has the words: "relu + 2*cosine(3)", "kinked(0.3)", "network(0.5)".
+
+    >>> law_named("relu", L=2.0), law_named("2*quadratic")
+    (ReLU(L=2.0), Quadratic(L=2.0))
     """
+    if isinstance(name, str) and not name.isidentifier() and any(letter in name for letter in "(+*"):
+        from lipverify.problem.sums import times
+        from lipverify.problem.written import law_written
+
+        law = law_written(name)
+        return law if L == 1 else times(law, L)
     return LAWS[chosen("law", name, sorted(LAWS))](L=L)

@@ -14,6 +14,7 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.quoting import shown
+from lipverify.problem.kernels import Harmonic
 from lipverify.problem.law import Law, RidgeLaw
 
 NUGGET = 0.2
@@ -215,6 +216,14 @@ class Zonal(Law, frozen=True, tag="zonal"):
             return not np.any(self.variogram(np.linspace(0, 2, 4097)))
         assert self.kernel is not None
         return bool(np.ptp(np.asarray(self.kernel(np.linspace(-1, 1, 4097)))) == 0)
+
+    def covariance(self, d: int) -> Callable[[Array], Array]:
+        """The kernel as it was given, or the sum of harmonics."""
+        return Harmonic(self.spectrum, d) if self.spectrum is not None else self._given()
+
+    def _given(self) -> Callable[[Array], Array]:
+        assert self.kernel is not None
+        return self.kernel
 
 
 def _require_peak(kernel: Callable[[Array], Array]) -> None:

@@ -14,6 +14,7 @@ from lipverify.foundation.showing import latex_number, table
 from lipverify.foundation.validation import instance, whole
 from lipverify.problem.covariates import Covariates, Sphere
 from lipverify.problem.law import Law
+from lipverify.problem.sums import Sum
 
 LARGEST_N = 1e30
 LARGEST_CONSECUTIVE = 2**53
@@ -71,6 +72,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         if not isinstance(self.covariates, Covariates):
             raise InvalidInput(
                 f"covariates = {shown(self.covariates)} are not covariates; use for example Ellipsoid([4, 1])."
+            )
+        if isinstance(self.law, Sum) and not isinstance(self.covariates, Sphere):
+            raise InvalidInput(
+                f"law = {self.law!r} with covariates {self.covariates.name}: the parts of a sum are told apart on the "
+                "sphere alone; write one law of the sum."
             )
         self.law.require_dimension(self.d)
         self.covariates.require_dimension(self.d)

@@ -20,9 +20,9 @@ from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.exact.ridge.terms import rough_terms
 from lipverify.optimum.window import local, minimiser, origin, search
 from lipverify.problem.classification import ClassLaw
+from lipverify.problem.links import PowerSeries
 from lipverify.properties.ratio import require
 from lipverify.strategies import log_floats, named_laws, ridge_laws
-from lipverify.strategies.links import PowerSeries
 
 DIGITS = 40
 SEEN = 1e-7

@@ -23,6 +23,7 @@ from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
+from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 SMALLEST, LARGEST = 1e-300, 1e300
@@ -68,6 +69,9 @@ def exact_terms(problem: Problem, w: Floats, *, route: str | None = None) -> Los
 
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     """By the route that is asked for, or that reaches it."""
+    if isinstance(problem.law, ReLUNetwork):
+        covariance = Zonal(problem.law.covariance(problem.d))
+        return replace(_terms(problem.replace(law=covariance), w, route), problem=problem)
     if route is not None:
         return ROUTES[chosen("route", route, ROUTES)](problem, w)
     law = problem.law

@@ -19,6 +19,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
+from lipverify.loss.attention import attention_for
 from lipverify.loss.montecarlo.accuracy import Progress, tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
 from lipverify.loss.montecarlo.fields import Fields
@@ -180,6 +181,7 @@ def sampler(
 def _sampling(problem: Problem, M: Floats | None, attention: str, sampling: str | None) -> str:
     """The kind of sampling that was asked for, or the cheaper one that applies."""
     chosen("attention", attention, ATTENTIONS)
+    attention_for(attention, problem.law)
     reducible = problem.isotropic and isinstance(problem.law, RidgeLaw) and M is None and attention == "softmax"
     if sampling is None:
         return "reduced" if reducible else "full"

@@ -13,7 +13,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, table
 from lipverify.foundation.validation import a_seed, function, whole
-from lipverify.loss.attention import attention_named
+from lipverify.loss.attention import attention_for, attention_named
 from lipverify.optimum.matrix.constraints import Constraint, Unconstrained
 from lipverify.optimum.matrix.ends import Ends, require_bounded
 from lipverify.optimum.matrix.replication import Descents
@@ -151,7 +151,7 @@ def optimal_matrix(
     constraint = Unconstrained() if constraint is None else constraint
     contexts, starts = _validated(problem, constraint, attention, contexts, starts, progress)
     a_seed(seed)
-    loss = draw_loss(problem, attention_named(attention), contexts, seed, f"{stream}/matrix")
+    loss = draw_loss(problem, attention_for(attention, problem.law), contexts, seed, f"{stream}/matrix")
     units = natural_units(problem, loss, constraint)
     descents = Descents(loss, constraint, units, _counter(progress, starts + BATCHES))
     begins = starting_points(problem, units, starts, seed, stream)

@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import inverted, normals, uniforms
 from lipverify.foundation.validation import number, whole
@@ -34,7 +34,7 @@ from lipverify.loss.montecarlo.contexts import draw_together
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.optimum.pretraining.training import require_affordable
 from lipverify.problem import Problem
-from lipverify.problem.composed import Transformed
+from lipverify.problem.composed import Sampled, Transformed
 from lipverify.problem.law import RidgeLaw, as_functions
 
 RECORDS = 20
@@ -251,4 +251,6 @@ def _amplitudes(problem: Problem, u: Floats) -> Floats:
     """The amplitudes l_k (K, C) of a law; a law that is a sampler has none, and its functions are whole."""
     law = as_functions(problem.law, "training with full matrices")
     ridge = law.ridge if isinstance(law, Transformed) else law
+    if not isinstance(ridge, RidgeLaw | Sampled):
+        raise InvalidInput(f"law = {law!r}: training with full matrices needs whole functions; write a Sampled law.")
     return np.asarray(ridge.amplitudes(u)) if isinstance(ridge, RidgeLaw) else np.ones_like(u)

@@ -14,7 +14,7 @@ from lipverify.foundation.means.batches import mean_interval
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
-from lipverify.loss.attention import Attention, attention_named, losses_and_slopes
+from lipverify.loss.attention import Attention, attention_for, attention_named, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_together
 from lipverify.optimum.matrix.sampled import BATCHES, BLOCK_TOKENS, SampledLoss, draw_loss, require_kept
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
@@ -218,7 +218,7 @@ def _iterates(
     problem: Problem, attention: str, rule: Optimiser, M: Floats, drawn: Iterable[Contexts]
 ) -> Iterator[Floats]:
     """M (R, d, d) before the first step, and after each."""
-    moments, kind = Moments.none(problem.d), attention_named(attention)
+    moments, kind = Moments.none(problem.d), attention_for(attention, problem.law)
     v, noise = as_functions(problem.law, "training").amplitude_variance, problem.sigma**2
     yield M
     for t, contexts in enumerate(drawn, 1):

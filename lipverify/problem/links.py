@@ -1,4 +1,4 @@
-"""Functions of one variable that say what they are when an example is printed."""
+"""Links and kernels, functions of one variable, that say what they are when they are printed."""
 
 from __future__ import annotations
 
@@ -46,3 +46,15 @@ class Kinked:
     def __call__(self, z: Array) -> Array:
         """The sum at z."""
         return sum((abs(z - c) for c in self.kinks), 0 * z) * (self.L / len(self.kinks))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """L sign(z - c_1) / K + ... + L sign(z - c_K) / K: it jumps at the places."""
+
+    L: float
+    jumps: tuple[float, ...]
+
+    def __call__(self, z: Array) -> Array:
+        """The sum at z."""
+        return sum((np.sign(z - c) for c in self.jumps), 0 * z) * (self.L / len(self.jumps))

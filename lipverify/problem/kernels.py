@@ -1,0 +1,78 @@
+"""Covariances E f(x) f(x') = K(<x, x'>) of laws in closed form, as functions that can be told apart and compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import hyp0f1
+
+from lipverify.foundation.arrays import Floats
+
+
+@dataclass(frozen=True)
+class ArcCosine:
+    r"""scale (1 + b^2) (sin a + (pi - a) cos a) / pi, cos a = (t + b^2) / (1 + b^2): of u uniform on S^d or S^{d-1}.
+
+    With (z)_+ = max(z, 0), u uniform on S^{m-1} and X, X' in R^m: E (<u, X>)_+ (<u, X'>)_+ is
+    |X| |X'| (sin a + (pi - a) cos a) / (2 pi m), a the angle between X and X'. Here X = (x, b).
+
+    Source: Cho and Saul 2009, Kernel Methods for Deep Learning, section 2.1, the kernel of degree 1.
+
+    >>> ArcCosine(scale=1.0)(np.array([1.0, 0.0])).round(6).tolist()
+    [1.0, 0.31831]
+    """
+
+    scale: float
+    bias: float = 0.0
+
+    def __call__(self, t: Floats) -> Floats:
+        """The kernel at t."""
+        size = 1 + self.bias**2
+        cosine = np.clip((t + self.bias**2) / size, -1.0, 1.0)
+        angle = np.arccos(cosine)
+        return np.asarray(self.scale * size / math.pi * (np.sin(angle) + (math.pi - angle) * cosine))
+
+
+@dataclass(frozen=True)
+class CosineKernel:
+    """(g(L |x + x'|) + g(L |x - x'|)) / 2 with g(r) = E cos(r <q, e>) = 0F1(; d/2; -r^2/4), q uniform on S^{d-1}."""
+
+    L: float
+    d: int
+
+    def __call__(self, t: Floats) -> Floats:
+        """The kernel at t: |x +- x'|^2 = 2 (1 +- t)."""
+        sides = [hyp0f1(self.d / 2, -(self.L**2) * (1 + sign * t) / 2) for sign in (1, -1)]
+        return np.asarray((sides[0] + sides[1]) / 2)
+
+
+@dataclass(frozen=True)
+class Harmonic:
+    """k_0 + k_1 P_1(t) + k_2 P_2(t) + ..., the Gegenbauer polynomials of S^{d-1} with P_l(1) = 1."""
+
+    spectrum: tuple[float, ...]
+    d: int
+
+    def __call__(self, t: Floats) -> Floats:
+        """The sum at t, by (l + d - 2) P_{l+1} = (2 l + d - 2) t P_l - l P_{l-1}."""
+        before, term, total = np.zeros_like(t), np.ones_like(t), np.zeros_like(t)
+        for degree, k in enumerate(self.spectrum):
+            total = total + k * term
+            below = degree + self.d - 2
+            following = ((2 * degree + self.d - 2) * t * term - degree * before) / below if below else t * term
+            before, term = term, following
+        return np.asarray(total)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """c_1 K_1 + c_2 K_2 + ..."""
+
+    terms: tuple[tuple[float, Callable[[Floats], Floats]], ...]
+
+    def __call__(self, t: Floats) -> Floats:
+        """The sum at t."""
+        return np.asarray(sum((weight * kernel(t) for weight, kernel in self.terms), np.zeros_like(t)))

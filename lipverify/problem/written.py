@@ -1,0 +1,115 @@
+"""Laws written out in text: "relu + 2*cosine(3)"; what is written is parsed, and never run.
+
+| word | law |
+|---|---|
+| `affine(L)`, `linear(L)`, `relu(L)`, `quadratic(L)`, `cosine(L)` | the named laws; L = 1 where it is left out |
+| `network(bias, L)` | `ReLUNetwork`, a random network of two layers |
+| `power(j, L)` | the link L z^j / j |
+| `wave(k, L)` | the link L sin(k z) / k |
+| `kinked(c_1, c_2, ...)` | the mean of abs(z - c) over the places |
+| `steps(c_1, c_2, ...)` | the mean of sign(z - c), which jumps at the places |
+| `zonal(k_0, k_1, ...)` | any isotropic law, by its spectrum |
+| `series(c_0, c_1, ...)` | any isotropic law, by its covariance c_0 + c_1 t + c_2 t^2 + ... |
+| `law + law`, `2*law` | independent functions added; the functions multiplied |
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown
+from lipverify.problem.law import Law
+from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
+from lipverify.problem.links import Kinked, PowerSeries, Steps, Wave
+from lipverify.problem.network import ReLUNetwork
+from lipverify.problem.own import Ridge, Zonal
+
+LONGEST, LARGEST_POWER = 1000, 20
+WORDS: dict[str, Callable[..., Law]] = {
+    "affine": Affine,
+    "linear": Linear,
+    "relu": ReLU,
+    "quadratic": Quadratic,
+    "cosine": Cosine,
+    "network": lambda bias=1.0, L=1.0: ReLUNetwork(L=L, bias=bias),
+    "power": lambda j, L=1.0: Ridge(PowerSeries((*(0.0,) * _degree(j), L / j))),
+    "wave": lambda k, L=1.0: Ridge(Wave(L, _positive(k))),
+    "kinked": lambda *at: Ridge(Kinked(1.0, _some(at)), kinks=at),
+    "steps": lambda *at: Ridge(Steps(1.0, _some(at)), jumps=at),
+    "zonal": lambda *k: Zonal(spectrum=k),
+    "series": lambda *c: Zonal(PowerSeries(_some(c))),
+}
+"""What stands in a written law, and what it makes of its numbers."""
+
+
+def law_written(text: str) -> Law:
+    """The law that is written out.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not written in these words, or a law breaks a rule of its own.
+
+    >>> law_written("0.5*relu(2) + wave(3)").parts[0]
+    (1.0, ReLU(L=1.0))
+    """
+    try:
+        if len(text) > LONGEST:
+            raise SyntaxError
+        found = _law(ast.parse(text.strip(), mode="eval").body)
+        if not isinstance(found, Law):
+            raise TypeError
+    except (SyntaxError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError):
+        words = ", ".join(WORDS)
+        raise InvalidInput(
+            f"law = {shown(text)}: a law is written as 'relu + 2*cosine(3)', of {words}, with numbers in brackets."
+        ) from None
+    return found
+
+
+def _law(node: ast.expr) -> Law | float:
+    """A law, or a number."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _law(left) + _law(right)  # type: ignore[operator]
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return _law(left) * _law(right)  # type: ignore[operator]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand)
+        case ast.Constant():
+            return _number(node)
+        case ast.Name(id=word) if word in WORDS:
+            return WORDS[word]()
+        case ast.Call(func=ast.Name(id=word), args=args, keywords=named) if word in WORDS:
+            numbers = {each.arg: _number(each.value) for each in named if each.arg}
+            return WORDS[word](*map(_number, args), **numbers)
+    raise SyntaxError
+
+
+def _number(node: ast.expr) -> float:
+    """A number, perhaps with a sign."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_number(node.operand)
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return float(node.value)
+    raise SyntaxError
+
+
+def _degree(j: float) -> int:
+    if not (1 <= j <= LARGEST_POWER and j == int(j)):
+        raise ValueError
+    return int(j)
+
+
+def _positive(k: float) -> float:
+    if not k > 0:
+        raise ValueError
+    return k
+
+
+def _some(numbers: tuple[float, ...]) -> tuple[float, ...]:
+    if not numbers:
+        raise ValueError
+    return numbers
