@@ -307,6 +307,17 @@ def draw(function: Callable[..., Any], **measured: Call) -> Drawing:
     return Drawing(function, measured)
 
 
+@dataclass(frozen=True)
+class Sought:
+    """A claim as a search for counterexamples sees it: its forms, and the coordinates that are free."""
+
+    id: str
+    forms: tuple[Form, ...]
+    family: Place
+    over: Mapping[Any, Any]
+    declaration: Declaration
+
+
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
     """A statement with all its readings."""
@@ -325,11 +336,23 @@ class Declaration:
     agrees: tuple[Agreement, ...] = ()
     figures: tuple[Drawing, ...] = ()
     tables: tuple[Drawing, ...] = ()
+    search: Mapping[str, Any] = field(default_factory=dict)
     line: int = 0
     file: str = field(default="", compare=False)
 
     def claims(self, profile: Profile) -> Iterator[Claim]:
         """A claim for each reading that the id names."""
+        for family, side, inner in self._readings(profile):
+            yield self._claim(family, side, inner, profile)
+
+    def sought(self, profile: Profile) -> Iterator[Sought]:
+        """The same, to be searched for counterexamples."""
+        for family, side, inner in self._readings(profile):
+            id = filled(self.id, family.where | ({"side": side} if side else {}))
+            yield Sought(id, tuple(form.only(side) for form in self.forms), family, inner or {}, self)
+
+    def _readings(self, profile: Profile) -> Iterator[tuple[Place, str | None, Mapping[Any, Any] | None]]:
+        """What the id tells apart, and the coordinates that are left."""
         template = named_in(self.id)
         if self.over is not None and not isinstance(self.over, Mapping):
             raise Fault(f"over = {self.over!r}: {RULE}.", "over")
@@ -339,7 +362,7 @@ class Declaration:
         self._require(template, outer, sides)
         for family in places(outer or None, profile):
             for side in sides:
-                yield self._claim(family, side, inner or None, profile)
+                yield family, side, inner or None
 
     def _require(self, template: tuple[str, ...], outer: Mapping[Any, Any], sides: Sequence[Any]) -> None:
         known = {each for name in outer for each in _names(name)} | {"side"}
@@ -408,6 +431,7 @@ def claim(
     agrees: Sequence[Agreement] | Agreement = (),
     figures: Any = (),
     tables: Any = (),
+    search: Mapping[str, Any] | None = None,
 ) -> Declaration:
     r"""Declare a theorem: a statement, its readings, and what would decide it.
 
@@ -439,6 +463,9 @@ def claim(
         Cross-checks, from `agree`.
     figures, tables
         From `draw`; a figure is derived from the first form where none is given.
+    search
+        Where `lipverify falsify` looks for counterexamples, where that is not everywhere: coordinates to (low, high) or
+        to a list of values; "law" to "lipschitz", laws as steep as 1 at most.
 
     Raises
     ------
@@ -454,7 +481,7 @@ def claim(
         id=id, forms=forms, source=source, kind=kind, expected=expected, over=over, title=title, statement=statement,
         assumes=assumes, corrected=corrected, finding=finding,
         agrees=(agrees,) if isinstance(agrees, Agreement) else tuple(agrees),
-        figures=_drawings(figures), tables=_drawings(tables), line=line,
+        figures=_drawings(figures), tables=_drawings(tables), search=_search(search, line), line=line,
     )  # fmt: skip
     frame.setdefault(DECLARATIONS, []).append(declared)
     if frame.get("__name__") == "__main__" and "__file__" in frame:
@@ -550,6 +577,21 @@ def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[
 
     with_values = [(form, plans) for form, plans in planned if not isinstance(form, Identity)]
     return figure_of(*with_values[0], results) if with_values else ()
+
+
+def _search(value: Any, line: int) -> Mapping[str, Any]:
+    """Where to look, refused unless it is ranges or lists by name."""
+    if value is None:
+        return {}
+    rule = (
+        'it is a mapping of coordinates to (low, high) or lists of values, such as {"n": (2, 100), "law": "lipschitz"}'
+    )
+    names = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+    if not names or not all(
+        (isinstance(each, tuple | list) and each) or each == "lipschitz" for each in value.values()
+    ):
+        raise Fault(f"search = {value!r}: {rule}.", "search", line=line)
+    return dict(value)
 
 
 def _drawings(value: Any) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from lipverify.claims.claim import Claim
-from lipverify.claims.declare import Declaration
+from lipverify.claims.declare import Declaration, Sought
 from lipverify.claims.fault import Fault
 from lipverify.claims.file import DECLARATIONS, ClaimsFile, read_file
 from lipverify.claims.ledger import Heading
@@ -43,6 +44,29 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
     guarded(file, lambda: _plan(found))
     heading = Heading(section=f"Claims of {file.name}", title="")
     return tuple(replace(claim, file=path, heading=heading) for claim, _ in found)
+
+
+def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:
+    """The claims of a file whose ids are the pattern or begin with it, to be searched for counterexamples.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is refused, or none of its claims is meant.
+    """
+    claims = {claim.id for claim in claims_of(path, profile)}
+    file = read_file(str(Path(path).expanduser().resolve()) if in_library(path) else path)
+    declared: Sequence[Declaration] = getattr(file.module(), DECLARATIONS)
+    found = [each for declaration in declared for each in declaration.sought(profile) if each.id in claims]
+    wanted = [each for each in found if pattern is None or matches(each.id, pattern)]
+    if not wanted:
+        raise InvalidInput(f"claim = {pattern!r} is not in {path}; it has {', '.join(each.id for each in found)}.")
+    return wanted
+
+
+def matches(id: str, pattern: str) -> bool:
+    """Whether an id is a pattern, begins with it (up to a "/" or "."), or matches it with wildcards."""
+    return id == pattern or id.startswith((f"{pattern}/", f"{pattern}.")) or fnmatchcase(id, pattern)
 
 
 def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:

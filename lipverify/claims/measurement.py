@@ -221,7 +221,7 @@ class _Run:
         measurement = self.measurements[address]
         needed = [self.done[need.address].result for need in measurement.needs]
         try:
-            future = self.workers.submit(_timed, measurement, needed, self.limit)
+            future = self.workers.submit(timed, measurement, needed, self.limit)
         except Exception as error:  # an executor that is broken, shut down or disconnected
             future = Future()
             future.set_exception(error)
@@ -336,7 +336,7 @@ def _heights(measurements: Mapping[str, Measurement]) -> dict[str, int]:
     return heights
 
 
-def _timed(measurement: Measurement, needed: list[Any], limit: float | None) -> Outcome:
+def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> Outcome:
     """The outcome of a measurement: an exception is one too, so that it travels between processes."""
     clock = time.perf_counter()
     result, problem, warned = None, "", dict[str, None]()

@@ -8,14 +8,13 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import NoReturn
 
 from lipverify.claims.claim import Claim
 from lipverify.claims.library import contents
-from lipverify.claims.loading import claims_of, library_claims
+from lipverify.claims.loading import claims_of, library_claims, matches
 from lipverify.claims.profile import Profile, profile_named
 from lipverify.errors import InvalidInput
 
@@ -42,13 +41,13 @@ def select_claims(patterns: Sequence[str] = (), profile: Profile | None = None) 
     wanted = [pattern for pattern in patterns if not is_path(pattern)]
     files = _claims_of_files(paths, chosen_profile)
     own = [claim for claims in files.values() for claim in claims]
-    elsewhere = [pattern for pattern in wanted if not any(_matches(claim.id, pattern) for claim in own)]
+    elsewhere = [pattern for pattern in wanted if not any(matches(claim.id, pattern) for claim in own)]
     chosen = [claim for claims in files.values() for claim in _chosen(claims, wanted) or claims]
     if not elsewhere:
         return (*chosen, *(() if paths else all_claims(chosen_profile)))
     built_in = _built_in(tuple(_stems(elsewhere)), chosen_profile)
     for pattern in elsewhere:
-        if not any(_matches(claim.id, pattern) for claim in built_in):
+        if not any(matches(claim.id, pattern) for claim in built_in):
             _refuse(pattern, (*own, *built_in))
     return (*chosen, *_chosen(built_in, elsewhere))
 
@@ -65,7 +64,7 @@ def _built_in(stems: tuple[str, ...], profile: Profile) -> tuple[Claim, ...]:
 def _stems(patterns: Iterable[str]) -> list[str]:
     """The stems that claims which match a pattern can have."""
     stems, wanted = list(contents().files), [pattern.partition("/")[0] for pattern in patterns]
-    return [stem for stem in stems if any(_matches(stem, first) or "*" in first for first in wanted)]
+    return [stem for stem in stems if any(matches(stem, first) or "*" in first for first in wanted)]
 
 
 def is_path(pattern: str) -> bool:
@@ -93,16 +92,12 @@ def _chosen(claims: Sequence[Claim], patterns: Sequence[str]) -> tuple[Claim, ..
     """Those that a pattern means; one that is an id means that claim alone, not what its id begins."""
     exact = {claim.id for claim in claims} & set(patterns)
     wide = [pattern for pattern in patterns if pattern not in exact]
-    return tuple(c for c in claims if c.id in exact or any(_matches(c.id, pattern) for pattern in wide))
+    return tuple(c for c in claims if c.id in exact or any(matches(c.id, pattern) for pattern in wide))
 
 
 def _refuse(pattern: str, claims: Sequence[Claim]) -> NoReturn:
     """The message for a pattern that matches nothing."""
     known = {part for claim in claims for part in (claim.id, claim.id.split("/")[0])} | set(contents().headings)
-    near = difflib.get_close_matches(pattern, sorted(known), n=1, cutoff=0.4)
+    near = difflib.get_closematches(pattern, sorted(known), n=1, cutoff=0.4)
     hint = f" did you mean {near[0]!r}?" if near else ""
     raise InvalidInput(f"claim = {pattern!r} is not known;{hint} `lipverify list` shows them all.")
-
-
-def _matches(id: str, pattern: str) -> bool:
-    return id == pattern or id.startswith((f"{pattern}/", f"{pattern}.")) or fnmatchcase(id, pattern)

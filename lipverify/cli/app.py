@@ -179,6 +179,47 @@ def check_proof(file: Path, /, *files: Path) -> int:
     return check_files((file, *files))
 
 
+@app.command
+def falsify(
+    file: str,
+    id: str | None = None,
+    /,
+    *,
+    seconds: float = 60.0,
+    seed: Natural = 0,
+    out: Path = Path("counterexamples"),
+    json: Json = False,
+) -> int:
+    """Search the claims of a file for counterexamples, beyond the points at which they are measured.
+
+    Draws the coordinates of `over` (laws written out, d, n, w, sigma, ...), steers towards a refutation, makes what it
+    finds as simple as it can, measures it again by the other exact route, by balls or by sampling where these reach it,
+    and writes it as a claims file that `lipverify verify` runs. What was found is tried first next time. Whatever is
+    found counts only where the claim is meant to hold: `search=` of the claim says where that is. Needs the extra
+    `testing`.
+
+    Exit codes: 0 no counterexample; 1 one or more; 2 bad input; 3 nothing could be measured, or two methods disagree.
+
+    Parameters
+    ----------
+    file
+        A file with claims; it is code, and is run.
+    id
+        One of its claims by id, or the beginning of several; all by default.
+    seconds
+        For each claim.
+    seed
+        Seed of what is drawn.
+    out
+        Folder for the counterexamples; made if it is not there.
+    json
+        Print an array of objects.
+    """
+    from lipverify.cli.falsify import falsify_claims
+
+    return falsify_claims(file, id, seconds, seed, out, json)
+
+
 new = App(name="new", help="Write a commented start of a file of your own.")
 app.command(new)
 

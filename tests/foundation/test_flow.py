@@ -26,6 +26,7 @@ FLOW = [
     {"claims"},
     {"strategies"},
     {"properties"},
+    {"falsify"},
     {"report"},
     {"export"},
     {"cli"},

@@ -1,0 +1,171 @@
+"""`falsify`: a search for counterexamples to the claims of a file."""
+
+from __future__ import annotations
+
+import json as json_module
+import math
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lipverify.claims.file import ClaimsFile, read_file
+from lipverify.claims.ledger import write_whole
+from lipverify.claims.loading import claims_of, sought_in
+from lipverify.claims.profile import Profile, profile_named
+from lipverify.claims.runner import run
+from lipverify.cli.folders import require_writable
+from lipverify.errors import InvalidInput
+from lipverify.report.visible import visible
+
+if TYPE_CHECKING:
+    from lipverify.falsify.again import Again
+    from lipverify.falsify.search import Search
+
+NONE, FOUND, DISAGREE = 0, 1, 3
+
+
+def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Path, json: bool) -> int:
+    """Search each claim for so many seconds, and say what was found: the exit code."""
+    if not 0 < seconds < math.inf:
+        raise InvalidInput(f"seconds = {seconds:g}: the time for one claim must be positive and finite.")
+    from lipverify.falsify import search
+    from lipverify.falsify.again import again
+    from lipverify.falsify.kept import Store
+
+    profile = profile_named("quick", seed)
+    file, claims = read_file(path), sought_in(path, id, profile)
+    require_writable(out)
+    store, told, code = Store.read(out), [], NONE
+    for sought in claims:
+        found = search(sought, profile, seconds, list(store.of(sought.id)))
+        others = again(found.found, sought, profile) if found.found is not None else []
+        written: tuple[str, str] = ("", "")
+        if found.found is not None:
+            store = store.added(sought.id, found.found.form, found.found.place)
+            store.write(out)
+            written = _write(found, file, profile, out)
+            code = max(code, DISAGREE if _disagree(others) else FOUND)
+        elif found.nearest is None:
+            code = max(code, DISAGREE)
+        told.append(_data(found, others, written))
+        if not json:
+            print("\n".join(_lines(found, others, written)), flush=True)
+    if json:
+        json_module.dump(told, sys.stdout)
+        sys.stdout.write("\n")
+    return code
+
+
+def _disagree(others: Sequence[Again]) -> bool:
+    """Whether another method says that the claim holds there."""
+    return any(each.verdict == "supported" for each in others)
+
+
+def _write(found: Search, file: ClaimsFile, profile: Profile, out: Path) -> tuple[str, str]:
+    """The claims file of a counterexample, and why it is not one, where it is not: it is verified as any other."""
+    from lipverify.falsify.written import claim_at, id_of
+
+    assert found.found is not None
+    path = out / f"{found.sought.id.replace('/', '-').replace('.', '-')}.py"
+    try:
+        write_whole(path, claim_at(found.found, found.sought, file).encode())
+        claims = [claim for claim in claims_of(str(path), profile) if claim.id == id_of(found.sought)]
+        records = run(claims, jobs=1, seed=profile.seed).claims
+    except InvalidInput as error:
+        return "", str(error)
+    verdicts = [record.verdict for record in records]
+    if verdicts != ["refuted"] or not records[0].control.caught:
+        return str(
+            path
+        ), f"as a claim by itself it is {', '.join(verdicts) or 'not there'}: {records[0].problem if records else ''}"
+    return str(path), ""
+
+
+def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> list[str]:
+    """What was found, for a reader."""
+    id = visible(found.sought.id)
+    if found.found is None:
+        return [*_none(found, id), *_not_reached(found)]
+    trial = found.found
+    how = "kept from before" if found.kept else f"first after {found.first} trials, {found.first_seconds:.1f} s"
+    lines = [
+        f"✗ {id}: counterexample ({how}; {found.trials} trials, {found.seconds:.1f} s)",
+        f"    at {_where(found, trial)}",
+    ]
+    lines.append(f"    measured {visible(trial.quantity)} = {trial.measured}, claimed {visible(trial.claimed)}")
+    for each in others:
+        lines.append(f"    by {each.by}: {_said(each)}")
+    if not others:
+        lines.append("    by another method: none, for what it rests on is no loss that lipverify was asked for")
+    path, trouble = written
+    lines += [f"    {visible(trouble)}"] * bool(trouble)
+    if path:
+        lines.append(f"    ready claim: lipverify verify {path}")
+        lines += [f"        {visible(line)}" for line in _declaration(Path(path))]
+    return lines
+
+
+def _said(each: Again) -> str:
+    if each.verdict is None:
+        return f"not reached ({visible(each.measured)[:90]})"
+    said = {"refuted": "refuted too", "inconclusive": "open", "supported": "it HOLDS: the methods disagree"}
+    return f"{said[each.verdict]}: {each.measured}"
+
+
+def _declaration(path: Path) -> list[str]:
+    """The declaration at the end of a claims file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = max(i for i, line in enumerate(lines) if line == "claim(")
+    return lines[start:]
+
+
+def _none(found: Search, id: str) -> list[str]:
+    if found.nearest is None:
+        return [f"! {id}: nothing could be measured at {found.trials} points ({found.seconds:.1f} s)"]
+    near = found.nearest
+    return [
+        f"· {id}: no counterexample in {found.trials} trials ({found.seconds:.1f} s)",
+        f"    nearest: {visible(near.quantity)} = {near.measured}, claimed {visible(near.claimed)}, at {_where(found, near)}",
+    ]
+
+
+def _not_reached(found: Search) -> list[str]:
+    """How many points gave no answer, and the commonest reason."""
+    count = sum(found.not_reached.values())
+    if not count:
+        return []
+    kinds = Counter({reason: n for reason, n in found.not_reached.items()})
+    return [f"    {count} points gave no answer, such as: {visible(kinds.most_common(1)[0][0])[:160]}"]
+
+
+def _where(found: Search, trial: Any) -> str:
+    from lipverify.falsify.search import whole
+
+    return (
+        ", ".join(f"{name} = {visible(str(value))}" for name, value in whole(trial, found.sought).items())
+        or "its point"
+    )
+
+
+def _data(found: Search, others: Sequence[Again], written: tuple[str, str]) -> dict[str, Any]:
+    """The same as data."""
+    from lipverify.falsify.search import whole
+
+    trial = found.found or found.nearest
+    return {
+        "id": found.sought.id,
+        "found": found.found is not None,
+        "kept": found.kept,
+        "trials": found.trials,
+        "seconds": round(found.seconds, 2),
+        "first": found.first,
+        "first_seconds": round(found.first_seconds, 2),
+        "where": whole(trial, found.sought) if trial else None,
+        "measured": trial.measured if trial else None,
+        "claimed": trial.claimed if trial else None,
+        "again": [{"by": each.by, "verdict": each.verdict, "measured": each.measured} for each in others],
+        "file": written[0] or None,
+        "not_reached": sum(found.not_reached.values()),
+    }

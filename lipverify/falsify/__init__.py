@@ -1,0 +1,17 @@
+"""Searching for counterexamples to claims: Hypothesis draws, steers and shrinks; a second method checks.
+
+It needs the extra `testing`: `pip install 'lipverify[testing]'`.
+"""
+
+try:
+    import hypothesis  # noqa: F401
+except ModuleNotFoundError:
+    from lipverify.errors import InvalidInput
+
+    raise InvalidInput(
+        "lipverify falsify needs Hypothesis, which is not installed: pip install 'lipverify[testing]'."
+    ) from None
+
+from lipverify.falsify.search import Search, search
+
+__all__ = ["Search", "search"]

@@ -1,0 +1,161 @@
+"""The search itself: rounds of Hypothesis within a budget of seconds, after what is kept from before."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky, HypothesisException
+
+from lipverify.claims.declare import Sought
+from lipverify.claims.family import Place
+from lipverify.claims.profile import Profile
+from lipverify.falsify.places import places_of
+from lipverify.falsify.trial import NotReached, Trial, refutes, tried
+
+FIRST_ROUND, LARGEST_ROUND = 40, 2000
+"""Examples of a round: half are drawn, half steered towards a refutation. Each round has twice those of the one before."""
+LONGEST = 10.0
+"""Seconds that one measurement may take."""
+
+
+class TimeUp(BaseException):
+    """The budget is spent; Hypothesis lets it pass."""
+
+
+class Refuted(Exception):
+    """A counterexample, for Hypothesis to shrink."""
+
+
+@dataclass
+class Search:
+    """What a search found."""
+
+    sought: Sought
+    trials: int = 0
+    seconds: float = 0.0
+    found: Trial | None = None
+    first: int = 0
+    """After how many trials the first counterexample was there, and ..."""
+    first_seconds: float = 0.0
+    """... after how many seconds; the rest went into making it simple."""
+    kept: bool = False
+    """Whether it was known from before."""
+    nearest: Trial | None = None
+    """The trial that came nearest to a refutation, where there is none."""
+    not_reached: Counter[str] = field(default_factory=Counter)
+    """Points without an answer, by the reason."""
+    seen: dict[str, bool] = field(default_factory=dict)
+
+
+def search(sought: Sought, profile: Profile, seconds: float, kept: Sequence[tuple[int, Place]] = ()) -> Search:
+    """Look for a counterexample to a claim, first where one was found before.
+
+    The points that are drawn follow from `profile.seed`; how far the search comes follows from the time.
+    """
+    found, begun = Search(sought), time.perf_counter()
+    for which, place in kept:
+        if which < len(sought.forms) and _look(found, which, place, profile, begun, seconds):
+            found.kept = True
+            break
+    if not found.kept:
+        _rounds(found, profile, begun, seconds)
+    found.seconds = time.perf_counter() - begun
+    return found
+
+
+def _rounds(found: Search, profile: Profile, begun: float, seconds: float) -> None:
+    """Rounds of growing size until something is found or the time is up."""
+    sought = found.sought
+    forms = [places_of(form, sought.over, sought.declaration.search, profile) for form in sought.forms]
+    cases = st.one_of(*(st.tuples(st.just(which), each) for which, each in enumerate(forms)))
+    size, round_ = FIRST_ROUND, 0
+    while found.found is None:
+        before = len(found.seen)
+        try:
+            _round(found, cases, size, profile, begun, seconds, profile.seed + round_)
+        except (TimeUp, Refuted, Flaky):
+            pass
+        if time.perf_counter() - begun >= seconds or (round_ and len(found.seen) == before):
+            return  # the time is up, or everything there is has been seen
+        size, round_ = min(2 * size, LARGEST_ROUND), round_ + 1
+
+
+def _round(
+    found: Search,
+    cases: st.SearchStrategy[tuple[int, Place]],
+    size: int,
+    profile: Profile,
+    begun: float,
+    seconds: float,
+    address: int,
+) -> None:
+    @seed(address)
+    @settings(
+        max_examples=size,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.target, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        verbosity=Verbosity.quiet,
+    )
+    @given(cases)
+    def examine(case: tuple[int, Place]) -> None:
+        if time.perf_counter() - begun >= seconds:
+            raise TimeUp
+        if _look(found, *case, profile, begun, seconds):
+            raise Refuted
+
+    try:
+        examine()
+    except HypothesisException as error:
+        if not isinstance(error, Flaky) and found.found is None:
+            raise
+
+
+def _look(found: Search, which: int, free: Place, profile: Profile, begun: float, seconds: float) -> bool:
+    """Whether the claim fails at a point; a point is measured once."""
+    key = f"{which} {free.where}"
+    if key in found.seen:
+        return found.seen[key]
+    found.trials += 1
+    left = max(min(LONGEST, seconds - (time.perf_counter() - begun)), 0.1)
+    form = found.sought.forms[which]
+    failed = False
+    try:
+        trial = tried(form, which, found.sought.family, free, profile, left)
+        failed = refutes(trial, form, found.sought.family, profile, left)
+        _note(found, trial, failed, begun)
+    except NotReached as reason:
+        found.not_reached[str(reason)] += 1
+    found.seen[key] = failed
+    return failed
+
+
+def _note(found: Search, trial: Trial, failed: bool, begun: float) -> None:
+    """Steer, and remember the simplest counterexample (Hypothesis only tries simpler ones) or the nearest miss."""
+    _steer(-trial.slack)
+    if failed:
+        if found.found is None:
+            found.first, found.first_seconds = found.trials, time.perf_counter() - begun
+        found.found = trial
+    elif found.nearest is None or trial.slack < found.nearest.slack:
+        found.nearest = trial
+
+
+def _steer(value: float) -> None:
+    from hypothesis.control import currently_in_test_context
+
+    if currently_in_test_context():
+        target(value)
+
+
+def whole(trial: Trial, sought: Sought) -> dict[str, Any]:
+    """All coordinates of a trial."""
+    return {**sought.family.where, **trial.place.where}

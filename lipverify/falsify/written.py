@@ -1,0 +1,105 @@
+"""A counterexample as a claims file of its own: the functions of the file, and its claim at that one point."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from lipverify.claims.declare import Sought
+from lipverify.claims.file import ClaimsFile
+from lipverify.errors import InvalidInput
+from lipverify.falsify.trial import Trial
+
+FORMS = ("exponent", "bound", "identity")
+DROPPED: dict[str, Any] = {"agrees": (), "figures": (), "tables": (), "finding": "", "corrected": ""}
+"""What belongs to the claim as a whole, and not to one point of it."""
+STEM = "found"
+"""What the ids of counterexamples begin with: the stems of lipverify's own claims are taken."""
+
+
+def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
+    """The text of the claims file.
+
+    Raises
+    ------
+    InvalidInput
+        If the claim is not declared by a call at the left margin of its file, which alone can be written again.
+    """
+    tree = ast.parse(file.text)
+    calls = [node for node in tree.body if _is_claim(node)]
+    own = next((node for node in calls if node.lineno <= sought.declaration.line <= (node.end_lineno or 0)), None)
+    if own is None:
+        raise InvalidInput(
+            f"{file.name}:{sought.declaration.line}: the claim is not declared by a call of claim(...) at the left margin, "
+            "so that it is not written again; its point is told above."
+        )
+    lines = file.text.splitlines()
+    for node in calls:
+        lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or 0) - node.lineno + 1)
+    rest = "\n".join(lines).rstrip()
+    assert isinstance(own, ast.Expr)
+    assert isinstance(own.value, ast.Call)
+    return f"{rest}\n\n\n{_call(own.value, trial, sought)}\n"
+
+
+def id_of(sought: Sought) -> str:
+    """The id of the counterexample to a claim."""
+    return f"{STEM}.{sought.id.partition('.')[2]}"
+
+
+def _is_claim(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _name(node.value.func) == "claim"
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
+    """The declaration, with its coordinates in place and no record of the claim as a whole."""
+    first, *forms = call.args
+    plain = not any(isinstance(each, ast.Starred) for each in forms)
+    kept = [forms[trial.form]] if plain and len(forms) == len(sought.forms) else forms
+    bare = [_without_over(form) for form in kept]
+    free = dict(trial.place.where)
+    if any(text is None for text in bare):  # a form that a function makes keeps its own coordinates
+        own = {
+            name for name in sought.forms[trial.form].over or {} for name in ([name] if isinstance(name, str) else name)
+        }
+        free = {name: value for name, value in free.items() if name not in own}
+    texts = [text or ast.unparse(form) for text, form in zip(bare, kept, strict=True)]
+    changed = {**DROPPED, "search": None, "over": _over(free, trial, sought), "expected": "refuted"}
+    changed |= {"title": f"counterexample to {sought.id}"}
+    id = f"{STEM}.{sought.declaration.id.partition('.')[2]}" if isinstance(first, ast.Constant) else id_of(sought)
+    keywords = [each for each in call.keywords if each.arg is None or each.arg not in changed]
+    spread = [each for each in keywords if each.arg is None]
+    said = [f"    {ast.unparse(each)}," for each in keywords if each.arg is not None]
+    new = {name: value for name, value in changed.items() if value not in ((), "", None)}
+    if spread:
+        others = ", ".join(f"**{ast.unparse(each.value)}" for each in spread)
+        said.append(f"    **{{{others}, **{changed!r}}},")
+    else:
+        said += [f"    {name}={value!r}," for name, value in new.items()]
+    return "\n".join(["claim(", f"    {id!r},", *(f"    {text}," for text in texts), *said, ")"])
+
+
+def _without_over(form: ast.expr) -> str | None:
+    """The call of a form without its own coordinates; nothing if it is no such call."""
+    if not (isinstance(form, ast.Call) and _name(form.func) in FORMS):
+        return None
+    keywords = [each for each in form.keywords if each.arg != "over"]
+    for each in keywords:
+        if each.arg is None:
+            each.value = ast.parse(f"{{**{ast.unparse(each.value)}, 'over': None}}", mode="eval").body
+    return ast.unparse(ast.Call(form.func, form.args, keywords))
+
+
+def _over(free: Mapping[str, Any], trial: Trial, sought: Sought) -> dict[str, Any]:
+    """The coordinates, with what symbols mean there."""
+    over: dict[str, Any] = {**sought.family.where, **free}
+    meaning = {**sought.family.meaning, **trial.place.meaning}
+    named = [name for name, value in over.items() if meaning and isinstance(value, str | int | float)]
+    if named:  # meanings belong to a coordinate that the id or the claim names
+        over[named[0]] = {over[named[0]]: meaning}
+    return over
