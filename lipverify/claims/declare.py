@@ -583,12 +583,10 @@ def _search(value: Any, line: int) -> Mapping[str, Any]:
     """Where to look, refused unless it is ranges or lists by name."""
     if value is None:
         return {}
-    rule = (
-        'it is a mapping of coordinates to (low, high) or lists of values, such as {"n": (2, 100), "law": "lipschitz"}'
-    )
-    names = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
-    if not names or not all(
-        (isinstance(each, tuple | list) and each) or each == "lipschitz" for each in value.values()
+    rule = 'it maps coordinates to (low, high) or lists of values, such as {"n": (2, 100), "law": "lipschitz"}'
+    named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+    if not named or not all(
+        each == "lipschitz" or (isinstance(each, tuple | list) and each) for each in value.values()
     ):
         raise Fault(f"search = {value!r}: {rule}.", "search", line=line)
     return dict(value)

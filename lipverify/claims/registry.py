@@ -98,6 +98,6 @@ def _chosen(claims: Sequence[Claim], patterns: Sequence[str]) -> tuple[Claim, ..
 def _refuse(pattern: str, claims: Sequence[Claim]) -> NoReturn:
     """The message for a pattern that matches nothing."""
     known = {part for claim in claims for part in (claim.id, claim.id.split("/")[0])} | set(contents().headings)
-    near = difflib.get_closematches(pattern, sorted(known), n=1, cutoff=0.4)
+    near = difflib.get_close_matches(pattern, sorted(known), n=1, cutoff=0.4)
     hint = f" did you mean {near[0]!r}?" if near else ""
     raise InvalidInput(f"claim = {pattern!r} is not known;{hint} `lipverify list` shows them all.")

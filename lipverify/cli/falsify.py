@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as json_module
 import math
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,9 +76,8 @@ def _write(found: Search, file: ClaimsFile, profile: Profile, out: Path) -> tupl
         return "", str(error)
     verdicts = [record.verdict for record in records]
     if verdicts != ["refuted"] or not records[0].control.caught:
-        return str(
-            path
-        ), f"as a claim by itself it is {', '.join(verdicts) or 'not there'}: {records[0].problem if records else ''}"
+        problem = "; ".join(record.problem for record in records if record.problem)
+        return str(path), f"as a claim by itself it is {', '.join(verdicts) or 'not there'}, not refuted: {problem}"
     return str(path), ""
 
 
@@ -124,10 +122,10 @@ def _declaration(path: Path) -> list[str]:
 def _none(found: Search, id: str) -> list[str]:
     if found.nearest is None:
         return [f"! {id}: nothing could be measured at {found.trials} points ({found.seconds:.1f} s)"]
-    near = found.nearest
+    near, where = found.nearest, _where(found, found.nearest)
     return [
         f"· {id}: no counterexample in {found.trials} trials ({found.seconds:.1f} s)",
-        f"    nearest: {visible(near.quantity)} = {near.measured}, claimed {visible(near.claimed)}, at {_where(found, near)}",
+        f"    nearest: {visible(near.quantity)} = {near.measured}, claimed {visible(near.claimed)}, at {where}",
     ]
 
 
@@ -136,17 +134,15 @@ def _not_reached(found: Search) -> list[str]:
     count = sum(found.not_reached.values())
     if not count:
         return []
-    kinds = Counter({reason: n for reason, n in found.not_reached.items()})
-    return [f"    {count} points gave no answer, such as: {visible(kinds.most_common(1)[0][0])[:160]}"]
+    commonest = max(found.not_reached, key=lambda reason: found.not_reached[reason])
+    return [f"    {count} points gave no answer, such as: {visible(commonest)[:160]}"]
 
 
 def _where(found: Search, trial: Any) -> str:
     from lipverify.falsify.search import whole
 
-    return (
-        ", ".join(f"{name} = {visible(str(value))}" for name, value in whole(trial, found.sought).items())
-        or "its point"
-    )
+    coordinates = whole(trial, found.sought).items()
+    return ", ".join(f"{name} = {visible(str(value))}" for name, value in coordinates) or "its point"
 
 
 def _data(found: Search, others: Sequence[Again], written: tuple[str, str]) -> dict[str, Any]:

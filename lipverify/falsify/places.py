@@ -1,4 +1,4 @@
-"""Where a claim is looked at: for each coordinate a strategy, from its name and from the values that the claim declares.
+"""Where a claim is looked at: for each coordinate a strategy, from its name and from the values that are declared.
 
 | coordinate | drawn |
 |---|---|

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +20,9 @@ from lipverify.falsify.places import places_of
 from lipverify.falsify.trial import NotReached, Trial, refutes, tried
 
 FIRST_ROUND, LARGEST_ROUND = 40, 2000
-"""Examples of a round: half are drawn, half steered towards a refutation. Each round has twice those of the one before."""
-LONGEST = 10.0
-"""Seconds that one measurement may take."""
+"""Examples of a round, half of them drawn and half steered; each round has twice those of the one before."""
+SHARE, LEAST = 1 / 20, 1.0
+"""One measurement may take this share of the time, and so many seconds at least: slow points are left for others."""
 
 
 class TimeUp(BaseException):
@@ -77,10 +78,8 @@ def _rounds(found: Search, profile: Profile, begun: float, seconds: float) -> No
     size, round_ = FIRST_ROUND, 0
     while found.found is None:
         before = len(found.seen)
-        try:
+        with suppress(TimeUp, Refuted, Flaky):
             _round(found, cases, size, profile, begun, seconds, profile.seed + round_)
-        except (TimeUp, Refuted, Flaky):
-            pass
         if time.perf_counter() - begun >= seconds or (round_ and len(found.seen) == before):
             return  # the time is up, or everything there is has been seen
         size, round_ = min(2 * size, LARGEST_ROUND), round_ + 1
@@ -125,7 +124,7 @@ def _look(found: Search, which: int, free: Place, profile: Profile, begun: float
     if key in found.seen:
         return found.seen[key]
     found.trials += 1
-    left = max(min(LONGEST, seconds - (time.perf_counter() - begun)), 0.1)
+    left = max(LEAST, SHARE * seconds)
     form = found.sought.forms[which]
     failed = False
     try:

@@ -105,6 +105,6 @@ def _run(measurement: Measurement, seconds: float) -> Any:
         if each.address not in results:
             outcome = timed(each, [results[need.address] for need in each.needs], seconds)
             if outcome.problem:
-                raise NotReached(outcome.problem.removeprefix(f"{each.address}: "))
+                raise NotReached(outcome.problem.removeprefix(f"{each.address}: ").partition("; --limit")[0])
             results[each.address] = outcome.result
     return results[measurement.address]

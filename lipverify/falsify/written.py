@@ -31,8 +31,8 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
     own = next((node for node in calls if node.lineno <= sought.declaration.line <= (node.end_lineno or 0)), None)
     if own is None:
         raise InvalidInput(
-            f"{file.name}:{sought.declaration.line}: the claim is not declared by a call of claim(...) at the left margin, "
-            "so that it is not written again; its point is told above."
+            f"{file.name}:{sought.declaration.line}: the claim is not declared by a call of claim(...) at the left "
+            "margin, and so cannot be written again; the point is the one above."
         )
     lines = file.text.splitlines()
     for node in calls:
