@@ -38,6 +38,8 @@ GIVEN_UP_AFTER = 3
 """A claim of which so many measurements have run out of time has an error, whatever the others would say."""
 LONGEST_WARNING = 400
 CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
+AGAIN = 0.5
+"""Seconds after which the alarm of a measurement that goes on rings again."""
 BEAT = 0.5
 """Seconds between looks at the clock."""
 
@@ -373,7 +375,8 @@ def _alarm(limit: float | None) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, limit)
+    # it rings again: what is raised within a callback of the interpreter is lost
+    signal.setitimer(signal.ITIMER_REAL, limit, AGAIN)
     try:
         yield
     finally:

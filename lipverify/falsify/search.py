@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
@@ -21,8 +22,23 @@ from lipverify.falsify.trial import NotReached, Trial, refutes, tried
 
 FIRST_ROUND, LARGEST_ROUND = 40, 2000
 """Examples of a round, half of them drawn and half steered; each round has twice those of the one before."""
+IDLE = 3
+"""After so many rounds without a new point everything there is has been seen."""
 SHARE, LEAST = 1 / 20, 1.0
 """One measurement may take this share of the time, and so many seconds at least: slow points are left for others."""
+
+
+FIRST = 5
+"""So many times as long until there is a first answer: what is imported and tabulated once counts with it."""
+HEAVY = (
+    "sympy",
+    "flint",
+    "lipverify.loss.exact",
+    "lipverify.loss.certified",
+    "lipverify.loss.montecarlo",
+    "lipverify.optimum",
+)
+"""Imported before the clock runs: an import that the limit interrupts would leave half a module."""
 
 
 class TimeUp(BaseException):
@@ -53,12 +69,19 @@ class Search:
     """Points without an answer, by the reason."""
     seen: dict[str, bool] = field(default_factory=dict)
 
+    @property
+    def answered(self) -> bool:
+        """Whether any point gave an answer."""
+        return self.found is not None or self.nearest is not None
+
 
 def search(sought: Sought, profile: Profile, seconds: float, kept: Sequence[tuple[int, Place]] = ()) -> Search:
     """Look for a counterexample to a claim, first where one was found before.
 
     The points that are drawn follow from `profile.seed`; how far the search comes follows from the time.
     """
+    for module in HEAVY:
+        import_module(module)
     found, begun = Search(sought), time.perf_counter()
     for which, place in kept:
         if which < len(sought.forms) and _look(found, which, place, profile, begun, seconds):
@@ -75,13 +98,14 @@ def _rounds(found: Search, profile: Profile, begun: float, seconds: float) -> No
     sought = found.sought
     forms = [places_of(form, sought.over, sought.declaration.search, profile) for form in sought.forms]
     cases = st.one_of(*(st.tuples(st.just(which), each) for which, each in enumerate(forms)))
-    size, round_ = FIRST_ROUND, 0
+    size, round_, idle = FIRST_ROUND, 0, 0
     while found.found is None:
         before = len(found.seen)
-        with suppress(TimeUp, Refuted, Flaky):
+        with suppress(TimeUp, Refuted):
             _round(found, cases, size, profile, begun, seconds, profile.seed + round_)
-        if time.perf_counter() - begun >= seconds or (round_ and len(found.seen) == before):
-            return  # the time is up, or everything there is has been seen
+        idle = idle + 1 if len(found.seen) == before else 0
+        if time.perf_counter() - begun >= seconds or idle >= IDLE:
+            return
         size, round_ = min(2 * size, LARGEST_ROUND), round_ + 1
 
 
@@ -124,7 +148,7 @@ def _look(found: Search, which: int, free: Place, profile: Profile, begun: float
     if key in found.seen:
         return found.seen[key]
     found.trials += 1
-    left = max(LEAST, SHARE * seconds)
+    left = max(LEAST, SHARE * seconds) * (1 if found.answered else FIRST)
     form = found.sought.forms[which]
     failed = False
     try:

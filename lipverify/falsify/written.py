@@ -27,11 +27,18 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
         If the claim is not declared by a call at the left margin of its file, which alone can be written again.
     """
     tree = ast.parse(file.text)
-    calls = [node for node in tree.body if _is_claim(node)]
-    own = next((node for node in calls if node.lineno <= sought.declaration.line <= (node.end_lineno or 0)), None)
+    calls = [node for node in tree.body if _declares(node)]
+    own = next(
+        (
+            node
+            for node in calls
+            if _is_claim(node) and node.lineno <= sought.declaration.line <= (node.end_lineno or 0)
+        ),
+        None,
+    )
     if own is None:
         raise InvalidInput(
-            f"{file.name}:{sought.declaration.line}: the claim is not declared by a call of claim(...) at the left "
+            f"{file.name}:{line}: the claim is not declared by a call of claim(...) at the left "
             "margin, and so cannot be written again; the point is the one above."
         )
     lines = file.text.splitlines()
@@ -46,6 +53,13 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
 def id_of(sought: Sought) -> str:
     """The id of the counterexample to a claim."""
     return f"{STEM}.{sought.id.partition('.')[2]}"
+
+
+def _declares(node: ast.stmt) -> bool:
+    """Whether claims are declared in a statement: by a call, or in a loop."""
+    return not isinstance(node, ast.FunctionDef | ast.ClassDef) and any(
+        isinstance(each, ast.Call) and _name(each.func) == "claim" for each in ast.walk(node)
+    )
 
 
 def _is_claim(node: ast.stmt) -> bool:
@@ -69,7 +83,7 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
         }
         free = {name: value for name, value in free.items() if name not in own}
     texts = [text or ast.unparse(form) for text, form in zip(bare, kept, strict=True)]
-    changed = {**DROPPED, "search": None, "over": _over(free, trial, sought), "expected": "refuted"}
+    changed = {**DROPPED, "search": None, "over": _over(free, trial, sought), "expected": _expected(sought)}
     changed |= {"title": f"counterexample to {sought.id}"}
     id = f"{STEM}.{sought.declaration.id.partition('.')[2]}" if isinstance(first, ast.Constant) else id_of(sought)
     keywords = [each for each in call.keywords if each.arg is None or each.arg not in changed]
@@ -82,6 +96,12 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
     else:
         said += [f"    {name}={value!r}," for name, value in new.items()]
     return "\n".join(["claim(", f"    {id!r},", *(f"    {text}," for text in texts), *said, ")"])
+
+
+def _expected(sought: Sought) -> str | dict[str, str | None]:
+    """The verdict on this claim; on the other side of it, where it has two, there is none yet."""
+    tail = sought.id.partition("/")[2]
+    return {tail: "refuted", "*": None} if "{side}" in sought.declaration.id else "refuted"
 
 
 def _without_over(form: ast.expr) -> str | None:

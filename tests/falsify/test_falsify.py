@@ -1,0 +1,230 @@
+"""The search for counterexamples: what it finds, what it does not, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lipverify import Problem, loss_terms
+from lipverify.claims.loading import sought_in
+from lipverify.claims.profile import profile_named
+from lipverify.falsify import Search, search
+from lipverify.falsify.again import again
+from lipverify.falsify.places import places_of, written_laws
+from lipverify.laws import Sum, law_named
+from tests.commands import Commands
+
+QUICK = profile_named("quick")
+SOURCE = 'source=("My notes", "Lemma 1", "smaller"), kind="printed"'
+SQUARE = dedent(f"""\
+    from lipverify.claims import bound, claim
+
+    def square(x):
+        return x * x, 1e-12
+
+    claim("mine.square", bound(square, "x^2", high="x", twin="x / 20"), over={{"x": (0.1, 0.8)}}, {SOURCE})
+    claim("mine.true", bound(square, "x^2", high="x + x**2", twin="x / 20"), over={{"x": (0.1, 0.8)}}, {SOURCE})
+""")
+LOSSES = dedent(f"""\
+    import lipverify as lv
+    from lipverify.claims import bound, claim
+
+    def bias(law, d, n, w):
+        terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.law_named(law)), w)
+        return float(terms.bias), float(terms.bias_error)
+
+    claim("mine.bias", bound(bias, "B", high="1/w", twin="1/(100*w)"),
+          over={{"law": ("affine", "relu"), "d": 3, "n": 100, "w": (2.0, 8.0)}}, {SOURCE})
+""")
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "my_claims.py"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def searched(folder: Path, text: str, id: str | None = None, seconds: float = 4.0, **how: Any) -> Search:
+    return search(sought_in(write(folder, text), id, QUICK)[0], QUICK, seconds, **how)
+
+
+def test_a_false_bound_is_refuted_where_it_was_not_measured_and_kept(lipverify: Commands, tmp_path: Path) -> None:
+    path, out = write(tmp_path, SQUARE), tmp_path / "found"
+    done = lipverify("falsify", path, "mine.square", "--seconds", "5", "--out", str(out))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "counterexample" in done.stdout
+    assert "no loss that lipverify was asked for" in done.stdout
+    ready = out / "mine-square.py"
+    assert ready.read_text().splitlines()[-1] == ")"
+    verified = lipverify("verify", str(ready), "--jobs", "1", "--out", str(tmp_path / "reports"))
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert "refuted" in verified.stdout
+    again_ = lipverify("falsify", path, "mine.square", "--seconds", "5", "--out", str(out), "--json")
+    [told] = json.loads(again_.stdout)
+    assert (told["kept"], told["trials"]) == (True, 1)
+    assert told["where"]["x"] > 1
+
+
+def test_a_true_bound_stands_and_its_tightest_point_is_told(lipverify: Commands, tmp_path: Path) -> None:
+    done = lipverify("falsify", write(tmp_path, SQUARE), "mine.true", "--seconds", "1", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no counterexample in" in done.stdout
+    assert "nearest: x² = 64" in done.stdout
+
+
+def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Path) -> None:
+    found = searched(tmp_path, LOSSES, seconds=30.0)
+    assert found.found is not None
+    where = found.found.place.where
+    assert (where["law"], where["d"], where["n"]) == ("affine", 2, 2)
+    terms = loss_terms(Problem(d=2, n=2, law=law_named("affine")), where["w"])
+    assert float(terms.bias - terms.bias_error) > 1 / where["w"]
+    others = {each.by: each.verdict for each in again(found.found, found.sought, QUICK)}
+    assert others == {"balls": "refuted", "route ridge": "refuted", "route zonal": "refuted"}
+
+
+def test_methods_that_disagree_are_told(lipverify: Commands, tmp_path: Path) -> None:
+    text = LOSSES.replace("return float(terms.bias),", 'return float(terms.method != "certified"),')
+    path = write(tmp_path, text.replace('high="1/w", twin="1/(100*w)"', 'high="0.5", twin="-1"'))
+    done = lipverify("falsify", path, "--seconds", "3", "--out", str(tmp_path / "out"))
+    assert done.returncode == 3
+    assert "the methods disagree" in done.stdout
+
+
+NOISY = dedent(f"""\
+    import numpy as np
+    from lipverify.claims import bound, claim
+
+    def noisy(x, seed, contexts):
+        return np.random.default_rng([seed, int(1000 * x)]).standard_normal(), 2.0
+
+    claim("mine.noisy", bound(noisy, "x", high="0", twin="-9", method="montecarlo"), over={{"x": (1.0, 2.0)}}, {SOURCE})
+""")
+
+
+def test_what_is_sampled_counts_only_if_other_draws_say_so_too(tmp_path: Path) -> None:
+    """Of a true bound one draw in 44 is beyond its interval: a search would always find one."""
+    assert searched(tmp_path, NOISY, seconds=2.0).found is None
+    module = sys.modules["lipverify.falsify.search"]
+    with mock.patch.object(module, "refutes", lambda trial, *_: trial.verdict == "refuted"):
+        assert searched(tmp_path, NOISY, seconds=5.0).found is not None
+
+
+def test_a_function_that_breaks_somewhere_is_told_and_the_rest_is_searched(tmp_path: Path) -> None:
+    found = searched(tmp_path, SQUARE.replace("return x", "assert x < 1.5\n    return x"), "mine.square")
+    assert found.found is not None
+    assert 1 < found.found.place.where["x"] < 1.5
+    nothing = searched(tmp_path, SQUARE.replace("return x", "1 / 0\n    return x"), "mine.square", seconds=1.0)
+    assert (nothing.found, nothing.nearest) == (None, None)
+    assert "ZeroDivisionError" in next(iter(nothing.not_reached))
+
+
+def test_a_claim_says_where_it_is_meant_to_hold(tmp_path: Path) -> None:
+    within = SQUARE.replace('over={"x"', 'search={"x": (0.1, 0.9)}, over={"x"')
+    assert searched(tmp_path, within, "mine.square", seconds=1.0).found is None
+    meant = LOSSES.replace("over={", 'search={"law": "lipschitz", "d": (3, 5), "n": [50, 60]}, over={')
+    [sought] = sought_in(write(tmp_path, meant), None, QUICK)
+    seen: list[dict[str, Any]] = []
+
+    @settings(max_examples=60, deadline=None, database=None)
+    @given(places_of(sought.forms[0], sought.over, sought.declaration.search, QUICK))
+    def look(place: Any) -> None:
+        seen.append(place.where)
+
+    look()
+    assert {each["d"] for each in seen} == {3, 4, 5}
+    assert {each["n"] for each in seen} == {50, 60}
+    assert not any(word in each["law"] for each in seen for word in ("steps", "zonal", "+"))
+
+
+@pytest.mark.parametrize("search", ['"x"', '{"x": 3}', '{"x": ()}', "{3: (1, 2)}"])
+def test_what_is_no_place_to_look_is_refused_with_its_line(search: str, lipverify: Commands, tmp_path: Path) -> None:
+    path = write(tmp_path, SQUARE.replace('over={"x"', f'search={search}, over={{"x"'))
+    done = lipverify("falsify", path, "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "my_claims.py:6: search = " in done.stderr
+
+
+READINGS = dedent(f"""\
+    from lipverify.claims import bound, claim
+
+    def value(d, x):
+        return d * x, 1e-12
+
+    MORE = {{"over": {{"reading": {{"one": {{"D": "d"}}, "two": {{"D": "d - 1"}}}}, "d": (2, 3)}}}}
+    claim(
+        "mine.value/{{reading}}/{{side}}",
+        bound(value, "dx", low="D*x/2", high="D*x", twin=dict(low="9*d*x", high="d*x/9"), over={{"x": (1.0, 2.0)}}),
+        {SOURCE},
+        assumes=("$x > 0$",),
+        **MORE,
+    )
+    for name in ("a", "b"):
+        claim(f"mine.{{name}}", bound(value, "dx", high="d", twin="d/9"), over={{"d": 2, "x": (0.5,)}}, {SOURCE})
+""")
+
+
+def test_a_reading_is_written_again_with_what_its_symbols_mean(lipverify: Commands, tmp_path: Path) -> None:
+    path, out = write(tmp_path, READINGS), tmp_path / "out"
+    options = ("--seconds", "2", "--out", str(out))
+    done = lipverify("falsify", path, "mine.value", *options, "--json")
+    found = {each["id"]: each for each in json.loads(done.stdout)}
+    assert {id for id, each in found.items() if each["found"]} == {"mine.value/two/upper"}
+    ready = found["mine.value/two/upper"]["file"]
+    verified = lipverify("verify", ready, "--jobs", "1", "--out", str(tmp_path / "reports"))
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert "found.value/two/upper" in verified.stdout
+    loop = lipverify("falsify", path, "mine.a", *options)
+    assert loop.returncode == 1
+    assert "not declared by a call of claim(...) at the left margin" in loop.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [(("mine.square", "--seconds", "0"), "seconds = 0"), (("mine.nix",), "it has mine.square, mine.true")],
+)
+def test_bad_input_is_refused_in_a_line(
+    options: tuple[str, ...], says: str, lipverify: Commands, tmp_path: Path
+) -> None:
+    done = lipverify("falsify", write(tmp_path, SQUARE), *options, "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "kept", ["{", '{"format": "other", "claims": {}}', '{"claims": {"mine.square": [{"form": "x"}]}}']
+)
+def test_a_file_of_counterexamples_that_is_none_is_refused(kept: str, lipverify: Commands, tmp_path: Path) -> None:
+    (tmp_path / "counterexamples.json").write_text(kept)
+    done = lipverify("falsify", write(tmp_path, SQUARE), "--out", str(tmp_path), "--seconds", "1")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_hypothesis_it_says_what_to_install(lipverify: Commands, tmp_path: Path) -> None:
+    gone = {name: module for name, module in sys.modules.items() if not name.startswith("lipverify.falsify")}
+    with mock.patch.dict(sys.modules, {**gone, "hypothesis": None}, clear=True):  # type: ignore[dict-item]
+        done = lipverify("falsify", write(tmp_path, SQUARE), "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "lipverify: lipverify falsify needs Hypothesis, which is not installed: pip install 'lipverify[testing]'.\n"
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(written_laws(), st.integers(2, 6))
+def test_every_law_that_is_drawn_is_a_law(text: str, d: int) -> None:
+    law = law_named(text)
+    assert law.isotropic
+    assert Problem(d=d, n=5, law=law).law is law
+    assert isinstance(law, Sum) == ("+" in text) or "*" in text
