@@ -28,14 +28,8 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
     """
     tree = ast.parse(file.text)
     calls = [node for node in tree.body if _declares(node)]
-    own = next(
-        (
-            node
-            for node in calls
-            if _is_claim(node) and node.lineno <= sought.declaration.line <= (node.end_lineno or 0)
-        ),
-        None,
-    )
+    line = sought.declaration.line
+    own = next((node for node in calls if _is_claim(node) and node.lineno <= line <= (node.end_lineno or 0)), None)
     if own is None:
         raise InvalidInput(
             f"{file.name}:{line}: the claim is not declared by a call of claim(...) at the left "

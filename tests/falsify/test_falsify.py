@@ -86,7 +86,7 @@ def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Pa
     where = found.found.place.where
     assert (where["law"], where["d"], where["n"]) == ("affine", 2, 2)
     terms = loss_terms(Problem(d=2, n=2, law=law_named("affine")), where["w"])
-    assert float(terms.bias - terms.bias_error) > 1 / where["w"]
+    assert float(terms.bias - terms.bias_error) > 1 / float(where["w"])
     others = {each.by: each.verdict for each in again(found.found, found.sought, QUICK)}
     assert others == {"balls": "refuted", "route ridge": "refuted", "route zonal": "refuted"}
 
@@ -121,7 +121,7 @@ def test_what_is_sampled_counts_only_if_other_draws_say_so_too(tmp_path: Path) -
 def test_a_function_that_breaks_somewhere_is_told_and_the_rest_is_searched(tmp_path: Path) -> None:
     found = searched(tmp_path, SQUARE.replace("return x", "assert x < 1.5\n    return x"), "mine.square")
     assert found.found is not None
-    assert 1 < found.found.place.where["x"] < 1.5
+    assert 1 < float(found.found.place.where["x"]) < 1.5
     nothing = searched(tmp_path, SQUARE.replace("return x", "1 / 0\n    return x"), "mine.square", seconds=1.0)
     assert (nothing.found, nothing.nearest) == (None, None)
     assert "ZeroDivisionError" in next(iter(nothing.not_reached))
@@ -212,7 +212,7 @@ def test_a_file_of_counterexamples_that_is_none_is_refused(kept: str, lipverify:
 
 def test_without_hypothesis_it_says_what_to_install(lipverify: Commands, tmp_path: Path) -> None:
     gone = {name: module for name, module in sys.modules.items() if not name.startswith("lipverify.falsify")}
-    with mock.patch.dict(sys.modules, {**gone, "hypothesis": None}, clear=True):  # type: ignore[dict-item]
+    with mock.patch.dict(sys.modules, {**gone, "hypothesis": None}, clear=True):
         done = lipverify("falsify", write(tmp_path, SQUARE), "--out", str(tmp_path / "out"))
     assert done.returncode == 2
     assert (
