@@ -149,6 +149,25 @@ class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
         read_back(self, "values", "errors")
 
 
+What = Literal["contexts", "points", "method"]
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """What would decide an open claim next."""
+
+    cell: int
+    """Which of its cells needs most."""
+    error: float | None
+    """The error there, and ..."""
+    needed: float | None
+    """... the error at which it would be decided; None where the error is infinite."""
+    what: What
+    """More contexts, more points on a ray, or another method."""
+    times: float
+    seconds: float
+    """What the step is predicted to take, from what the cell took."""
+
+
 class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """One claim and what became of it: the verdict with all that led to it."""
 
@@ -183,6 +202,8 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     corrected: str = ""
     """What holds in place of what is printed, where the two differ; text that may hold `$LaTeX$`."""
     tables: tuple[Table, ...] = ()
+    step: Step | None = None
+    """What would decide an open claim, where something is known."""
 
     def _title(self) -> str:
         return f"{self.id} {self.verdict}"

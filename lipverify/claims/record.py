@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate
+from lipverify.claims.deciding import step_of
 from lipverify.claims.ledger import Cell, CellControl, Control, CrossCheck, Record, weakest
 from lipverify.claims.measurement import Outcome
 from lipverify.claims.place import place
@@ -32,11 +33,14 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         cells = tuple(_cell(plan, results) for plan in claim.cells)
         crossed = tuple(_cross_check(plan, results) for plan in claim.evidence.cross_checks)
         verdict = conclude(((c.verdict, c.control.verdict) for c in cells), (c.agrees for c in crossed))
+        disagree = not all(each.agrees for each in crossed)
+        step = step_of(claim, cells, outcomes) if verdict == "inconclusive" and not disagree else None
         return _describe(
             claim,
             cost,
             verdict=verdict,
             problem=_open_because(cells, crossed) if verdict == "inconclusive" else "",
+            step=step,
             caught=told_apart(verdict, cells),
             grade=weakest(cell.grade for cell in cells),
             measured=summary(cells),

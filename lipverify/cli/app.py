@@ -36,6 +36,7 @@ def verify(
     jobs: Positive | None = None,
     cluster: str | None = None,
     limit: float | None = None,
+    decide: float | None = None,
     seed: Natural = 0,
     json: Json = False,
     table: Annotated[bool, Parameter(negative="")] = False,
@@ -68,6 +69,9 @@ def verify(
         Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure in place of processes here.
     limit
         Seconds that one measurement may take before it is given up; 1800 in quick and 21600 in full by default.
+    decide
+        Seconds to spend on claims that are left open: more contexts, more points, another method, the cheapest first.
+        What each open claim needs, and at what cost, is said in any case.
     seed
         Seed of all sampled evidence.
     json
@@ -85,7 +89,15 @@ def verify(
     """
     from lipverify.cli.verify import How, Shown, verify_claims
 
-    measured = {"profile": profile, "seed": seed, "backend": backend, "jobs": jobs, "cluster": cluster, "limit": limit}
+    measured = {
+        "profile": profile,
+        "seed": seed,
+        "backend": backend,
+        "jobs": jobs,
+        "cluster": cluster,
+        "limit": limit,
+        "decide": decide,
+    }
     how = How(**measured, resume=resume, evidence=evidence)  # type: ignore[arg-type]
     return verify_claims(ids, how, out, Shown(json=json, table=table, strict=strict, open=open))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import GRADES, Ledger, Record
 from lipverify.claims.outcomes import counts, measured
 from lipverify.cli.lines import stem_of
@@ -77,7 +79,7 @@ def _became(record: Record) -> str:
 def _reason(record: Record) -> str:
     """Why, in a few words."""
     if record.problem:
-        return visible(record.problem).rstrip(".")
+        return visible("; ".join(filter(None, [record.problem.rstrip("."), wants(record)])))
     missed = next((cell for cell in record.cells if not cell.caught), None)
     if not record.control.caught and missed is not None:
         return f"the twin {visible(missed.quantity)} {visible(missed.control.says)} is {missed.control.verdict}"
@@ -90,6 +92,8 @@ def _next_step(ledger: Ledger, record: Record) -> str:
         return "mend what it names, then the same command with --resume"
     if "disagree" in record.problem:
         return f"one of the two methods is wrong there: {record.reproduce} --seed {ledger.seed + 1}"
+    if record.step is not None:
+        return f"{record.reproduce} --decide {math.ceil(2 * record.step.seconds)}"
     if record.verdict == "inconclusive":
         return f"{record.reproduce} --profile full" if ledger.profile == "quick" else "a narrower error"
     if not record.control.caught:

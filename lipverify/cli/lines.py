@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import Record, weakest
 from lipverify.claims.outcomes import Outcome, measured, printed
 from lipverify.cli.tables import LOOKS
@@ -42,7 +43,7 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
 def claim_line(record: Record) -> str:
     """The verdict, the id, and what was measured."""
     sign, _ = LOOKS[record.verdict]
-    found = visible(record.problem or record.measured)
+    found = visible("; ".join(filter(None, [record.problem or record.measured, wants(record)])))
     return f"{sign} {record.verdict:<13}{visible(record.id)}  {found}{_notes([record])}"
 
 

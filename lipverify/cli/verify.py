@@ -13,6 +13,7 @@ import msgspec
 from rich.console import Console, Group
 from rich.text import Text
 
+from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import Ledger, Record, write_ledger
 from lipverify.claims.profile import profile_named
 from lipverify.claims.registry import select_claims
@@ -43,6 +44,7 @@ class How:
     jobs: int | None = None
     cluster: str | None = None
     limit: float | None = None
+    decide: float | None = None
     resume: bool = False
     evidence: bool = False
     """Whether the report has the evidence as an appendix."""
@@ -54,6 +56,9 @@ class How:
             raise InvalidInput(f"jobs = {self.jobs} and cluster = {self.cluster!r}: give one of them.")
         if self.limit is not None and not 0 < self.limit < math.inf:
             raise InvalidInput(f"limit = {self.limit:g}: the seconds for one measurement must be positive and finite.")
+
+        if self.decide is not None and not 0 < self.decide < math.inf:
+            raise InvalidInput(f"decide = {self.decide:g}: the seconds for open claims must be positive and finite.")
 
     @property
     def seconds(self) -> float:
@@ -107,6 +112,10 @@ def _verified(claims: Sequence[Claim], how: How, out: Path, shown: Shown) -> int
     try:
         with screen(claims, to_stderr=shown.json) as watch:
             ledger = run(claims, **settings, watch=watch)
+        if how.decide is not None:
+            from lipverify.cli.decide import decided
+
+            ledger = decided(ledger, claims, how.decide, settings)
     except InvalidInput:  # a cluster that is not there: nothing was begun
         if finished.empty:
             finished.remove()
@@ -171,7 +180,7 @@ def verdict_table(ledger: Ledger) -> Group:
 
 def _measured(record: Record) -> str:
     """What was found, and whatever a reader must not miss about it."""
-    remarks = [record.problem or record.measured]
+    remarks = [record.problem or record.measured, wants(record)]
     if record.moved:
         remarks.append(f"RECORDED: {record.expected}")
     if record.expected is None and record.verdict in ("supported", "refuted"):

@@ -87,7 +87,9 @@ def verified(folder: Path, text: str, **how: Any) -> dict[str, Record]:
 
 def findings(ledger: Ledger) -> bytes:
     """Everything that a ledger found; not what it took."""
-    return msgspec.json.encode(tuple(msgspec.structs.replace(record, seconds=0.0) for record in ledger.claims))
+    return msgspec.json.encode(
+        tuple(msgspec.structs.replace(record, seconds=0.0, step=None) for record in ledger.claims)
+    )
 
 
 def code_lines(text: str) -> int:

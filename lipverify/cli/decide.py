@@ -1,0 +1,84 @@
+"""`verify --decide`: the next steps of open claims, the cheapest first, within a budget."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from lipverify.claims.claim import Claim
+from lipverify.claims.deciding import METHODS, duration, in_words, stepped, wants
+from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.runner import run
+from lipverify.report.visible import visible
+
+DECIDED = ("supported", "refuted")
+
+
+@dataclass
+class _Open:
+    """An open claim, and which other methods were tried."""
+
+    place: int
+    claim: Claim
+    record: Record
+    methods: list[str]
+
+    @property
+    def seconds(self) -> float:
+        """What its next step is predicted to take."""
+        return self.record.step.seconds if self.record.step is not None else 0.0
+
+
+def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: dict[str, Any]) -> Ledger:
+    """The ledger after as many steps as the seconds allow; a step that is predicted to take more is not begun."""
+    end = time.perf_counter() + seconds
+    records = list(ledger.claims)
+    waiting = [
+        _Open(place, claim, record, list(METHODS))
+        for place, (claim, record) in enumerate(zip(claims, records, strict=True))
+        if record.verdict == "inconclusive" and record.step is not None
+    ]
+    while waiting:
+        cheapest = min(waiting, key=lambda each: each.seconds)
+        left = end - time.perf_counter()
+        if cheapest.seconds > left:
+            for each in waiting:
+                _say(each.record, f"is left open: it {wants(each.record)}, and {duration(max(left, 0.0))} are left")
+            break
+        found = _taken(cheapest, settings, left, seconds)
+        if found is not None:
+            records[cheapest.place] = cheapest.record = found
+        elif not cheapest.methods:
+            _say(cheapest.record, "stays open: no step helped")
+            records[cheapest.place] = cheapest.record = replace(cheapest.record, step=None)
+        if cheapest.record.step is None:
+            waiting.remove(cheapest)
+    return replace(ledger, claims=tuple(records))
+
+
+def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -> Record | None:
+    """The record after one step; nothing where it says no more than before."""
+    step = each.record.step
+    assert step is not None
+    by = each.methods.pop(0) if step.what == "method" else ""
+    better = stepped(each.claim, each.record, by)
+    _say(each.record, f"{in_words(step)}" + f"; now {by}" * bool(by))
+    [found] = run([better], **{**settings, "limit": min(settings["limit"], left)}).claims
+    if found.verdict == "error":
+        _say(found, f"is not decided by that: {found.problem}")
+        each.methods = each.methods if by else []
+        return None
+    if by and found.verdict == "inconclusive":
+        return None
+    each.claim = better
+    _say(found, f"is {found.verdict}: {found.measured}")
+    return replace(found, reproduce=f"{each.record.reproduce} --decide {seconds:g}")
+
+
+def _say(record: Record, text: str) -> None:
+    print(f"lipverify: {visible(record.id)} {visible(text)}", file=sys.stderr)

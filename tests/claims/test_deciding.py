@@ -1,0 +1,147 @@
+"""What would decide an open claim, what that is predicted to cost, and the steps that are taken."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lipverify.claims.deciding import duration, needed
+from lipverify.claims.ledger import Ledger, Record, read_ledger
+from lipverify.claims.loading import claims_of
+from lipverify.claims.profile import profile_named
+from lipverify.claims.runner import run
+from lipverify.claims.verdict import Allowed, Interval, decide
+from tests.commands import Commands
+
+SOURCE = 'source=("My notes", "Lemma 1", "x"), kind="printed"'
+SAMPLED = dedent(f"""\
+    from lipverify.claims import bound, claim
+
+    def sampled(d, seed, contexts):
+        return 1.0, d * contexts ** -0.5
+
+    claim(
+        "mine.sampled",
+        bound(sampled, "q", high="EDGE", twin="1/2", method="montecarlo"),
+        over={{"d": (2, 3)}}, {SOURCE},
+    )
+""")
+BLUNT = dedent(f"""\
+    import lipverify as lv
+    from lipverify.claims import bound, claim
+
+    def bias(d):
+        terms = lv.loss_terms(lv.Problem(d=d, n=20, law=lv.laws.ReLU()), 3.0)
+        return float(terms.bias), 4e4 if terms.method == "exact" else float(terms.bias_error)
+
+    claim("mine.blunt", bound(bias, "B", high="0.1", twin="0.0005"), over={{"d": 3}}, {SOURCE})
+""")
+GROWING = dedent(f"""\
+    from lipverify.claims import claim, exponent
+
+    def slow(n):
+        return n ** 0.5 * (1 + 3 * n ** -0.15), 1e-13
+
+    claim("mine.slow", exponent(slow, "q", equals="1/2", ray=(1e2, 1e6), twin="0.6", error=1e-13), {SOURCE})
+""")
+
+
+def opened(folder: Path, text: str) -> Record:
+    path = folder / "my_claims.py"
+    path.write_text(text, encoding="utf-8")
+    [record] = run(claims_of(str(path), profile_named("quick")), jobs=1).claims
+    return record
+
+
+def verified(lipverify: Commands, folder: Path, *more: str) -> tuple[Any, Ledger]:
+    done = lipverify("verify", str(folder / "my_claims.py"), "--jobs", "1", "--out", str(folder / "out"), *more)
+    return done, read_ledger(folder / "out" / "ledger.json")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-10, 10), st.floats(1e-6, 10), st.floats(-10, 10), st.booleans())
+def test_the_error_that_is_needed_decides_and_no_larger_one_does(
+    value: float, error: float, edge: float, upper: bool
+) -> None:
+    allowed = Allowed(high=edge) if upper else Allowed(low=edge)
+    interval = Interval.around(value, error)
+    if decide(interval, allowed) == "inconclusive":
+        wanted = needed(interval, allowed)
+        assert wanted <= error * (1 + 1e-9) + 1e-12
+        assert wanted < 1e-6 or decide(Interval.around(value, 0.99 * wanted), allowed) in ("supported", "refuted")
+        assert decide(Interval.around(value, 1.01 * wanted + 1e-12), allowed) == "inconclusive"
+    else:
+        assert needed(Interval.around(edge, 1.0), allowed) <= 1e-9
+
+
+def test_a_sampled_claim_names_the_cell_that_needs_most_and_is_decided_by_what_it_names(
+    lipverify: Commands, tmp_path: Path
+) -> None:
+    record = opened(tmp_path, SAMPLED.replace("EDGE", "1.001"))
+    step = record.step
+    assert step is not None
+    assert record.verdict == "inconclusive"
+    assert (step.what, record.cells[step.cell].where["d"]) == ("contexts", 3)
+    assert step.needed == pytest.approx(0.001)
+    assert step.error == pytest.approx(3 / math.sqrt(40_000))
+    # 9 / 0.001^2 contexts are enough, and a third more is what is asked for
+    assert 40_000 * step.times == pytest.approx(1.3 * 9e6, rel=0.01)
+    done, before = verified(lipverify, tmp_path)
+    assert "at d = 3 it needs an error of 0.001: 293 times the contexts" in " ".join(done.stdout.split())
+    assert f"--decide {math.ceil(2 * before.claims[0].step.seconds)}" in " ".join(done.stdout.split())  # type: ignore[union-attr]
+    done, after = verified(lipverify, tmp_path, "--decide", "60")
+    assert [after.claims[0].verdict, after.claims[0].step] == ["supported", None], done.stderr
+    assert after.claims[0].reproduce.endswith("--decide 60")
+    assert lipverify("audit", str(tmp_path / "out" / "ledger.json")).returncode == 0
+
+
+def test_a_step_beyond_the_budget_is_not_begun(lipverify: Commands, tmp_path: Path) -> None:
+    opened(tmp_path, SAMPLED.replace("EDGE", "1.0000001"))
+    done, ledger = verified(lipverify, tmp_path, "--decide", "5")
+    assert ledger.claims[0].verdict == "inconclusive"
+    assert "is left open" in done.stderr
+    assert lipverify("verify", str(tmp_path / "my_claims.py"), "--decide", "0").returncode == 2
+
+
+def test_a_blunt_quadrature_is_replaced_by_another_method(lipverify: Commands, tmp_path: Path) -> None:
+    record = opened(tmp_path, BLUNT)
+    assert record.step is not None
+    assert record.step.what == "method"
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    [decided] = ledger.claims
+    assert decided.verdict == "supported", done.stderr
+    assert decided.cells[0].method == "certified"
+    assert "now balls" in done.stderr
+
+
+def test_a_function_that_asks_for_no_loss_stays_open(lipverify: Commands, tmp_path: Path) -> None:
+    opened(tmp_path, BLUNT.replace("terms = lv.loss_terms(", "return 0.02, 4e4\n    terms = lv.loss_terms("))
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    assert ledger.claims[0].verdict == "inconclusive"
+    assert done.stderr.count("asks lipverify for no exact loss") == 3
+    assert "no step helped" in done.stderr
+
+
+def test_a_limit_that_does_not_settle_is_looked_at_on_more_points(lipverify: Commands, tmp_path: Path) -> None:
+    record = opened(tmp_path, GROWING)
+    assert record.verdict == "inconclusive"
+    assert record.step is not None
+    assert (record.step.what, record.step.times) == ("points", 27 / 12)
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    assert len(ledger.claims[0].cells) == 1
+    assert ledger.claims[0].step is None, done.stderr
+
+
+def test_what_is_decided_or_on_the_edge_has_no_step(tmp_path: Path) -> None:
+    assert opened(tmp_path, SAMPLED.replace("EDGE", "2")).step is None
+    assert opened(tmp_path, SAMPLED.replace("EDGE", "1")).step is None
+
+
+def test_times_are_said_as_one_says_them() -> None:
+    assert [duration(s) for s in (0.2, 59, 119, 7300, 3e5)] == ["1 s", "59 s", "119 s", "2 h", "3 days"]
