@@ -11,9 +11,10 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 
 from lipverify import Problem
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.betting import LARGEST_LOSS, SLACK, Tally, _bets, betting_interval
+from lipverify.foundation.means.samples import FEWEST, NormalTally
 from lipverify.foundation.streams import uniforms
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.montecarlo.terms import sampler
@@ -165,3 +166,43 @@ def test_a_level_outside_of_the_unit_interval_is_refused(level: float) -> None:
 def test_no_samples_are_refused() -> None:
     with pytest.raises(InvalidInput, match="at least one"):
         betting_interval(np.empty((0, 2)))
+
+
+def normal_tally(samples: Floats, low: float = -math.inf, high: float = math.inf) -> NormalTally:
+    columns = samples.shape[1]
+    tally = NormalTally(np.full(columns, low), np.full(columns, high))
+    for piece in np.array_split(samples, 7):
+        tally.add(piece)
+    return tally
+
+
+def test_normal_intervals_are_1_96_standard_errors_and_miss_one_time_in_twenty() -> None:
+    """Uniform samples, 2000 means: misses are binomial with p = 0.05 to within 0.001, and four standard deviations."""
+    x = uniforms(0, "normal", 0, (400, REPETITIONS))
+    mean, half_width = normal_tally(x).interval()
+    np.testing.assert_allclose(mean, x.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(half_width, 1.96 * x.std(axis=0, ddof=1) / 20, rtol=1e-4)
+    misses = int(np.sum(np.abs(mean - 0.5) > half_width))
+    assert abs(misses - 0.05 * REPETITIONS) < 4 * math.sqrt(0.05 * 0.95 * REPETITIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "samples", "said"),
+    [
+        ("few", uniforms(0, "few", 0, (FEWEST - 1, 1)), "too few"),
+        ("constant", np.ones((1000, 1)), "did not vary"),
+        ("one large sample", np.eye(1, 1000).T, "carry most"),
+        ("none", np.empty((0, 1)), "too few"),
+    ],
+)
+def test_samples_that_contradict_the_normal_law_are_refused(name: str, samples: Floats, said: str) -> None:
+    """The samples of a rare event miss its mean far more often than one time in twenty: they must not pass."""
+    with pytest.raises(OutOfReach, match=said):
+        normal_tally(samples).interval()
+
+
+def test_what_cannot_vary_has_no_width_and_what_is_no_number_is_refused() -> None:
+    _, half_width = normal_tally(np.full((200, 1), 0.5), 0.5, 0.5).interval()
+    assert 0 < half_width[0] < 1e-13
+    with pytest.raises(InvalidInput, match="finite"):
+        normal_tally(np.array([[math.nan], [1.0]]))

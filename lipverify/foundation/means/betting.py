@@ -25,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
@@ -37,6 +38,8 @@ SLACK = 0.01
 STEPS = 100
 ROUNDING = 64 * float(np.finfo(float).eps)
 """Relative error of a sample that a pairwise sum over up to 1e8 tokens may leave, with room."""
+MARGIN = 1.15
+"""So many more samples are asked for than those seen say are needed: the variance is an estimate."""
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
 """Losses on the worst sample among which the best bet is chosen."""
 
@@ -144,6 +147,28 @@ class Tally:
         unit = self.moments.mean
         left, right = self._edges(level)
         return self.low + self.extent * unit, self.extent * np.maximum(right - unit, unit - left) + self.allowance
+
+    @property
+    def settled(self) -> NDArray[np.bool_]:
+        """The columns that cannot vary."""
+        return np.asarray(self.extent == 0)
+
+    def needed(self, rtol: float, miss: float) -> float:
+        """How many samples make every half-width rtol times the mean at the level 1 - miss, to judge by these.
+
+        The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss).
+        """
+        sampled = ~self.settled
+        if not np.any(sampled):
+            return 2.0
+        T = math.log(2 / miss)
+        mean = (self.low + self.extent * self.moments.mean)[sampled]
+        wanted = rtol * mean / self.extent[sampled]
+        if np.any(wanted <= 0):  # nothing but zeros was seen: look at more
+            return 4.0 * self.count
+        spread = 2 * T * self.moments.variance[sampled]
+        root = (np.sqrt(spread) + np.sqrt(spread + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
+        return MARGIN * float(np.max(root)) ** 2
 
     @staticmethod
     def _size(stage: int) -> int:

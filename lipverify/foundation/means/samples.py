@@ -6,11 +6,20 @@ import math
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 
 NORMAL_95 = 1.96
+FEWEST = 100
+"""Samples below which no normal interval is given."""
+MARGIN = 1.15
+"""So many more samples are asked for than those seen say are needed: the variance is an estimate."""
+WAY_OUT = "draw more, or use interval='betting'."
+ROUNDING = 64 * float(np.finfo(float).eps)
+"""Relative error of a sample that a pairwise sum over many tokens may leave."""
 TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which a standard error made of it is believed."""
 
@@ -62,6 +71,103 @@ def sampled_mean(values: Array) -> SampledMean:
     spread = fourth / second**2 - 1 / count if second != 0 else 0.0
     doubt = math.inf if count < 4 else 0.0 if spread < 0 else math.sqrt(spread)
     return SampledMean(value=float(mean), standard_error=math.sqrt(second / (count - 1) / count), doubt=doubt)
+
+
+class NormalTally:
+    """Samples of one or more quantities, column by column: sums of their first four powers, and nothing kept.
+
+    Intervals are those of the normal law, mean +- 1.96 standard errors at 95 %. They assume that the number of samples
+    is large enough for the mean to be normal and for the sampled variance to be the variance: nothing bounds how wrong
+    they are where a rare and large sample was not drawn. So they are refused where the samples themselves contradict
+    that: fewer than 100 of them, a sampled variance whose relative standard error, from the fourth moment, is `TRUSTED`
+    or more, or samples that did not vary.
+
+    Parameters
+    ----------
+    low, high
+        The bounds of each column, infinite where there are none; where they agree, samples cannot vary.
+
+    >>> tally = NormalTally(np.array([-np.inf]), np.array([np.inf]))
+    >>> tally.add(np.linspace(-1, 1, 1001)[:, None])
+    >>> mean, half_width = tally.interval()
+    >>> abs(round(mean[0].item(), 12)), round(half_width[0].item(), 4)
+    (0.0, 0.0358)
+    """
+
+    def __init__(self, low: Floats, high: Floats) -> None:
+        self.low, self.high = low, high
+        self.count, self.sums = 0, np.zeros((4, low.size))
+        self._centre = np.zeros_like(low)
+
+    @property
+    def settled(self) -> NDArray[np.bool_]:
+        """The columns that cannot vary."""
+        return np.asarray(self.low == self.high)
+
+    def add(self, samples: Floats) -> None:
+        """Take samples, (N, columns).
+
+        Raises
+        ------
+        InvalidInput
+            If a sample is not a finite number.
+        """
+        if not np.all(np.isfinite(samples)):
+            bad = samples[~np.isfinite(samples)][0]
+            raise InvalidInput(f"samples: {bad} is not a finite number; check the law and the covariates.")
+        if not self.count and len(samples):
+            self._centre = samples.mean(axis=0)
+        deviation = samples - self._centre
+        self.sums += np.stack([(deviation**power).sum(axis=0) for power in (1, 2, 3, 4)])
+        self.count += len(samples)
+
+    @property
+    def mean(self) -> Floats:
+        """The means."""
+        return np.asarray(self._centre + self.sums[0] / self.count)
+
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """(mean, half-width) of each column.
+
+        Raises
+        ------
+        OutOfReach
+            If the samples contradict what the interval assumes.
+        """
+        if self.count < FEWEST:
+            raise OutOfReach(f"interval='normal': {self.count} samples are too few, it takes {FEWEST}; {WAY_OUT}")
+        variance, doubt = self._spread()
+        self._require_trust(variance, doubt)
+        half_width = float(ndtri((1 + level) / 2)) * np.sqrt(variance / self.count)
+        return self.mean, np.where(self.settled, 0.0, half_width) + ROUNDING * np.abs(self.mean)
+
+    def needed(self, rtol: float, miss: float) -> float:
+        """How many samples make every half-width rtol times the mean at the level 1 - miss, to judge by these."""
+        variance, _ = self._spread()
+        wanted, sampled = rtol * np.abs(self.mean), ~self.settled
+        if np.any(wanted[sampled] == 0):
+            return 4.0 * self.count
+        errors = float(ndtri(1 - miss / 2)) * np.sqrt(variance[sampled]) / wanted[sampled]
+        return max(float(FEWEST), MARGIN * float(np.max(errors, initial=0.0)) ** 2)
+
+    def _spread(self) -> tuple[Floats, Floats]:
+        """The variances, and the relative standard errors that they have."""
+        N, shift = self.count, self.sums[0] / self.count
+        second, third, fourth = (total / N for total in self.sums[1:])
+        variance = np.maximum(second - shift**2, 0.0)
+        central = fourth - 4 * shift * third + 6 * shift**2 * second - 3 * shift**4
+        kurtosis = np.maximum(central, 0.0) / np.where(variance > 0, variance, 1.0) ** 2
+        doubt = np.where(variance > 0, np.sqrt(np.maximum(kurtosis - 1, 0.0) / N), 0.0)
+        return variance * N / max(N - 1, 1), doubt
+
+    def _require_trust(self, variance: Floats, doubt: Floats) -> None:
+        if np.any((variance == 0) & ~self.settled):
+            raise OutOfReach(f"interval='normal': {self.count} samples did not vary, and rarer ones may; {WAY_OUT}")
+        if np.any(doubt >= TRUSTED):
+            raise OutOfReach(
+                f"interval='normal': the standard error of the sampled variance is {np.max(doubt):.2g} of it, and it "
+                f"must be below {TRUSTED}: a few contexts carry most of it; {WAY_OUT}"
+            )
 
 
 def half_widths(values: Floats) -> Floats:

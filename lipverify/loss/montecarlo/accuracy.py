@@ -12,13 +12,15 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.betting import LARGEST_LOSS, Tally
+from lipverify.foundation.means.betting import Tally
+from lipverify.foundation.means.samples import NormalTally
+
+Tallies = type[Tally] | type[NormalTally]
+"""How samples become an interval: `Tally` bets, `NormalTally` trusts the central limit theorem."""
 
 Progress = Callable[[int, int], None]
 
 MISS = 0.05
-MARGIN = 1.15
-"""So much more is drawn than the last look says is needed: the variance is an estimate."""
 MOST_LOOKS = 8
 
 
@@ -36,12 +38,14 @@ class Sampler(Protocol):
         """The samples of one chunk, (size, columns): a function of its number and of nothing else."""
 
 
-def tally_of(sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1) -> Tally:
+def tally_of(
+    sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1, kind: Tallies = Tally
+) -> Tally | NormalTally:
     """The first `count` samples. A chunk is always drawn whole, so that more samples begin with the same ones.
 
     Threads change nothing but the time: chunks are taken in their order, whoever made them.
     """
-    tally = Tally(*sampler.bounds())
+    tally = kind(*sampler.bounds())
     for chunk in _chunks(sampler, -(-count // sampler.size), workers):
         tally.add(chunk[: count - tally.count])
         if progress is not None:
@@ -75,6 +79,7 @@ def until(
     most: int,
     progress: Progress | None = None,
     workers: int = 1,
+    kind: Tallies = Tally,
 ) -> tuple[Floats, Floats]:
     """(mean, half-width) of 95 % intervals that are narrower than rtol times the mean, in every column.
 
@@ -87,10 +92,10 @@ def until(
     OutOfReach
         If more than `most` samples are needed.
     """
-    tally, miss = tally_of(at("pilot"), first, progress, workers), MISS
+    tally, miss = tally_of(at("pilot"), first, progress, workers, kind), MISS
     for look in range(MOST_LOOKS):
         miss /= 2
-        needed = samples_needed(tally, rtol, miss)
+        needed = tally.needed(rtol, miss)
         if needed > most:
             mean, half_width = tally.interval(1 - miss)
             worst = float(np.max(half_width / np.where(mean > 0, mean, math.inf)))
@@ -98,26 +103,8 @@ def until(
                 f"rtol = {rtol:g}: about {needed:.1e} samples are needed, and {most:.1e} are the most; after "
                 f"{tally.count} the half-width is {worst:.2g} of the value; ask for a larger rtol."
             )
-        tally = tally_of(at(f"look {look}"), math.ceil(needed), progress, workers)
+        tally = tally_of(at(f"look {look}"), math.ceil(needed), progress, workers, kind)
         mean, half_width = tally.interval(1 - miss)
-        if np.all((half_width <= rtol * mean) | (tally.extent == 0)):
+        if np.all((half_width <= rtol * mean) | tally.settled):
             return mean, half_width
     raise OutOfReach(f"rtol = {rtol:g} was not reached in {MOST_LOOKS} looks; use contexts=..., or method='exact'.")
-
-
-def samples_needed(tally: Tally, rtol: float, miss: float) -> float:
-    """How many samples make every half-width rtol times the mean, to judge by those of a tally.
-
-    The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss).
-    """
-    sampled = tally.extent > 0
-    if not np.any(sampled):
-        return 2.0
-    T = math.log(2 / miss)
-    mean = (tally.low + tally.extent * tally.moments.mean)[sampled]
-    wanted = rtol * mean / tally.extent[sampled]
-    if np.any(wanted <= 0):  # nothing but zeros was seen: look at more
-        return 4.0 * tally.count
-    spread = 2 * T * tally.moments.variance[sampled]
-    root = (np.sqrt(spread) + np.sqrt(spread + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
-    return MARGIN * float(np.max(root)) ** 2
