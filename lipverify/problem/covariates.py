@@ -1,4 +1,4 @@
-r"""Where tokens live: the laws of the covariates x, all made of points on spheres."""
+r"""Where tokens live: the laws of the covariates x, made of standard normals."""
 
 from __future__ import annotations
 
@@ -30,8 +30,17 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
         """A bound on |x|."""
         raise NotImplementedError
 
+    @property
+    def scale(self) -> float:
+        """A length that |x| is like: the radius, if it is finite."""
+        return self.radius
+
     def require_dimension(self, d: int) -> None:
         """Refuse a dimension in which the law is not defined."""
+
+    def stretch(self, d: int) -> Floats | None:
+        """A matrix A such that x = A u and every rotation of u is drawn like u; None if none is known."""
+        return None
 
     def shape(self, d: int) -> Floats | None:
         """A matrix S such that Rx is drawn like x for every orthogonal R with R S R^T = S; None if unknown."""
@@ -56,32 +65,19 @@ class Sphere(Covariates, frozen=True, tag="sphere"):
         """1."""
         return 1.0
 
+    def stretch(self, d: int) -> Floats:
+        """The identity."""
+        return np.eye(d)
+
     def shape(self, d: int) -> Floats:
         """The identity."""
         return np.eye(d)
 
 
-class Ellipsoid(Covariates, frozen=True, tag="ellipsoid"):
-    r"""x = Sigma^{1/2} U with U uniform on S^{d-1}.
-
-    Parameters
-    ----------
-    Sigma
-        A symmetric positive definite d x d matrix, or its diagonal.
-
-    Raises
-    ------
-    InvalidInput
-        If `Sigma` is not such a matrix.
-
-    Source: Collins et al., slides, Lemma 1.
-
-    >>> Ellipsoid([4.0, 1.0]).points(np.array([[3.0, 4.0]]), np).tolist()
-    [[1.2, 0.8]]
-    """
+class Elliptical(Covariates, frozen=True):
+    """x = Sigma^{1/2} u, where every rotation of u is drawn like u; Sigma is positive definite, or its diagonal."""
 
     Sigma: Any
-    name: ClassVar[str] = "ellipsoid"
 
     def __post_init__(self) -> None:
         given = self.Sigma
@@ -100,6 +96,40 @@ class Ellipsoid(Covariates, frozen=True, tag="ellipsoid"):
         values, vectors = np.linalg.eigh(np.array(self.Sigma))
         return np.asarray((vectors * np.sqrt(values)) @ vectors.T)
 
+    def require_dimension(self, d: int) -> None:
+        """Sigma is d x d."""
+        _same("Sigma", len(self.Sigma), d)
+
+    def shape(self, d: int) -> Floats:
+        """Sigma."""
+        return np.array(self.Sigma)
+
+    def stretch(self, d: int) -> Floats:
+        """Sigma^{1/2}."""
+        return self.root
+
+
+class Ellipsoid(Elliptical, frozen=True, tag="ellipsoid"):
+    r"""x = Sigma^{1/2} U with U uniform on S^{d-1}.
+
+    Parameters
+    ----------
+    Sigma
+        A symmetric positive definite d x d matrix, or its diagonal.
+
+    Raises
+    ------
+    InvalidInput
+        If `Sigma` is not such a matrix.
+
+    Source: Collins et al., slides, Lemma 1.
+
+    >>> Ellipsoid([4.0, 1.0]).points(np.array([[3.0, 4.0]]), np).tolist()
+    [[1.2, 0.8]]
+    """
+
+    name: ClassVar[str] = "ellipsoid"
+
     def points(self, normals: Array, xp: Any) -> Array:
         """Sigma^{1/2} z / |z|."""
         return on_sphere(normals, xp) @ _like(self.root, normals, xp)
@@ -109,13 +139,39 @@ class Ellipsoid(Covariates, frozen=True, tag="ellipsoid"):
         """The largest half-axis."""
         return math.sqrt(np.linalg.eigvalsh(np.array(self.Sigma))[-1])
 
-    def require_dimension(self, d: int) -> None:
-        """Sigma is d x d."""
-        _same("Sigma", len(self.Sigma), d)
 
-    def shape(self, d: int) -> Floats:
-        """Sigma."""
-        return np.array(self.Sigma)
+class Gaussian(Elliptical, frozen=True, tag="gaussian"):
+    r"""x ~ N(0, Sigma): covariates that are not bounded, so that sampled losses have `interval="normal"` only.
+
+    Parameters
+    ----------
+    Sigma
+        A symmetric positive definite d x d matrix, or its diagonal.
+
+    Raises
+    ------
+    InvalidInput
+        If `Sigma` is not such a matrix.
+
+    >>> Gaussian([4.0, 1.0]).points(np.array([[3.0, 4.0]]), np).tolist(), Gaussian([4.0, 1.0]).radius
+    ([[6.0, 4.0]], inf)
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    def points(self, normals: Array, xp: Any) -> Array:
+        """Sigma^{1/2} z."""
+        return normals @ _like(self.root, normals, xp)
+
+    @property
+    def radius(self) -> float:
+        """There is no bound."""
+        return math.inf
+
+    @property
+    def scale(self) -> float:
+        """(E |x|^2)^{1/2}."""
+        return math.sqrt(np.trace(np.array(self.Sigma)))
 
 
 class ProductOfSpheres(Covariates, frozen=True, tag="product-of-spheres"):

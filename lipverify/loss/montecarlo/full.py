@@ -15,7 +15,7 @@ import numpy as np
 from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
-from lipverify.loss.montecarlo.samples import drawn, softmax_bounds
+from lipverify.loss.montecarlo.samples import drawn, largest_bias, softmax_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, grid_of, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.law import FunctionLaw, as_functions
@@ -56,8 +56,8 @@ class WholeContexts:
     def reach(self) -> Floats:
         """A bound on |w x_i^T M x| at every window."""
         norm = 1.0 if self.M is None else float(np.linalg.norm(self.M, 2))
-        with np.errstate(over="ignore"):
-            return self.w * self.problem.covariates.radius**2 * norm
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.where(self.w > 0, self.w * self.problem.covariates.radius**2 * norm, 0.0)
 
     def blocks(self, index: int) -> Iterator[Contexts]:
         """The contexts of a chunk, a stretch of tokens at a time."""
@@ -81,12 +81,11 @@ class Full(WholeContexts):
     @cached_property
     def grid(self) -> Grid:
         """The windows in ladders."""
-        return grid_of(self.w, self.problem.covariates.radius**2)
+        return grid_of(self.w, self.problem.covariates.scale**2)
 
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column; the prediction lies between the extremes of each component."""
-        bias = sum(extent**2 for extent in self.law.extents(self.problem.covariates.radius))
-        return softmax_bounds(self.problem, self.reach, bias)
+        return softmax_bounds(self.problem, self.reach, largest_bias(self.problem))
 
     def chunk(self, index: int) -> Floats:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""

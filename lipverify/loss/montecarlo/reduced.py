@@ -37,6 +37,8 @@ from lipverify.problem.laws import Affine, Linear
 QUERIES = 4
 """Contexts in a bundle."""
 HEADER_BLOCKS = 2
+TINY = 2.0**-54
+"""Half of the least uniform above 0, so that 0 has a logarithm."""
 TOKENS = 2**15
 """Tokens at a time: what is made of them stays in a processor's cache."""
 
@@ -48,12 +50,24 @@ def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
     >>> (a - b).round(15).item(), (a * a + b * b).round(9).item()
     (0.0, 1.0)
     """
-    # sine and cosine from the tangent of the half angle: one vectorised function instead of two that are not
+    return _turned(xp.sqrt(-xp.expm1(xp.log(u + TINY) * (2 / (d - 2)))) if d > 2 else 1.0, v, xp)
+
+
+def normal_pairs(u: Array, v: Array, xp: Any) -> tuple[Array, Array]:
+    """Two independent standard normals, from uniforms on [0, 1): d^{1/2} times those of a sphere of many dimensions.
+
+    >>> a, b = normal_pairs(np.array([np.exp(-2)]), np.array([0.0]), np)
+    >>> a.round(12).item(), b.item()
+    (2.0, 0.0)
+    """
+    return _turned(xp.sqrt(-2 * xp.log(u + TINY)), v, xp)
+
+
+def _turned(R: Array | float, v: Array, xp: Any) -> tuple[Array, Array]:
+    """R (cos 2 pi v, sin 2 pi v), from the tangent of the half angle: one vectorised function instead of two."""
     h = xp.tan(np.pi * v)
     square = h * h
-    scale = 1 / (1 + square)
-    if d > 2:
-        scale = scale * xp.sqrt(-xp.expm1(xp.log(u + 2.0**-54) * (2 / (d - 2))))
+    scale = R / (1 + square)
     return scale * (1 - square), 2 * scale * h
 
 

@@ -11,6 +11,7 @@ query is known, |sum_i a_i x_i - x|^2 / d in terms of the t_i = <x_i, x> alone:
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ import numpy as np
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.loss.montecarlo.windows import Grid, Sums
 from lipverify.problem import Problem
+from lipverify.problem.composed import Transformed
+from lipverify.problem.law import as_functions
 
 
 def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
@@ -33,6 +36,19 @@ def averaged(sums: Sums, grid: Grid, xp: Any) -> Array:
     at, twice = _rungs(sums, grid, xp)
     S = at[:, :, 0]
     return xp.concat([twice[:, :, 0] / S**2, (at[:, :, 1] / S) ** 2 + twice[:, :, 2] / S**2], axis=1)
+
+
+def largest_bias(problem: Problem) -> float:
+    """A bound on a bias sample, for the prediction lies between the extremes of each component; infinity if none."""
+    law, radius = as_functions(problem.law, "Monte Carlo"), problem.covariates.radius
+    A = problem.covariates.stretch(problem.d)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if isinstance(law, Transformed) and A is not None and math.isfinite(radius):
+            extents = law.ridge.extents(float(np.linalg.norm(np.array(law.B).T @ A, 2)))  # |B^T A u| <= |B^T A|
+        else:
+            extents = law.extents(radius)
+    bound = float(sum(extent**2 for extent in extents))
+    return math.inf if math.isnan(bound) else bound
 
 
 def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float) -> tuple[Floats, Floats]:

@@ -3,7 +3,8 @@ r"""Loss terms by sampling, each with a 95 % interval that is valid at every num
     noise = sigma^2 E sum_i a_i^2,    bias = v E sum_k (sum_i a_i f_k(x_i) - f_k(x))^2.
 
 The label noise and the amplitudes of the law are averaged in closed form, so what is sampled is bounded. An
-isotropic problem is reduced to two numbers a token; anything else, or `sampling="full"`, is drawn in R^d.
+ridge law on the sphere, an ellipsoid or for normal covariates is reduced to two numbers a token; anything else, or
+`sampling="full"`, is drawn in R^d.
 Written for any array library of the array API standard; draws come from addressed streams.
 """
 
@@ -24,6 +25,7 @@ from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, n
 from lipverify.loss.attention import attention_for
 from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
+from lipverify.loss.montecarlo.elliptic import Elliptic
 from lipverify.loss.montecarlo.fields import Fields
 from lipverify.loss.montecarlo.full import Full
 from lipverify.loss.montecarlo.fused import Fused, has_kernel
@@ -32,10 +34,11 @@ from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import grid_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.composed import Transformed
 from lipverify.problem.fields import variation_of
 from lipverify.problem.law import RidgeLaw
 
-Samples = Reduced | Full | Fields | LinearAttention
+Samples = Reduced | Elliptic | Full | Fields | LinearAttention
 
 SAMPLINGS = ("reduced", "full")
 ATTENTIONS = ("softmax", "linear")
@@ -84,8 +87,9 @@ def montecarlo_terms(
     attention
         "softmax", or "linear": predictions (1/n) sum_i y_i w x_i^T M x.
     sampling
-        "reduced" (two numbers a token; isotropic ridge laws with M = w I) or "full" (whole contexts in R^d). By
-        default the first where it applies.
+        "reduced" (two numbers a token; ridge laws and those made of them by a linear map, on the sphere, on an
+        ellipsoid or for normal covariates, with any M) or "full" (whole contexts in R^d). By default the first where
+        it applies.
     contexts
         How many contexts to draw; by default about 4e7 numbers' worth, 131072 at most. Reduced sampling draws
         them in bundles of four that share their tokens.
@@ -156,6 +160,7 @@ def montecarlo_terms(
             lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), shown, workers, kind
         )
     scales = np.repeat([problem.sigma**2, first.unit], np.size(w))
+    error = error + first.off if isinstance(first, Elliptic) else error
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
     return LossTerms(
@@ -186,6 +191,9 @@ def sampler(
     if attention == "linear":
         return LinearAttention(problem, w, M, seed, stream, backend)
     if sampling == "reduced":
+        if not (problem.isotropic and M is None):
+            largest = problem.covariates.scale**2
+            return Elliptic(problem, grid_of(w, largest), M, seed, stream, backend)
         kind = Fused if backend.kernel is not None and has_kernel(problem) else Reduced
         return kind(problem, grid_of(w), seed, stream, backend)
     if variation_of(problem.law) is not None:
@@ -197,11 +205,15 @@ def _sampling(problem: Problem, M: Floats | None, attention: str, sampling: str 
     """The kind of sampling that was asked for, or the cheaper one that applies."""
     chosen("attention", attention, ATTENTIONS)
     attention_for(attention, problem.law)
-    reducible = problem.isotropic and isinstance(problem.law, RidgeLaw) and M is None and attention == "softmax"
+    ridge = isinstance(problem.law, RidgeLaw | Transformed)
+    reducible = ridge and problem.covariates.stretch(problem.d) is not None and attention == "softmax"
     if sampling is None:
         return "reduced" if reducible else "full"
     if chosen("sampling", sampling, SAMPLINGS) == "reduced" and not reducible:
-        raise InvalidInput("sampling = 'reduced' needs the sphere, a ridge law, softmax and no M; use sampling='full'.")
+        raise InvalidInput(
+            "sampling = 'reduced' needs softmax, the sphere, an ellipsoid or normal covariates, and a ridge law or one "
+            "made of it by a linear map; use sampling='full'."
+        )
     return sampling
 
 

@@ -103,7 +103,7 @@ def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: 
     for u, s, v in zip(left.T, values, right, strict=True):
         farther = constraint.project(end.M + (FARTHER - 1) * s * np.outer(u, v))
         free = np.linalg.norm(farther - end.M) > s  # the constraint lets it grow
-        if free and s * problem.covariates.radius**2 >= FELT and loss(farther)[0] <= (1 + LEVEL) * end.loss:
+        if free and s * problem.covariates.scale**2 >= FELT and loss(farther)[0] <= (1 + LEVEL) * end.loss:
             raise OutOfReach(
                 f"the loss does not rise beyond |M| = {values[0]:.3g} (n = {problem.n}, sigma = {problem.sigma:g}): it "
                 "has no minimum that the draws can see; bound M by constraint=SpectralBall(C=...), or draw more."

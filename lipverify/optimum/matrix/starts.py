@@ -26,7 +26,7 @@ def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -
     InvalidInput
         If the loss is zero there.
     """
-    grid = SCALES / problem.covariates.radius**2
+    grid = SCALES / problem.covariates.scale**2
     windows = grid[grid <= max(constraint.reach, grid[0])]
     losses = [loss(w * np.eye(problem.d))[0] for w in windows]
     best = int(np.argmin(losses))

@@ -270,7 +270,7 @@ def require_affordable(problem: Problem, steps: int, batch: int) -> None:
 
 def _require_finite(problem: Problem, M: Floats, step: int, learning_rate: float) -> None:
     """Refuse a step from which there is no way back; a gradient that is not finite makes such an M."""
-    score = float(np.max(np.abs(M))) * problem.covariates.radius**2
+    score = float(np.max(np.abs(M))) * problem.covariates.scale**2
     if not score <= LARGEST_SCORE:  # true for what is not a number
         raise OutOfReach(
             f"step {step} with learning_rate = {learning_rate:g} led to scores of {score:.3g}, beyond "
@@ -282,7 +282,7 @@ def _start(problem: Problem, start: Any, seed: int, stream: str) -> Floats:
     """The first M, refused unless it is a finite d x d matrix."""
     d = problem.d
     if start is None:
-        return SMALL / problem.covariates.radius**2 * normals(seed, f"{stream}/start", 0, (d, d))
+        return SMALL / problem.covariates.scale**2 * normals(seed, f"{stream}/start", 0, (d, d))
     M = np.array(rows("start", start))
     if M.shape != (d, d):
         raise InvalidInput(f"start has shape {M.shape} and d = {d}: it must be a {d} x {d} matrix.")

@@ -1,0 +1,218 @@
+r"""Two numbers a token on an ellipsoid and for normal covariates, for any matrix M and any f(x) = h(<q, x>).
+
+Let x = A u, where every rotation of u is drawn like u. A token x_i = A u_i has the score w <k, u_i> with the key
+k = A^T M x, and f sees <p, u_i> with p = A^T q. Only two coordinates of u_i enter, t_i along k and s_i along the part
+of p orthogonal to k: with c = <k, p> / |k| |p|,
+
+    score_i = w |k| t_i,    <q, x_i> = |p| (c t_i + sqrt(1 - c^2) s_i),
+
+and (t_i, s_i) is drawn as for the sphere, or is a pair of standard normals.
+
+On an ellipsoid the noise given the query is that of the sphere at the window w |k|, which the exact method knows, and
+it grows with |k|: sum_i a_i^2 rises where the scores of all tokens are stretched. So the noise is averaged over
+queries alone, between its values at the least and at the largest |k|. These bounds are far tighter than 1/n and 1, and
+the width of a betting interval is no longer that of events that cannot happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Array, Floats, to_device, to_host
+from lipverify.foundation.streams import generator, standard_normals
+from lipverify.loss.montecarlo.backend import NUMPY, Backend
+from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected
+from lipverify.loss.montecarlo.samples import drawn, largest_bias, softmax_bounds
+from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
+from lipverify.problem import Problem
+from lipverify.problem.composed import Transformed
+from lipverify.problem.covariates import Gaussian
+from lipverify.problem.law import RidgeLaw, as_ridge
+from lipverify.problem.laws import Linear
+
+NOISE_QUERIES = 4
+"""Queries a context over which the noise is averaged, its own among them: one costs less than a few tokens."""
+DEGREES = (32, 64, 128, 256)
+ROUNDING = 1e-12
+"""Room for the rounding of exponentials of some hundred terms."""
+ENOUGH = 1e-7
+"""Relative accuracy of the noise between the nodes of its interpolation, far below any sampling error."""
+
+
+@dataclass(frozen=True)
+class NoiseOfKey:
+    """The noise over sigma^2 on the sphere for scores v t: its logarithm as a polynomial in log(1 + v).
+
+    `off` is how far it may be off, relatively: by the error of the exact method, and by twice the sum of the upper half
+    of the coefficients, which fall faster than geometrically.
+    """
+
+    polynomial: chebyshev.Chebyshev
+    off: float
+
+    @classmethod
+    def over(cls, d: int, n: int | float, least: float, largest: float) -> NoiseOfKey:
+        """The noise for v from `least` to `largest`.
+
+        Raises
+        ------
+        OutOfReach
+            If the exact method does not reach it.
+        """
+        from lipverify.loss.exact import exact_terms  # the only place where sampling is helped by another method
+
+        unit, low, high = Problem(d=d, n=n, law=Linear()), np.log1p(least), np.log1p(largest)
+        domain = (low, max(high, low + 1e-3))
+        for degree in DEGREES:
+            nodes = chebyshev.chebpts1(degree + 1)
+            terms = exact_terms(unit, np.expm1(domain[0] + (domain[1] - domain[0]) * (nodes + 1) / 2))
+            fit = chebyshev.chebfit(nodes, np.log(terms.noise), degree)
+            off = float(2 * np.sum(np.abs(fit[degree // 2 + 1 :])) + np.max(terms.noise_error / terms.noise))
+            if off <= ENOUGH:
+                break
+        return cls(chebyshev.Chebyshev(fit, domain=domain), off)
+
+    def at(self, v: Floats) -> Floats:
+        """The noise over sigma^2 for scores v t."""
+        return np.asarray(np.exp(self.polynomial(np.log1p(v))))
+
+
+@dataclass(frozen=True)
+class Elliptic:
+    """Samples on the sphere, an ellipsoid or for normal covariates: scores w x_i^T M x; M = None for the identity."""
+
+    problem: Problem
+    grid: Grid
+    M: Floats | None = None
+    seed: int = 0
+    stream: str = ""
+    backend: Backend = NUMPY
+    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
+
+    contexts_a_sample = 1
+
+    @property
+    def xp(self) -> Any:
+        """The array namespace."""
+        return self.backend.xp
+
+    @property
+    def size(self) -> int:
+        """Samples in a chunk."""
+        return max(1, TOKENS // int(self.problem.n))
+
+    @property
+    def ridge(self) -> RidgeLaw:
+        """The law of the link."""
+        law = self.problem.law
+        return law.ridge if isinstance(law, Transformed) else as_ridge(law, "reduced sampling")
+
+    @property
+    def unit(self) -> float:
+        """What a bias sample is to be multiplied by."""
+        return self.ridge.amplitude_variance
+
+    @cached_property
+    def stretch(self) -> Floats:
+        """A."""
+        A = self.problem.covariates.stretch(self.problem.d)
+        assert A is not None
+        return A
+
+    @cached_property
+    def key_map(self) -> Floats:
+        """A^T M, which makes a key of a query."""
+        return self.stretch.T if self.M is None else self.stretch.T @ self.M
+
+    @property
+    def normal(self) -> bool:
+        """Whether covariates are normal."""
+        return isinstance(self.problem.covariates, Gaussian)
+
+    @cached_property
+    def keys(self) -> tuple[float, float]:
+        """The least and the largest |k| of an ellipsoid."""
+        sizes = np.linalg.svd(self.key_map @ self.stretch, compute_uv=False)
+        return float(sizes[-1]), float(sizes[0])
+
+    @cached_property
+    def noise(self) -> NoiseOfKey | None:
+        """The noise given a key; None where it is drawn: normal covariates, or out of the exact method's reach."""
+        w, (least, largest) = self.grid.windows, self.keys
+        try:
+            return (
+                None
+                if self.normal
+                else NoiseOfKey.over(self.problem.d, self.problem.n, w.min() * least, w.max() * largest)
+            )
+        except OutOfReach:
+            return None
+
+    @property
+    def off(self) -> Floats:
+        """What is to be added to the half-width of every column."""
+        w = self.grid.windows
+        noise = 0 * w if self.noise is None else self.noise.off * self.noise.at(w * self.keys[1])
+        return np.concatenate([noise, 0 * w])
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """(low, high) of each column."""
+        w, (least, largest) = self.grid.windows, self.keys
+        reach = np.where(w > 0, np.inf, 0.0) if self.normal else w * largest
+        low, high = softmax_bounds(self.problem, reach, largest_bias(self.problem))
+        if self.noise is not None:
+            slack = 2 * self.noise.off + ROUNDING
+            low[: w.size], high[: w.size] = (
+                (1 - slack) * self.noise.at(w * least),
+                (1 + slack) * self.noise.at(w * largest),
+            )
+        return low, high
+
+    def chunk(self, index: int) -> Floats:
+        """Noise samples at every window and then bias samples, (size, 2 windows)."""
+        queries, tasks = self._outer(index)
+        keys, sights = queries @ self.key_map.T, tasks @ self.stretch
+        lengths, size = np.linalg.norm(keys, axis=-1), np.linalg.norm(sights, axis=-1)
+        along, products = np.sum(keys[:, 0] * sights, axis=-1), lengths[:, 0] * size
+        c = np.clip(np.divide(along, products, out=np.zeros_like(along), where=products > 0), -1.0, 1.0)
+        target = np.sum(tasks * queries[:, 0], axis=-1)
+        parts = [to_device(part, self.xp, self.backend.device) for part in (lengths[:, 0], size, c, target)]
+        sums = reduce(self._merged, (self._sums_of(pairs, parts) for pairs in self._draws(index)))
+        samples = to_host(drawn(sums, self.grid, self.xp))
+        if self.noise is not None:
+            at_queries = self.noise.at(self.grid.windows * lengths[..., None])
+            samples = np.concatenate([at_queries.mean(axis=1), samples[:, self.grid.windows.size :]], axis=1)
+        return samples
+
+    def _sums_of(self, pairs: Floats, parts: list[Array]) -> Sums:
+        """The sums over a stretch of tokens, (size, tokens, 2)."""
+        moved = to_device(pairs, self.xp, self.backend.device)
+        length, size, c, target = (part[:, None] for part in parts)
+        u, v = moved[..., 0], moved[..., 1]
+        t, s = normal_pairs(u, v, self.xp) if self.normal else projected(u, v, self.problem.d, self.xp)
+        z = size * (c * t + self.xp.sqrt(1 - c * c) * s)
+        links = zip(self.ridge.links(z, self.xp), self.ridge.links(target, self.xp), strict=True)
+        return softmax_sums(length * t, [h - at for h, at in links], self.grid, self.xp, self.workspace)
+
+    def _merged(self, one: Sums, other: Sums) -> Sums:
+        return merged(one, other, self.grid, self.xp)
+
+    def _outer(self, index: int) -> tuple[Floats, Floats]:
+        """What a context holds beside its tokens: queries (size, NOISE_QUERIES, d), the first its own, and tasks."""
+        d, law = self.problem.d, self.problem.law
+        points = generator(self.seed, f"{self.stream}/queries", index)
+        queries = self.problem.covariates.points(standard_normals(points, (self.size, NOISE_QUERIES, d)), np)
+        assert isinstance(law, RidgeLaw | Transformed)
+        return queries, law.draw(generator(self.seed, f"{self.stream}/tasks", index), self.size, d)
+
+    def _draws(self, index: int) -> Iterator[Floats]:
+        """Uniforms (u, v) of the tokens, in stretches of (size, tokens, 2)."""
+        n, rng = int(self.problem.n), generator(self.seed, self.stream, index)
+        return (rng.random((self.size, min(TOKENS, n - first), 2)) for first in range(0, n, TOKENS))
