@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,8 @@ from lipverify.problem.laws import Linear
 NOISE_QUERIES = 4
 """Queries a context over which the noise is averaged, its own among them: one costs less than a few tokens."""
 DEGREES = (32, 64, 128, 256)
-ROUNDING = 1e-12
-"""Room for the rounding of exponentials of some hundred terms."""
+SAME = 1e-12
+"""Keys whose sizes differ by less than this share are of one size, to rounding of the matrices that make them."""
 ENOUGH = 1e-7
 """Relative accuracy of the noise between the nodes of its interpolation, far below any sampling error."""
 
@@ -57,31 +57,32 @@ class NoiseOfKey:
     polynomial: chebyshev.Chebyshev
     off: float
 
-    @classmethod
-    def over(cls, d: int, n: int | float, least: float, largest: float) -> NoiseOfKey:
-        """The noise for v from `least` to `largest`.
-
-        Raises
-        ------
-        OutOfReach
-            If the exact method does not reach it.
-        """
-        from lipverify.loss.exact import exact_terms  # the only place where sampling is helped by another method
-
-        unit, low, high = Problem(d=d, n=n, law=Linear()), np.log1p(least), np.log1p(largest)
-        domain = (low, max(high, low + 1e-3))
-        for degree in DEGREES:
-            nodes = chebyshev.chebpts1(degree + 1)
-            terms = exact_terms(unit, np.expm1(domain[0] + (domain[1] - domain[0]) * (nodes + 1) / 2))
-            fit = chebyshev.chebfit(nodes, np.log(terms.noise), degree)
-            off = float(2 * np.sum(np.abs(fit[degree // 2 + 1 :])) + np.max(terms.noise_error / terms.noise))
-            if off <= ENOUGH:
-                break
-        return cls(chebyshev.Chebyshev(fit, domain=domain), off)
-
     def at(self, v: Floats) -> Floats:
         """The noise over sigma^2 for scores v t."""
         return np.asarray(np.exp(self.polynomial(np.log1p(v))))
+
+
+@lru_cache(maxsize=16)
+def noise_of_key(d: int, n: int | float, least: float, largest: float) -> NoiseOfKey:
+    """The noise for v from `least` to `largest`.
+
+    Raises
+    ------
+    OutOfReach
+        If the exact method does not reach it.
+    """
+    from lipverify.loss.exact import exact_terms  # the only place where sampling is helped by another method
+
+    unit, low, high = Problem(d=d, n=n, law=Linear()), np.log1p(least), np.log1p(largest)
+    domain = (low, max(high, low + 1e-3))
+    for degree in DEGREES:
+        nodes = chebyshev.chebpts1(degree + 1)
+        terms = exact_terms(unit, np.expm1(domain[0] + (domain[1] - domain[0]) * (nodes + 1) / 2))
+        fit = chebyshev.chebfit(nodes, np.log(terms.noise), degree)
+        off = float(2 * np.sum(np.abs(fit[degree // 2 + 1 :])) + np.max(terms.noise_error / terms.noise))
+        if off <= ENOUGH:
+            break
+    return NoiseOfKey(chebyshev.Chebyshev(fit, domain=domain), off)
 
 
 @dataclass(frozen=True)
@@ -145,13 +146,11 @@ class Elliptic:
     @cached_property
     def noise(self) -> NoiseOfKey | None:
         """The noise given a key; None where it is drawn: normal covariates, or out of the exact method's reach."""
-        w, (least, largest) = self.grid.windows, self.keys
+        d, n, w, (least, largest) = self.problem.d, self.problem.n, self.grid.windows, self.keys
+        if self.normal or n == 1 or not np.any(w > 0):
+            return None
         try:
-            return (
-                None
-                if self.normal
-                else NoiseOfKey.over(self.problem.d, self.problem.n, w.min() * least, w.max() * largest)
-            )
+            return noise_of_key(d, n, float(w[w > 0].min()) * least, float(w.max()) * largest)
         except OutOfReach:
             return None
 
@@ -159,7 +158,7 @@ class Elliptic:
     def off(self) -> Floats:
         """What is to be added to the half-width of every column."""
         w = self.grid.windows
-        noise = 0 * w if self.noise is None else self.noise.off * self.noise.at(w * self.keys[1])
+        noise = 0 * w if self.noise is None else np.where(w > 0, self.noise.off * self.noise.at(w * self.keys[1]), 0.0)
         return np.concatenate([noise, 0 * w])
 
     def bounds(self) -> tuple[Floats, Floats]:
@@ -168,12 +167,16 @@ class Elliptic:
         reach = np.where(w > 0, np.inf, 0.0) if self.normal else w * largest
         low, high = softmax_bounds(self.problem, reach, largest_bias(self.problem))
         if self.noise is not None:
-            slack = 2 * self.noise.off + ROUNDING
-            low[: w.size], high[: w.size] = (
-                (1 - slack) * self.noise.at(w * least),
-                (1 + slack) * self.noise.at(w * largest),
-            )
+            one_size = largest - least <= SAME * largest
+            for bound, key, sign in ((low, largest if one_size else least, -1), (high, largest, 1)):
+                slack = 1 + sign * (0.0 if one_size else 2 * self.noise.off)
+                bound[: w.size] = np.where(w > 0, slack * self.noise.at(w * key), bound[: w.size])
         return low, high
+
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """The bounds, made once."""
+        return self.bounds()
 
     def chunk(self, index: int) -> Floats:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
@@ -187,8 +190,10 @@ class Elliptic:
         sums = reduce(self._merged, (self._sums_of(pairs, parts) for pairs in self._draws(index)))
         samples = to_host(drawn(sums, self.grid, self.xp))
         if self.noise is not None:
-            at_queries = self.noise.at(self.grid.windows * lengths[..., None])
-            samples = np.concatenate([at_queries.mean(axis=1), samples[:, self.grid.windows.size :]], axis=1)
+            w, (low, high) = self.grid.windows, self.ends
+            at_queries = self.noise.at(w * lengths[..., None]).mean(axis=1)
+            known = np.where(w > 0, np.clip(at_queries, low[: w.size], high[: w.size]), samples[:, : w.size])
+            samples = np.concatenate([known, samples[:, w.size :]], axis=1)
         return samples
 
     def _sums_of(self, pairs: Floats, parts: list[Array]) -> Sums:

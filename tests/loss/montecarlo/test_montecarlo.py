@@ -365,7 +365,7 @@ def test_long_contexts_are_streamed(sampling: str, monkeypatch: pytest.MonkeyPat
 
 def test_a_matrix_that_is_a_window_is_that_window() -> None:
     problem = Problem(d=3, n=20, law=ReLU())
-    scaled = loss_terms(problem, [1.0, 2.0], "montecarlo", contexts=500, M=3 * np.eye(3))
+    scaled = loss_terms(problem, [1.0, 2.0], "montecarlo", contexts=500, M=3 * np.eye(3), sampling="full")
     window = loss_terms(problem, [3.0, 6.0], "montecarlo", contexts=500, sampling="full")
     np.testing.assert_allclose(scaled.bias, window.bias, rtol=1e-12)
     np.testing.assert_allclose(scaled.noise, window.noise, rtol=1e-12)
@@ -441,7 +441,7 @@ def test_covariates_of_ones_own() -> None:
         ({"M": [[math.nan] * 3] * 3}, "finite"),
         ({"attention": "hard"}, "softmax, linear"),
         ({"sampling": "half"}, "reduced, full"),
-        ({"sampling": "reduced", "M": np.eye(3)}, "sampling='full'"),
+        ({"sampling": "reduced", "attention": "linear"}, "sampling='full'"),
     ],
 )
 def test_what_cannot_be_sampled_is_refused(options: dict[str, Any], message: str) -> None:
