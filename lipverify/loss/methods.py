@@ -10,6 +10,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
@@ -19,6 +20,7 @@ from lipverify.problem import Problem
 from lipverify.problem.laws import Affine
 from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.sums import Sum
+from lipverify.problem.whitening import isotropic_form
 
 EPS = float(np.finfo(float).eps)
 METHODS = ("exact", "montecarlo", "asymptotic", "certified")
@@ -42,12 +44,14 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         One value or an array of them, finite and >= 0; the arrays of the result have its shape. The window is about
         w^{-1/2} wide: it narrows as w grows.
     method
-        "exact": quadrature whose cost does not depend on n, for any isotropic law.
+        "exact": quadrature whose cost does not depend on n, for any isotropic law, and for what whitening makes
+        isotropic: `M`, by default the identity, is the matrix of the scores w x_i^T M x.
         "montecarlo": sampling of tokens and tasks, for any covariates and any law that can be drawn.
         "asymptotic": the leading terms, derived by SymPy, with the range where they hold.
         "certified": balls that are proved to contain the values, with 20 digits.
     **options
-        For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`.
+        For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`; and `M`, see
+        `lipverify.problem.whitening`.
         For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
         For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
         `lipverify.loss.montecarlo.montecarlo_terms`.
@@ -71,11 +75,13 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     """
     values = numbers("w", w, "w", least=0)
     require_problem(problem)
+    if chosen("method", method, METHODS) == "exact" and not (problem.isotropic and options.get("M") is None):
+        return _whitened(problem, values, options)
     other = _INSTEAD.get()
     if other is not None and method == "exact" and options.get("route") is None:
         other.used += 1
         method, options = other.method, dict(other.options)
-    if chosen("method", method, METHODS) != "montecarlo":
+    if method != "montecarlo":
         require_isotropic(problem, f"method={method!r}")
     terms = _method(method)
     known = [option for option, how in signature(terms).parameters.items() if how.kind == how.KEYWORD_ONLY]
@@ -136,6 +142,18 @@ def _summed(problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], 
         noise_error=noise.noise_error,
         reason=" ".join(dict.fromkeys(each.reason for _, each in found if each.reason)),
     )
+
+
+def _whitened(problem: Problem, w: Any, options: dict[str, Any]) -> LossTerms:
+    """Exact terms of a problem that is isotropic in other coordinates, in which the window is another."""
+    form = isotropic_form(problem, options.pop("M", None))
+    terms = loss_terms(form.problem, form.factor * w, "exact", **options)
+    # a power of w, of c and of the coordinates, of which none is greater than (d + 3) / 2
+    off = (problem.d + 3) * (form.off + EPS)
+    errors = {
+        f"{name}_error": getattr(terms, f"{name}_error") + off * getattr(terms, name) for name in ("noise", "bias")
+    }
+    return replace(terms, problem=problem, w=w, **errors)
 
 
 def _method(name: str) -> Callable[..., LossTerms]:

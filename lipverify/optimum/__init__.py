@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from lipverify.optimum.matrix import MatrixOptimum, SpectralBall, Symmetric, Unconstrained, optimal_matrix
     from lipverify.optimum.pretraining import Trajectory, pretrain
     from lipverify.optimum.window import (
+        EmpiricalWindow,
         Optimum,
         ScaledOptimum,
         Sensitivity,
+        empirical_window,
         optimal_scale,
         optimal_window,
         sensitivity,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BlockOptimum",
+    "EmpiricalWindow",
     "MatrixOptimum",
     "Optimum",
     "Radius",
@@ -36,6 +39,7 @@ __all__ = [
     "Trajectory",
     "Unconstrained",
     "critical_radius",
+    "empirical_window",
     "optimal_block",
     "optimal_matrix",
     "optimal_scale",
@@ -48,6 +52,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "BlockOptimum": "block",
+        "EmpiricalWindow": "window",
         "MatrixOptimum": "matrix",
         "Optimum": "window",
         "Radius": "block",
@@ -58,6 +63,7 @@ __getattr__, __dir__ = lazy(
         "Trajectory": "pretraining",
         "Unconstrained": "matrix",
         "critical_radius": "block",
+        "empirical_window": "window",
         "optimal_block": "block",
         "optimal_matrix": "matrix",
         "optimal_scale": "window",

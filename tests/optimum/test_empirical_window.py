@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms, optimal_window
+from lipverify.covariates import Covariates, Ellipsoid, Gaussian, MappedNormals
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.optimum.window.empirical import empirical_window
@@ -84,3 +85,33 @@ def test_a_context_that_does_not_fit_is_out_of_reach() -> None:
 def test_a_minimum_at_the_end_of_the_grid_is_out_of_reach(changes: dict[str, Any]) -> None:
     with pytest.raises(OutOfReach, match="end of the grid"):
         empirical_window(Problem(d=3, n=30, law=Affine()).replace(**changes), contexts=640)
+
+
+def test_covariates_of_one_s_own_on_the_sphere_have_its_window() -> None:
+    """By another map than the sphere's own: the angle of a normal in the plane, doubled."""
+
+    def doubled(z: Any) -> Any:
+        angle = 2 * np.arctan2(z[..., 1], z[..., 0])
+        return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+
+    problem = Problem(d=2, n=10, law=Affine(L=3.0), covariates=MappedNormals(doubled, radius=1.0))
+    found, exact = empirical_window(problem, contexts=4000), optimal_window(Problem(d=2, n=10, law=Affine(L=3.0)))
+    assert found.w_error < 0.2 * found.w
+    assert abs(found.w - exact.w) <= 2 * found.w_error
+
+
+@pytest.mark.parametrize("kind", [Ellipsoid, Gaussian])
+def test_the_window_scales_with_the_covariates_and_with_the_matrix(kind: type[Covariates]) -> None:
+    """Covariates twice as long with half the slope: w / 4. The same draws, to rounding."""
+    law, twice = Affine(L=2.0), Affine(L=1.0)
+    one = empirical_window(Problem(d=2, n=12, law=law, covariates=kind([1.0, 0.25])), contexts=1280)
+    far = Problem(d=2, n=12, law=twice, covariates=kind([4.0, 1.0]))
+    other = empirical_window(far, M=0.5 * np.eye(2), contexts=1280)
+    assert other.w == pytest.approx(one.w / 2, rel=1e-9)
+    assert other.loss == pytest.approx(one.loss, rel=1e-9)
+    assert 0 < one.w_error < 0.5 * one.w
+
+
+def test_a_matrix_that_is_zero_has_no_window() -> None:
+    with pytest.raises(InvalidInput, match="M = 0"):
+        empirical_window(Problem(d=2, n=4, law=Affine()), M=np.zeros((2, 2)))

@@ -134,7 +134,7 @@ def montecarlo_terms(
     where = _backend(backend, xp, device)
     whole("workers", workers, 1, most=MOST_WORKERS)
     a_seed(seed)
-    matrix = _matrix(M, problem.d)
+    matrix = matrix_of(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
     if np.size(w) == 0:
@@ -217,7 +217,7 @@ def _sampling(problem: Problem, M: Floats | None, attention: str, sampling: str 
     return sampling
 
 
-def _matrix(M: Any, d: int) -> Floats | None:
+def matrix_of(M: Any, d: int) -> Floats | None:
     """M as a d x d array of finite doubles."""
     if M is None:
         return None

@@ -3,17 +3,19 @@ r"""The optimal window as an experimenter would find it: the minimum of a sample
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
 from lipverify.foundation.remembered import remembered
 from lipverify.foundation.validation import a_seed, whole
-from lipverify.loss.montecarlo.terms import require_fit, sampler
+from lipverify.loss.montecarlo.terms import matrix_of, require_fit, sampler
 from lipverify.problem import Problem
+from lipverify.problem.matrices import Rows, rows
 from lipverify.problem.problem import require_problem
 
 BATCHES = 32
@@ -36,16 +38,30 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
 
 
-def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0, stream: str = "") -> EmpiricalWindow:
+def empirical_window(
+    problem: Problem, *, M: Any = None, contexts: int = 20_000, seed: int = 0, stream: str = ""
+) -> EmpiricalWindow:
     """Minimise the sampled loss on common draws; jackknife over 32 batches for the error and the bias.
 
-    A first tenth of the contexts finds the minimum on a coarse grid of windows from 2^-6 to 2^14; the others
-    refine it with a polynomial in log w on a grid a factor of two to either side.
+    A first tenth of the contexts finds the minimum on a coarse grid of windows from 2^-6 to 2^14, in units of
+    1 / |M| r^2 with r the scale of the covariates; the others refine it with a polynomial in log w on a grid a factor
+    of two to either side.
+
+    Parameters
+    ----------
+    problem
+        Any problem whose law can be drawn, with any covariates.
+    M
+        The matrix of the scores w x_i^T M x; the identity if left out.
+    contexts
+        How many contexts to draw.
+    seed, stream
+        Address of the random numbers.
 
     Raises
     ------
     InvalidInput
-        If `contexts` is not an integer, or less than 640: 20 for each batch.
+        If `contexts` is not an integer, or less than 640: 20 for each batch; or M is no such matrix, or zero.
     OutOfReach
         If a context does not fit, the minimum is at the end of the grid or not told from w = 0 or from the end, or it
         is so flat that one batch more or less moves it out of the fitted range.
@@ -59,25 +75,36 @@ def empirical_window(problem: Problem, *, contexts: int = 20_000, seed: int = 0,
     whole("contexts", contexts, 20 * BATCHES)
     a_seed(seed)
     require_fit(problem)
-    return remembered(_minimised, (problem, contexts, seed, stream), EmpiricalWindow, problem=problem)
+    matrix = matrix_of(M, problem.d)
+    if matrix is not None and not np.any(matrix):
+        raise InvalidInput("M = 0: no window changes its scores; give another matrix.")
+    kept = None if matrix is None else rows("M", matrix)
+    return remembered(_minimised, (problem, kept, contexts, seed, stream), EmpiricalWindow, problem=problem)
 
 
-def _minimised(asked: tuple[Problem, int, int, str]) -> EmpiricalWindow:
-    """The minimum for a problem, as many contexts, a seed and a stream; a run finds it once, whoever asks for it."""
-    problem, contexts, seed, stream = asked
-    coarse = _batch_losses(problem, SEARCH, int(contexts * SEARCH_SHARE), seed, f"{stream}/search").mean(axis=0)
+def _minimised(asked: tuple[Problem, Rows | None, int, int, str]) -> EmpiricalWindow:
+    """The minimum for a problem, a matrix, as many contexts, a seed and a stream; a run finds it once, whoever asks."""
+    problem, kept, contexts, seed, stream = asked
+    M = None if kept is None else np.array(kept)
+    unit = problem.covariates.scale**2 * (1.0 if M is None else float(np.linalg.norm(M, 2)))
+    search, ends = SEARCH / unit, ENDS / unit
+
+    def batch_losses(w: Floats, contexts: int, part: str) -> Floats:
+        return _batch_losses(problem, w, M, contexts, seed, f"{stream}/{part}")
+
+    coarse = batch_losses(search, int(contexts * SEARCH_SHARE), "search").mean(axis=0)
     best = int(np.argmin(coarse))
-    if best in (0, SEARCH.size - 1):
-        raise OutOfReach(f"the sampled loss has its minimum at w = {SEARCH[best]:g}, the end of the grid.")
-    x = math.log(SEARCH[best]) + np.linspace(-FIT_HALF_WIDTH, FIT_HALF_WIDTH, FIT_POINTS)
-    losses = _batch_losses(problem, np.append(np.exp(x), ENDS), contexts, seed, f"{stream}/fit")
+    if best in (0, search.size - 1):
+        raise OutOfReach(f"the sampled loss has its minimum at w = {search[best]:g}, the end of the grid.")
+    x = math.log(search[best]) + np.linspace(-FIT_HALF_WIDTH, FIT_HALF_WIDTH, FIT_POINTS)
+    losses = batch_losses(np.append(np.exp(x), ends), contexts, "fit")
     batches = losses[:, : x.size]
     pooled = _minimum(x, batches.mean(axis=0))
     left_out = np.array([_minimum(x, np.delete(batches, b, axis=0).mean(axis=0)) for b in range(BATCHES)])
     if np.any((left_out[:, 0] <= x[0]) | (left_out[:, 0] >= x[-1])):
         # at an end of the range every batch agrees, and the jackknife would report an error of zero
-        raise OutOfReach(f"contexts = {contexts}: too few to locate the minimum near w = {SEARCH[best]:g}; draw more.")
-    _require_told_from_the_ends(losses, int(np.argmin(np.abs(x - pooled[0]))), math.exp(pooled[0]))
+        raise OutOfReach(f"contexts = {contexts}: too few to locate the minimum near w = {search[best]:g}; draw more.")
+    _require_told_from_the_ends(losses, ends, int(np.argmin(np.abs(x - pooled[0]))), math.exp(pooled[0]))
     (log_w, loss), (log_w_error, loss_error) = jackknife(pooled, left_out)
     w = math.exp(log_w)
     w_error = w * math.expm1(log_w_error)
@@ -92,9 +119,9 @@ def _minimised(asked: tuple[Problem, int, int, str]) -> EmpiricalWindow:
     )
 
 
-def _require_told_from_the_ends(losses: Floats, at: int, w: float) -> None:
-    """Refuse a minimum whose loss, in column `at`, is not clearly below that at ENDS, in the last columns."""
-    for end, there in zip(ENDS, losses[:, -ENDS.size :].T, strict=True):
+def _require_told_from_the_ends(losses: Floats, ends: Floats, at: int, w: float) -> None:
+    """Refuse a minimum whose loss, in column `at`, is not clearly below that at `ends`, in the last columns."""
+    for end, there in zip(ends, losses[:, -ends.size :].T, strict=True):
         gain, error = mean_interval(there - losses[:, at])
         if gain <= error:
             raise OutOfReach(
@@ -103,9 +130,9 @@ def _require_told_from_the_ends(losses: Floats, at: int, w: float) -> None:
             )
 
 
-def _batch_losses(problem: Problem, w: Floats, contexts: int, seed: int, stream: str) -> Floats:
+def _batch_losses(problem: Problem, w: Floats, M: Floats | None, contexts: int, seed: int, stream: str) -> Floats:
     """Mean loss of each batch at every window: (batch, w)."""
-    drawn = sampler(problem, w, seed=seed, stream=stream)
+    drawn = sampler(problem, w, M, seed=seed, stream=stream)
     samples = np.concatenate([drawn.chunk(index) for index in range(-(-contexts // drawn.size))])[:contexts]
     losses = problem.sigma**2 * samples[:, : w.size] + drawn.unit * samples[:, w.size :]
     return np.stack([batch.mean(axis=0) for batch in np.array_split(losses, BATCHES)])

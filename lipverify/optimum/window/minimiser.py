@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.remembered import remembered
@@ -24,11 +25,13 @@ from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimu
 from lipverify.optimum.window.origin import REACH, OriginLoss
 from lipverify.optimum.window.search import competing
 from lipverify.problem import Problem
-from lipverify.problem.problem import require_isotropic
+from lipverify.problem.problem import require_problem
+from lipverify.problem.whitening import isotropic_form
 
 Where = Literal["interior", "zero"]
 
 MOST_MOVES = 60
+EPS = float(np.finfo(float).eps)
 
 
 class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +71,7 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return ax
 
 
-def optimal_window(problem: Problem, *, route: str | None = None) -> Optimum:
+def optimal_window(problem: Problem, *, route: str | None = None, M: Any = None) -> Optimum:
     r"""The global minimiser w* of the exact loss; it depends on L and sigma through L/sigma only.
 
     Parameters
@@ -77,6 +80,10 @@ def optimal_window(problem: Problem, *, route: str | None = None) -> Optimum:
         Any problem whose law the exact method knows.
     route
         "ridge" or "zonal" of the exact method; by default the better one, see `lipverify.loss.exact.exact_terms`.
+    M
+        The matrix of the scores w x_i^T M x; the identity if left out. Other matrices and covariates on an ellipsoid
+        have an exact optimum where whitening makes the problem isotropic, see `lipverify.problem.whitening`; for any
+        others see `empirical_window`.
 
     Returns
     -------
@@ -87,8 +94,8 @@ def optimal_window(problem: Problem, *, route: str | None = None) -> Optimum:
     Raises
     ------
     InvalidInput
-        If the problem is not isotropic, the law is constant and sigma = 0, where the loss is zero everywhere, or there
-        is no such route.
+        If the problem is not isotropic in any coordinates, the law is constant and sigma = 0, where the loss is zero
+        everywhere, or there is no such route.
     OutOfReach
         If the minimum cannot be located: the loss is flat to rounding about it.
 
@@ -99,11 +106,22 @@ def optimal_window(problem: Problem, *, route: str | None = None) -> Optimum:
     >>> round(optimum.w, 6), optimum.where
     (6.055341, 'interior')
     """
-    require_isotropic(problem, "optimal_window")
+    require_problem(problem)
+    if M is not None or not problem.isotropic:
+        return _whitened(problem, route, M)
     if problem.law.constant and problem.sigma == 0:
         what = "L = 0" if hasattr(problem.law, "L") else f"law = {problem.law!r} is constant"
         raise InvalidInput(f"{what} and sigma = 0: the loss is zero at every window; make one of them positive.")
     return remembered(_minimised, (problem, route), Optimum, problem=problem)
+
+
+def _whitened(problem: Problem, route: str | None, M: Any) -> Optimum:
+    """The optimum in coordinates in which the problem is isotropic; there the window is c times that of the problem."""
+    form = isotropic_form(problem, M)
+    found = optimal_window(form.problem, route=route)
+    w, off = found.w / form.factor, (problem.d + 3) * (form.off + EPS)
+    errors = {"w_error": found.w_error / form.factor + off * w, "loss_error": found.loss_error + off * found.loss}
+    return replace(found, problem=problem, w=w, **errors)
 
 
 def _minimised(question: tuple[Problem, str | None]) -> Optimum:

@@ -1,0 +1,91 @@
+r"""Problems that are isotropic in other coordinates: x = A u with f isotropic in u, and a matrix M that fits.
+
+With u uniform on the sphere, scores w x_i^T M x are w u_i^T (A^T M A) u, and a law f(x) = g(B^T x) is g((A^T B)^T u).
+If A^T M A = c I and A^T B is orthogonal, the loss is that of g on the sphere at the window c w.
+
+Source: Collins et al., slides, Lemma 1, where A = Sigma^{1/2}, B = Sigma^{-1/2} and M = w Sigma^{-1}.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.quoting import shown
+from lipverify.problem.composed import Transformed
+from lipverify.problem.covariates import Gaussian, Sphere
+from lipverify.problem.law import Law
+from lipverify.problem.matrices import ORTHONORMAL, rows
+from lipverify.problem.problem import Problem, require_problem
+
+
+class IsotropicForm(NamedTuple):
+    """The isotropic problem, the factor c from the window of the given one to its own, and how far off both are.
+
+    `off` is the largest relative deviation of the matrices from those that give the form exactly.
+    """
+
+    problem: Problem
+    factor: float
+    off: float
+
+
+def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
+    """The problem on the sphere whose loss at the window c w is that of a problem for scores w x_i^T M x.
+
+    Parameters
+    ----------
+    problem
+        With covariates on the sphere or on an ellipsoid.
+    M
+        A d x d matrix; the identity if left out.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such form to ten digits.
+
+    >>> from lipverify.problem.covariates import Ellipsoid
+    >>> from lipverify.problem.laws import ReLU
+    >>> whitened = Transformed(np.diag([0.5, 1.0]), ReLU())
+    >>> p = Problem(d=2, n=10, law=whitened, covariates=Ellipsoid([4.0, 1.0]))
+    >>> form = isotropic_form(p, M=np.diag([0.5, 2.0]))
+    >>> form.problem == Problem(d=2, n=10, law=ReLU()), form.factor
+    (True, 2.0)
+    """
+    require_problem(problem)
+    d = problem.d
+    matrix = np.eye(d) if M is None else np.array(rows("M", M))
+    if matrix.shape != (d, d):
+        raise InvalidInput(f"M = {shown(M)}: it must be a {d} x {d} matrix of finite real numbers.")
+    A = problem.covariates.stretch(d)
+    if A is None or isinstance(problem.covariates, Gaussian):
+        raise InvalidInput(_refusal(problem, "its covariates are no ellipsoid"))
+    scores = A.T @ matrix @ A
+    factor = float(np.trace(scores)) / d
+    off = float(np.max(np.abs(scores - factor * np.eye(d))) / abs(factor)) if factor else np.inf
+    if not (factor > 0 and off <= ORTHONORMAL):
+        raise InvalidInput(_refusal(problem, "A^T M A is no positive multiple of I, where x = A u"))
+    law, beside = _law(problem, A)
+    if not beside <= ORTHONORMAL:
+        raise InvalidInput(_refusal(problem, "f is not isotropic in u, where x = A u with u on the sphere"))
+    return IsotropicForm(problem.replace(law=law, covariates=Sphere()), factor, max(off, beside))
+
+
+def _law(problem: Problem, A: Floats) -> tuple[Law, float]:
+    """The law in u, and how far it is from being isotropic."""
+    law, one = problem.law, np.eye(problem.d)
+    if isinstance(law, Transformed) and len(law.B[0]) == problem.d:
+        seen = A.T @ np.array(law.B)
+        return law.ridge, float(np.max(np.abs(seen.T @ seen - one)))
+    return law, float(np.max(np.abs(A.T @ A - one))) if law.isotropic else np.inf
+
+
+def _refusal(problem: Problem, why: str) -> str:
+    return (
+        f"law = {problem.law.name}, covariates = {problem.covariates.name}: {why}, so that the exact method has no "
+        "reduction; use method='montecarlo', empirical_window or optimal_matrix."
+    )
