@@ -126,7 +126,11 @@ def _known(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
 
 def _evaluate(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
     """Values and their errors at every window of a flat array of doubles, given by its bytes."""
-    parts, w = parts_of(law, d), np.frombuffer(windows)
+    return averaged_terms(parts_of(law, d), d, n, np.frombuffer(windows))
+
+
+def averaged_terms(parts: Parts, d: int, n: float, w: Floats) -> tuple[Values, Values]:
+    """Values and their errors at windows w >= 0, shape (w,), from the averages of a law over its tasks."""
     value = Values(np.empty_like(w), np.empty_like(w))
     error = Values(np.empty_like(w), np.empty_like(w))
     narrowed = (w > 0) & (n > 1)
