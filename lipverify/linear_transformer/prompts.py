@@ -114,7 +114,10 @@ class Prompts:
 
 
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
-    """A risk, E (prediction - <x, w>)^2, as bias and variance, with a bound on the rounding of their sum."""
+    """A risk, E (prediction - <x, w>)^2, as bias and variance, with a bound on the rounding of their sum.
+
+    Without the factor 1/2 that the losses of `Regression` and those of some papers carry.
+    """
 
     bias: float
     variance: float

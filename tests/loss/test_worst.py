@@ -102,7 +102,7 @@ def test_no_function_is_above_it_and_some_are_far_below() -> None:
 
 
 def test_limits() -> None:
-    """Many tokens at a large window are normal about the query, E |g| = (pi/2)^{1/2} in the plane; one token: E rho^2."""
+    """Many tokens at a large window are normal about the query, with E |g| = (pi/2)^{1/2}; one token: E rho^2."""
     assert float(worst_bias(3, 1e30, 1e6).value) * 1e6 == pytest.approx(math.pi / 2, rel=1e-5)
     assert float(worst_bias(4, 1, 7.0).value) == pytest.approx(2.0, rel=1e-12)
     # (1 + 1/n) and so on at w = 0: on the circle E rho = 4/pi in the chord and pi/2 along it

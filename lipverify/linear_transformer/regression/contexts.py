@@ -27,7 +27,37 @@ CHUNK = 1024
 
 @dataclass(frozen=True)
 class Regression:
-    """Noisy linear regression in context: n tokens with covariates in R^d, and the law of the noise level."""
+    """Noisy linear regression in context: n tokens with covariates in R^d, and the law of the noise level.
+
+    Tokens and query have x ~ N(0, I), the task is w* ~ N(0, I), labels are y_i = <w*, x_i> + sigma eps_i with eps_i ~
+    N(0, 1), all independent; sigma is drawn once a context. The query has no noise: what counts is <w*, x>. So E <w*, x>^2
+    = d, and losses of this package carry the factor 1/2 of the paper: the prediction 0 has the loss
+
+        1/2 E (0 - <w*, x>)^2 = d/2,
+
+    where mean squared errors, and the risks of `lipverify.linear_transformer.prompts`, have d. Other covariances of
+    covariates, tasks and queries, at one noise level, are in `Prompts`; by A -> Lambda^{1/2} A Lambda^{1/2} covariates
+    N(0, Lambda) with tasks N(0, Lambda^{-1}) are those here.
+
+    Parameters
+    ----------
+    d, n
+        Dimension of the covariates and tokens in the context, integers >= 1.
+    noise
+        The law of sigma.
+
+    Raises
+    ------
+    InvalidInput
+        If a value breaks its rule.
+
+    Source: Vladymyrov et al., section 3.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> drawn = draw_contexts(Regression(10, 20, UniformNoise(1.0)), 20_000, seed=0, stream="norms")
+    >>> round(float(np.mean(np.sum(drawn.task**2, axis=1)) / 2), 1)  # 1/2 E (0 - <w*, x>)^2 = d/2
+    5.0
+    """
 
     d: int
     n: int
