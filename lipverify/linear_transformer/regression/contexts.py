@@ -30,8 +30,8 @@ class Regression:
     """Noisy linear regression in context: n tokens with covariates in R^d, and the law of the noise level.
 
     Tokens and query have x ~ N(0, I), the task is w* ~ N(0, I), labels are y_i = <w*, x_i> + sigma eps_i with eps_i ~
-    N(0, 1), all independent; sigma is drawn once a context. The query has no noise: what counts is <w*, x>. So E <w*, x>^2
-    = d, and losses of this package carry the factor 1/2 of the paper: the prediction 0 has the loss
+    N(0, 1), all independent; sigma is drawn once a context. The query has no noise: what counts is <w*, x>. So
+    E <w*, x>^2 = d, and losses of this package carry the factor 1/2 of the paper: the prediction 0 has the loss
 
         1/2 E (0 - <w*, x>)^2 = d/2,
 
