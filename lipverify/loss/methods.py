@@ -17,7 +17,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
-from lipverify.problem.laws import Affine
+from lipverify.problem.laws import Affine, Linear
 from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.sums import Sum
 from lipverify.problem.whitening import isotropic_form
@@ -84,6 +84,8 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     if method != "montecarlo":
         require_isotropic(problem, f"method={method!r}")
     terms = _method(method)
+    if method == "montecarlo" and options.get("sampling") is None:
+        options.setdefault("sphere_noise", _sphere_noise)
     known = [option for option, how in signature(terms).parameters.items() if how.kind == how.KEYWORD_ONLY]
     for option in options:
         if option not in known:
@@ -154,6 +156,12 @@ def _whitened(problem: Problem, w: Any, options: dict[str, Any]) -> LossTerms:
         f"{name}_error": getattr(terms, f"{name}_error") + off * getattr(terms, name) for name in ("noise", "bias")
     }
     return replace(terms, problem=problem, w=w, **errors)
+
+
+def _sphere_noise(d: int, n: int | float, w: Any) -> tuple[Any, Any]:
+    """The noise over sigma^2 on the sphere and its error, which sampling on an ellipsoid is helped by."""
+    terms = loss_terms(Problem(d=d, n=n, law=Linear()), w)
+    return terms.noise, terms.noise_error
 
 
 def _method(name: str) -> Callable[..., LossTerms]:

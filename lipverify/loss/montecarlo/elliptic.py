@@ -8,15 +8,16 @@ of p orthogonal to k: with c = <k, p> / |k| |p|,
 
 and (t_i, s_i) is drawn as for the sphere, or is a pair of standard normals.
 
-On an ellipsoid the noise given the query is that of the sphere at the window w |k|, which the exact method knows, and
-it grows with |k|: sum_i a_i^2 rises where the scores of all tokens are stretched. So the noise is averaged over
-queries alone, between its values at the least and at the largest |k|. These bounds are far tighter than 1/n and 1, and
-the width of a betting interval is no longer that of events that cannot happen.
+On an ellipsoid the noise given the query is that of the sphere at the window w |k|, and it grows with |k|: sum_i a_i^2
+rises where the scores of all tokens are stretched. So where another method is handed in that knows the noise of the
+sphere, as `loss_terms` does, it is averaged over queries alone, between its values at the least and at the largest
+|k|. These bounds are far tighter than 1/n and 1, and the width of a betting interval is no longer that of events that
+cannot happen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
 from typing import Any
@@ -35,8 +36,9 @@ from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.covariates import Gaussian
 from lipverify.problem.law import RidgeLaw, as_ridge
-from lipverify.problem.laws import Linear
 
+SphereNoise = Callable[[int, int | float, Floats], tuple[Floats, Floats]]
+"""(d, n, windows) -> the noise over sigma^2 on the sphere, and its error."""
 NOISE_QUERIES = 4
 """Queries a context over which the noise is averaged, its own among them: one costs less than a few tokens."""
 DEGREES = (32, 64, 128, 256)
@@ -50,8 +52,8 @@ ENOUGH = 1e-7
 class NoiseOfKey:
     """The noise over sigma^2 on the sphere for scores v t: its logarithm as a polynomial in log(1 + v).
 
-    `off` is how far it may be off, relatively: by the error of the exact method, and by twice the sum of the upper half
-    of the coefficients, which fall faster than geometrically.
+    `off` is how far it may be off, relatively: by the error of the method that knows it, and by twice the sum of the
+    upper half of the coefficients, which fall faster than geometrically.
     """
 
     polynomial: chebyshev.Chebyshev
@@ -63,23 +65,21 @@ class NoiseOfKey:
 
 
 @lru_cache(maxsize=16)
-def noise_of_key(d: int, n: int | float, least: float, largest: float) -> NoiseOfKey:
+def noise_of_key(known: SphereNoise, d: int, n: int | float, least: float, largest: float) -> NoiseOfKey:
     """The noise for v from `least` to `largest`.
 
     Raises
     ------
     OutOfReach
-        If the exact method does not reach it.
+        If the method that knows it does not reach it.
     """
-    from lipverify.loss.exact import exact_terms  # the only place where sampling is helped by another method
-
-    unit, low, high = Problem(d=d, n=n, law=Linear()), np.log1p(least), np.log1p(largest)
+    low, high = np.log1p(least), np.log1p(largest)
     domain = (low, max(high, low + 1e-3))
     for degree in DEGREES:
         nodes = chebyshev.chebpts1(degree + 1)
-        terms = exact_terms(unit, np.expm1(domain[0] + (domain[1] - domain[0]) * (nodes + 1) / 2))
-        fit = chebyshev.chebfit(nodes, np.log(terms.noise), degree)
-        off = float(2 * np.sum(np.abs(fit[degree // 2 + 1 :])) + np.max(terms.noise_error / terms.noise))
+        noise, error = known(d, n, np.expm1(domain[0] + (domain[1] - domain[0]) * (nodes + 1) / 2))
+        fit = chebyshev.chebfit(nodes, np.log(noise), degree)
+        off = float(2 * np.sum(np.abs(fit[degree // 2 + 1 :])) + np.max(error / noise))
         if off <= ENOUGH:
             break
     return NoiseOfKey(chebyshev.Chebyshev(fit, domain=domain), off)
@@ -95,6 +95,7 @@ class Elliptic:
     seed: int = 0
     stream: str = ""
     backend: Backend = NUMPY
+    known: SphereNoise | None = None
     workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
 
     contexts_a_sample = 1
@@ -145,12 +146,12 @@ class Elliptic:
 
     @cached_property
     def noise(self) -> NoiseOfKey | None:
-        """The noise given a key; None where it is drawn: normal covariates, or out of the exact method's reach."""
+        """The noise given a key; None where it is drawn: nobody knows it, or of normal covariates."""
         d, n, w, (least, largest) = self.problem.d, self.problem.n, self.grid.windows, self.keys
-        if self.normal or n == 1 or not np.any(w > 0):
+        if self.known is None or self.normal or n == 1 or not np.any(w > 0):
             return None
         try:
-            return noise_of_key(d, n, float(w[w > 0].min()) * least, float(w.max()) * largest)
+            return noise_of_key(self.known, d, n, float(w[w > 0].min()) * least, float(w.max()) * largest)
         except OutOfReach:
             return None
 

@@ -25,7 +25,7 @@ from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, n
 from lipverify.loss.attention import attention_for
 from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
-from lipverify.loss.montecarlo.elliptic import Elliptic
+from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
 from lipverify.loss.montecarlo.full import Full
 from lipverify.loss.montecarlo.fused import Fused, has_kernel
@@ -66,6 +66,7 @@ def montecarlo_terms(
     contexts: int | None = None,
     rtol: float | None = None,
     interval: str = "betting",
+    sphere_noise: SphereNoise | None = None,
     seed: int = 0,
     stream: str = "",
     backend: str | None = None,
@@ -102,6 +103,9 @@ def montecarlo_terms(
         no number of samples can show, and is refused where the samples contradict it (`NormalTally`). It is
         narrower by 1.4 at least, by far more where samples are much smaller than their bound, and the only one where
         there is no bound (covariates that are not bounded).
+    sphere_noise
+        A method that knows the noise on the sphere: reduced sampling on an ellipsoid then draws queries alone for the
+        noise. `loss_terms` hands in the exact method, unless `sampling` is given.
     seed, stream
         Address of the random numbers.
     backend
@@ -141,7 +145,7 @@ def montecarlo_terms(
         return LossTerms(problem=problem, method="montecarlo", w=w, noise=w, bias=w, noise_error=w, bias_error=w)
 
     def at(address: str) -> Samples:
-        return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where)
+        return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where, sphere_noise)
 
     first = at(stream)
     if kind is Tally:
@@ -183,6 +187,7 @@ def sampler(
     seed: int = 0,
     stream: str = "",
     backend: Backend = NUMPY,
+    sphere_noise: SphereNoise | None = None,
 ) -> Samples:
     """Samples of both terms on a grid of windows, by chunks."""
     if M is not None and np.any(M):  # the size of M is the window's, so that neither is beyond reason alone
@@ -193,7 +198,7 @@ def sampler(
     if sampling == "reduced":
         if not (problem.isotropic and M is None):
             largest = problem.covariates.scale**2
-            return Elliptic(problem, grid_of(w, largest), M, seed, stream, backend)
+            return Elliptic(problem, grid_of(w, largest), M, seed, stream, backend, sphere_noise)
         kind = Fused if backend.kernel is not None and has_kernel(problem) else Reduced
         return kind(problem, grid_of(w), seed, stream, backend)
     if variation_of(problem.law) is not None:

@@ -18,6 +18,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import NormalTally
 from lipverify.foundation.streams import normals
 from lipverify.laws import Affine, Cosine, FunctionLaw, Linear, ReLU, Ridge, Transformed
+from lipverify.loss.methods import _sphere_noise
 from lipverify.loss.montecarlo.accuracy import tally_of
 from lipverify.loss.montecarlo.elliptic import Elliptic, noise_of_key
 from lipverify.loss.montecarlo.terms import SAMPLINGS, sampler
@@ -47,18 +48,22 @@ def positive(d: int, address: int) -> Floats:
     kind=st.sampled_from(["sphere", "ellipsoid", "gaussian"]),
     law=st.sampled_from([Affine(), ReLU(), Cosine(2.0), Ridge(np.tanh)]),
     mapped=st.booleans(),
+    helped=st.booleans(),
     address=ROTATIONS,
 )
 def test_reduced_and_whole_contexts_agree(
-    d: int, n: int, w: float, kind: str, law: Any, mapped: bool, address: int
+    d: int, n: int, w: float, kind: str, law: Any, mapped: bool, helped: bool, address: int
 ) -> None:
-    """They share no draw, and the noise not even the method. Normal intervals of 5.5 standard errors: false alarms 4e-8
-    a term where the mean is normal."""
+    """They share no draw, and if helped the noise not even the method. Normal intervals of 5.5 standard errors: false
+    alarms 4e-8 a term where the mean is normal."""
     Sigma = positive(d, address)
     covariates: dict[str, Covariates] = {"sphere": Sphere(), "ellipsoid": Ellipsoid(Sigma), "gaussian": Gaussian(Sigma)}
     task: FunctionLaw = Transformed(matrix(d, address + 1, 0.5, 1.5), law) if mapped else law
     problem, M = Problem(d=d, n=n, law=task, covariates=covariates[kind]), matrix(d, address + 2, 0.5, 2.0)
-    reduced, full = (sampler(problem, np.array([w]), M, sampling=how, stream=how) for how in SAMPLINGS)
+    known = _sphere_noise if helped else None
+    reduced, full = (
+        sampler(problem, np.array([w]), M, sampling=how, stream=how, sphere_noise=known) for how in SAMPLINGS
+    )
     assert isinstance(reduced, Elliptic)
     one, other = (tally_of(each, 6000, kind=NormalTally) for each in (reduced, full))
     (a, a_error), (b, b_error) = (_unchecked(tally) for tally in (one, other))
@@ -83,7 +88,7 @@ def _unchecked(tally: Any) -> tuple[Floats, Floats]:
     share=st.floats(0, 1),
 )
 def test_the_noise_of_a_key_is_that_of_the_sphere(d: int, n: int, least: float, ratio: float, share: float) -> None:
-    of, v = noise_of_key(d, n, least, least * ratio), least * ratio**share
+    of, v = noise_of_key(_sphere_noise, d, n, least, least * ratio), least * ratio**share
     exact = loss_terms(Problem(d=d, n=n, law=Linear()), v)
     gap = abs(float(of.at(np.array(v))) / float(exact.noise) - 1)
     target(gap / of.off)
@@ -110,7 +115,8 @@ def test_the_noise_of_an_ellipsoid_is_covered_and_sharp() -> None:
     problem = Problem(d=3, n=n, law=ReLU(), covariates=Ellipsoid([1.0, 1.0, 4.0]))
     truth, misses = noise_by_quadrature(n, w, along=4.0, across=1.0), 0
     for repetition in range(200):
-        drawn = sampler(problem, np.array([w]), sampling="reduced", stream=f"coverage/{repetition}")
+        stream = f"coverage/{repetition}"
+        drawn = sampler(problem, np.array([w]), sampling="reduced", stream=stream, sphere_noise=_sphere_noise)
         mean, half_width = tally_of(drawn, 100).interval()
         assert half_width[0] < 0.3 * truth
         misses += bool(abs(mean[0] - truth) > half_width[0])

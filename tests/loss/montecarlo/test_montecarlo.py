@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.means.betting import ROUNDING
+from lipverify.foundation.means.betting import ROUNDING, Tally
 from lipverify.foundation.streams import normals, standard_normals, uniforms
 from lipverify.laws import Affine, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
 from lipverify.loss.montecarlo.accuracy import tally_of, until
@@ -179,6 +179,8 @@ def test_normals_are_normal() -> None:
 def test_more_contexts_begin_with_the_same_ones(sampling: str) -> None:
     drawn = sampler(Problem(d=5, n=1000, law=ReLU()), np.array([3.0]), sampling=sampling, stream="x")
     few, many = tally_of(drawn, drawn.size + 3), tally_of(drawn, 2 * drawn.size)
+    assert isinstance(few, Tally)
+    assert isinstance(many, Tally)
     assert np.array_equal(few.stages[0].first, many.stages[0].first)
     again = np.concatenate([drawn.chunk(1), drawn.chunk(0)])  # in another order
     assert np.array_equal(again[drawn.size :], drawn.chunk(0))
