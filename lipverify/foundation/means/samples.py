@@ -142,13 +142,17 @@ class NormalTally:
         return self.mean, np.where(self.settled, 0.0, half_width) + ROUNDING * np.abs(self.mean)
 
     def needed(self, rtol: float, miss: float) -> float:
-        """How many samples make every half-width rtol times the mean at the level 1 - miss, to judge by these."""
-        variance, _ = self._spread()
+        """How many samples make every half-width rtol times the mean at the level 1 - miss, to judge by these.
+
+        And how many leave half of the doubt that is allowed.
+        """
+        variance, doubt = self._spread()
         wanted, sampled = rtol * np.abs(self.mean), ~self.settled
         if np.any(wanted[sampled] == 0):
             return 4.0 * self.count
         errors = float(ndtri(1 - miss / 2)) * np.sqrt(variance[sampled]) / wanted[sampled]
-        return max(float(FEWEST), MARGIN * float(np.max(errors, initial=0.0)) ** 2)
+        trusted = self.count * (2 * float(np.max(doubt[sampled], initial=0.0)) / TRUSTED) ** 2
+        return max(float(FEWEST), trusted, MARGIN * float(np.max(errors, initial=0.0)) ** 2)
 
     def _spread(self) -> tuple[Floats, Floats]:
         """The variances, and the relative standard errors that they have."""

@@ -6,7 +6,13 @@ of p orthogonal to k: with c = <k, p> / |k| |p|,
 
     score_i = w |k| t_i,    <q, x_i> = |p| (c t_i + sqrt(1 - c^2) s_i),
 
-and (t_i, s_i) is drawn as for the sphere, or is a pair of standard normals.
+and (t_i, s_i) is drawn as for the sphere, or is a pair of standard normals. For linear tasks f(x) = <B q, x> the
+direction q, uniform on S^{k-1}, and what of u_i is orthogonal to the key are averaged too: with G = B^T A and tau =
+sum_i a_i t_i the mean of the squared error is 1/k times
+
+    |tau G k/|k| - B^T x|^2 + sum_i a_i^2 v_i (|G|_F^2 - |G k/|k||^2),
+
+v_i = (1 - t_i^2) / (d - 1), or 1 for normal covariates.
 
 On an ellipsoid the noise given the query is that of the sphere at the window w |k|, and it grows with |k|: sum_i a_i^2
 rises where the scores of all tokens are stretched. So where another method is handed in that knows the noise of the
@@ -30,12 +36,13 @@ from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected
-from lipverify.loss.montecarlo.samples import drawn, largest_bias, softmax_bounds
+from lipverify.loss.montecarlo.samples import drawn, largest_bias, rungs, softmax_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.covariates import Gaussian
 from lipverify.problem.law import RidgeLaw, as_ridge
+from lipverify.problem.laws import Affine, Linear
 
 SphereNoise = Callable[[int, int | float, Floats], tuple[Floats, Floats]]
 """(d, n, windows) -> the noise over sigma^2 on the sphere, and its error."""
@@ -119,7 +126,23 @@ class Elliptic:
     @property
     def unit(self) -> float:
         """What a bias sample is to be multiplied by."""
-        return self.ridge.amplitude_variance
+        return self.ridge.amplitude_variance / (len(self.sight) if self.linear else 1)
+
+    @property
+    def linear(self) -> bool:
+        """Whether the link is the identity, so that the direction is averaged in closed form."""
+        return isinstance(self.ridge, Affine | Linear)
+
+    @cached_property
+    def lens(self) -> Floats:
+        """B; the identity if the law is a ridge law."""
+        law = self.problem.law
+        return np.array(law.B) if isinstance(law, Transformed) else np.eye(self.problem.d)
+
+    @cached_property
+    def sight(self) -> Floats:
+        """G."""
+        return self.lens.T @ self.stretch
 
     @cached_property
     def stretch(self) -> Floats:
@@ -182,14 +205,10 @@ class Elliptic:
     def chunk(self, index: int) -> Floats:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         queries, tasks = self._outer(index)
-        keys, sights = queries @ self.key_map.T, tasks @ self.stretch
-        lengths, size = np.linalg.norm(keys, axis=-1), np.linalg.norm(sights, axis=-1)
-        along, products = np.sum(keys[:, 0] * sights, axis=-1), lengths[:, 0] * size
-        c = np.clip(np.divide(along, products, out=np.zeros_like(along), where=products > 0), -1.0, 1.0)
-        target = np.sum(tasks * queries[:, 0], axis=-1)
-        parts = [to_device(part, self.xp, self.backend.device) for part in (lengths[:, 0], size, c, target)]
-        sums = reduce(self._merged, (self._sums_of(pairs, parts) for pairs in self._draws(index)))
-        samples = to_host(drawn(sums, self.grid, self.xp))
+        keys = queries @ self.key_map.T
+        lengths = np.linalg.norm(keys, axis=-1)
+        sample = self._averaged if self.linear else self._drawn
+        samples = sample(index, queries[:, 0], keys[:, 0], lengths[:, 0], tasks)
         if self.noise is not None:
             w, (low, high) = self.grid.windows, self.ends
             at_queries = self.noise.at(w * lengths[..., None]).mean(axis=1)
@@ -197,15 +216,49 @@ class Elliptic:
             samples = np.concatenate([known, samples[:, w.size :]], axis=1)
         return samples
 
-    def _sums_of(self, pairs: Floats, parts: list[Array]) -> Sums:
-        """The sums over a stretch of tokens, (size, tokens, 2)."""
-        moved = to_device(pairs, self.xp, self.backend.device)
-        length, size, c, target = (part[:, None] for part in parts)
-        u, v = moved[..., 0], moved[..., 1]
-        t, s = normal_pairs(u, v, self.xp) if self.normal else projected(u, v, self.problem.d, self.xp)
-        z = size * (c * t + self.xp.sqrt(1 - c * c) * s)
-        links = zip(self.ridge.links(z, self.xp), self.ridge.links(target, self.xp), strict=True)
-        return softmax_sums(length * t, [h - at for h, at in links], self.grid, self.xp, self.workspace)
+    def _drawn(self, index: int, query: Floats, key: Floats, length: Floats, task: Floats) -> Floats:
+        """Samples for tasks that were drawn."""
+        sights = task @ self.stretch
+        size = np.linalg.norm(sights, axis=-1)
+        along, products = np.sum(key * sights, axis=-1), length * size
+        c = np.clip(np.divide(along, products, out=np.zeros_like(along), where=products > 0), -1.0, 1.0)
+        size, c, target = (self._moved(part)[:, None] for part in (size, c, np.sum(task * query, axis=-1)))
+
+        def values(t: Array, s: Array) -> list[Array]:
+            z = size * (c * t + self.xp.sqrt(1 - c * c) * s)
+            links = zip(self.ridge.links(z, self.xp), self.ridge.links(target, self.xp), strict=True)
+            return [h - at for h, at in links]
+
+        return to_host(drawn(self._sums(index, length, values), self.grid, self.xp))
+
+    def _averaged(self, index: int, query: Floats, key: Floats, length: Floats, task: Floats) -> Floats:
+        """Samples where tasks are linear and their directions averaged; no task is needed."""
+        xp, d = self.xp, self.problem.d
+        G, start = self.sight, np.eye(d)[0]
+        seen = np.where(length[:, None] > 0, key / np.maximum(length, np.finfo(float).tiny)[:, None], start) @ G.T
+        rest = (np.sum(G * G) - np.sum(seen * seen, axis=-1)) / (1 if self.normal else d - 1)
+        seen, target, rest = (self._moved(part)[:, None] for part in (seen, query @ self.lens, rest))
+        sums = self._sums(index, length, lambda t, s: [1 - t, 0 * t + 1 if self.normal else 1 - t * t])
+        at, twice = rungs(sums, self.grid, xp)
+        S = at[:, :, 0]
+        away = (1 - at[:, :, 1] / S)[:, :, None] * seen - target
+        bias = xp.sum(away * away, axis=-1) + rest * twice[:, :, 2] / S**2
+        return to_host(xp.concat([twice[:, :, 0] / S**2, bias], axis=1))
+
+    def _sums(self, index: int, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
+        """The sums over the tokens of what `values` makes of their coordinates."""
+        sizes = self._moved(length)[:, None]
+
+        def of(pairs: Floats) -> Sums:
+            moved = self._moved(pairs)
+            u, v = moved[..., 0], moved[..., 1]
+            t, s = normal_pairs(u, v, self.xp) if self.normal else projected(u, v, self.problem.d, self.xp)
+            return softmax_sums(sizes * t, values(t, s), self.grid, self.xp, self.workspace)
+
+        return reduce(self._merged, map(of, self._draws(index)))
+
+    def _moved(self, array: Floats) -> Array:
+        return to_device(array, self.xp, self.backend.device)
 
     def _merged(self, one: Sums, other: Sums) -> Sums:
         return merged(one, other, self.grid, self.xp)

@@ -25,7 +25,7 @@ from lipverify.problem.law import as_functions
 
 def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
     """Samples where the task was drawn, noise and then bias, (C, 2 windows); the values are f_k(x_i) - f_k(x)."""
-    at, twice = _rungs(sums, grid, xp)
+    at, twice = rungs(sums, grid, xp)
     S = at[:, :, 0]
     bias = sum((at[:, :, k] / S) ** 2 for k in range(1, at.shape[-1]))
     return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
@@ -33,7 +33,7 @@ def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
 
 def averaged(sums: Sums, grid: Grid, xp: Any) -> Array:
     """Samples where the direction of a linear task was averaged; the values are 1 - t and 1 - t^2."""
-    at, twice = _rungs(sums, grid, xp)
+    at, twice = rungs(sums, grid, xp)
     S = at[:, :, 0]
     return xp.concat([twice[:, :, 0] / S**2, (at[:, :, 1] / S) ** 2 + twice[:, :, 2] / S**2], axis=1)
 
@@ -68,7 +68,7 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float) -> tupl
     return low, np.concatenate([noise, np.full_like(reach, largest_bias)])
 
 
-def _rungs(sums: Sums, grid: Grid, xp: Any) -> tuple[Array, Array]:
+def rungs(sums: Sums, grid: Grid, xp: Any) -> tuple[Array, Array]:
     """The sums at every window of the grid, and at its double."""
     at = xp.asarray(grid.at, device=getattr(sums.largest, "device", None))
     return xp.take(sums.at_levels, at, axis=1), xp.take(sums.at_levels, at + 1, axis=1)

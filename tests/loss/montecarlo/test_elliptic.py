@@ -46,7 +46,7 @@ def positive(d: int, address: int) -> Floats:
     n=st.integers(1, 40),
     w=log_floats(0.1, 8.0),
     kind=st.sampled_from(["sphere", "ellipsoid", "gaussian"]),
-    law=st.sampled_from([Affine(), ReLU(), Cosine(2.0), Ridge(np.tanh)]),
+    law=st.sampled_from([Affine(), Linear(2.0), ReLU(), Cosine(2.0), Ridge(np.tanh)]),
     mapped=st.booleans(),
     helped=st.booleans(),
     address=ROTATIONS,
@@ -67,6 +67,8 @@ def test_reduced_and_whole_contexts_agree(
     assert isinstance(reduced, Elliptic)
     one, other = (tally_of(each, 6000, kind=NormalTally) for each in (reduced, full))
     (a, a_error), (b, b_error) = (_unchecked(tally) for tally in (one, other))
+    units = np.array([1.0, reduced.unit / full.unit])  # linear tasks are averaged over their direction
+    a, a_error = units * a, units * a_error
     error = 5.5 / 1.96 * np.hypot(a_error, b_error)
     target(float(np.max(np.abs(a - b) / np.maximum(error, 1e-300))))
     assert np.all(np.hypot(a_error, b_error) <= 0.2 * b + 1e-12), "too blunt to see anything"
@@ -134,6 +136,17 @@ def test_the_noise_of_an_ellipsoid_is_known_better_than_by_normal_intervals_of_w
     betting = loss_terms(problem, w, "montecarlo", contexts=20_000, sampling="full")
     assert np.all(reduced.noise_error <= 1.3 * whole.noise_error)
     assert np.all(betting.noise_error > 2 * whole.noise_error)
+
+
+def test_linear_tasks_are_known_better_than_by_normal_intervals_of_whole_contexts() -> None:
+    """Averaged over its direction, a linear task has a d-th of the range."""
+    law = Transformed(np.diag([0.5, 1.0, 2.0]), Affine())
+    for task in (Affine(), law):
+        problem = Problem(d=3, n=300, law=task, covariates=Ellipsoid([4.0, 1.0, 0.25]))
+        reduced = loss_terms(problem, [1.0, 4.0], "montecarlo", contexts=20_000)
+        whole = loss_terms(problem, [1.0, 4.0], "montecarlo", contexts=20_000, sampling="full", interval="normal")
+        assert np.all(reduced.bias_error <= 1.3 * whole.bias_error)
+        assert np.all(np.abs(reduced.bias - whole.bias) <= reduced.bias_error + 3 * whole.bias_error)
 
 
 @pytest.mark.parametrize("covariates", [Ellipsoid([4.0, 1.0, 0.25]), Gaussian([4.0, 1.0, 0.25])])
