@@ -12,7 +12,7 @@ sum_i a_i t_i the mean of the squared error is 1/k times
 
     |tau G k/|k| - B^T x|^2 + sum_i a_i^2 v_i (|G|_F^2 - |G k/|k||^2),
 
-v_i = (1 - t_i^2) / (d - 1), or 1 for normal covariates.
+v_i = (1 - t_i^2) / (d - 1), or 1 for normal covariates. A ReLU law is half of the linear one and half of |z|.
 
 On an ellipsoid the noise given the query is that of the sphere at the window w |k|, and it grows with |k|: sum_i a_i^2
 rises where the scores of all tokens are stretched. So where another method is handed in that knows the noise of the
@@ -23,6 +23,7 @@ cannot happen.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
@@ -36,19 +37,20 @@ from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected
-from lipverify.loss.montecarlo.samples import drawn, largest_bias, rungs, softmax_bounds
+from lipverify.loss.montecarlo.samples import largest_bias, rungs, softmax_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.covariates import Gaussian
 from lipverify.problem.law import RidgeLaw, as_ridge
-from lipverify.problem.laws import Affine, Linear
+from lipverify.problem.laws import Affine, Linear, ReLU
 
 SphereNoise = Callable[[int, int | float, Floats], tuple[Floats, Floats]]
 """(d, n, windows) -> the noise over sigma^2 on the sphere, and its error."""
 NOISE_QUERIES = 4
 """Queries a context over which the noise is averaged, its own among them: one costs less than a few tokens."""
 DEGREES = (32, 64, 128, 256)
+TINY = float(np.finfo(float).tiny)
 SAME = 1e-12
 """Keys whose sizes differ by less than this share are of one size, to rounding of the matrices that make them."""
 ENOUGH = 1e-7
@@ -126,12 +128,27 @@ class Elliptic:
     @property
     def unit(self) -> float:
         """What a bias sample is to be multiplied by."""
-        return self.ridge.amplitude_variance / (len(self.sight) if self.linear else 1)
+        return self.ridge.amplitude_variance
 
     @property
-    def linear(self) -> bool:
-        """Whether the link is the identity, so that the direction is averaged in closed form."""
-        return isinstance(self.ridge, Affine | Linear)
+    def linear_share(self) -> float:
+        """The share of the linear link in the law, averaged in closed form: a ReLU is half linear and half |z|."""
+        return 1.0 if isinstance(self.ridge, Affine | Linear) else 0.5 if isinstance(self.ridge, ReLU) else 0.0
+
+    def links(self, z: Array) -> list[Array]:
+        """The other links."""
+        if isinstance(self.ridge, ReLU):
+            return [self.xp.abs(z)]
+        return [] if self.linear_share else self.ridge.links(z, self.xp)
+
+    @property
+    def largest_bias(self) -> float:
+        """A bound on a bias sample: |z| <= |G|."""
+        reach = math.inf if self.normal else float(np.linalg.norm(self.sight, 2))
+        if self.linear_share:
+            others = 0.0 if self.linear_share == 1 else reach**2
+            return self.linear_share * (2 * reach) ** 2 / len(self.sight) + (1 - self.linear_share) * others
+        return largest_bias(self.problem)
 
     @cached_property
     def lens(self) -> Floats:
@@ -189,7 +206,7 @@ class Elliptic:
         """(low, high) of each column."""
         w, (least, largest) = self.grid.windows, self.keys
         reach = np.where(w > 0, np.inf, 0.0) if self.normal else w * largest
-        low, high = softmax_bounds(self.problem, reach, largest_bias(self.problem))
+        low, high = softmax_bounds(self.problem, reach, self.largest_bias)
         if self.noise is not None:
             one_size = largest - least <= SAME * largest
             for bound, key, sign in ((low, largest if one_size else least, -1), (high, largest, 1)):
@@ -207,8 +224,7 @@ class Elliptic:
         queries, tasks = self._outer(index)
         keys = queries @ self.key_map.T
         lengths = np.linalg.norm(keys, axis=-1)
-        sample = self._averaged if self.linear else self._drawn
-        samples = sample(index, queries[:, 0], keys[:, 0], lengths[:, 0], tasks)
+        samples = self._samples(index, queries[:, 0], keys[:, 0], lengths[:, 0], tasks)
         if self.noise is not None:
             w, (low, high) = self.grid.windows, self.ends
             at_queries = self.noise.at(w * lengths[..., None]).mean(axis=1)
@@ -216,33 +232,30 @@ class Elliptic:
             samples = np.concatenate([known, samples[:, w.size :]], axis=1)
         return samples
 
-    def _drawn(self, index: int, query: Floats, key: Floats, length: Floats, task: Floats) -> Floats:
-        """Samples for tasks that were drawn."""
-        sights = task @ self.stretch
+    def _samples(self, index: int, query: Floats, key: Floats, length: Floats, task: Floats) -> Floats:
+        """Samples of contexts with these queries, keys k with their lengths, and directions B q of their tasks."""
+        xp, d, k = self.xp, self.problem.d, len(self.sight)
+        sights, start = task @ self.stretch, np.eye(d)[0]
         size = np.linalg.norm(sights, axis=-1)
-        along, products = np.sum(key * sights, axis=-1), length * size
-        c = np.clip(np.divide(along, products, out=np.zeros_like(along), where=products > 0), -1.0, 1.0)
-        size, c, target = (self._moved(part)[:, None] for part in (size, c, np.sum(task * query, axis=-1)))
+        along = np.where(length[:, None] > 0, key / np.maximum(length, TINY)[:, None], start)
+        c = np.clip(np.sum(along * sights, axis=-1) / np.maximum(size, TINY), -1.0, 1.0)
+        seen = along @ self.sight.T
+        rest = (np.sum(self.sight**2) - np.sum(seen * seen, axis=-1)) / (1 if self.normal else d - 1)
+        size, c, rest, z0 = (self._moved(part)[:, None] for part in (size, c, rest, np.sum(task * query, axis=-1)))
+        seen, target = self._moved(seen)[:, None], self._moved(query @ self.lens)[:, None]
 
         def values(t: Array, s: Array) -> list[Array]:
-            z = size * (c * t + self.xp.sqrt(1 - c * c) * s)
-            links = zip(self.ridge.links(z, self.xp), self.ridge.links(target, self.xp), strict=True)
-            return [h - at for h, at in links]
+            linear = [1 - t, 0 * t + 1 if self.normal else 1 - t * t] if self.linear_share else []
+            z = size * (c * t + xp.sqrt(1 - c * c) * s)
+            return linear + [h - at for h, at in zip(self.links(z), self.links(z0), strict=True)]
 
-        return to_host(drawn(self._sums(index, length, values), self.grid, self.xp))
-
-    def _averaged(self, index: int, query: Floats, key: Floats, length: Floats, task: Floats) -> Floats:
-        """Samples where tasks are linear and their directions averaged; no task is needed."""
-        xp, d = self.xp, self.problem.d
-        G, start = self.sight, np.eye(d)[0]
-        seen = np.where(length[:, None] > 0, key / np.maximum(length, np.finfo(float).tiny)[:, None], start) @ G.T
-        rest = (np.sum(G * G) - np.sum(seen * seen, axis=-1)) / (1 if self.normal else d - 1)
-        seen, target, rest = (self._moved(part)[:, None] for part in (seen, query @ self.lens, rest))
-        sums = self._sums(index, length, lambda t, s: [1 - t, 0 * t + 1 if self.normal else 1 - t * t])
-        at, twice = rungs(sums, self.grid, xp)
-        S = at[:, :, 0]
-        away = (1 - at[:, :, 1] / S)[:, :, None] * seen - target
-        bias = xp.sum(away * away, axis=-1) + rest * twice[:, :, 2] / S**2
+        at, twice = rungs(self._sums(index, length, values), self.grid, xp)
+        S, first = at[:, :, 0], 3 if self.linear_share else 1
+        bias = (1 - self.linear_share) * xp.sum((at[:, :, first:] / S[:, :, None]) ** 2, axis=-1)
+        if self.linear_share:
+            away = (1 - at[:, :, 1] / S)[:, :, None] * seen - target
+            squares = xp.sum(away * away, axis=-1) + rest * twice[:, :, 2] / S**2
+            bias = bias + self.linear_share / k * squares
         return to_host(xp.concat([twice[:, :, 0] / S**2, bias], axis=1))
 
     def _sums(self, index: int, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
