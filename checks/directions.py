@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import lipverify as lv
-from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
+from lipverify.claims import Source, agree, bound, claim, exponent, identity, per_profile
 
 Value = tuple[float, float]
 
@@ -43,6 +43,49 @@ def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> d
     problems = [lv.Problem(d=d, n=n, law=lv.laws.Cosine(L=each), sigma=sigma) for each in (L, larger)]
     (one, error), (other, further) = (certified_window(problem).value for problem in problems)
     return {"change": (other - one, (error + further) * (1 + 1e-15) + 1e-15 * abs(other - one)), "at": (one, error)}
+
+
+def local_elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
+    """d log w* / d log of L, n and sigma at sigma = 1, as exact derivatives."""
+    moves = lv.sensitivity(lv.optimal_window(lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=1.0)))
+    found = {"L": moves.window_L, "n": moves.window_n, "sigma": moves.window_sigma}
+    return {name: (float(value), moves.window_error) for name, value in found.items() if value is not None}
+
+
+def attention_slope(n: int, kept: float = 1.0) -> Value:
+    """Terms left of d/dw sum_i a_i^2 = sum_ij a_i a_j (a_i - a_j) (t_i - t_j), weights and scores of n tokens free symbols.
+
+    Over the common denominator that g_i = e^(w t_i) leave, both sides are polynomials; `kept` scales the stated side.
+    """
+    import sympy
+
+    g, t = sympy.symbols(f"g:{n}"), sympy.symbols(f"t:{n}")
+    # d g_i / d w = t_i g_i, so that with S = sum g both sides are polynomials over S^4
+    S, shifted = sum(g), sum(x * y for x, y in zip(g, t, strict=True))
+    slope = 2 * sum(x**2 * (y * S - shifted) for x, y in zip(g, t, strict=True)) * S
+    stated = sum(x * y * (x - y) * (s - r) for x, s in zip(g, t, strict=True) for y, r in zip(g, t, strict=True)) * S
+    left = sympy.Poly(slope - sympy.nsimplify(kept) * stated, *g, *t)
+    return float(sum(1 for coefficient in left.coeffs() if coefficient != 0)), 0.0
+
+
+def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:
+    """w* of an even law at a share of the noise at which w = 0 ceases to be a minimum, sigma^2 = (share) x threshold."""
+    from lipverify.loss.exact.zonal.spectrum import spectrum_of
+
+    even = lv.laws.law_named(law, L=L)
+    spectrum = spectrum_of(even, d, 64)
+    threshold = 2 * n * (1 - 2 / n) * float(spectrum.k[1]) / (d + 2) - spectrum.total
+    return window(law, d, n, L, math.sqrt(share * threshold))
+
+
+def tokens(law: str, d: int, n: float, sigma: float = 1.0) -> Value:
+    """1 / E sum_i a_i^2 at w*: how many tokens the best window holds."""
+    problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=sigma)
+    best = lv.optimal_window(problem)
+    # the exponent of w in the noise is at most (d - 1) / 2, which is how an error of w* enters
+    terms = lv.loss_terms(problem.replace(sigma=1.0), best.w)
+    relative = float(terms.noise_error / terms.noise) + (d - 1) / 2 * best.w_error / best.w
+    return 1 / float(terms.noise), relative / float(terms.noise)
 
 
 EXAMPLES = Source(
@@ -184,4 +227,183 @@ claim(
     r"stationary, and a minimum if $(\sigma^2 + \mathrm{Var} f) / n > 2 (1 - 2/n) k_2 / (d + 2)$, $k_2$ the weight of the second harmonic.",
     corrected=r"$w^* > 0$ for laws with a linear part (affine, ReLU); for an even law only if its second harmonic outweighs the noise",
     **COSINE,
+)
+
+MONOTONE = (
+    r"for fixed tokens $\frac{d}{dw} \sum_i a_i^2 = \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j) \geq 0$, because $a$ rises with $t$: the noise "
+    r"$\sigma^2 \nu(w)$ never falls in $w \geq 0$, and rises where two scores differ. Write the loss of $f = L g$ as $\sigma^2 (\rho\, b(w) + "
+    r"\nu(w))$ with $\rho = L^2/\sigma^2$, and let $w_1$, $w_2$ be minimisers at $\rho_1 < \rho_2$. Add the two inequalities that say so: "
+    r"$(\rho_2 - \rho_1)(b(w_2) - b(w_1)) \leq 0$, so $b(w_2) \leq b(w_1)$; then $\nu(w_2) \geq \nu(w_1)$ by the first of them, and $w_2 \geq w_1$."
+)
+"""Why w* never falls with L and never rises with sigma, for every law that is proportional to L."""
+claim(
+    "softmax.window-directions/any-amplitude/proved",
+    identity(
+        attention_slope,
+        r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
+        twin={"kept": 0.5},
+        over={"n": (2, 3, 4)},
+    ),
+    source=SUMMARY,
+    kind="derived",
+    expected="supported",
+    title="w* never falls with L nor rises with the noise: every n, d and law f = L g",
+    statement=r"\rho_1 < \rho_2 \implies w^*(\rho_1) \leq w^*(\rho_2), \qquad \rho = L^2/\sigma^2",
+    assumes=(
+        *MODEL,
+        r"any $n \geq 2$, any covariates, any law $f = L g$; $w \geq 0$",
+        "the identity is checked as one of polynomials, tokens by tokens",
+    ),
+    finding=MONOTONE[0].upper() + MONOTONE[1:],
+)
+GRIDS = {
+    "affine": [(4, 2, 1.0), (4, 5, 1e3), (4, 20, 1.0), (1000, 2, 1e3), (1000, 5, 1.0), (10**12, 2, 1e-3), (10**12, 5, 1e-3), (10**12, 20, 1e3)],
+    "relu": [(1000, 2, 1.0), (1000, 5, 1.0), (1000, 20, 1.0), (10**12, 2, 1e-3), (10**12, 5, 1e3), (10**12, 20, 1e-3)],
+}  # fmt: skip
+"""(n, d, L / sigma): from 4 tokens to 10^12, d = 2 to 20, six decades of L / sigma; what is flat to rounding is left out."""
+for law, cells in GRIDS.items():
+    claim(
+        f"softmax.window-directions/{law}/grid",
+        *(
+            bound(
+                local_elasticities,
+                rf"\frac{{\mathrm{{d}} \log w^*}}{{\mathrm{{d}} \log {letter}}}",
+                of=name,
+                strict=True,
+                given={"law": law},
+                **edges,
+            )
+            for name, letter, edges in (
+                ("L", "L", {"low": 0, "twin": 2}),
+                ("n", "n", {"low": 0, "twin": 2}),
+                ("sigma", r"\sigma", {"high": 0, "twin": -2}),
+            )
+        ),
+        source=SUMMARY,
+        kind="stronger",
+        expected="supported",
+        over={("n", "d", "L"): cells},
+        title="w* grows with L and n and falls with the noise, from 4 tokens to 10^12",
+        assumes=(
+            *MODEL,
+            r"$n = 4$ to $10^{12}$, $d = 2$ to $20$, $L/\sigma = 10^{-3}$ to $10^3$: the cells; exact derivatives",
+        ),
+        finding=r"The two in $L$ and $\sigma$ hold for every $n$ and $d$ (`softmax.window-directions/any-amplitude/proved`). The one in $n$ is "
+        r"measured: it is 1 where noise dominates, $2/(d+2)$ (ReLU) or $2/(d+3)$ (affine) in the relevant range, and up to $2/(d-1)$ where there is "
+        r"hardly any noise and the best window holds a few tokens.",
+    )
+claim(
+    "softmax.window-directions/{law}/smoother",
+    bound(
+        elasticities,
+        r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}",
+        of="L",
+        high=0,
+        strict=True,
+        twin=-0.1,
+        instead={"low": 0, "strict": True},
+    ),
+    source=Source(
+        "A",
+        "TL;DR; In-depth insights, Attention Window",
+        "The attention window narrows for smoother functions (higher Lipschitzness); a smaller attention window is observed in settings with high "
+        "Lipschitzness (smooth functions), a larger window with low Lipschitzness (rougher functions)",
+    ),
+    kind="convention",
+    expected="refuted",
+    over={"law": ("affine", "relu"), "d": (2, 3, 5, 8), "n": 1000, "L": 1.0},
+    title="the window narrows for smoother functions, smoother in the usual sense",
+    statement=r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L} < 0",
+    assumes=(*MODEL, r"$n = 1000$, $L = \sigma = 1$; smoother: a smaller Lipschitz constant"),
+    finding="A large Lipschitz constant means a rough function. What the summary says of the number is right, what it says in words is its opposite.",
+    corrected="the window narrows for rougher functions (higher Lipschitzness) and widens for smoother ones",
+)
+NEAREST = {"affine": {"held": "4/(d + 3)"}, "relu": {"held": "3/(d + 2)"}}
+HELD = r"1 / \mathbb{E} \sum_i a_i^2"
+COUNTED = (
+    *MODEL,
+    rf"the tokens that a window holds: ${HELD}$, 1 for the nearest neighbour and $n$ for the plain average; $L = \sigma = 1$",
+)
+claim(
+    "softmax.window-directions/{law}/tokens",
+    exponent(tokens, HELD, equals="held"),
+    source=EXAMPLES,
+    kind="sharp",
+    expected="supported",
+    over={"law": NEAREST, "d": (2, 3, 5)},
+    title="how many tokens the best window holds",
+    assumes=COUNTED,
+    finding=r"The noise at $w^*$ is $\sigma^2$ over that number, and a fixed share of the loss: so the number is $\Theta(\Lambda^q)$ with $q$ the rate at which "
+    r"the loss falls, $3/(d+2)$ (ReLU) and $4/(d+3)$ (affine).",
+)
+claim(
+    "softmax.window-directions/{law}/nearest-neighbour",
+    exponent(tokens, HELD, high="0", sharp="held"),
+    source=EXAMPLES,
+    kind="convention",
+    expected="refuted",
+    over={"law": NEAREST, "d": (2, 3, 5)},
+    title="as n grows, the best window holds a bounded number of tokens",
+    assumes=COUNTED,
+    finding=r"$w^* \to \infty$ as the slide says, and the window shrinks to the query; but it shrinks more slowly than tokens fill it. To choose the "
+    r"nearest neighbour is never best as $n \to \infty$ at fixed $\sigma > 0$: it leaves the noise of one label, $\sigma^2$.",
+    corrected=r"the best window holds $\Theta(\Lambda^{3/(d+2)})$ tokens (ReLU), $\Theta(\Lambda^{4/(d+3)})$ (affine): more and more",
+)
+claim(
+    "softmax.window-directions/affine/nearest-neighbour/noiseless",
+    exponent(tokens, HELD, ray=(1e6, 1e18, 9), high="0", sharp="2/(d + 1)", given={"law": "affine", "sigma": 0.0}),
+    source=EXAMPLES,
+    kind="convention",
+    expected="refuted",
+    over={"d": (5, 8)},
+    title="without noise the best window holds a bounded number of tokens",
+    assumes=(
+        *MODEL,
+        rf"the tokens that a window holds: ${HELD}$; $\sigma = 0$, affine law, $n \to \infty$; $d = 5, 8$",
+    ),
+    finding=r"Averaging is worth it without any noise: the first-order error $\langle \nabla f, x_i - x \rangle$ of a single token is of order $w^{-1/2}$ and has "
+    r"either sign, what is left of its average over the window is a variance of order $w^{-1 + (d-1)/2} / n$, and beside it stands the curvature, $w^{-2}$. They "
+    r"balance at $w \propto n^{2/(d+1)}$, where the window holds $n^{2/(d+1)}$ tokens, for $d > 3$; in the plane the variance falls with $w$ and a "
+    "bounded number is best.",
+    corrected=r"$\Theta(n^{2/(d+1)})$ tokens for the affine law and $d > 3$, a bounded number for $d = 2$",
+)
+ORIGIN = {
+    "source": EXAMPLES,
+    "assumes": (
+        *MODEL,
+        r"even laws: $k_1 = 0$; $\sigma^2$ one percent above and below the threshold, where that is positive",
+    ),
+}
+SHARES = {("law", "L"): (("quadratic", 1.0), ("cosine", 3.0)), "d": (2, 3, 5), "n": (20, 10**6)}
+claim(
+    "softmax.window-directions/even/threshold",
+    bound(about_threshold, "w^*", equals=0, within="1e-15", twin={"share": 0.99}, over={**SHARES, "share": 1.01}),
+    bound(about_threshold, "w^*", low=0, strict=True, twin={"share": 1.01}, over={**SHARES, "share": 0.99}),
+    kind="stronger",
+    expected="supported",
+    title="the noise at which attention on an even law becomes the plain average",
+    statement=r"w^* = 0 \iff \frac{\sigma^2 + \mathrm{Var} f}{n} \geq \left(1 - \frac{2}{n}\right) \frac{2 k_2}{d + 2}",
+    finding=r"$k_2$ is the weight of the second harmonic. A linear part makes some attention better than none; an even law has none, and $w = 0$ is "
+    r"stationary with this sign of its curvature. So 'no signal, average the noise' is not a limit for such laws: $w^* = 0$ from a finite $\sigma$ on.",
+    **ORIGIN,
+)
+claim(
+    "softmax.window-directions/cosine/threshold/fast",
+    bound(
+        about_threshold,
+        "w^*",
+        equals=0,
+        within="1e-15",
+        twin=1,
+        instead={"low": "10", "high": "11"},
+        over={"law": "cosine", "L": 6.0, "d": 2, "n": 1000, "share": 1.01},
+    ),
+    kind="stronger",
+    expected="refuted",
+    title="the same threshold for every even law",
+    statement=r"w^* = 0 \text{ from } \sigma^2 = 2 n (1 - 2/n) k_2 / (d + 2) - \mathrm{Var} f \text{ on}",
+    finding=r"$\cos 6 z$ has most of its weight in higher harmonics: beyond the threshold $w = 0$ is a minimum, but the least loss is far from it, at $w^* = 10.4$; "
+    "as the noise grows the window jumps to 0.",
+    corrected=r"the threshold is where $w = 0$ becomes a local minimum; where the second harmonic carries most of $\mathrm{Var} f$ it is the global one",
+    **ORIGIN,
 )

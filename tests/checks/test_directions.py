@@ -1,0 +1,57 @@
+"""What narrows the window: derivatives against differences, an identity in numbers, a threshold from its curvature."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lipverify import Problem, loss_terms
+from lipverify.laws import Cosine
+from tests.checks.files import functions_of
+
+DIRECTIONS = functions_of("directions.py")
+
+
+def test_exact_derivatives_are_limits_of_differences() -> None:
+    exact, differences = (of("affine", 3, 1000, 1.0) for of in (DIRECTIONS.local_elasticities, DIRECTIONS.elasticities))
+    for name, (slope, error) in exact.items():
+        # over a factor of two: the mean of a slope that moves by a few percent
+        assert differences[name][0] == pytest.approx(slope, rel=0.1)
+        assert error < 1e-4
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_the_slope_of_the_noise_is_that_of_drawn_tokens(n: int) -> None:
+    t, w, step = np.random.default_rng(n).uniform(-1, 1, n), 3.0, 1e-6
+
+    def attention(at: float) -> np.ndarray:
+        g = np.exp(at * t)
+        return g / g.sum()
+
+    a = attention(w)
+    stated = float(np.sum(np.outer(a, a) * np.subtract.outer(a, a) * np.subtract.outer(t, t)))
+    slope = (np.sum(attention(w + step) ** 2) - np.sum(attention(w - step) ** 2)) / (2 * step)
+    assert slope == pytest.approx(stated, rel=1e-7)
+    assert stated > 0
+    assert DIRECTIONS.attention_slope(2) == (0.0, 0.0)
+    assert DIRECTIONS.attention_slope(2, kept=0.5)[0] > 0
+
+
+def test_a_loss_is_flat_at_its_threshold() -> None:
+    """At 0.9 of it the loss falls from w = 0, at 1.1 it rises, and at twice the noise no window is better."""
+    d, n, law = 3, 1000, Cosine(L=1.0)
+    assert DIRECTIONS.about_threshold("cosine", 1.0, d, n, 2.0) == (0.0, 0.0)
+    w, error = DIRECTIONS.about_threshold("cosine", 1.0, d, n, 0.9)
+    assert w > 100 * error > 0
+    from lipverify.loss.exact.zonal.spectrum import spectrum_of
+
+    spectrum = spectrum_of(law, d, 64)
+    threshold = 2 * n * (1 - 2 / n) * spectrum.k[1] / (d + 2) - spectrum.total
+    for share, sign in ((0.9, -1), (1.1, +1)):
+        terms = loss_terms(Problem(d=d, n=n, law=law, sigma=float(share * threshold) ** 0.5), np.array([0.0, 0.01]))
+        assert sign * np.diff(terms.total)[0] > np.sum(terms.total_error)
+
+
+def test_the_best_window_of_two_tokens_holds_between_one_and_two() -> None:
+    held, error = DIRECTIONS.tokens("affine", 3, 2)
+    assert 1 < held - error < held + error < 2
