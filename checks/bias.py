@@ -2,6 +2,7 @@ r"""Proof sketch: Omega(L^2 / w^2) < B(w) < Theta(L^2 / w + L^2 / n)."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import lipverify as lv
@@ -27,6 +28,20 @@ def bias_at(law: str, d: int, n: float, w: float) -> Value:
     """B / L^2, exactly."""
     terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), w)
     return float(terms.bias), float(terms.bias_error)
+
+
+def over_leading(law: str, d: int, w: float) -> Value:
+    """B over its leading term C L^2 / w^beta, which SymPy derives; L = 1."""
+    value, error = bias(law, d, w)
+    term = leading_bias(law, d) * w ** -float(lv.leading(lv.laws.law_named(law)).beta)
+    return value / term, (error + 1e-13 * value) / term
+
+
+@cache
+def leading_bias(law: str, d: int) -> float:
+    """C at L = 1."""
+    constant = lv.leading(lv.laws.law_named(law), d).bias_constant
+    return float(constant.subs({symbol: 1 for symbol in constant.free_symbols}).evalf(20))
 
 
 def sampled_curve(law: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
@@ -103,13 +118,34 @@ claim(
     expected="supported",
     **IN_RANGE,
 )
+EVEN = {"cosine": {"beta": "2"}, "quadratic": {"beta": "2"}}
+"""Smooth laws with w^-2 as well: the slides' other classes."""
+claim(
+    "softmax.bias-lower/{law}/sharp",
+    exponent(bias, "B / L^2", along="w", ray=RAY, equals="-beta"),
+    kind="sharp",
+    expected="supported",
+    **IN_RANGE | {"over": {"law": EVEN, "d": (2, 3, 5)}},
+)
+claim(
+    "softmax.bias-lower/{law}/constant",
+    bound(over_leading, r"B \big/ \frac{C L^2}{w^\beta}", along="w", ray=(1e2, 1e7, 9), equals=1, within=0.001),
+    kind="sharp",
+    expected="supported",
+    title="the constant of the bias",
+    statement=r"B(w) \sim C L^2 w^{-\beta}",
+    finding=r"$C$ as `lipverify.leading` derives it: $\frac{(d-1)^2}{12 d}$ for the affine law. For a smooth law it is a quarter of the mean square of the "
+    r"Laplacian of $f$ on the sphere; for the ReLU law it comes from the kink.",
+    **{name: value for name, value in IN_RANGE.items() if name != "over"},
+    over={"law": {**LAWS, **EVEN}, "d": (2, 5)},
+)
 claim(
     "softmax.bias-upper/{law}/every-window",
     exponent(bias_beyond, "B / L^2", ray=(1e2, 1e8), high="-min(1, 3/(d - 1))", sharp="-2/(d - 1)"),
     source=SKETCH,
     kind="stronger",
     expected="refuted",
-    over={"law": "affine", "d": DIMENSIONS},
+    over={"law": {"affine": {}, "quadratic": {}}, "d": DIMENSIONS},
     statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
     assumes=(*ASSUMED, r"$n \to \infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
     finding=r"Printed without a range, the bound fails for $d \geq 4$: once $w \gg n^{2/(d-1)}$ attention picks the nearest "

@@ -257,3 +257,18 @@ claim(
     "without an offset softmax attention never overtakes linear attention for good.",
     corrected=LINEAR,
 )
+claim(
+    "linear-attention.floor/{law}/{reading}/advantage",
+    exponent(advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", equals="p - q", over={"d": (2, 3, 5)}),
+    source=SUMMARY,
+    kind="sharp",
+    expected="supported",
+    over={("law", "reading"): CLASSES},
+    title="How far softmax attention gets ahead of linear attention, as a rate",
+    assumes=MODEL,
+    finding={
+        "affine/no-offset/*": r"Here it falls behind, like $n^{1 - 4/(d+3)}$: linear attention averages all $n$ labels for one linear function.",
+        "*": r"Linear attention keeps its floor, so the advantage is the whole rate of softmax attention, $n^{-3/(d+2)}$ (ReLU) and $n^{-4/(d+3)}$ "
+        r"(affine with an offset). It tends to none as $d$ grows.",
+    },
+)
