@@ -41,7 +41,7 @@ def over_leading(law: str, d: int, w: float) -> Value:
 def leading_bias(law: str, d: int) -> float:
     """C at L = 1."""
     constant = lv.leading(lv.laws.law_named(law), d).bias_constant
-    return float(constant.subs({symbol: 1 for symbol in constant.free_symbols}).evalf(20))
+    return float(constant.subs(dict.fromkeys(constant.free_symbols, 1)).evalf(20))
 
 
 def sampled_curve(law: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:

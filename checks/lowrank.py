@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, per_profile
+import lipverify as lv
+from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, exponent, per_profile
 
 Value = tuple[float, float]
 
@@ -32,6 +33,24 @@ def searched(covariates: str, case: str, d: int, k: int, contexts: int, seed: in
         "ratio": found.ratio,
         "loss": (found.loss, found.loss_error),
         "M": found.M,
+    }
+
+
+def best_loss(m: int, n: float) -> Value:
+    """The least loss over w of linear tasks on the unit sphere of R^m, sigma = 1."""
+    found = lv.optimal_window(lv.Problem(d=m, n=n, law=lv.laws.Linear(), sigma=1.0))
+    return found.loss, found.loss_error
+
+
+def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
+    """The loss at c BB^T on the product of spheres in R^d, by the block reduction, and at c on the sphere of R^k."""
+    from lipverify.loss.block import block_terms
+    from lipverify.problem.named import low_rank_problem
+
+    small = lv.loss_terms(lv.Problem(d=k, n=n, law=lv.laws.Linear(), sigma=0.5), c)
+    whole = block_terms(low_rank_problem("product", d, k, n, 0.5), c, 0.0)
+    return {
+        name: (float(terms.total), float(terms.total_error)) for name, terms in (("in R^d", whole), ("in R^k", small))
     }
 
 
@@ -171,3 +190,56 @@ def on(covariates: str, pairs: Any) -> None:
 
 on("sphere", PAIRS)
 on("product", WIDE)
+
+PART_II = Source(
+    "S",
+    "Results Part II: Softmax Attn Learns Attn Window Direction",
+    r"Interesting case: $k \ll d$, then learning $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax "
+    r"attention should depend only on projections of the input onto $\mathrm{col}(\mathbf{B})$",
+)
+SAVED = (
+    COVARIATES["product"],
+    r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$, $\sigma = 1$, $n \to \infty$",
+)
+claim(
+    "lowrank.dimension/learned",
+    exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals="-4/(m + 3)", over={"m": (2, 3)}),
+    source=PART_II,
+    kind="derived",
+    expected="supported",
+    title="the rate after learning col(B), whatever d",
+    statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
+    assumes=(*SAVED, "$m = k$"),
+    agrees=agree(
+        projected,
+        projected,
+        r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
+        of=("in R^d", "in R^k"),
+        over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)},
+    ),
+    finding=r"With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels see $\mathbf{B}^\top x$ alone: the problem is that of the sphere in $\mathbb{R}^k$, to the last "
+    r"digit, and $d$ is gone.",
+)
+claim(
+    "lowrank.dimension/not-learned",
+    exponent(
+        best_loss,
+        r"\min_w \mathcal{L}(w \mathbf{I})",
+        low="-4/(m + 2)",
+        strict=True,
+        sharp="-4/(m + 3)",
+        over={"m": (3, 5, 8)},
+    ),
+    source=PART_II,
+    kind="derived",
+    expected="supported",
+    title="without learning col(B) the rate is that of d dimensions",
+    statement=r"\min_w \mathcal{L}(w \mathbf{I}) = \Theta\left(n^{-4/(d+3)}\right) \gg n^{-4/(k+3)} \quad \text{for every } k < d",
+    assumes=(
+        COVARIATES["sphere"],
+        *SAVED[1:],
+        r"$\mathbf{M} = w \mathbf{I}$, $m = d$: no direction is preferred; $k = d - 1$ is the nearest case",
+    ),
+    finding=r"$\mathbf{M} = w \mathbf{I}$ does not see which $\mathbf{B}$ it is, and its loss is that of linear tasks in all of $\mathbb{R}^d$. The reduction is drastic: for an error "
+    r"$\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens, and $\epsilon^{-(k+3)/4}$ once the columns are known.",
+)
