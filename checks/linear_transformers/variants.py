@@ -1,0 +1,155 @@
+r"""Decays, causal masks and gates: which of them keep the linear model of Theorem 4.1, in exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from lipverify.claims import Source, claim, identity
+
+Value = tuple[float, float]
+DECAY, RANGE = Fraction(1, 2), 9
+"""The decay of a key by one place, and the largest entry of what is drawn."""
+
+
+def attended(kind: str, keys: Any, token: Any, place: int) -> Any:
+    """The moments sum_j c_j e_j e_j^T that a token at a place sees of the keys (n, d + 1); the query stands at place n.
+
+    "plain": c_j = 1. "decay": c_j = gamma^(n-1-j), the same for every token. "retention": gamma^(place-j) for the keys up to
+    it, the causal mask of RetNet. "gated keys": 1 / (1 + <x_j, 1>^2). "gated": that times a gate of the token's own,
+    as gated linear attention and selective state spaces have one.
+    """
+    n = len(keys)
+    weights = {
+        "plain": [Fraction(1)] * n,
+        "decay": [DECAY ** (n - 1 - j) for j in range(n)],
+        "retention": [DECAY ** (place - j) if j <= place else Fraction(0) for j in range(n)],
+        "gated keys": [gate(key) for key in keys],
+        "gated": [gate(key) * gate(token) for key in keys],
+    }[kind]
+    return sum(c * np.outer(key, key) for c, key in zip(weights, keys, strict=True))
+
+
+def gate(token: Any) -> Fraction:
+    """1 / (1 + (sum of the entries of x)^2), a gate in (0, 1] that is a fraction."""
+    return 1 / (1 + Fraction(sum(token[:-1])) ** 2)
+
+
+def forward(kind: str, context: Any, query: Any, layers: Any) -> tuple[Any, Any]:
+    """The tokens (n, d + 1) and the query (d + 1,) after all layers; the query is never a key."""
+    for P, Q in layers:
+        every = [*context, query]
+        moved = [e + P @ attended(kind, context, e, place) @ Q @ e for place, e in enumerate(every)]
+        context, query = np.stack(moved[:-1]), moved[-1]
+    return context, query
+
+
+def drawn(d: int, n: int, layers: int, seed: int) -> tuple[Any, Any, Any, Any]:
+    """A context (n, d + 1), two queries (d + 1,) with label 0, and layers of full weights: integers as objects."""
+    from lipverify.foundation.streams import generator
+
+    random, size = generator(seed, f"variants/{d}/{n}/{layers}", 0), d + 1
+
+    def draw(*shape: int) -> Any:
+        return random.integers(1, RANGE, shape, endpoint=True).astype(object)
+
+    queries = [np.append(draw(d), np.asarray([0], dtype=object)) for _ in range(2)]
+    return draw(n, size), *queries, [(draw(size, size), draw(size, size)) for _ in range(layers)]
+
+
+def shared(kind: str, d: int, n: int, layers: int, seed: int, model: str = "its own") -> Value:
+    """Entries of the tokens and the query that miss one linear map: that of the recursion on the query's moments."""
+    from lipverify.linear_transformer import Layer
+    from lipverify.linear_transformer.implicit import advance, start
+
+    context, query, _, weights = drawn(d, n, layers, seed)
+    # every token is T e with one T if all see the same moments, which then are T G T^T at the next layer
+    gram = attended("plain" if model == "undecayed" else kind, context, query, n)[None]
+    state = start(gram)
+    for P, Q in weights:
+        state = advance(state, gram, Layer(P[None], Q[None]))
+    last = np.vstack(forward(kind, context, query, weights))
+    return float(np.count_nonzero(last - np.vstack([context, query]) @ state.map[0].T)), 0.0
+
+
+def additive(kind: str, d: int, n: int, layers: int, seed: int) -> Value:
+    """Whether y_t at x_t = x + x' is that at x and that at x' together: the number of entries of the query that differ."""
+    context, one, other, weights = drawn(d, n, layers, seed)
+    ends = [forward(kind, context, query, weights)[1] for query in (one, other, one + other)]
+    return float(np.count_nonzero(ends[0] + ends[1] - ends[2])), 0.0
+
+
+REBUTTAL = Source(
+    "V",
+    "Rebuttal 1, attention variants",
+    "we believe our Theorem 4.1/4.2 would generalize to the linear version of RetNet, but would not generalize to SSM and GLA (because SSM is "
+    "time-varying and GLA has nonlinearities in the form of gates)",
+)
+SIZES = {("d", "n", "layers"): ((1, 2, 2), (2, 3, 2), (2, 4, 3))}
+EXACT: dict[str, Any] = {"over": SIZES, "method": "rational", "grade": "bounded"}
+DRAWN = r"integers from 1 to 9 for weights, tokens and query; exact arithmetic; decay $\gamma = \frac12$ a place"
+LINEAR = r"y_t^L(x + x') - y_t^L(x) - y_t^L(x')"
+SHARED = r"\#\{e^L \neq T e\}"
+
+claim(
+    "lt.attention-variants/decay",
+    identity(shared, SHARED, twin={"model": "undecayed"}, given={"kind": "decay"}, **EXACT),
+    source=REBUTTAL,
+    kind="convention",
+    expected="supported",
+    title="with decaying keys every token is still one linear map of itself",
+    statement=r"x_i^l = M^l x_i + u^l y_i, \quad y_i^l = a^l y_i - \langle w^l, x_i \rangle, \quad G = \sum_j \gamma^{n-j} e_j e_j^\top",
+    assumes=(DRAWN, "the decay depends on the key alone; no mask"),
+    finding=r"Theorem 4.1 word for word, with $\sum_j \gamma^{n-j} e_j e_j^\top$ for the moments: $G$ enters the recursion as a matrix, whichever it is.",
+)
+claim(
+    "lt.attention-variants/retention/prediction",
+    identity(additive, LINEAR, twin={"kind": "gated"}, given={}, **{**EXACT, "over": {**SIZES, "kind": "retention"}}),
+    source=REBUTTAL,
+    kind="convention",
+    expected="supported",
+    title="RetNet's prediction is linear in the query",
+    statement=r"y_t^L = -\langle w^L, x_t \rangle \text{ with } w^L \text{ of the context alone}",
+    assumes=(DRAWN, r"causal mask: token $i$ sees the keys $j \leq i$ with weights $\gamma^{i-j}$"),
+    finding=r"A layer takes every token to $(I + P G_i Q) e_i$, and $G_i$ does not contain the query. So what the theorems conclude for the prediction "
+    r"holds: a linear model at every layer, and no even target (Theorem 4.2 rests on that).",
+)
+claim(
+    "lt.attention-variants/retention/shared-model",
+    identity(
+        shared,
+        SHARED,
+        twin={"model": "undecayed"},
+        instead={"kind": "decay"},
+        **{**EXACT, "over": {**SIZES, "kind": "retention"}},
+    ),
+    source=REBUTTAL,
+    kind="convention",
+    expected="refuted",
+    title="with a causal mask all tokens share one linear model",
+    statement=r"x_i^l = M^l x_i + u^l y_i \text{ with one } (M^l, u^l, a^l, w^l) \text{ for every token}",
+    assumes=(DRAWN, r"causal mask: token $i$ sees the keys $j \leq i$ with weights $\gamma^{i-j}$"),
+    finding=r"Under a mask each place has moments $G_i$ of its own: already after one layer $T_i = I + P G_i Q$ differs from place to place, and "
+    r"Lemma 4.3's recursion, which needs $\sum_j e_j^l e_j^{l\top} = T G T^\top$, is lost. The same holds of a causal mask without a decay.",
+    corrected=r"one linear model for each place, $T_i^{l+1} = (I + P G_i^l Q) T_i^l$ with $G_i^l = \sum_{j \leq i} \gamma^{i-j} T_j^l e_j e_j^\top T_j^{l\top}$",
+)
+claim(
+    "lt.attention-variants/gated",
+    identity(
+        additive,
+        LINEAR,
+        twin={"kind": "gated keys"},
+        instead={"kind": "gated keys"},
+        **{**EXACT, "over": {**SIZES, "kind": "gated"}},
+    ),
+    source=REBUTTAL,
+    kind="stronger",
+    expected="refuted",
+    title="with a gate that sees the query the prediction is linear in it",
+    assumes=(DRAWN, r"weights $g(x_j) g(x_i)$ with $g(x) = 1 / (1 + (\sum_k x(k))^2)$"),
+    finding="As the rebuttal says of gated linear attention: a gate of the token itself multiplies what it reads, and the prediction is no longer linear in "
+    r"$x_t$. Gates of the keys alone would do no harm: they only weigh the moments.",
+    corrected="linear exactly as long as no weight depends on the query's own entries; gates of the keys alone keep it",
+)
