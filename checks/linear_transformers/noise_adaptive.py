@@ -78,6 +78,31 @@ def distance(d: int, level: int, order: Order, n: float, fixed: str = "no", swap
     }
 
 
+def elsewhere(sigma_1: float, sigma_2: float, level: int, n: float, d: int = 1) -> Value:
+    """The root of E |w - w_ridge|^2 / d at one of two other levels, exactly."""
+    from lipverify.linear_transformer.theory import noise_adaptive as theory
+
+    model, sigma = theory.TwoLevels(sigma_1, sigma_2), (sigma_1, sigma_2)[level - 1]
+    found = theory.difference(d, n, sigma, -model.c, model.v / n, "yx-yy")
+    root = found.square**0.5
+    return root, found.square_error / root / 2
+
+
+def correlated(sigma_1: float, sigma_2: float, kappa: float) -> Value:
+    """The least over r of max_k |r (lambda_k + s) - 1| for covariances with eigenvalues 1 and kappa, at the worse level.
+
+    In the limit the two layers give r_i alpha at level i, r_i = c (1 + v s_i) being any two numbers; ridge is alpha / (lambda + s).
+    """
+    from scipy.optimize import linprog
+
+    worse = 0.0
+    for s in (sigma_1**2, sigma_2**2):
+        rows = [(sign * (eigenvalue + s), -1.0) for eigenvalue in (1.0, kappa) for sign in (1, -1)]
+        found = linprog((0.0, 1.0), A_ub=rows, b_ub=[1.0, -1.0] * 2, bounds=[(None, None), (0, None)])
+        worse = max(worse, float(found.fun))
+    return worse, 1e-12
+
+
 def every_number(order: Order, d: int, level: int, n: int) -> Value:
     """K over the limit of n E |w - w_ridge|^2 / d, where that is at most K for every number of tokens from n on."""
     from lipverify.linear_transformer.theory.every import ridge_constant
@@ -326,4 +351,38 @@ claim(
     statement=rf"{ROOT} \leq 0.1 \text{{ at }} n = 10^8 \text{{ with }} \omega_{{yx}} = v/n, \ \omega_{{yy}} = -c",
     assumes=(*ASSUMED, AT),
     corrected=r"$\omega_{yx} = -c$ and $\omega_{yy} = v/n$; exchanged, $w \to cv\sigma^2 \alpha$, which even has the wrong sign",
+)
+claim(
+    "lt.noise-adaptive/limit/other-levels",
+    exponent(elsewhere, ROOT, ray=FAR, high="0", strict=True, sharp="-1/2"),
+    source=THEOREM,
+    kind="convention",
+    expected="supported",
+    over={("sigma_1", "sigma_2"): ((1.0, 3.0), (0.0, 1.0), (0.1, 10.0)), "level": (1, 2)},
+    title="the two layers tend to ridge at other pairs of noise levels",
+    statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}(\sigma_i^2)\|^2 \to 0 \quad (n \to \infty), \quad i = 1, 2",
+    assumes=(*ASSUMED, EACH, "exactly, for $d = 1$; the pairs of the cells"),
+    finding="The theorem names no levels. From no noise beside some to a hundred times as much the limit is the same and so is its rate; only the constant grows.",
+)
+claim(
+    "lt.noise-adaptive/correlated",
+    bound(
+        correlated,
+        r"\min_{c, v} \max_{i, k} |c (1 + v \sigma_i^2)(\lambda_k + \sigma_i^2) - 1|",
+        equals=0,
+        within=1e-9,
+        sharp="(kappa - 1)/(kappa + 1 + 2*sigma_1**2)",
+    ),
+    source=THEOREM,
+    kind="stronger",
+    expected="refuted",
+    over={("sigma_1", "sigma_2"): PAIRS[:2], "kappa": (1.1, 2.0, 10.0)},
+    title="the two layers reach ridge on correlated covariates",
+    assumes=(
+        r"$x_i \sim N(0, \mathbf{S}/n)$ with eigenvalues $\lambda_k = 1$ and $\kappa$ of $\mathbf{S}$; else as in the theorem",
+        EACH,
+    ),
+    finding=r"Ridge shrinks each direction by a factor of its own, $1/(\lambda_k + s)$; the two layers multiply $\alpha$ by one number a noise level. Two directions "
+    "are enough to tell, at a single level.",
+    corrected=r"$x \sim N(0, \mathbf{I}/n)$ is needed: with eigenvalues 1 and $\kappa$ the least relative error is $\frac{\kappa - 1}{\kappa + 1 + 2\sigma_1^2}$",
 )
