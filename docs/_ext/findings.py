@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from lipverify.claims.claim import Claim
+from lipverify.claims.ledger import weakest
 from lipverify.claims.outcomes import counts, recorded
 from lipverify.claims.registry import all_claims
 from lipverify.report.sources import quotation
@@ -36,6 +37,42 @@ class Findings(SphinxDirective):
         """The sections."""
         first = nodes.paragraph("", f"{counts(recorded(all_claims()))}.")
         return [first, *(_section(title, claims) for title, claims in findings() if claims)]
+
+
+class Printed(SphinxDirective):
+    """What a claim is judged against, word for word: the quotation of its source."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """A block quote."""
+        claim = named(self.arguments)[0]
+        return [nodes.block_quote("", nodes.paragraph("", "", *_text(quotation(claim.source))))]
+
+
+class Behind(SphinxDirective):
+    """The claims behind a finding, one id a line: kind, recorded verdict, grade, statement, and the command."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """A rubric and a field list for each."""
+        found: list[nodes.Node] = []
+        for claim in named(self.content):
+            found.append(nodes.rubric("", "", *_text(claim.title)))
+            entries = nodes.field_list()
+            told = f"{claim.expected}; {claim.kind}; {weakest(cell.grade for cell in claim.cells)}"
+            judged = ("Recorded verdict, kind, grade", [nodes.paragraph("", told)])
+            for name, body in (judged, *_entries(claim)):
+                entries += nodes.field("", nodes.field_name(text=name), nodes.field_body("", *body))
+            found.append(entries)
+        return found
+
+
+def named(ids: Iterable[str]) -> list[Claim]:
+    """The claims of these ids."""
+    known = {claim.id: claim for claim in all_claims()}
+    return [known[line.strip()] for line in ids if line.strip()]
 
 
 def _section(title: str, claims: list[Claim]) -> nodes.section:
@@ -70,4 +107,6 @@ def _text(text: str) -> Iterator[nodes.Node]:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directive."""
     app.add_directive("findings", Findings)
+    app.add_directive("printed", Printed)
+    app.add_directive("behind", Behind)
     return {"parallel_read_safe": True}

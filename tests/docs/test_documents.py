@@ -33,7 +33,8 @@ def page(tmp_path: Path, text: str) -> Path:
 def marked(path: Path) -> Any:
     """A page as a parameter, slow if its blocks are."""
     runs = any(block.runs for block in blocks(path.read_text()))
-    marks = [pytest.mark.slow] if runs and path.name not in QUICK else []
+    quick = path.name in QUICK or path.parent.name == "findings"
+    marks = [pytest.mark.slow] if runs and not quick else []
     return pytest.param(path, marks=marks, id=str(path.relative_to(ROOT)))
 
 
