@@ -261,6 +261,12 @@ GRIDS = {
     "relu": [(1000, 2, 1.0), (1000, 5, 1.0), (1000, 20, 1.0), (10**12, 2, 1e-3), (10**12, 5, 1e3), (10**12, 20, 1e-3)],
 }  # fmt: skip
 """(n, d, L / sigma): from 4 tokens to 10^12, d = 2 to 20, six decades of L / sigma; what is flat to rounding is left out."""
+SIGNS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("L", "L", {"low": 0, "twin": 2}),
+    ("n", "n", {"low": 0, "twin": 2}),
+    ("sigma", r"\sigma", {"high": 0, "twin": -2}),
+)
+"""The elasticities with their signs; none reaches 2 in size, which is where noise dominates."""
 for law, cells in GRIDS.items():
     claim(
         f"softmax.window-directions/{law}/grid",
@@ -273,11 +279,7 @@ for law, cells in GRIDS.items():
                 given={"law": law},
                 **edges,
             )
-            for name, letter, edges in (
-                ("L", "L", {"low": 0, "twin": 2}),
-                ("n", "n", {"low": 0, "twin": 2}),
-                ("sigma", r"\sigma", {"high": 0, "twin": -2}),
-            )
+            for name, letter, edges in SIGNS
         ),
         source=SUMMARY,
         kind="stronger",
@@ -367,7 +369,7 @@ claim(
     "bounded number is best.",
     corrected=r"$\Theta(n^{2/(d+1)})$ tokens for the affine law and $d > 3$, a bounded number for $d = 2$",
 )
-ORIGIN = {
+ORIGIN: dict[str, Any] = {
     "source": EXAMPLES,
     "assumes": (
         *MODEL,

@@ -74,10 +74,9 @@ def between(problems: dict[str, lv.Problem], ends: list[float], nodes: int) -> V
     terms = [lv.loss_terms(each, np.exp(x)) for each in problems.values()]
     loss = np.mean([each.total for each in terms], axis=0)
     fitted = Chebyshev.fit(x, loss, nodes - 1, domain=ends)
-    roots = [
-        float(root.real) for root in fitted.deriv().roots() if abs(root.imag) < 1e-9 and ends[0] <= root.real <= ends[1]
-    ]
-    place = min(roots, key=lambda at: float(fitted(at)))
+    roots = np.asarray(fitted.deriv().roots(), dtype=complex)
+    inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real >= ends[0]) & (roots.real <= ends[1])]
+    place = float(min(inside, key=lambda at: float(fitted(at))))
     slope = nodes**2 * max(float(np.max(each.total_error)) for each in terms) / (ends[1] - ends[0])
     return math.exp(place), math.exp(place) * slope / float(fitted.deriv(2)(place))
 

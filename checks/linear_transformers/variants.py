@@ -87,7 +87,7 @@ REBUTTAL = Source(
     "we believe our Theorem 4.1/4.2 would generalize to the linear version of RetNet, but would not generalize to SSM and GLA (because SSM is "
     "time-varying and GLA has nonlinearities in the form of gates)",
 )
-SIZES = {("d", "n", "layers"): ((1, 2, 2), (2, 3, 2), (2, 4, 3))}
+SIZES: dict[Any, Any] = {("d", "n", "layers"): ((1, 2, 2), (2, 3, 2), (2, 4, 3))}
 EXACT: dict[str, Any] = {"over": SIZES, "method": "rational", "grade": "bounded"}
 DRAWN = r"integers from 1 to 9 for weights, tokens and query; exact arithmetic; decay $\gamma = \frac12$ a place"
 LINEAR = r"y_t^L(x + x') - y_t^L(x) - y_t^L(x')"
