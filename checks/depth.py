@@ -43,6 +43,23 @@ def diameter(x: np.ndarray) -> float:
     return float(np.linalg.norm(x[:, None] - x[None], axis=-1).max())
 
 
+def odds_moved(w: float, layers: int) -> Value:
+    """How far log(b_1 / b_2) of the query's weights b on the labels moves when a third token does; in the plane."""
+
+    def weights(third: float) -> np.ndarray:
+        angles = np.array([0.3, -0.9, third, 0.0])  # three tokens, and the query
+        x, labels = np.stack([np.cos(angles), np.sin(angles)], axis=1), np.vstack([np.eye(3), np.zeros(3)])
+        for _ in range(layers):
+            scores = w * x @ x[:3].T  # the query is never a key
+            a = np.exp(scores)
+            a = a / a.sum(axis=1, keepdims=True)
+            x, labels = a @ x[:3], a @ labels[:3]
+        return np.asarray(labels[-1])
+
+    odds = [float(np.log(b[0] / b[1])) for b in map(weights, (1.5, 2.5))]
+    return abs(odds[0] - odds[1]), ROUNDING
+
+
 claim(
     "extension.depth/collapse",
     bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", twin="0.7*(1 - exp(-2*w))", method="identity",
@@ -76,3 +93,29 @@ claim(
     finding="With the token itself added, distances grow: whether tokens collapse is then a question of their directions, and of a normalisation.",
     corrected="without the residual distances shrink by a factor below one at every layer; with it they grow",
 )  # fmt: skip
+claim(
+    "extension.depth/no-kernel",
+    bound(
+        odds_moved,
+        r"|\Delta \log (b_1 / b_2)|",
+        low=0.001,
+        twin={"layers": 1},
+        method="identity",
+        grade="bounded",
+        over={"w": (1.0, 4.0), "layers": (2, 3)},
+    ),
+    source=Source(
+        "R",
+        "Global rebuttal, point 3, More layers",
+        "the covariates themselves change across layers, so a deeper transformer does not simply implement a kernel estimator with a different kernel",
+    ),
+    kind="printed",
+    expected="supported",
+    title="two layers are no kernel estimator",
+    statement=r"\hat{y} = \sum_i b_i y_i \text{ with } b_i / b_j \neq k(x_i, x) / k(x_j, x)",
+    assumes=(
+        "attention alone, values and covariates move together; three tokens and a query on the circle, the third token moves from angle 1.5 to 2.5",
+    ),
+    finding=r"What a kernel estimator gives two tokens is in proportion to $k(x_1, x)$ and $k(x_2, x)$, wherever the others are. After one layer that is so; after two the "
+    "odds depend on a third token, through what it has made of the first two.",
+)

@@ -11,6 +11,24 @@ APART = 1e-2
 """The least difference of squared distances of a pair that is compared: nearer ones lose too many digits."""
 
 
+def steepest(w: float, d: int, n: int, seed: int) -> tuple[float, float]:
+    """The largest |grad_x y-hat| over (w / 2) times the range of the labels, at drawn contexts and at two antipodes."""
+    from lipverify.foundation.streams import normals
+
+    drawn, labels = normals(seed, f"slope/{d}/{n}", 0, (200, n + 1, d)), normals(seed, f"slope/{d}/{n}", 1, (200, n))
+    contexts = [(each / np.linalg.norm(each, axis=1, keepdims=True), y) for each, y in zip(drawn, labels, strict=True)]
+    poles = np.zeros((3, d))
+    poles[0, 0], poles[1, 0], poles[2, 1] = 1, -1, 1
+    largest = 0.0
+    for tokens, y in [*contexts, (poles, np.array([1.0, -1.0]))]:
+        x, query = tokens[:-1], tokens[-1]
+        a = np.exp(w * (x @ query - np.max(x @ query)))
+        a = a / a.sum()
+        gradient = w * (a * (y - a @ y)) @ x
+        largest = max(largest, float(np.linalg.norm(gradient)) / (w / 2 * float(np.ptp(y))))
+    return largest, 1e-13
+
+
 def rate(d: int, n: int, w: float, seed: int) -> Value:
     """The c of a_i proportional to exp(-c w |x_i - x|^2), from every pair of tokens; the error is its range, rounding included.
 
@@ -62,4 +80,32 @@ claim(
     r"$e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. The proof slides write $w$ for what is $w/2$ of "
     r"$\mathbf{M} = w \mathbf{I}$: harmless for rates, a factor of two in constants.",
     corrected={"proof": r"$a_i \propto e^{-\frac{w}{2} \|x_i - x\|^2}$", "*": ""},
+)
+claim(
+    "softmax.sensitivity",
+    bound(
+        steepest,
+        r"\max |\nabla_x \hat{y}| \big/ \tfrac{w}{2} (\max_i y_i - \min_i y_i)",
+        high="1 + 1e-12",
+        twin=0.9,
+        method="identity",
+        grade="bounded",
+    ),
+    source=Source(
+        "A",
+        "In-depth insights, Lipschitz Adapt",
+        "Softmax functions could play a vital role in this adaptive behavior because their output is inherently bounded and smooth, promoting stability and preventing "
+        "the model from becoming overly sensitive to small changes in input",
+    ),
+    kind="convention",
+    expected="supported",
+    over={"w": (0.5, 7.0, 100.0), "d": (2, 5), "n": 10},
+    title="how sensitive the prediction is to the query",
+    statement=r"\min_i y_i \leq \hat{y} \leq \max_i y_i, \qquad |\nabla_x \hat{y}| \leq \tfrac{w}{2} (\max_i y_i - \min_i y_i)",
+    assumes=(
+        r"tokens in the unit ball, $\mathbf{M} = w \mathbf{I}$; drawn contexts, and two antipodes with the query across",
+    ),
+    finding=r"The prediction is a mean of labels, so it is bounded by them. Its derivative along a unit vector $e$ is $w$ times the covariance of $y_i$ and $\langle x_i, e "
+    r"\rangle$ under the attention, at most $w$ times half their ranges (Popoviciu), and two antipodes attain it. So softmax attention is as sensitive as its "
+    r"window is narrow: what keeps it stable is $w^*$, not the softmax.",
 )
