@@ -39,6 +39,16 @@ def on_waves(d: int, n: float) -> Value:
     return quotient(transferred_loss(tuned, wave), (own.loss, own.loss_error))
 
 
+def worst_waves(d: int, n: float) -> Value:
+    """The loss of the ReLU window, L = sigma = 1, on the 1-Lipschitz waves cos(k <q, x>) / k with k^2 = w*."""
+    from lipverify.optimum.transfer import transferred_loss
+
+    tuned = lv.optimal_window(problem("relu", d, n))
+    k = math.sqrt(tuned.w)
+    loss, error = transferred_loss(tuned, problem("cosine", d, n, k, k))
+    return loss / k**2, error / k**2
+
+
 CLASSES = ("affine", "relu", "cosine")
 NODES, FEWER = 14, 11
 """Nodes in log w between the windows of the classes, where a mixture has its own; fewer tell the error."""
@@ -258,4 +268,29 @@ claim(
     assumes=(*MIXTURE, r"$\sigma = 1$, $n \to \infty$ at $d = 2$"),
     finding=r"The ReLU class keeps a bias of order $w^{-3/2}$, which outlasts the $w^{-2}$ of the others: the mixture has the window of the ReLU class, "
     r"$\Theta(\Lambda^{2/(d+2)})$. On ReLU tasks that is as good as tuned, up to a constant; on smooth tasks it loses a power of $n$, slowly.",
+)
+claim(
+    "softmax.lipschitz-sufficient/worst-task",
+    exponent(worst_waves, r"\mathrm{loss} / L^2", ray=(1e3, 1e11, 9), high="-1/(d + 2)", sharp="-2/(d + 2)"),
+    exponent(
+        worst_waves, r"\mathrm{loss} / L^2", ray=(1e3, 1e11, 9), low="-3/(d + 2)", strict=True, sharp="-2/(d + 2)"
+    ),
+    source=Source(
+        "R",
+        "Review 2, strengths",
+        "I like Theorem 3.5, whose test data are any arbitrary $L$-Lipschitz task, which is pretty general ICL setting",
+    ),
+    kind="derived",
+    expected="supported",
+    over={"d": (2, 3)},
+    title="tested on the worst L-Lipschitz tasks",
+    statement=r"\Lambda^{-3/(d+2)} \ll \sup_{Lip(f) \leq L} \mathcal{L}(w^*; f) / L^2 = \mathcal{O}\left(\Lambda^{-1/(d+2)}\right)",
+    assumes=(
+        MODEL[0],
+        "pretrained on the ReLU class",
+        r"tested on $f(x) = \frac{L}{k} \cos(k \langle q, x \rangle)$ with $k^2 = w^*$",
+    ),
+    finding=r"No $L$-Lipschitz task has more: $(\sum_i a_i (f(x_i) - f(x)))^2 \leq L^2 \sum_i a_i \|x_i - x\|^2$ (Jensen), whose mean is of order $L^2/w$, and the waves that are as "
+    r"short as the window have that much. So on arbitrary tasks the upper bound of Theorem 3 that the sketch implies, $\Lambda^{-2/(d+2)}$, is sharp; the printed one, "
+    r"$\Lambda^{-1/(d+2)}$, holds with slack for every task, and there is no lower bound but the noise: a constant $f$ is $L$-Lipschitz.",
 )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lipverify import Problem, optimal_window
+from lipverify import Problem, loss_terms, optimal_window
 from lipverify.laws import Affine, Cosine, law_named
 from lipverify.loss.asymptotic import leading
 from lipverify.loss.asymptotic.transfer import mistuning_at
@@ -51,3 +51,23 @@ def test_waves_are_one_lipschitz_and_cost_more_and_more() -> None:
     own = optimal_window(Problem(d=2, n=1e3, law=Cosine(L=k), sigma=k))
     # the noise of cos(k z) / k is that of any law: it does not see the amplitude
     assert tuned.noise < factors[0] * own.loss / k**2 < tuned.noise + 1 / k**2
+
+
+def test_the_window_of_a_mixture_lies_between_those_of_its_classes() -> None:
+    """And there its mean loss is least: a percent to either side it is larger."""
+    found = SUFFICIENT.mixed(3, 1000.0, sigma=0.3)
+    here = [Problem(d=3, n=1000, law=law_named(law), sigma=0.3) for law in SUFFICIENT.CLASSES]
+    windows = [optimal_window(each).w for each in here]
+    w, error = found["w"]
+    assert min(windows) < w < max(windows)
+    assert error < 1e-6 * w
+    low, least, high = np.mean([loss_terms(each, w * np.array([0.99, 1.0, 1.01])).total for each in here], axis=0)
+    assert least < min(low, high)
+    for law in SUFFICIENT.CLASSES:
+        assert 1 <= found[f"mixture on {law}"][0] < 1.1
+
+
+def test_the_worst_waves_cost_between_the_noise_and_the_bound_of_jensen() -> None:
+    tuned = optimal_window(Problem(d=2, n=1e4, law=law_named("relu"), sigma=1.0))
+    # E sum a_i |x_i - x|^2 is about (d - 1) / w
+    assert tuned.noise < SUFFICIENT.worst_waves(2, 1e4)[0] < tuned.noise + 1.1 / tuned.w
