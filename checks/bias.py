@@ -122,10 +122,12 @@ EVEN = {"cosine": {"beta": "2"}, "quadratic": {"beta": "2"}}
 """Smooth laws with w^-2 as well: the slides' other classes."""
 claim(
     "softmax.bias-lower/{law}/sharp",
-    exponent(bias, "B / L^2", along="w", ray=RAY, equals="-beta"),
+    exponent(bias, "B / L^2", along="w", ray=(30, 1e10, 9), equals="-beta"),
     kind="sharp",
     expected="supported",
-    **IN_RANGE | {"over": {"law": EVEN, "d": (2, 3, 5)}},
+    source=SKETCH,
+    assumes=MANY,
+    over={"law": EVEN, "d": (2, 3, 5)},
 )
 claim(
     "softmax.bias-lower/{law}/constant",
@@ -136,22 +138,26 @@ claim(
     statement=r"B(w) \sim C L^2 w^{-\beta}",
     finding=r"$C$ as `lipverify.leading` derives it: $\frac{(d-1)^2}{12 d}$ for the affine law. For a smooth law it is a quarter of the mean square of the "
     r"Laplacian of $f$ on the sphere; for the ReLU law it comes from the kink.",
-    **{name: value for name, value in IN_RANGE.items() if name != "over"},
+    source=SKETCH,
+    assumes=MANY,
     over={"law": {**LAWS, **EVEN}, "d": (2, 5)},
 )
-claim(
-    "softmax.bias-upper/{law}/every-window",
-    exponent(bias_beyond, "B / L^2", ray=(1e2, 1e8), high="-min(1, 3/(d - 1))", sharp="-2/(d - 1)"),
-    source=SKETCH,
-    kind="stronger",
-    expected="refuted",
-    over={"law": {"affine": {}, "quadratic": {}}, "d": DIMENSIONS},
-    statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
-    assumes=(*ASSUMED, r"$n \to \infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
-    finding=r"Printed without a range, the bound fails for $d \geq 4$: once $w \gg n^{2/(d-1)}$ attention picks the nearest "
-    r"token, whose squared distance is of order $n^{-2/(d-1)}$, and a narrower window does not bring it closer.",
-    corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$",
-)
+for law, where in (("affine", DIMENSIONS), ("quadratic", (5,))):
+    claim(
+        f"softmax.bias-upper/{law}/every-window",
+        exponent(
+            bias_beyond, "B / L^2", given={"law": law}, ray=(1e2, 1e8), high="-min(1, 3/(d - 1))", sharp="-2/(d - 1)"
+        ),
+        source=SKETCH,
+        kind="stronger",
+        expected="refuted",
+        over={"d": where},
+        statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
+        assumes=(*ASSUMED, r"$n \to \infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
+        finding=r"Printed without a range, the bound fails for $d \geq 4$: once $w \gg n^{2/(d-1)}$ attention picks the nearest "
+        r"token, whose squared distance is of order $n^{-2/(d-1)}$, and a narrower window does not bring it closer.",
+        corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$",
+    )
 claim(
     "softmax.bias-lower/{law}/proved",
     bound(proved_rates, "b", of="bias", low="-2", sharp="-beta", method="certified"),

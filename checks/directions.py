@@ -83,9 +83,12 @@ def tokens(law: str, d: int, n: float, sigma: float = 1.0) -> Value:
     problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=sigma)
     best = lv.optimal_window(problem)
     # the exponent of w in the noise is at most (d - 1) / 2, which is how an error of w* enters
+    relative = (d - 1) / 2 * best.w_error / best.w
+    if sigma > 0:
+        return sigma**2 / best.noise, (relative + best.loss_error / best.noise) * sigma**2 / best.noise
     terms = lv.loss_terms(problem.replace(sigma=1.0), best.w)
-    relative = float(terms.noise_error / terms.noise) + (d - 1) / 2 * best.w_error / best.w
-    return 1 / float(terms.noise), relative / float(terms.noise)
+    noise = float(terms.noise)
+    return 1 / noise, (relative + float(terms.noise_error) / noise) / noise
 
 
 EXAMPLES = Source(

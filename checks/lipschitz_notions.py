@@ -115,7 +115,7 @@ claim(
     source=SHARED,
     kind="derived",
     expected="supported",
-    over={"d": (2, 5), "n": (100, 10**8), "L": 3**0.5},
+    over={"d": (2, 5), "n": 1000, "L": 3**0.5},
     title="classes with the same mean square of their slope have one window",
     statement=r"\mathbb{E}\, \ell^2 = \mathbb{E}\, \ell'^2 \implies w^* = w'^*",
     assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ beside $\ell' = 1$"),

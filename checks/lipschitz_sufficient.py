@@ -282,7 +282,7 @@ claim(
     ),
     kind="derived",
     expected="supported",
-    over={"d": (2, 3)},
+    over={"d": 2},
     title="tested on the worst L-Lipschitz tasks",
     statement=r"\Lambda^{-3/(d+2)} \ll \sup_{Lip(f) \leq L} \mathcal{L}(w^*; f) / L^2 = \mathcal{O}\left(\Lambda^{-1/(d+2)}\right)",
     assumes=(

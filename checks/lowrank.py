@@ -203,7 +203,13 @@ SAVED = (
 )
 claim(
     "lowrank.dimension/learned",
-    exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals="-4/(m + 3)", over={"m": (2, 3)}),
+    exponent(
+        best_loss,
+        r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
+        ray=(1e6, 1e24, 9),
+        equals="-4/(m + 3)",
+        over={"m": (2, 3)},
+    ),
     source=PART_II,
     kind="derived",
     expected="supported",
@@ -225,6 +231,7 @@ claim(
     exponent(
         best_loss,
         r"\min_w \mathcal{L}(w \mathbf{I})",
+        ray=(1e6, 1e24, 9),
         low="-4/(m + 2)",
         strict=True,
         sharp="-4/(m + 3)",
