@@ -1,4 +1,4 @@
-"""One layer on correlated covariates: the best multiple of the identity against a search and against sampled prompts."""
+"""One layer on correlated covariates: the best multiple of the identity against a search and sampled prompts."""
 
 from __future__ import annotations
 
