@@ -52,6 +52,12 @@ def local_elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]
     return {name: (float(value), moves.window_error) for name, value in found.items() if value is not None}
 
 
+def wave_windows(d: int, n: float, sigma: float, L: float, larger: float) -> Value:
+    """w* of the cosine law at the larger of two frequencies, over that at the smaller."""
+    (one, error), (other, further) = (window("cosine", d, n, frequency, sigma) for frequency in (L, larger))
+    return other / one, (further + error * other / one) / one
+
+
 def attention_slope(n: int, kept: float = 1.0) -> Value:
     """Terms left of d/dw sum_i a_i^2 = sum_ij a_i a_j (a_i - a_j) (t_i - t_j), weights and scores of n tokens free symbols.
 
@@ -411,4 +417,30 @@ claim(
     "as the noise grows the window jumps to 0.",
     corrected=r"the threshold is where $w = 0$ becomes a local minimum; where the second harmonic carries most of $\mathrm{Var} f$ it is the global one",
     **ORIGIN,
+)
+FREQUENCIES = tuple((L, 2 * L) for L in (1.0, 2.0, 4.0, 8.0))
+claim(
+    "softmax.window-directions/cosine/l/long-contexts",
+    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, strict=True, twin=4),
+    source=SUMMARY,
+    kind="stronger",
+    expected="supported",
+    over={"d": (2, 5), "n": 10**6, "sigma": 1.0, ("L", "larger"): FREQUENCIES},
+    title="w* grows with L, where L is a frequency and tokens are close",
+    assumes=(*MODEL, r"cosine law, $n = 10^6$, $\sigma = 1$; $L$ doubles from 1 to 16"),
+)
+claim(
+    "softmax.window-directions/cosine/l/short-waves",
+    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, twin=2, instead={"high": 0.5}),
+    source=SUMMARY,
+    kind="stronger",
+    expected="refuted",
+    over={"d": 5, "n": 1000, "sigma": 0.3, ("L", "larger"): ((8.0, 16.0),)},
+    title="w* grows with L, where L is a frequency, with little noise",
+    statement="L' > L \\implies w^*(L') \\geq w^*(L)",
+    assumes=(*MODEL, r"cosine law, $d = 5$, $n = 1000$, $\sigma = 0.3$; $L = 8$ and $L' = 16$"),
+    finding=r"A thousand tokens in five dimensions are further apart than half a wave of $\cos 16 z$: even the nearest tells nothing of the label at the query, and "
+    r"the best that is left is the average of all, $w^* = 0$. At $L = 8$ the window is narrow. So it narrows with the frequency as long as tokens resolve the "
+    "waves, and then opens at once, with little noise as with much.",
+    corrected=r"rapid change asks for a small window while the context resolves it, $L \ll n^{1/(d-1)}$; beyond, for none",
 )
