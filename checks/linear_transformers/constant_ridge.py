@@ -10,7 +10,7 @@ import math
 from statistics import NormalDist
 from typing import Any
 
-from lipverify.claims import Source, Table, agree, at, bound, claim, draw, needs, per_profile
+from lipverify.claims import Source, Table, agree, at, bound, claim, draw, identity, needs, per_profile
 
 Value = tuple[float, float]
 NOISY = (*(f"uniform-{sigma_max}" for sigma_max in range(1, 8)), "levels-1-3", "levels-1-3-5")
@@ -158,6 +158,24 @@ def at_size(d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
     found = [held_out.loss(each) for each in (best_constant(regression), AdaRR(), tuned_ridge(tuning))]
     constant, adaptive, tuned = ((each.value, 1.96 * each.standard_error) for each in found)
     return {"AdaRR over ConstRR": quotient(adaptive, constant), "TunedRR over AdaRR": quotient(tuned, adaptive)}
+
+
+def noisy_target(adjusted: str = "yes") -> Value:
+    """Terms by which an adjusted loss moves when the query's target has noise e of its own, E e = 0, E e^2 = s, in symbols.
+
+    `adjusted`: less that of ridge on the same target, or as it stands.
+    """
+    import sympy
+
+    model, ridge, target, e, s = sympy.symbols("m r y e s")
+
+    def loss(noise: Any) -> Any:
+        squares = (model - target - noise) ** 2 - ((ridge - target - noise) ** 2 if adjusted == "yes" else 0)
+        return sympy.Poly(squares / 2, e)
+
+    moments = {0: 1, 1: 0, 2: s}
+    moved = sum(coefficient * moments[power] for (power,), coefficient in (loss(e) - loss(0)).terms())
+    return float(sum(1 for part in sympy.Poly(sympy.expand(moved), model, ridge, target, s).coeffs() if part != 0)), 0.0
 
 
 def named(noise: str) -> str:
@@ -421,3 +439,17 @@ claim(
     r"at its worst where $n$ is near $d$ (its loss has heavy tails there, and no finite mean at $n = d + 1$). That the order of the baselines is ConstRR, AdaRR, TunedRR is a finding about contexts of about two tokens a dimension or more.",
     corrected=r"AdaRR beats the best constant where $n - d$ is large enough; TunedRR's cap and factor repair it",
 )  # fmt: skip
+claim(
+    "lt.constant-ridge-bound/noisy-target",
+    identity(noisy_target, r"\mathbb{E}_e \mathcal{L}_{\mathrm{noisy\ target}} - \mathcal{L}", twin={"adjusted": "no"}),
+    source=TABLE_1,
+    kind="derived",
+    expected="supported",
+    title="noise in the query's target changes no adjusted loss",
+    assumes=(
+        "independent of the context, with mean 0; the loss of ridge is taken off on the same targets",
+        "model, ridge and target are any numbers",
+    ),
+    finding=r"The noise $e$ enters the difference as $e (\hat y_{\mathrm{ridge}} - \hat y)$, whose mean is 0; without the adjustment $\sigma^2/2$ is left. So the table "
+    "would be the same in expectation with noisy targets; only its sampling error would not.",
+)
