@@ -51,6 +51,10 @@ class Field(Law, frozen=True, kw_only=True):
         """V(r), accurate to rounding relative to itself."""
         raise NotImplementedError
 
+    def covariance(self, d: int) -> Distances:
+        """`kernel`, the same in every dimension."""
+        return self.kernel
+
     def kernel(self, t: Array) -> Array:
         """K(t) = variance - V / 2, t = <x, x'>."""
         return self.variance - self.variogram(np.sqrt(2 * (1 - np.asarray(t)))) / 2

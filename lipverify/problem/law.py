@@ -63,7 +63,7 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
         >>> Affine(L=3.0).covariance(d=4)(np.array([1.0, 0.0])).tolist()
         [0.75, 0.0]
         """
-        known = "affine, linear, relu, cosine, quadratic, relu-network, Zonal and their sums"
+        known = "affine, linear, relu, cosine, quadratic, relu-network, Matern, RBF, Zonal and their sums"
         raise InvalidInput(f"law = {self!r}: its covariance has no closed form here; these have one: {known}.")
 
     def __add__(self, other: Law) -> Law:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.arrays import Array
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
 from lipverify.problem.kernels import ArcCosine
@@ -59,7 +58,7 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
         """Yes: the (q_j, b_j) are uniform."""
         return True
 
-    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+    def covariance(self, d: int) -> ArcCosine:
         """The closed form above."""
         return ArcCosine(self.amplitude_variance / (2 * (d + 1)), self.bias)
 

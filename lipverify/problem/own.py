@@ -14,7 +14,7 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.quoting import shown
-from lipverify.problem.kernels import Harmonic
+from lipverify.problem.kernels import Harmonic, Risen
 from lipverify.problem.law import Law, RidgeLaw
 
 NUGGET = 0.2
@@ -218,12 +218,10 @@ class Zonal(Law, frozen=True, tag="zonal"):
         return bool(np.ptp(np.asarray(self.kernel(np.linspace(-1, 1, 4097)))) == 0)
 
     def covariance(self, d: int) -> Callable[[Array], Array]:
-        """The kernel as it was given, or the sum of harmonics."""
-        return Harmonic(self.spectrum, d) if self.spectrum is not None else self._given()
-
-    def _given(self) -> Callable[[Array], Array]:
-        assert self.kernel is not None
-        return self.kernel
+        """The kernel as it was given, the sum of harmonics, or -V/2."""
+        if self.spectrum is not None:
+            return Harmonic(self.spectrum, d)
+        return self.kernel or Risen(self.variogram)  # type: ignore[arg-type]
 
 
 def _require_peak(kernel: Callable[[Array], Array]) -> None:

@@ -8,6 +8,7 @@
 | `wave(k, L)` | the link L sin(k z) / k |
 | `kinked(c_1, c_2, ...)` | the mean of abs(z - c) over the places |
 | `steps(c_1, c_2, ...)` | the mean of sign(z - c), which jumps at the places |
+| `matern(nu, length)`, `rbf(length)` | Gaussian fields; nu = 0.5, 1.5 or 2.5 |
 | `zonal(k_0, k_1, ...)` | any isotropic law, by its spectrum |
 | `series(c_0, c_1, ...)` | any isotropic law, by its covariance c_0 + c_1 t + c_2 t^2 + ... |
 | `law + law`, `2*law` | independent functions added; the functions multiplied |
@@ -20,6 +21,7 @@ from collections.abc import Callable
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
+from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 from lipverify.problem.links import Kinked, PowerSeries, Steps, Wave
@@ -38,6 +40,8 @@ WORDS: dict[str, Callable[..., Law]] = {
     "wave": lambda k, L=1.0: Ridge(Wave(L, _positive(k))),
     "kinked": lambda *at: Ridge(Kinked(1.0, _some(at)), kinks=at),
     "steps": lambda *at: Ridge(Steps(1.0, _some(at)), jumps=at),
+    "matern": lambda nu=1.5, length=1.0: Matern(nu=nu, length=length),
+    "rbf": lambda length=1.0: RBF(length=length),
     "zonal": lambda *k: Zonal(spectrum=k),
     "series": lambda *c: Zonal(PowerSeries(_some(c))),
 }

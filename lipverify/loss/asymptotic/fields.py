@@ -5,7 +5,7 @@ tangent space R^m, m = d - 1, and B is the mean of (V_i + V_j - V_ij) / 2. A pow
 
     A w^{-s} E|z|^{2s} (1 - 2^{s-1}),    E|z|^{2s} = 2^s Gamma(m/2 + s) / Gamma(m/2),
 
-which is 0 for s = 1. Where V = a_2 r^2 + a_4 r^4 + ... has no power between, the curvature of the sphere counts too: with
+which is 0 for s = 1. Where V = a_2 r^2 + a_4 r^4 + ... has no power between, the curvature of the sphere counts:
 V_ij averaged over directions, r^2 alone gives (a_2 / 4) (m / w)^2 and r^4 gives -a_4 m (m + 2) / w^2.
 """
 
@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy
+from sympy import pi
 
 from lipverify.errors import OutOfReach
 from lipverify.loss.asymptotic.links import decimal, read
 from lipverify.loss.asymptotic.sphere import Expr, d, w
 from lipverify.problem.fields import RBF, Matern
+from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Zonal
 
 r = sympy.Symbol("r", positive=True)
@@ -97,6 +99,16 @@ def rbf(law: RBF) -> Increments:
     """From the closed form."""
     variance, length = decimal(law.variance), decimal(law.length)
     return increments_of(2 * variance * (1 - sympy.exp(-(r**2) / (2 * length**2))))
+
+
+def network(law: ReLUNetwork) -> Increments:
+    """From the kernel of Cho and Saul, see `ReLUNetwork`: it depends on d."""
+    size = 1 + decimal(law.bias) ** 2
+    angle = 2 * sympy.asin(r / (2 * sympy.sqrt(size)))
+    scale = decimal(law.L) ** 2 / 3 * size / (2 * (d + 1))
+    return increments_of(
+        2 * scale * (r**2 / (2 * size) - (sympy.sin(angle) - angle * sympy.cos(angle)).series(r, 0, 6).removeO() / pi)
+    )
 
 
 def zonal(law: Zonal) -> Increments:

@@ -11,11 +11,13 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import instance, whole
 from lipverify.loss.asymptotic.bias import leading_bias, next_bias
 from lipverify.loss.asymptotic.fields import Increments
+from lipverify.loss.asymptotic.links import decimal
 from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.loss.asymptotic.tasks import task_of
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Scaled
+from lipverify.problem.sums import Sum
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -93,11 +95,19 @@ CORRECTIONS = ("noise_next", "bias_next", "tokens_next", "spread")
 
 @lru_cache(maxsize=64)
 def _next_bias(law: Law) -> Expr:
+    _require_one(law)
     return next_bias(task_of(law))
+
+
+def _require_one(law: Law) -> None:
+    """Refuse a sum, of which the next terms are those of parts with other powers."""
+    if isinstance(law, Sum):
+        raise OutOfReach(f"law = {law!r} is a sum: the terms after the leading one are not known; use method='exact'.")
 
 
 @lru_cache(maxsize=64)
 def _spread(law: Law) -> Expr:
+    _require_one(law)
     task = task_of(law)
     if isinstance(task, Increments):
         raise OutOfReach(f"law = {law!r} is a kernel: its next term in 1/n is not known; use method='exact'.")
@@ -116,8 +126,8 @@ def leading(law: Law, d: int | None = None) -> Leading:
     Parameters
     ----------
     law
-        Affine, ReLU, Cosine, Quadratic, Matern, RBF, `Zonal`, or `Ridge` with a link made of arithmetic,
-        comparisons, np.where, np.clip, erf and NumPy's elementary functions, with its kinks, jumps and roots
+        Affine, ReLU, Cosine, Quadratic, Matern, RBF, ReLUNetwork, `Zonal`, sums of laws, or `Ridge` with a link made of
+        arithmetic, comparisons, np.where, np.clip, erf and NumPy's elementary functions, with its kinks, jumps and roots
         declared. The value of L of a named law does not matter: L is a symbol in the result.
     d
         The ambient dimension, >= 2; left as a symbol if not given.
@@ -151,10 +161,24 @@ def leading(law: Law, d: int | None = None) -> Leading:
     return general if d is None else _at_dimension(general, d)
 
 
+def _bias(law: Law) -> Expr:
+    """The leading bias; of a sum that of the parts with the least power, whose biases add."""
+    if not isinstance(law, Sum):
+        return leading_bias(task_of(law))
+    parts = [
+        decimal(weight) * leading_bias(task_of(part)).subs(L, decimal(getattr(part, "L", 1.0)))
+        for weight, part in law.parts
+        if not part.constant
+    ]
+    betas = [-exponent(part, w) for part in parts]
+    least = min(betas)
+    return sympy.factor(sum(part for part, beta in zip(parts, betas, strict=True) if beta == least))
+
+
 @lru_cache(maxsize=64)
 def _derived(law: Law) -> Leading:
     """Everything, for symbolic d."""
-    bias, noise = leading_bias(task_of(law)), noise_term().leading
+    bias, noise = _bias(law), noise_term().leading
     scale = L if isinstance(law, Scaled) else sympy.Integer(1)
     balanced = {n: sigma**2 / scale**2}  # Lambda = 1
     growth, beta = exponent(noise, w), -exponent(bias, w)

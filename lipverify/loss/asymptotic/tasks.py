@@ -20,6 +20,7 @@ from lipverify.loss.asymptotic.tokens import Delta
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 
@@ -142,6 +143,7 @@ TASKS: dict[type[Law], Callable[[Any], Task | Increments]] = {
     Zonal: _zonal,
     Matern: fields.matern,
     RBF: fields.rbf,
+    ReLUNetwork: fields.network,
 }
 
 

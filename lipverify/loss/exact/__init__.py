@@ -70,7 +70,7 @@ def exact_terms(problem: Problem, w: Floats, *, route: str | None = None) -> Los
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     """By the route that is asked for, or that reaches it."""
     if isinstance(problem.law, ReLUNetwork):
-        covariance = Zonal(problem.law.covariance(problem.d))
+        covariance = Zonal(variogram=problem.law.covariance(problem.d).variogram)
         return replace(_terms(problem.replace(law=covariance), w, route), problem=problem)
     if route is not None:
         return ROUTES[chosen("route", route, ROUTES)](problem, w)

@@ -49,9 +49,8 @@ def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
     if isinstance(law, Zonal) and law.spectrum is not None:
         k = np.array(law.spectrum[1:] or (0.0,))
         return Spectrum(d, k, np.zeros_like(k), 0.0, 0.0)
-    if (known := variation_of(law)) is not None:
-        kernel = getattr(law, "kernel", None) or (lambda t: -known.of_distance(np.sqrt(2 * (1 - t))) / 2)
-        return of_kernel(kernel, d, most)
+    if variation_of(law) is not None:
+        return of_kernel(law.covariance(d), d, most)
     if type(law) in CLOSED_FORMS:
         return CLOSED_FORMS[type(law)](law, d, most)
     if isinstance(law, RidgeLaw):
