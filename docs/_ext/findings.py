@@ -51,7 +51,7 @@ class Printed(SphinxDirective):
 
 
 class Behind(SphinxDirective):
-    """The claims behind a finding, one id a line: kind, recorded verdict, grade, statement, and the command."""
+    """The claims behind a finding, one id a line: recorded verdict, kind, grade, statement, and the command."""
 
     has_content = True
 
@@ -63,7 +63,8 @@ class Behind(SphinxDirective):
             entries = nodes.field_list()
             told = f"{claim.expected}; {claim.kind}; {weakest(cell.grade for cell in claim.cells)}"
             judged = ("Recorded verdict, kind, grade", [nodes.paragraph("", told)])
-            for name, body in (judged, *_entries(claim)):
+            rest = (entry for entry in _entries(claim) if entry[0] != "Source")  # quoted on the page
+            for name, body in (judged, *rest):
                 entries += nodes.field("", nodes.field_name(text=name), nodes.field_body("", *body))
             found.append(entries)
         return found
