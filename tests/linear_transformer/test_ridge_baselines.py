@@ -322,3 +322,13 @@ def test_a_law_is_found_by_its_name(noise: NoiseLaw) -> None:
 def test_a_name_of_no_law_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput):
         noise_named(name)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e80, 1e200, 1e305])
+def test_a_mean_of_losses_of_any_size_has_its_error_and_its_doubt(size: float) -> None:
+    """A model of seven layers may lose 1e160 on one context: its square is no double, and the training ended there."""
+    values = np.asarray([1.0, 2.0, 3.0, 5.0, 8.0])
+    plain, large = sampled_mean(values), sampled_mean(size * values)
+    assert large.value == pytest.approx(size * plain.value, rel=1e-12)
+    assert large.standard_error == pytest.approx(size * plain.standard_error, rel=1e-12)
+    assert large.doubt == pytest.approx(plain.doubt, rel=1e-12)

@@ -22,6 +22,8 @@ ROUNDING = 64 * float(np.finfo(float).eps)
 """Relative error of a sample that a pairwise sum over many tokens may leave."""
 TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which a standard error made of it is believed."""
+LARGEST = 1e70
+"""Differences from the mean beyond this, or below its inverse, are measured in units of the largest."""
 
 
 class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,12 +67,16 @@ def sampled_mean(values: Array) -> SampledMean:
     if count < 2:
         raise InvalidInput(f"contexts = {count}: a standard error needs at least 2.")
     mean = xp.mean(values)
-    square = (values - mean) ** 2
+    centred, size = values - mean, 1.0
+    largest = float(xp.max(xp.abs(centred)))
+    if largest > 0 and not 1 / LARGEST < largest < LARGEST:  # the fourth power is no double
+        centred, size = centred / largest, largest
+    square = centred**2
     second, fourth = float(xp.sum(square)), float(xp.sum(square * square))
     # the sampled variance is itself a mean, of the squares
     spread = fourth / second**2 - 1 / count if second != 0 else 0.0
     doubt = math.inf if count < 4 else 0.0 if spread < 0 else math.sqrt(spread)
-    return SampledMean(value=float(mean), standard_error=math.sqrt(second / (count - 1) / count), doubt=doubt)
+    return SampledMean(value=float(mean), standard_error=size * math.sqrt(second / (count - 1) / count), doubt=doubt)
 
 
 class NormalTally:
