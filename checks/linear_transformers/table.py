@@ -278,7 +278,7 @@ claim(
         ),
         **dict.fromkeys(("gdpp/uniform-4", "gdpp/uniform-5"), "inconclusive"),
         "gdpp/*": "refuted",
-        "diag/uniform-0": "refuted",
+        **dict.fromkeys(("diag/uniform-0", "full/uniform-0"), "refuted"),
         "*": "inconclusive",
     },
     over={"model": tuple(ROWS), "noise": NOISE_LAWS, "layers": DEPTHS},
