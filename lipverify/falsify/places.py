@@ -15,6 +15,7 @@ All of it shrinks to what is simplest, and numbers have three digits. `search=` 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,10 +26,12 @@ from lipverify.claims.forms import Form
 from lipverify.claims.profile import Profile
 from lipverify.errors import InvalidInput
 from lipverify.problem.laws import law_named
-from lipverify.strategies import dimensions, lengths, log_floats, windows
+from lipverify.strategies import dimensions
 
 LARGEST_D, LARGEST_N, LARGEST_W = 12, 1e6, 1e3
 SPREAD = 10.0
+FEW, LEAST_W = 20, 1e-3
+STEPS_A_DECADE, STEPS = 100, 1000
 DIGITS = 3
 
 
@@ -80,20 +83,45 @@ def _numbers(name: str, low: float, high: float, whole: bool, fixed: bool) -> st
     if name == "d":
         return dimensions(*((int(low), int(high)) if fixed else (2, max(LARGEST_D, int(high)))))
     if name == "n":
-        return lengths(*((low, high) if fixed else (min(2, low), max(LARGEST_N, high)))).map(_short)
+        first, last = (low, high) if fixed else (min(2, low), max(LARGEST_N, high))
+        if first > FEW:
+            return decades(first, last).map(round)
+        few = st.integers(int(first), int(min(last, FEW)))
+        return few if last <= FEW else st.one_of(few, decades(FEW, last).map(round))
     if name == "w" and low >= 0:
-        return windows(*((low, high) if fixed else (0.0, max(LARGEST_W, high)))).map(_short)
+        first, last = (low, high) if fixed else (0.0, max(LARGEST_W, high))
+        return decades(first, last) if first > 0 else st.one_of(st.just(0.0), decades(LEAST_W, last))
     if whole:
         return st.integers(int(low), int(high) if fixed else max(2 * int(high), int(low) + 1))
     if low > 0:
-        return log_floats(*((low, high) if fixed else (low / SPREAD, high * SPREAD))).map(_short)
+        return decades(low, high) if fixed else decades(low / SPREAD, high * SPREAD)
     room = 0.0 if fixed else (high - low) or abs(high) or 1.0
-    return st.floats(low - room, high + room, allow_nan=False).map(_short)
+    first, last = low - room, high + room
+    return st.integers(0, STEPS).map(lambda i: _short(first + (last - first) * i / STEPS))
 
 
-def _short(value: Any) -> Any:
-    """The value with three digits; whole numbers stay whole."""
-    return value if isinstance(value, int) else float(f"{value:.{DIGITS}g}")
+def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[float]:
+    """Numbers on a grid of `STEPS_A_DECADE`, both ends included; shrinks to 1 where that is between them.
+
+    Whole numbers are drawn, for Hypothesis climbs towards a target by them, and not by fractions.
+
+    >>> from hypothesis import find
+    >>> find(decades(0.01, 100.0), lambda x: x > 3), find(decades(0.3, 0.5), lambda x: x > 0.45)
+    (3.02, 0.5)
+    """
+    first, last = math.ceil(STEPS_A_DECADE * math.log10(low)), math.floor(STEPS_A_DECADE * math.log10(high))
+
+    def number(i: int) -> float:
+        if first <= i <= last:
+            return min(max(_short(10.0 ** (i / STEPS_A_DECADE), digits), low), high)
+        return low if i < first else high
+
+    return st.integers(first - 1, last + 1).map(number)
+
+
+def _short(value: float, digits: int = DIGITS) -> float:
+    """The value with few digits."""
+    return float(f"{value:.{digits}g}")
 
 
 def _are_laws(known: list[str]) -> bool:
@@ -111,8 +139,8 @@ def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:
     >>> find(written_laws(), lambda law: "+" in law)
     'affine + affine'
     """
-    number = log_floats(0.1, 10.0).map(lambda x: f"{x:.2g}")
-    place = st.floats(-0.95, 0.95).map(lambda x: f"{x:.2g}")
+    number = decades(0.1, 10.0, digits=2).map(lambda x: f"{x:g}")
+    place = st.integers(-19, 19).map(lambda i: f"{i / 20:g}")
     at = st.lists(place, min_size=1, max_size=3, unique=True).map(lambda some: ", ".join(sorted(some, key=float)))
     weight = st.one_of(st.just("0"), number)
     steep = [st.builds(lambda j: f"power({j})", st.integers(1, 6)), number.map(lambda k: f"wave({k})")]

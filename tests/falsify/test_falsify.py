@@ -81,7 +81,8 @@ def test_a_true_bound_stands_and_its_tightest_point_is_told(lipverify: Commands,
 
 
 def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Path) -> None:
-    found = searched(tmp_path, LOSSES, seconds=30.0)
+    quick = LOSSES.replace("over={", 'search={"law": ["affine", "relu"], "w": (1, 100)}, over={')
+    found = searched(tmp_path, quick, seconds=30.0)
     assert found.found is not None
     where = found.found.place.where
     assert (where["law"], where["d"], where["n"]) == ("affine", 2, 2)
@@ -228,3 +229,23 @@ def test_every_law_that_is_drawn_is_a_law(text: str, d: int) -> None:
     assert law.isotropic
     assert Problem(d=d, n=5, law=law).law is law
     assert isinstance(law, Sum) == ("+" in text) or "*" in text
+
+
+NEEDLE = dedent(f"""\
+    import math
+    from lipverify.claims import bound, claim
+
+    def hill(x, y, z):
+        return 10 - (math.log(x) - 1) ** 2 - (math.log(y) + 1) ** 2 - (math.log(z) - 0.5) ** 2, 1e-12
+
+    claim("mine.hill", bound(hill, "q", high="9.99", twin="-99"), over={{"x": 1.0, "y": 1.0, "z": 1.0}}, {SOURCE})
+""")
+"""False in a ball of radius 0.1, of a cube with edges of 4.6: 4e-5 of what is drawn."""
+
+
+def test_the_search_climbs(tmp_path: Path) -> None:
+    found = searched(tmp_path, NEEDLE, seconds=20.0)
+    assert found.found is not None
+    assert found.first < 1000, "as many draws hit it with probability 0.04"
+    with mock.patch.object(sys.modules["lipverify.falsify.search"], "_steer", return_value=None):
+        assert searched(tmp_path, NEEDLE, seconds=1.5).found is None
