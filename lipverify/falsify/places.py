@@ -6,7 +6,7 @@
 | n | 2 to 20 half of the time, else spread over the decades to 1e6, or to the largest that is declared |
 | w | 0 now and then, else spread over the decades to 1000, or to the largest that is declared |
 | a law, by its name | named laws, links of one's own, jumps, networks, kernels, sums of them, written out |
-| positive numbers | spread over the decades from a tenth of the least declared to ten times the largest |
+| positive numbers | spread over the decades from a tenth of the least declared to ten times the largest; 0 where it is |
 | whole numbers | from the least declared to twice the largest |
 | text, and values that give symbols a meaning | those that are declared |
 
@@ -95,6 +95,8 @@ def _numbers(name: str, low: float, high: float, whole: bool, fixed: bool) -> st
         return st.integers(int(low), int(high) if fixed else max(2 * int(high), int(low) + 1))
     if low > 0:
         return decades(low, high) if fixed else decades(low / SPREAD, high * SPREAD)
+    if low == 0 < high:
+        return st.one_of(st.just(0.0), decades(high / SPREAD**2, high if fixed else high * SPREAD))
     room = 0.0 if fixed else (high - low) or abs(high) or 1.0
     first, last = low - room, high + room
     return st.integers(0, STEPS).map(lambda i: _short(first + (last - first) * i / STEPS))

@@ -16,6 +16,7 @@ from hypothesis.errors import Flaky, HypothesisException
 
 from lipverify.claims.declare import Sought
 from lipverify.claims.family import Place
+from lipverify.claims.measurement import TimeLimit
 from lipverify.claims.profile import Profile
 from lipverify.falsify.places import places_of
 from lipverify.falsify.trial import NotReached, Trial, refutes, tried
@@ -101,7 +102,7 @@ def _rounds(found: Search, profile: Profile, begun: float, seconds: float) -> No
     size, round_, idle = FIRST_ROUND, 0, 0
     while found.found is None:
         before = len(found.seen)
-        with suppress(TimeUp, Refuted):
+        with suppress(TimeUp, Refuted, TimeLimit):  # the alarm may ring on the way out
             _round(found, cases, size, profile, begun, seconds, profile.seed + round_)
         idle = idle + 1 if len(found.seen) == before else 0
         if time.perf_counter() - begun >= seconds or idle >= IDLE:
