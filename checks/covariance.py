@@ -81,7 +81,7 @@ def sampled_excess(law: str, d: int, n: int, contexts: int, seed: int) -> dict[s
     """The loss at -w* I from sampled contexts, over the exact one at w* I."""
     problem, stream = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), f"negative/{law}/{d}/{n}"
     best = lv.optimal_window(problem)
-    M, drawn = -np.eye(d), {"contexts": contexts, "seed": seed, "stream": stream}
+    M, drawn = -np.eye(d), {"contexts": contexts, "seed": seed, "stream": stream, "sampling": "full"}
     terms = lv.loss_terms(problem, best.w, "montecarlo", M=M, **drawn)
     return {"ratio": (float(terms.total) / best.loss, float(terms.total_error) / best.loss)}
 

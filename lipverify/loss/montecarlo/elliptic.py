@@ -241,8 +241,8 @@ class Elliptic:
         c = np.clip(np.sum(along * sights, axis=-1) / np.maximum(size, TINY), -1.0, 1.0)
         seen = along @ self.sight.T
         rest = (np.sum(self.sight**2) - np.sum(seen * seen, axis=-1)) / (1 if self.normal else d - 1)
-        size, c, rest, z0 = (self._moved(part)[:, None] for part in (size, c, rest, np.sum(task * query, axis=-1)))
-        seen, target = self._moved(seen)[:, None], self._moved(query @ self.lens)[:, None]
+        z0, target = np.sum(task * query, axis=-1), query @ self.lens
+        size, c, rest, z0, seen, target = (self._moved(part[:, None]) for part in (size, c, rest, z0, seen, target))
 
         def values(t: Array, s: Array) -> list[Array]:
             linear = [1 - t, 0 * t + 1 if self.normal else 1 - t * t] if self.linear_share else []
@@ -260,7 +260,7 @@ class Elliptic:
 
     def _sums(self, index: int, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
         """The sums over the tokens of what `values` makes of their coordinates."""
-        sizes = self._moved(length)[:, None]
+        sizes = self._moved(length[:, None])
 
         def of(pairs: Floats) -> Sums:
             moved = self._moved(pairs)
