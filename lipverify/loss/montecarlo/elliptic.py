@@ -49,12 +49,13 @@ SphereNoise = Callable[[int, int | float, Floats], tuple[Floats, Floats]]
 """(d, n, windows) -> the noise over sigma^2 on the sphere, and its error."""
 NOISE_QUERIES = 4
 """Queries a context over which the noise is averaged, its own among them: one costs less than a few tokens."""
-DEGREES = (32, 64, 128, 256)
+DEGREES = (16, 32, 64)
 TINY = float(np.finfo(float).tiny)
 SAME = 1e-12
 """Keys whose sizes differ by less than this share are of one size, to rounding of the matrices that make them."""
-ENOUGH = 1e-7
-"""Relative accuracy of the noise between the nodes of its interpolation, far below any sampling error."""
+ENOUGH, LITTLE = 1e-6, 1e-3
+"""Relative accuracies of the noise between the nodes of its interpolation: far below any sampling error, and too blunt
+to be of use, where it is drawn."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,10 @@ def noise_of_key(known: SphereNoise, d: int, n: int | float, least: float, large
         off = float(2 * np.sum(np.abs(fit[degree // 2 + 1 :])) + np.max(error / noise))
         if off <= ENOUGH:
             break
+    if not off <= LITTLE:
+        raise OutOfReach(
+            f"v from {least:.2g} to {largest:.2g}: the noise varies too much for a polynomial of degree {degree}."
+        )
     return NoiseOfKey(chebyshev.Chebyshev(fit, domain=domain), off)
 
 

@@ -21,7 +21,7 @@ from lipverify.laws import Affine, Cosine, FunctionLaw, Linear, ReLU, Ridge, Tra
 from lipverify.loss.methods import _sphere_noise
 from lipverify.loss.montecarlo.accuracy import tally_of
 from lipverify.loss.montecarlo.elliptic import Elliptic, noise_of_key
-from lipverify.loss.montecarlo.terms import SAMPLINGS, sampler
+from lipverify.loss.montecarlo.terms import INTERVALS, SAMPLINGS, sampler
 from tests.strategies import log_floats
 
 EXAMPLES = 10
@@ -93,7 +93,7 @@ def test_the_noise_of_a_key_is_that_of_the_sphere(d: int, n: int, least: float, 
     exact = loss_terms(Problem(d=d, n=n, law=Linear()), v)
     gap = abs(float(of.at(np.array(v))) / float(exact.noise) - 1)
     target(gap / of.off)
-    assert of.off < 1e-5
+    assert of.off < 1e-3
     assert gap <= of.off + float(exact.noise_error / exact.noise)
 
 
@@ -137,6 +137,23 @@ def test_the_noise_of_an_ellipsoid_is_known_better_than_by_normal_intervals_of_w
     assert np.all(betting.noise_error > 2 * whole.noise_error)
 
 
+@pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(3.0)])
+def test_the_bias_on_an_ellipsoid_is_covered(law: Any) -> None:
+    """Whitened, it is that of the sphere. At 95 % 100 repetitions miss 5 times: more than 15 is a 4 in 10^5 event."""
+    Sigma = np.array([4.0, 1.0, 0.25])
+    whitened = Transformed(np.diag(Sigma**-0.5), law)
+    problem, M = Problem(d=3, n=12, law=whitened, covariates=Ellipsoid(Sigma)), np.diag(1 / Sigma)
+    truth, misses = float(loss_terms(Problem(d=3, n=12, law=law), 4.0).bias), {"betting": 0, "normal": 0}
+    for repetition in range(100):
+        drawn = sampler(problem, np.array([4.0]), M, sampling="reduced", stream=f"bias/{repetition}")
+        for name, kind in INTERVALS.items():
+            mean, half_width = tally_of(drawn, 1000, kind=kind).interval()
+            misses[name] += bool(abs(drawn.unit * mean[1] - truth) > drawn.unit * half_width[1])
+            assert drawn.unit * half_width[1] < truth
+    assert misses["betting"] <= 15
+    assert misses["normal"] <= 15
+
+
 def test_linear_tasks_are_known_better_than_by_normal_intervals_of_whole_contexts() -> None:
     """Averaged over its direction, a linear task has a d-th of the range."""
     law = Transformed(np.diag([0.5, 1.0, 2.0]), Affine())
@@ -156,7 +173,7 @@ def test_uniform_weights_have_closed_forms(covariates: Covariates, n: int) -> No
     terms = loss_terms(problem, 0.0, "montecarlo", contexts=40_000, interval="normal")
     truth = (1 + 1 / n) / 9 * 5.25 * (1.0 if isinstance(covariates, Gaussian) else 1 / 3)
     assert float(terms.noise) == pytest.approx(4.0 / n, rel=1e-12)
-    assert float(terms.noise_error) < 1e-6
+    assert float(terms.noise_error) < 1e-5
     assert float(terms.bias_error) < 0.03 * truth
     assert abs(float(terms.bias) - truth) <= 2 * float(terms.bias_error)
 
@@ -167,7 +184,7 @@ def test_whitened_scores_leave_nothing_of_the_noise_to_sample() -> None:
     for interval in ("betting", "normal"):
         terms = loss_terms(problem, [0.0, 4.0], "montecarlo", M=np.linalg.inv(Sigma), contexts=200, interval=interval)
         exact = loss_terms(Problem(d=2, n=20, law=ReLU(), sigma=0.5), [0.0, 4.0])
-        assert np.all(terms.noise_error < 1e-6 * exact.noise)
+        assert np.all(terms.noise_error < 1e-5 * exact.noise)
         assert np.all(np.abs(terms.noise - exact.noise) <= terms.noise_error + exact.noise_error)
 
 
