@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats, to_device, to_host
@@ -53,6 +54,9 @@ DEGREES = (16, 32, 64)
 TINY = float(np.finfo(float).tiny)
 SAME = 1e-12
 """Keys whose sizes differ by less than this share are of one size, to rounding of the matrices that make them."""
+CROWDED = 3.0
+"""Scores v t with v beyond so many times n leave most of the weight to few tokens: the noise is then as large as its
+range, drawing it costs little, and the exact method much."""
 ENOUGH, LITTLE = 1e-6, 1e-3
 """Relative accuracies of the noise between the nodes of its interpolation: far below any sampling error, and too blunt
 to be of use, where it is drawn."""
@@ -70,8 +74,8 @@ class NoiseOfKey:
     off: float
 
     def at(self, v: Floats) -> Floats:
-        """The noise over sigma^2 for scores v t."""
-        return np.asarray(np.exp(self.polynomial(np.log1p(v))))
+        """The noise over sigma^2 for scores v t; beyond the polynomial's range that at its end."""
+        return np.asarray(np.exp(self.polynomial(np.clip(np.log1p(v), *self.polynomial.domain))))
 
 
 @lru_cache(maxsize=16)
@@ -190,13 +194,20 @@ class Elliptic:
         return float(sizes[-1]), float(sizes[0])
 
     @cached_property
+    def helped(self) -> NDArray[np.bool_]:
+        """The windows at which the noise is not drawn: some weight, and not all of it on one token."""
+        w, n = self.grid.windows, float(self.problem.n)
+        return (w > 0) & (w * self.keys[1] <= CROWDED * n) & (n > 1)
+
+    @cached_property
     def noise(self) -> NoiseOfKey | None:
         """The noise given a key; None where it is drawn: nobody knows it, or of normal covariates."""
-        d, n, w, (least, largest) = self.problem.d, self.problem.n, self.grid.windows, self.keys
-        if self.known is None or self.normal or n == 1 or not np.any(w > 0):
+        if self.known is None or self.normal or not np.any(self.helped):
             return None
+        w, (least, largest) = self.grid.windows[self.helped], self.keys
+        ends = float(w.min()) * least, float(w.max()) * largest
         try:
-            return noise_of_key(self.known, d, n, float(w[w > 0].min()) * least, float(w.max()) * largest)
+            return noise_of_key(self.known, self.problem.d, self.problem.n, *ends)
         except OutOfReach:
             return None
 
@@ -204,7 +215,11 @@ class Elliptic:
     def off(self) -> Floats:
         """What is to be added to the half-width of every column."""
         w = self.grid.windows
-        noise = 0 * w if self.noise is None else np.where(w > 0, self.noise.off * self.noise.at(w * self.keys[1]), 0.0)
+        noise = (
+            0 * w
+            if self.noise is None
+            else np.where(self.helped, self.noise.off * self.noise.at(w * self.keys[1]), 0.0)
+        )
         return np.concatenate([noise, 0 * w])
 
     def bounds(self) -> tuple[Floats, Floats]:
@@ -216,7 +231,7 @@ class Elliptic:
             one_size = largest - least <= SAME * largest
             for bound, key, sign in ((low, largest if one_size else least, -1), (high, largest, 1)):
                 slack = 1 + sign * (0.0 if one_size else 2 * self.noise.off)
-                bound[: w.size] = np.where(w > 0, slack * self.noise.at(w * key), bound[: w.size])
+                bound[: w.size] = np.where(self.helped, slack * self.noise.at(w * key), bound[: w.size])
         return low, high
 
     @cached_property
@@ -233,7 +248,7 @@ class Elliptic:
         if self.noise is not None:
             w, (low, high) = self.grid.windows, self.ends
             at_queries = self.noise.at(w * lengths[..., None]).mean(axis=1)
-            known = np.where(w > 0, np.clip(at_queries, low[: w.size], high[: w.size]), samples[:, : w.size])
+            known = np.where(self.helped, np.clip(at_queries, low[: w.size], high[: w.size]), samples[:, : w.size])
             samples = np.concatenate([known, samples[:, w.size :]], axis=1)
         return samples
 
