@@ -44,11 +44,12 @@ def least_length(d: int) -> Value:
 
 
 def every_length(d: int) -> Value:
-    """The largest n E cos^2 over every n, which the limit attains: d - 1 and the bounds of n E q."""
-    from lipverify.linear_transformer.theory.every import cosine_constant
+    """The largest n E cos^2 over every n, which the limit attains: between the numbers of a proof."""
+    from lipverify.claims.proved import proved
+    from lipverify.proofs import prove_cosine
 
-    low, high = (int(each.p) / int(each.q) for each in cosine_constant())
-    return d - 1 + (low + high) / 2, (high - low) / 2
+    k = proved("lt-cosine", "cosine", {}, prove_cosine)
+    return d + (k["low"] + k["offset"]) / 2, (k["offset"] - k["low"]) / 2
 
 
 def sampled_best(d: int, n: int, contexts: int, seed: int, power: int = 2) -> dict[str, Value]:

@@ -105,11 +105,16 @@ def correlated(sigma_1: float, sigma_2: float, kappa: float) -> Value:
 
 def every_number(order: Order, d: int, level: int, n: int) -> Value:
     """K over the limit of n E |w - w_ridge|^2 / d, where that is at most K for every number of tokens from n on."""
-    from lipverify.linear_transformer.theory.every import ridge_constant
+    from lipverify.claims.proved import proved
     from lipverify.linear_transformer.theory.noise_adaptive import TwoLevels, leading_square
+    from lipverify.proofs import prove_ridge
 
-    proved = float(ridge_constant(*PAIR, level, d, n, yy_first=order == "yy-yx"))
-    ratio = proved / leading_square(TwoLevels(*PAIR), d, PAIR[level - 1])
+    first = order.partition("-")[0]
+    given = {
+        "sigma_1": repr(PAIR[0]), "sigma_2": repr(PAIR[1]), "level": str(level), "d": str(d), "n": str(n), "first": first,
+    }  # fmt: skip
+    k = proved(f"lt-ridge-{d}-{level}-{first}", "ridge", given, lambda: prove_ridge(*PAIR, level, d, n, first))
+    ratio = k["K"] / leading_square(TwoLevels(*PAIR), d, PAIR[level - 1])
     return ratio, 1e-12 * ratio
 
 

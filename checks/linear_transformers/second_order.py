@@ -51,9 +51,10 @@ def offset(weights: str, kappa: float) -> dict[str, float]:
 
 def every_offset(kappa: float) -> Value:
     """The largest C over every kappa and epsilon: at least what whole layers need at one kappa, at most what is proved."""
-    from lipverify.linear_transformer.theory.every import layers_offset
+    from lipverify.claims.proved import proved
+    from lipverify.proofs import prove_layers
 
-    low, high = offset("minimax", kappa)["largest"], float(layers_offset()) * (1 + 1e-15)
+    low, high = offset("minimax", kappa)["largest"], proved("lt-layers", "layers", {}, prove_layers)["C"] * (1 + 1e-15)
     return (low + high) / 2, (high - low) / 2
 
 
@@ -224,8 +225,8 @@ claim(
         r"the number stands between what whole layers need at one $\kappa$ and what is proved for all, 3.66",
     ),
     finding=r"With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which rises in $k$. Two inequalities on whole rays, polynomials "
-    r"whose coefficients are all positive after a shift, carry it: $k' \leq (4/27)^{1/2} (k + 1)$ for $k \geq 12/5$, and $k'^2 - 1 \leq \frac{3}{16} "
-    r"(k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ below $(12/5)^2$ in $\log \kappa / \log(27/4) + 0.40$ layers, the second squares "
+    r"whose coefficients are all positive after a shift, carry it: $k' \leq (4/27)^{1/2} (k + 1)$ for $k \geq 2.39$, and $k'^2 - 1 \leq \frac{3}{16} "
+    r"(k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ below $2.39^2$ in $\log \kappa / \log(27/4) + 0.41$ layers, the second squares "
     "what is left in each layer; balls give the constants.",
     **THEIRS,
 )

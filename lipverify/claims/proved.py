@@ -7,16 +7,17 @@ at w*, on tasks of any fixed L'/L, is N + (L'/L)^2 B there, between multiples of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lipverify.foundation.shipped import shipped
 
 if TYPE_CHECKING:
-    from lipverify.proofs import Theorem
+    from lipverify.proofs import Proof, Theorem
 
 FOLDER = "proofs"
-"""Where in the folder of the checks the committed proofs are, law-d.json."""
+"""Where in the folder of the checks the committed proofs are."""
 
 
 def proved_rates(law: str, d: int) -> dict[str, tuple[float, float]]:
@@ -34,11 +35,41 @@ def proved_rates(law: str, d: int) -> dict[str, tuple[float, float]]:
 def proved_window(law: str, d: int) -> Theorem:
     """The window theorem: from the committed proof, which is certified again; where there is none, found now."""
     from lipverify.problem.laws import law_named
-    from lipverify.proofs import Theorem, load, prove_window
+    from lipverify.proofs import Theorem, prove_window
 
-    path = shipped() / FOLDER / f"{law}-{d}.json"
-    proof = load(path) if path.exists() else prove_window(law_named(law), d)
-    missing = proof.failures()
-    if missing or not isinstance(proof, Theorem) or (proof.law, proof.d) != (law, d):
-        raise ValueError(f"{path}: not a proof for the {law} law and d = {d}: {'; '.join(missing)}")
+    proof = committed(f"{law}-{d}", lambda: prove_window(law_named(law), d))
+    if not isinstance(proof, Theorem) or (proof.law, proof.d) != (law, d):
+        raise ValueError(f"{law}-{d}.json: not a proof for the {law} law and d = {d}: {proof.statement}")
     return proof
+
+
+def committed(name: str, found: Callable[[], Proof]) -> Proof:
+    """The committed proof of this name, which is certified again; where there is none, found now.
+
+    Raises
+    ------
+    ValueError
+        If it is no proof.
+    """
+    from lipverify.proofs import load
+
+    path = shipped() / FOLDER / f"{name}.json"
+    proof = load(path) if path.exists() else found()
+    missing = proof.failures()
+    if missing:
+        raise ValueError(f"{path}: {'; '.join(missing)}")
+    return proof
+
+
+def proved(name: str, theorem: str, given: dict[str, str], found: Callable[[], Proof]) -> dict[str, float]:
+    """The constants of a committed proof of this theorem about what is given; where there is none, found now.
+
+    Raises
+    ------
+    ValueError
+        If it is no proof, or one of something else.
+    """
+    proof = committed(name, found)
+    if (proof.data["theorem"], proof.data.get("given")) != (theorem, given):
+        raise ValueError(f"{name}.json: not a proof of {theorem!r} for {given}: {proof.statement}")
+    return proof.constants

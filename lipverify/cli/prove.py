@@ -89,5 +89,5 @@ def show(console: Console, proof: Proof, seconds: float) -> None:
 def check_files(files: Sequence[Path]) -> int:
     """Run the checker as a program of its own."""
     spec = find_spec("lipverify.proofs.checker")
-    checker = str(spec.origin) if spec else ""
-    return subprocess.run([sys.executable, checker, *map(str, files)], check=False).returncode
+    folder = str(Path(str(spec.origin)).parent) if spec else ""
+    return subprocess.run([sys.executable, folder, *map(str, files)], check=False).returncode

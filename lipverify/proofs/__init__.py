@@ -1,10 +1,11 @@
 """Theorems with explicit constants, for every n: proved, written down, and certified again.
 
-checker   the lemmas, each with its reason and what is left to certify; stands alone, `python checker.py FILE`
+checker   the lemmas, each with its reason and what is left to certify; stands alone, `python checker FILE`
 search    finds the constants; nothing that is proved rests on how
 record    a proof as a record: statement, lemmas, file
 envelope  N and B between explicit functions of n and w
 window    the optimal w* between two multiples of Lambda^e
+direct    theorems about linear transformers, and whatever else has a straight chain
 twins     false statements beside each lemma, which the checker must reject
 """
 
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
+    from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
     from lipverify.proofs.envelope import Envelope, prove_envelope
     from lipverify.proofs.files import load
     from lipverify.proofs.record import Lemma, Proof
@@ -25,7 +27,10 @@ __all__ = [
     "Theorem",
     "Transfer",
     "load",
+    "prove_cosine",
     "prove_envelope",
+    "prove_layers",
+    "prove_ridge",
     "prove_transfer",
     "prove_window",
 ]
@@ -39,7 +44,10 @@ __getattr__, __dir__ = lazy(
         "Theorem": "window",
         "Transfer": "window",
         "load": "files",
+        "prove_cosine": "direct",
         "prove_envelope": "envelope",
+        "prove_layers": "direct",
+        "prove_ridge": "direct",
         "prove_transfer": "window",
         "prove_window": "window",
     },

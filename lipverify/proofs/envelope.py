@@ -14,14 +14,14 @@ from typing import Any
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
-from lipverify.proofs.record import Proof, below, beyond, named
+from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import find_envelope
 
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Envelope(Proof):
+class Envelope(LawProof):
     """Lower and upper bounds of both terms for every w >= least_w that has least_tokens in a window."""
 
     @property

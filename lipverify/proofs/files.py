@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 from lipverify.errors import InvalidInput
+from lipverify.proofs import checker
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import Proof
 from lipverify.proofs.window import Theorem, Transfer
 
 KINDS: dict[str, type[Proof]] = {"envelope": Envelope, "window": Theorem, "transfer": Transfer}
+"""The records of theorems that say more than their statement."""
 
 
 def load(path: Path | str) -> Proof:
@@ -23,6 +25,8 @@ def load(path: Path | str) -> Proof:
     """
     try:
         data = json.loads(Path(path).read_text())
-        return KINDS[data["theorem"]](data)
+        if data["theorem"] not in checker.KINDS:
+            raise ValueError(f"no theorem {data['theorem']!r}")
+        return KINDS.get(data["theorem"], Proof)(data)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{path}: not a proof file ({type(error).__name__}: {error}).") from None

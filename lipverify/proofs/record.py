@@ -14,6 +14,8 @@ from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Zonal
 from lipverify.proofs import checker
+from lipverify.proofs.checker import windows
+from lipverify.proofs.checker.chain import Rule
 
 LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine", Zonal: "zonal"}
 """The laws that the checker knows, by its names."""
@@ -38,31 +40,6 @@ class Proof:
     data: dict[str, Any]
 
     @property
-    def law(self) -> str:
-        """The name of the law; of one that changes its shape with L, its L after a colon; of a zonal one its k_l."""
-        return str(self.data["law"])
-
-    def constant(self, L: float | None) -> float:
-        """The L that is meant: any, and 1 if none is given; for a law that changes its shape with L, its own.
-
-        Raises
-        ------
-        InvalidInput
-            If it is not the law's own.
-        """
-        own = checker.own_constant(self.law)
-        if own and L is not None and float(own) != L:
-            raise InvalidInput(
-                f"L = {L:g}: this is about {self.law}, which is another law for another L; prove it for that."
-            )
-        return float(own) if own else 1.0 if L is None else L
-
-    @property
-    def d(self) -> int:
-        """The ambient dimension."""
-        return int(self.data["d"])
-
-    @property
     def statement(self) -> str:
         """The theorem in one sentence, with its numbers."""
         return checker.statement(self.data)
@@ -81,21 +58,6 @@ class Proof:
             for each in self.data["lemmas"]
         )
 
-    @property
-    def noise_power(self) -> float:
-        """a = (d-1)/2: N ~ w^a / n."""
-        return (self.d - 1) / 2
-
-    @property
-    def beta(self) -> float:
-        """B ~ w^-beta."""
-        return float(checker.LAWS[checker.family(self.law)][3])
-
-    @property
-    def chain(self) -> list[tuple[checker.Rule, int]]:
-        """The rules of the checker that its lemmas are, each with its stage."""
-        return checker.chain_of(self.data)
-
     def failures(self) -> list[str]:
         """What does not follow, by `lipverify.proofs.checker`; nothing, if this is a proof."""
         return checker.failures(self.data)
@@ -108,6 +70,51 @@ class Proof:
     def constants(self) -> dict[str, float]:
         """All constants by name; of those that each stage has, the last stage's."""
         return {name: value for lemma in self.lemmas for name, value in lemma.constants.items()}
+
+
+@dataclass(frozen=True)
+class LawProof(Proof):
+    """A proof about one law in one dimension."""
+
+    @property
+    def law(self) -> str:
+        """The name of the law; of one that changes its shape with L, its L after a colon; of a zonal one its k_l."""
+        return str(self.data["law"])
+
+    def constant(self, L: float | None) -> float:
+        """The L that is meant: any, and 1 if none is given; for a law that changes its shape with L, its own.
+
+        Raises
+        ------
+        InvalidInput
+            If it is not the law's own.
+        """
+        own = windows.own_constant(self.law)
+        if own and L is not None and float(own) != L:
+            raise InvalidInput(
+                f"L = {L:g}: this is about {self.law}, which is another law for another L; prove it for that."
+            )
+        return float(own) if own else 1.0 if L is None else L
+
+    @property
+    def d(self) -> int:
+        """The ambient dimension."""
+        return int(self.data["d"])
+
+    @property
+    def noise_power(self) -> float:
+        """a = (d-1)/2: N ~ w^a / n."""
+        return (self.d - 1) / 2
+
+    @property
+    def beta(self) -> float:
+        """B ~ w^-beta."""
+        return float(windows.LAWS[windows.family(self.law)][3])
+
+    @property
+    def chain(self) -> list[tuple[Rule, int]]:
+        """The rules of the checker that its lemmas are, each with its stage."""
+        return windows.chain_of(self.data)
 
 
 def below(value: float) -> float:

@@ -14,6 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from lipverify.errors import OutOfReach
 from lipverify.proofs import checker
+from lipverify.proofs.checker import chain, windows
 
 DIGITS = 12
 """A constant is rounded away from what it must bound, to this many digits, so that its twin is false."""
@@ -37,14 +38,14 @@ class Draft:
     lemmas: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.facts[0] = checker.start(self.law, self.d)
+        self.facts[0] = windows.start(self.law, self.d)
 
-    def add(self, rule: checker.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
+    def add(self, rule: chain.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
         """State a lemma: what is chosen, and each bound as tight as `DIGITS` digits allow."""
         bounds, _ = rule(self.known(rule, stage, {name: arb(text) for name, text in chosen.items()}))
         constants = dict(chosen) | {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
         self.facts.setdefault(stage, {}).update({name: arb(text) for name, text in constants.items()})
-        says, because = checker.wording(rule)
+        says, because = chain.wording(rule)
         self.lemmas.append(
             {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": constants}
         )
@@ -52,13 +53,13 @@ class Draft:
 
     def proof(self, theorem: str) -> dict[str, Any]:
         """The proof so far."""
-        return {"format": checker.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
+        return {"format": chain.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
 
-    def known(self, rule: checker.Rule, stage: int, chosen: dict[str, Any]) -> dict[str, Any]:
+    def known(self, rule: chain.Rule, stage: int, chosen: dict[str, Any]) -> dict[str, Any]:
         """What a lemma may use."""
         facts = self.facts | {stage: self.facts.get(stage, {}) | chosen}
         # loss_high is a bound of its own lemma and stands among its conditions as well: 0 until it is known
-        return {"loss_high": arb(0)} | checker.gathered(facts, stage)
+        return {"loss_high": arb(0)} | windows.gathered(facts, stage)
 
 
 def rounded(ball: Any, side: str) -> str:
@@ -99,7 +100,7 @@ class Powers:
 
 def powers(law: str, d: int) -> Powers:
     """a = (d-1)/2 and the beta of the law."""
-    return Powers((d - 1) / 2, float(checker.LAWS[checker.family(law)][3]))
+    return Powers((d - 1) / 2, float(windows.LAWS[windows.family(law)][3]))
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def find(law: str, d: int, reach: Reach) -> dict[str, Any]:
     OutOfReach
         If no constants are found: W_least or K is too small.
     """
-    with ctx.workprec(checker.BITS):
+    with ctx.workprec(chain.BITS):
         share = SHRINK
         while share > 0.05:
             proof = attempt(law, d, reach, share)
@@ -180,10 +181,10 @@ def best(k: Mapping[str, float], reach: Reach, power: Powers, about: float) -> f
 def begun(law: str, d: int, tokens: float) -> Draft:
     """The lemmas that hold throughout."""
     draft = Draft(law, d)
-    about = checker.LAWS[checker.family(law)][1]
+    about = windows.LAWS[windows.family(law)][1]
     if about is not None:
         draft.add(about, 0, {})
-    draft.add(checker.laplace, 0, {"T_least": decimal(tokens)})
+    draft.add(windows.laplace, 0, {"T_least": decimal(tokens)})
     return draft
 
 
@@ -195,7 +196,7 @@ def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
     OutOfReach
         If u or tokens is too small.
     """
-    with ctx.workprec(checker.BITS):
+    with ctx.workprec(chain.BITS):
         most_noise = limits(law, d).C
         for _ in range(2):  # T = n w^-a / R, and R_high is known once the lemma is there
             draft = begun(law, d, max(tokens / most_noise * (1 - MARGIN), FEWEST_TOKENS))
@@ -209,7 +210,7 @@ def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
     )
 
 
-def extended(proof: Mapping[str, Any], theorem: str, rule: checker.Rule, chosen: Mapping[str, str]) -> dict[str, Any]:
+def extended(proof: Mapping[str, Any], theorem: str, rule: chain.Rule, chosen: Mapping[str, str]) -> dict[str, Any]:
     """A proof with one lemma more, checked.
 
     Raises
@@ -217,7 +218,7 @@ def extended(proof: Mapping[str, Any], theorem: str, rule: checker.Rule, chosen:
     OutOfReach
         If the lemma does not follow.
     """
-    with ctx.workprec(checker.BITS):
+    with ctx.workprec(chain.BITS):
         draft = Draft(proof["law"], proof["d"], lemmas=list(proof["lemmas"]))
         for _, stage, constants, *_ in checker.steps(proof):
             draft.facts.setdefault(stage, {}).update(constants)
@@ -232,8 +233,8 @@ def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
     """The lemmas from one u on; their constants as doubles, or None where they say nothing."""
     if u < 2 * float(draft.facts[0]["a"]) + 2:
         return None
-    draft.add(checker.tilt, stage, barriers(draft.d, u))
-    for rule in checker.LAWS[checker.family(draft.law)][2][1:]:
+    draft.add(windows.tilt, stage, barriers(draft.d, u))
+    for rule in windows.LAWS[windows.family(draft.law)][2][1:]:
         found = draft.add(rule, stage, {})
         if not all(ball > 0 for name, ball in found.items() if not name.startswith("g_")):
             return None
@@ -246,24 +247,24 @@ def barriers(d: int, u: float) -> dict[str, str]:
     at_zero, slope = (a - a**2) / 2, 2 - 2 / u
     at_end = 2 * (a - a**2) / (slope + math.sqrt(max(slope**2 - 4 * (a - a**2) / u**2, 0.0)))
     start = arb(decimal(u))
-    reached = float(start * (start * (1 - checker.bessel_ratio(arb(d), start)) - a))
+    reached = float(start * (start * (1 - windows.bessel_ratio(arb(d), start)) - a))
     edges, margin = (at_zero, at_end, reached), MARGIN * max(1.0, abs(at_zero))
     return {"u": decimal(u), "g_low": decimal(min(edges) - margin), "g_high": decimal(max(edges) + margin)}
 
 
 def limits(law: str, d: int) -> Limits:
     """What the constants tend to."""
-    given = checker.start(law, d)
-    about = checker.LAWS[checker.family(law)][1]
+    given = windows.start(law, d)
+    about = windows.LAWS[windows.family(law)][1]
     known = given | ({name: ball for name, (_, ball) in about(given)[0].items()} if about else {})
-    a, beta, at = float(given["a"]), float(given["beta"]), float(checker.limit(known)[0]["limit_high"][1])
-    C = 2**-a / float(checker.moment_limit(given["d"]))
+    a, beta, at = float(given["a"]), float(given["beta"]), float(windows.limit(known)[0]["limit_high"][1])
+    C = 2**-a / float(windows.moment_limit(given["d"]))
     b = at ** (a + beta) * a * C / beta
     return Limits(C, a**2 / (6 * d) if about is None else b, at, C * at**a + b * at**-beta)
 
 
 def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: float) -> float:
-    """W^beta times the upper bound of the loss at x W, as in `checker.window`."""
+    """W^beta times the upper bound of the loss at x W, as in `windows.window`."""
     beside = k.get("b_next", 0.0) * x**-2 * v + k["s"] * x ** (power.a - 1) / reach.K
     return k["c_high"] * x**power.a + k["b_high"] * x**-power.beta + beside
 
@@ -297,8 +298,8 @@ def completed(
         return None
     edges = {"low": low * (1 - MARGIN), "high": high * (1 + MARGIN), "end": end * (1 + MARGIN)}
     chosen = {"W_least": reach.W, "K": reach.K, "at": at, **edges}
-    draft.add(checker.window, 0, {name: decimal(value) for name, value in chosen.items()})
-    draft.add(checker.limit, 0, {})
+    draft.add(windows.window, 0, {name: decimal(value) for name, value in chosen.items()})
+    draft.add(windows.limit, 0, {})
     return draft.proof("window")
 
 

@@ -9,10 +9,12 @@ from typing import Any
 from flint import ctx
 
 from lipverify.proofs import checker
+from lipverify.proofs.checker.chain import BITS
 
 SHARE = 0.01
 CHOSEN = {
     "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
+    "F": -1, "slope": -1, "C": -1, "stop": -1,
 }  # fmt: skip
 """Which way a constant that a proof may choose becomes false: a bound moved inwards, a range lengthened."""
 
@@ -23,7 +25,8 @@ def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     Bounds move by one per cent of their size (those that may be 0 by 0.01 at least), ranges by one per
     cent; the range of `tilt` begins at w = 1.
     """
-    with ctx.workprec(checker.BITS):
+    signed = checker.KINDS[proof["theorem"]].signed
+    with ctx.workprec(BITS):
         steps = list(checker.steps(proof))
     for i, (rule, stage, constants, bounds, _) in enumerate(steps):
         where = f"{rule.__name__} at stage {stage}"
@@ -32,7 +35,7 @@ def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         }
         for name, way in ways.items():
             value = float(constants[name])
-            size = max(abs(value), 1.0) if name in checker.SIGNED else abs(value)
+            size = max(abs(value), 1.0) if name in signed else abs(value)
             yield f"{where}: {name}", changed(proof, i, name, f"{value + way * SHARE * size:.15g}")
         if "u" in constants:
             yield f"{where}: u", changed(proof, i, "u", "1")

@@ -12,9 +12,9 @@ from typing import Any
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
-from lipverify.proofs import checker
+from lipverify.proofs.checker import windows
 from lipverify.proofs.envelope import Envelope
-from lipverify.proofs.record import Proof, below, beyond, named
+from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import Reach, extended, find, powers
 
 WINDOW = 1e4
@@ -28,7 +28,7 @@ FEWEST = 10.0
 
 
 @dataclass(frozen=True)
-class Theorem(Proof):
+class Theorem(LawProof):
     r"""For every n, L, sigma that it covers: low W < w* < high W, and the loss at w* between two numbers.
 
     It covers Lambda >= least_lambda and n >= least_tokens W^{(d-1)/2 + beta - 1}. A fixed number of tokens in a
@@ -156,10 +156,10 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     >>> round(low, 3), round(high, 3)
     (1.674, 1.857)
     """
-    if checker.own_constant(theorem.law):
+    if windows.own_constant(theorem.law):
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
-    return Transfer(extended(theorem.data, "transfer", checker.transfer, {"rho": f"{rho:.12g}"}))
+    return Transfer(extended(theorem.data, "transfer", windows.transfer, {"rho": f"{rho:.12g}"}))
 
 
 def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_tokens: float | None = None) -> Theorem:

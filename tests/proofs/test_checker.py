@@ -114,7 +114,7 @@ def test_the_checker_stands_alone(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(proof("relu", 3)))
     bad.write_text(json.dumps(next(twin for _, twin in twins(proof("relu", 3)))))
-    run = [sys.executable, "-X", "importtime", str(Path(checker.__file__)), str(good)]
+    run = [sys.executable, "-X", "importtime", str(Path(checker.__file__).parent), str(good)]
     done = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": ""}, check=False)
     assert done.returncode == 0
     assert ": proved: relu, d = 3: " in done.stdout

@@ -1,6 +1,4 @@
-r"""Certifies a proof file again: with python-flint and the standard library, in a process of its own.
-
-    python lipverify/proofs/checker.py FILE ...
+r"""The optimal window for every n: envelopes of noise and bias, and where w* lies between multiples of Lambda^e.
 
 What is proved. Tokens x_1..x_n and the query x are uniform on the sphere of R^d, t_i = <x_i, x>, h_i = 1 - t_i,
 g_i = e^{-w h_i}, attention a_i = g_i / (g_1 + ... + g_n), the loss is noise N = sigma^2 E sum a_i^2 plus bias
@@ -22,35 +20,16 @@ for h >= 0 of one token; given the query of a ridge law as well. In units L = 1 
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
-from flint import acb, arb, ctx
+from flint import acb, arb
 
-FORMAT = "lipverify proof 1"
-BITS = 192
+from .chain import FORMAT, Ball, Bounds, Conditions, Kind, Known, Proof, Rule, least, most
+
 WEIGHT = "k_"
 """The names of the k_l of a zonal law, l after it."""
-Ball = Any
-Bounds = dict[str, tuple[str, Ball]]
-"""What the constants of a lemma must satisfy: ("at most", ball) or ("at least", ball)."""
-Conditions = dict[str, bool]
-Known = Mapping[str, Ball]
-
-
-def most(ball: Ball) -> tuple[str, Ball]:
-    """The constant may be this or less."""
-    return "at most", ball
-
-
-def least(ball: Ball) -> tuple[str, Ball]:
-    """The constant may be this or more."""
-    return "at least", ball
 
 
 def smooth(k: Known) -> tuple[Bounds, Conditions]:
@@ -392,14 +371,12 @@ def limit(k: Known) -> tuple[Bounds, Conditions]:
     return {"limit_low": most(constant), "limit_high": least(constant)}, {}
 
 
-Rule = Callable[[Known], tuple[Bounds, Conditions]]
 CHOSEN: dict[Rule, tuple[str, ...]] = {
     laplace: ("T_least",),
     tilt: ("u", "g_low", "g_high"),
     window: ("W_least", "K", "at", "low", "high", "end"),
     transfer: ("rho",),
 }
-"""The constants that a proof is free to choose; all others are bounds."""
 SIGNED = ("g_low", "g_high", "S2")
 """The constants that need not be positive."""
 LAWS: dict[str, tuple[int, Rule | None, tuple[Rule, ...], str]] = {
@@ -430,12 +407,6 @@ def chain(theorem: str, law: str, stages: int) -> list[tuple[Rule, int]]:
     head = [(rule, 0) for rule in (about, laplace) if rule is not None]
     tail = [(rule, 0) for rule in THEOREMS[theorem]]
     return head + [(rule, i + 1) for i in range(stages) for rule in envelope] + tail
-
-
-def wording(rule: Rule) -> tuple[str, str]:
-    """What a lemma says, and why."""
-    says, _, because = (rule.__doc__ or "").partition("\n\n")
-    return " ".join(says.split()), " ".join(because.split())
 
 
 def family(law: str) -> str:
@@ -474,19 +445,11 @@ def gathered(facts: Mapping[int, Mapping[str, Ball]], stage: int) -> dict[str, B
     return {**facts[0], **stages[-1], "left": left}
 
 
-def failures(proof: Mapping[str, Any]) -> list[str]:
-    """What of a proof does not follow; nothing, if it is a proof."""
-    law, d, lemmas = proof["law"], proof["d"], proof["lemmas"]
-    if (
-        proof["format"] != FORMAT
-        or proof["theorem"] not in THEOREMS
-        or family(law) not in LAWS
-        or type(d) is not int
-        or d < 2
-    ):
+def wrong(proof: Proof) -> list[str]:
+    """What makes it no theorem about a law."""
+    law, d = proof["law"], proof["d"]
+    if family(law) not in LAWS or type(d) is not int or d < 2:
         return [f"{proof['format']!r}, {proof['theorem']!r}, {law!r}, d = {d!r}: not of the form {FORMAT!r}"]
-    stated = [(lemma["name"], lemma["stage"], lemma["says"], lemma["because"]) for lemma in lemmas]
-    expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in chain_of(proof)]
     if (":" in law) != (family(law) in ("cosine", "zonal")):
         return [f"law {law!r}: cosine has an L after its name, zonal its spectrum, and no other law has either"]
     weights = spectrum(law)
@@ -494,61 +457,15 @@ def failures(proof: Mapping[str, Any]) -> list[str]:
         return [f"law {law!r}: a spectrum is of numbers >= 0, of which one beyond the first is positive"]
     if proof["theorem"] == "transfer" and own_constant(law):
         return [f"law {law!r}: for another L it is another law"]
-    if stated != expected:
-        return [
-            "the lemmas, their order or their words are not those of the chain " + ", ".join(e[0] for e in expected)
-        ]
-    with ctx.workprec(BITS):
-        return [failure for step in steps(proof) for failure in missing(*step)]
+    return []
 
 
-def chain_of(proof: Mapping[str, Any]) -> list[tuple[Rule, int]]:
+def chain_of(proof: Proof) -> list[tuple[Rule, int]]:
     """The lemmas that a proof must have, with as many stages as it says."""
     return chain(proof["theorem"], proof["law"], max(1, sum(lemma["name"] == "tilt" for lemma in proof["lemmas"])))
 
 
-def steps(proof: Mapping[str, Any]) -> Iterator[tuple[Rule, int, dict[str, Ball], Bounds, Conditions]]:
-    """Each lemma with its stage, its constants, what they must satisfy, and what else must hold."""
-    facts = {0: start(proof["law"], proof["d"])}
-    for lemma, (rule, stage) in zip(proof["lemmas"], chain_of(proof), strict=True):
-        constants = {name: arb(text) for name, text in lemma["constants"].items()}
-        facts.setdefault(stage, {}).update(constants)
-        yield rule, stage, constants, *rule(gathered(facts, stage))
-
-
-def missing(
-    rule: Rule, stage: int, constants: dict[str, Ball], bounds: Bounds, conditions: Conditions
-) -> Iterator[str]:
-    """What of one lemma is not certain."""
-    where, names = f"{rule.__name__}{f' at stage {stage}' if stage else ''}: ", {*bounds, *CHOSEN.get(rule, ())}
-    if set(constants) != names:
-        yield where + f"constants {sorted(constants)} instead of {sorted(names)}"
-        return
-    for name, (side, ball) in bounds.items():
-        if not (constants[name] <= ball if side == "at most" else constants[name] >= ball):
-            yield where + f"{name} = {constants[name].str(12, radius=False)} must be {side} {ball.str(12)}"
-    for name, ball in constants.items():
-        if not ball.is_finite() or (name not in SIGNED and not ball > 0):
-            yield where + f"{name} is not a positive number" + (" or 0" if name in SIGNED else "")
-    yield from (where + f"not certain that {what}" for what, holds in conditions.items() if not holds)
-
-
-def main(paths: list[str]) -> int:
-    """Check proof files; 0 if all are proofs, 1 if one is not, 2 if one cannot be read."""
-    worst = 0
-    for path in paths:
-        try:
-            proof = json.loads(Path(path).read_text())
-            found = failures(proof)
-            print(f"{path}: " + ("rejected" if found else f"proved: {statement(proof)}"), *found, sep="\n  ")
-            worst = max(worst, bool(found))
-        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
-            print(f"{path}: not a proof file ({type(error).__name__}: {error})", file=sys.stderr)
-            worst = 2
-    return worst
-
-
-def statement(proof: Mapping[str, Any]) -> str:
+def statement(proof: Proof) -> str:
     """The theorem of a proof, from its constants."""
     law, d, a, beta = proof["law"], proof["d"], (proof["d"] - 1) / 2, float(LAWS[family(proof["law"])][3])
     k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()}
@@ -576,5 +493,12 @@ def statement(proof: Mapping[str, Any]) -> str:
     )
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+KIND = Kind(
+    chain=chain_of,
+    given=lambda proof: start(proof["law"], proof["d"]),
+    statement=statement,
+    chosen=CHOSEN,
+    wrong=wrong,
+    gathered=gathered,
+    signed=SIGNED,
+)

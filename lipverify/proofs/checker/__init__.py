@@ -1,0 +1,59 @@
+"""Certifies a proof file again: with python-flint and the standard library, in a process of its own.
+
+    python lipverify/proofs/checker FILE ...
+
+chain            what a proof is, and what is missing in one; read it first, then the kind of proof that you doubt
+windows          the optimal window, noise and bias for every n beyond explicit numbers
+transformers     linear transformers: layers, cosines and ridge for every size
+
+Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from . import chain, transformers, windows
+from .chain import FORMAT, Kind, Proof
+
+KINDS: dict[str, Kind] = {
+    **dict.fromkeys(windows.THEOREMS, windows.KIND),
+    **dict.fromkeys(transformers.THEOREMS, transformers.KIND),
+}
+"""The kind of each theorem, by its name."""
+
+
+def failures(proof: Proof) -> list[str]:
+    """What of a proof does not follow; nothing, if it is a proof."""
+    if proof["format"] != FORMAT or proof["theorem"] not in KINDS:
+        return [f"{proof['format']!r}, {proof['theorem']!r}: not of the form {FORMAT!r}"]
+    return chain.failures(KINDS[proof["theorem"]], proof)
+
+
+def steps(proof: Proof) -> Iterator[Any]:
+    """Each lemma with its stage, its constants, what they must satisfy, and what else must hold."""
+    return chain.steps(KINDS[proof["theorem"]], proof)
+
+
+def statement(proof: Proof) -> str:
+    """The theorem of a proof, from its constants."""
+    return KINDS[proof["theorem"]].statement(proof)
+
+
+def main(paths: list[str]) -> int:
+    """Check proof files; 0 if all are proofs, 1 if one is not, 2 if one cannot be read."""
+    worst = 0
+    for path in paths:
+        try:
+            proof = json.loads(Path(path).read_text())
+            found = failures(proof)
+            print(f"{path}: " + ("rejected" if found else f"proved: {statement(proof)}"), *found, sep="\n  ")
+            worst = max(worst, bool(found))
+        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+            print(f"{path}: not a proof file ({type(error).__name__}: {error})", file=sys.stderr)
+            worst = 2
+    return worst

@@ -1,0 +1,104 @@
+"""Proofs whose chain is straight: what is given, a few choices, and every bound as tight as its digits allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flint import arb, ctx
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation import validation
+from lipverify.foundation.validation import number, whole
+from lipverify.proofs import checker
+from lipverify.proofs.checker import chain
+from lipverify.proofs.record import Proof
+from lipverify.proofs.search import rounded
+
+Choices = Mapping[str, Mapping[str, str]]
+
+
+def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
+    """The proof of a theorem from its choices, lemma by lemma, checked.
+
+    Raises
+    ------
+    OutOfReach
+        If a lemma does not follow.
+    """
+    head = {"format": chain.FORMAT, "theorem": theorem, "given": dict(given)}
+    kind = checker.KINDS[theorem]
+    lemmas: list[dict[str, Any]] = []
+    with ctx.workprec(chain.BITS):
+        facts = kind.given(head)
+        for rule, stage in kind.chain(head):
+            constants = dict(chosen.get(rule.__name__, {}))
+            facts |= {name: arb(text) for name, text in constants.items()}
+            bounds, conditions = rule(facts)
+            if not all(ball.is_finite() for _, ball in bounds.values()):
+                false = ", ".join(what for what, holds in conditions.items() if not holds)
+                raise OutOfReach(
+                    f"{theorem}: {rule.__name__} does not follow from what is given: not certain that {false}."
+                )
+            constants |= {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
+            facts |= {name: arb(text) for name, text in constants.items()}
+            says, because = chain.wording(rule)
+            lemmas.append(
+                {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": constants}
+            )
+    proof = Proof(head | {"lemmas": lemmas})
+    found = proof.failures()
+    if found:
+        raise OutOfReach(f"{theorem}: {found[0]}; this does not follow from what is given.")
+    return proof
+
+
+def prove_layers() -> Proof:
+    """Theorem 5.1 for every condition number and every accuracy.
+
+    >>> prove_layers().constants["C"]
+    3.65737934537
+    """
+    return built("layers", {}, {"far": {"F": "2.39"}, "near": {"slope": "0.1875"}})
+
+
+def prove_cosine() -> Proof:
+    """Theorem 4.2 for every number of tokens and every dimension, with its limit.
+
+    >>> prove_cosine().statement
+    'n E cos^2 <= d + 4.00000000000 for all n and d, and its limit is at least d + 4.00000000000'
+    """
+    return built("cosine", {}, {"majorant": {"C": "5"}})
+
+
+def prove_ridge(sigma_1: float, sigma_2: float, level: int, d: int, n: int, first: str = "yx") -> Proof:
+    """Theorem 5.2 with a rate: E |w - w_ridge|^2 / d <= K / n for every number of tokens from n on.
+
+    Parameters
+    ----------
+    sigma_1, sigma_2
+        The two levels of noise, >= 0.
+    level
+        1 or 2: the one at which the prompts are.
+    d, n
+        The dimension, and the least number of tokens.
+    first
+        Which weight acts first, "yx" or "yy".
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of its kind.
+
+    >>> prove_ridge(0.5, 1.0, level=2, d=2, n=10**6).statement
+    'E |w - w_ridge|^2 / d <= 2.77883430745 / n at sigma_2 of (0.5, 1.0), d = 2, yx first, for all n >= 1000000'
+    """
+    given = {
+        "sigma_1": repr(number("sigma_1", sigma_1, "a level of noise", least=0)),
+        "sigma_2": repr(number("sigma_2", sigma_2, "a level of noise", least=0)),
+        "level": validation.chosen("level", str(level), ("1", "2")),
+        "d": str(whole("d", d, 1, "the dimension,")),
+        "n": str(whole("n", n, 1, "the least number of tokens,")),
+        "first": validation.chosen("first", first, ("yx", "yy")),
+    }
+    return built("ridge", given, {})

@@ -1,0 +1,137 @@
+"""Theorems for every kappa, epsilon, n and d: against the exact numbers over their ranges; false twins are rejected."""
+
+import math
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_poly
+from hypothesis import given, target
+from hypothesis import strategies as st
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.means.samples import mean_with_half_width
+from lipverify.linear_transformer.collapsed import readout
+from lipverify.linear_transformer.regression.adjusted import evaluation
+from lipverify.linear_transformer.regression.contexts import unit_contexts
+from lipverify.linear_transformer.theory.expressive import mean_square_cosine
+from lipverify.linear_transformer.theory.layer_counts import layers_needed
+from lipverify.linear_transformer.theory.noise_adaptive import Order, TwoLevels, difference
+from lipverify.linear_transformer.theory.second_order import METHODS, improved
+from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_ridge
+from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
+from lipverify.proofs.direct import built
+from lipverify.proofs.twins import twins
+
+LAYERS = prove_layers().constants
+
+
+@given(st.floats(0, 70), st.integers(1, 400))
+def test_whole_layers_are_never_more_than_is_proved(log_kappa: float, k: int) -> None:
+    kappa = math.exp(log_kappa) if log_kappa > 1e-3 else 1.001
+    needed = layers_needed(METHODS["minimax"], kappa, k)
+    proved = math.log(kappa) / math.log(27 / 4) + math.log2(k * math.log(10)) + LAYERS["C"]
+    target(needed / proved)
+    assert needed <= proved
+
+
+@given(st.floats(0, 30))
+def test_one_layer_is_within_both_inequalities(log_excess: float) -> None:
+    """From k a layer leaves k'^2 - 1 = improved: against k' <= r (k + 1) beyond F, and slope (k^2 - 1)^2 everywhere."""
+    excess = math.expm1(log_excess)
+    left, k = improved(excess), math.sqrt(1 + excess)
+    assert left <= LAYERS["slope"] * excess**2 * (1 + 1e-12)
+    if k >= LAYERS["F"]:
+        assert math.sqrt(1 + left) <= math.sqrt(4 / 27) * (k + 1) * (1 + 1e-12)
+    else:
+        assert LAYERS["slope"] * left <= LAYERS["y"] * (1 + 1e-12)
+
+
+PROVED = [prove_layers(), prove_cosine(), prove_ridge(0.5, 1.0, 2, 2, 10**6), prove_ridge(1.0, 3.0, 1, 5, 50, "yy")]
+
+
+@pytest.mark.parametrize("proof", PROVED, ids=lambda proof: proof.data["theorem"])
+def test_every_twin_of_every_lemma_is_rejected(proof: Proof) -> None:
+    assert proof.failures() == []
+    seen = set()
+    for what, twin in twins(proof.data):
+        assert checker.failures(twin), what
+        seen.add(what.partition(" ")[0])
+    assert seen == {lemma.name for lemma in proof.lemmas}
+
+
+def test_a_start_so_far_that_squaring_does_not_begin_is_refused() -> None:
+    with pytest.raises(OutOfReach, match="y < 1"):
+        built("layers", {}, {"far": {"F": "9"}, "near": {"slope": "0.1875"}})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"n": "0"}, {"d": "1.5"}, {"level": "3"}, {"first": "xx"}, {"sigma_1": "-1"}, {"sigma_2": "nan"}, {"more": "1"}],
+    ids=str,
+)
+def test_what_is_given_must_be_of_its_kind(given: dict[str, str]) -> None:
+    data = PROVED[2].data
+    assert checker.failures(data | {"given": data["given"] | given})
+
+
+def test_numbers_that_are_given_cannot_be_exchanged() -> None:
+    data = PROVED[2].data
+    for change in ({"n": "1000"}, {"d": "3"}, {"sigma_1": "0.4"}):
+        assert checker.failures(data | {"given": data["given"] | change}), change
+
+
+@given(st.integers(1, 30), st.integers(1, 10**6))
+def test_the_best_cosine_is_within_its_bound_at_every_length(d: int, beyond: int) -> None:
+    n = d + beyond
+    found = mean_square_cosine(d, n)
+    target(n * found.value / (d + 4))
+    assert n * (found.value - found.error) <= d + PROVED[1].constants["offset"]
+
+
+@pytest.mark.parametrize("j", [0, 1, 2])
+def test_mixed_moments_are_those_of_normal_numbers(j: int) -> None:
+    n, drawn = 5, np.random.default_rng(0).standard_normal((400_000, 5))
+    values = np.sum(drawn**6, axis=1) * np.sum(drawn**4, axis=1) ** j
+    exact = mixed_moment(j)(fmpq(n))
+    error = values.std() / math.sqrt(len(values))
+    assert error < 0.2 * values.mean()
+    assert abs(values.mean() - int(exact.p) / int(exact.q)) < 5 * error
+
+
+def test_moments_of_the_radius_are_those_of_chi_squared() -> None:
+    assert radius_moment(6)(fmpq(3)) == 3 * 5 * 7
+
+
+def test_a_polynomial_that_dips_below_zero_is_not_passed() -> None:
+    dips = fmpq_poly([fmpq(99, 100), -2, 1])
+    assert not never_negative(dips, 0)
+    assert never_negative(dips, 2)
+
+
+@given(
+    st.sampled_from([1, 2]),
+    st.sampled_from([(0.5, 1.0), (0.0, 1.0), (1.0, 3.0)]),
+    st.sampled_from([1, 2]),
+    st.sampled_from(["yx-yy", "yy-yx"]),
+    st.integers(3, 10**6),
+    st.floats(1, 100),
+)
+def test_two_layers_are_as_near_to_ridge_as_is_proved(
+    d: int, pair: tuple[float, float], level: int, order: Order, n: int, farther: float
+) -> None:
+    proved = prove_ridge(*pair, level, d, n, order[:2]).constants["K"]
+    at, model = math.floor(n * farther), TwoLevels(*pair)
+    exact = difference(d, at, pair[level - 1], -model.c, model.v / at, order)
+    target(at * exact.square / proved)
+    assert at * (exact.square - exact.square_error) <= proved
+
+
+@pytest.mark.parametrize("order", ["yx-yy", "yy-yx"])
+def test_in_five_dimensions_sampled_contexts_are_within_the_bound(order: Order) -> None:
+    d, n, sigma, model = 5, 2000, 1.0, TwoLevels(0.5, 1.0)
+    drawn = unit_contexts(d, n, sigma, 4000, 0, f"every/{order}")
+    layers = [layer.layer(d) for layer in model.layers(n, order)]
+    missed = n * np.mean((readout(drawn.gram, layers).w - evaluation(drawn).oracle) ** 2, axis=1)
+    value, error = mean_with_half_width(missed)
+    assert error < 0.2 * value
+    assert value - error < prove_ridge(0.5, 1.0, 2, d, n, order[:2]).constants["K"]
