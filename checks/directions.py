@@ -38,10 +38,13 @@ def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
 
 def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Value]:
     """Intervals that contain every w* of the cosine law at L and at a larger constant, and their difference, by balls."""
-    from lipverify.optimum.window import certified_window
+    from lipverify.claims.proved import ball, proved_optimum
 
-    problems = [lv.Problem(d=d, n=n, law=lv.laws.Cosine(L=each), sigma=sigma) for each in (L, larger)]
-    (one, error), (other, further) = (certified_window(problem).value for problem in problems)
+    def window(L: float) -> tuple[float, float]:
+        problem = lv.Problem(d=d, n=n, law=lv.laws.Cosine(L=L), sigma=sigma)
+        return ball(*proved_optimum(f"optimum-cosine-{L:g}-{d}-{n:g}-{sigma:g}", problem).window)
+
+    (one, error), (other, further) = window(L), window(larger)
     return {"change": (other - one, (error + further) * (1 + 1e-15) + 1e-15 * abs(other - one)), "at": (one, error)}
 
 

@@ -52,11 +52,13 @@ def gained(
 
 def proved_gain(n: int, C: float, c: float, c_perp: float) -> Value:
     """The least loss of all c BB^T in the ball of radius C, less that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
-    from lipverify.loss.certified.circle import CircleAttention
-    from lipverify.loss.certified.record import double
+    from lipverify.claims.proved import ball, proved
+    from lipverify.proofs import prove_not_aligned
+    from lipverify.proofs.finite import on_the_circle
 
-    attention = CircleAttention.up_to(n, C, 1e-5)
-    return double(attention.aligned(0.0).least() - attention.loss((c, c_perp), (1.0, 0.0), 0.0))
+    given = on_the_circle(n, 0.0, (1.0, 0.0), (c, c_perp), C)
+    k = proved("lowrank-radius", "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
+    return ball(k["gain_low"], k["gain_high"])
 
 
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:

@@ -95,7 +95,7 @@ def _panel(law: str, d: int, points: tuple[tuple[float, float], ...]) -> Panel:
 
 def theorem(law: str, d: int) -> dict[str, Any]:
     """What is proved: between which numbers w* / Lambda^e lies, to which both tend, for which Lambda and n, and why."""
-    from lipverify.proofs.checker import wording
+    from lipverify.proofs.checker.chain import wording
 
     found = proved_window(law, d)
     rules = {rule.__name__: wording(rule) for rule, _ in found.chain}

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lipverify.foundation.shipped import shipped
 
 if TYPE_CHECKING:
-    from lipverify.proofs import Proof, Theorem
+    from lipverify.problem import Problem
+    from lipverify.proofs import Proof, ProvedOptimum, Theorem
 
 FOLDER = "proofs"
 """Where in the folder of the checks the committed proofs are."""
@@ -61,7 +62,7 @@ def committed(name: str, found: Callable[[], Proof]) -> Proof:
     return proof
 
 
-def proved(name: str, theorem: str, given: dict[str, str], found: Callable[[], Proof]) -> dict[str, float]:
+def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], Proof]) -> dict[str, float]:
     """The constants of a committed proof of this theorem about what is given; where there is none, found now.
 
     Raises
@@ -73,3 +74,30 @@ def proved(name: str, theorem: str, given: dict[str, str], found: Callable[[], P
     if (proof.data["theorem"], proof.data.get("given")) != (theorem, given):
         raise ValueError(f"{name}.json: not a proof of {theorem!r} for {given}: {proof.statement}")
     return proof.constants
+
+
+def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> ProvedOptimum:
+    """The committed proof of where the optimum of a problem is; where there is none, found now.
+
+    Raises
+    ------
+    ValueError
+        If it is no proof, or one of something else.
+    """
+    from lipverify.proofs import ProvedOptimum, prove_optimum
+    from lipverify.proofs.finite import about
+
+    proof = committed(name, lambda: prove_optimum(problem, offset))
+    if not isinstance(proof, ProvedOptimum) or proof.data["given"] != about(problem, offset):
+        raise ValueError(f"{name}.json: not a proof about {problem!r}: {proof.statement}")
+    return proof
+
+
+def ball(low: float, high: float) -> tuple[float, float]:
+    """The middle of an interval, and a bound on its distance to any point of it.
+
+    >>> ball(1.0, 2.0)
+    (1.5, 0.5000000000000002)
+    """
+    middle = (low + high) / 2
+    return middle, (high - low) / 2 * (1 + 4e-16) + 4e-16 * abs(middle) * (low != high)

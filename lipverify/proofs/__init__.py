@@ -5,6 +5,7 @@ search    finds the constants; nothing that is proved rests on how
 record    a proof as a record: statement, lemmas, file
 envelope  N and B between explicit functions of n and w
 window    the optimal w* between two multiples of Lambda^e
+finite    one problem: where its loss is least, and matrices that do better than a form that was claimed
 direct    theorems about linear transformers, and whatever else has a straight chain
 twins     false statements beside each lemma, which the checker must reject
 """
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
     from lipverify.proofs.envelope import Envelope, prove_envelope
     from lipverify.proofs.files import load
+    from lipverify.proofs.finite import ProvedOptimum, prove_not_aligned, prove_not_isotropic, prove_optimum
     from lipverify.proofs.record import Lemma, Proof
     from lipverify.proofs.window import Theorem, Transfer, prove_transfer, prove_window
 
 __all__ = [
     "Envelope",
     "Lemma",
+    "ProvedOptimum",
     "Proof",
     "Theorem",
     "Transfer",
@@ -30,6 +33,9 @@ __all__ = [
     "prove_cosine",
     "prove_envelope",
     "prove_layers",
+    "prove_not_aligned",
+    "prove_not_isotropic",
+    "prove_optimum",
     "prove_ridge",
     "prove_transfer",
     "prove_window",
@@ -40,6 +46,7 @@ __getattr__, __dir__ = lazy(
     {
         "Envelope": "envelope",
         "Lemma": "record",
+        "ProvedOptimum": "finite",
         "Proof": "record",
         "Theorem": "window",
         "Transfer": "window",
@@ -47,6 +54,9 @@ __getattr__, __dir__ = lazy(
         "prove_cosine": "direct",
         "prove_envelope": "envelope",
         "prove_layers": "direct",
+        "prove_not_aligned": "finite",
+        "prove_not_isotropic": "finite",
+        "prove_optimum": "finite",
         "prove_ridge": "direct",
         "prove_transfer": "window",
         "prove_window": "window",

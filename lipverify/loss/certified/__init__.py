@@ -8,8 +8,6 @@ series      averages over one token where lambda is small: a power series with i
 mellin      averages over one token where lambda is large: a Mellin transform with its images
 context     n tokens become one sum; what is left out is bounded
 enclosure   one w at one precision
-curve       all w of an interval, from finitely many
-circle      any symmetric matrix in place of w I, for d = 2
 record      balls as doubles with errors, and as text
 terms       noise and bias with the digits asked for
 

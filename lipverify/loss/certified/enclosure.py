@@ -3,13 +3,11 @@ r"""One w at one precision: which averages serve it, and the balls that come of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 from flint import arb, ctx
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.certified.context import Averages, Context, Moments
+from lipverify.loss.certified.context import Context
 from lipverify.loss.certified.degrees import degree_by_mass, degree_by_series, degree_by_transform, infinite
 from lipverify.loss.certified.harmonics import Ball
 from lipverify.loss.certified.mellin import MellinTransform
@@ -18,7 +16,6 @@ from lipverify.loss.certified.series import PowerSeries
 from lipverify.loss.certified.spectra import spectrum_of
 from lipverify.problem import Problem
 from lipverify.problem.laws import Cosine
-from lipverify.problem.own import Zonal
 
 LARGEST_SERIES_LAMBDA = 400.0
 LARGEST_W = 1e9
@@ -26,70 +23,46 @@ MOST_FREQUENCIES = 40_000
 GUARD_BITS = 40
 
 
-Measured = TypeVar("Measured")
-Measure = Callable[[Context, Averages], Measured]
-"""What is asked of a context: `Context.enclose`, `Context.gap` or `Context.moments`."""
-
-
 def enclose(problem: Problem, w: float, goal: float) -> tuple[Ball, Ball]:
     """(N, B) as balls with a relative radius of about e^{-goal}, which is aimed at and not promised."""
-    with _precise(w, goal):
-        uniform = w == 0 or problem.n == 1
-        noise, bias = _uniform(problem, goal) if uniform else _narrowed(problem, w, goal, Context.enclose)
+    n = int(problem.n)
+    # e^{-2w} and the averages that it scales are known to w times the working precision
+    with ctx.workprec(math.ceil(goal / math.log(2) + math.log2(1 + w)) + GUARD_BITS):
+        noise, bias = _uniform(problem, n, goal) if w == 0 or n == 1 else _narrowed(problem, n, w, goal)
         return arb(problem.sigma) ** 2 * noise, bias
 
 
-def enclose_gap(problem: Problem, w: float, goal: float) -> Ball:
-    """G, half the mean square distance of the labels' means from f(x), as a ball; w > 0 and n >= 2."""
-    with _precise(w, goal):
-        return _narrowed(problem, w, goal, Context.gap)
-
-
-def enclose_moments(d: int, n: int, w: float, goal: float) -> Moments:
-    """The moments of attention as balls; w > 0 and n >= 2."""
-    # which law it is does not matter, as long as its degrees are 1 and 2
-    problem = Problem(d=d, n=n, law=Zonal(spectrum=(0.0, 1.0, 1.0)))
-    with _precise(w, goal):
-        return _narrowed(problem, w, goal, Context.moments)
-
-
-def _precise(w: float, goal: float) -> Any:
-    """The working precision: e^{-2w} and the averages that it scales are known to w times it."""
-    return ctx.workprec(math.ceil(goal / math.log(2) + math.log2(1 + w)) + GUARD_BITS)
-
-
-def _uniform(problem: Problem, goal: float) -> tuple[Ball, Ball]:
+def _uniform(problem: Problem, n: int, goal: float) -> tuple[Ball, Ball]:
     """At w = 0 or n = 1 all weights are 1/n: N = sigma^2 / n, B = (1 + 1/n) Var f(x)."""
-    law, d, n = problem.law, problem.d, int(problem.n)
+    law, d = problem.law, problem.d
     top = degree_by_mass(law, d, goal) if type(law) is Cosine and infinite(law) else 2
     return arb(1) / n, (1 + arb(1) / n) * spectrum_of(law, d, top).variance
 
 
-def _narrowed(problem: Problem, w: float, goal: float, measure: Measure[Measured]) -> Measured:
-    """What is asked: by the power series where lambda stays small, by the Mellin transform elsewhere; w > 0, n > 1."""
+def _narrowed(problem: Problem, n: int, w: float, goal: float) -> tuple[Ball, Ball]:
+    """(N, B) for w > 0 and n > 1: by the power series where lambda stays small, by the Mellin transform elsewhere."""
     if w > LARGEST_W:
         raise OutOfReach(f"w = {w}: Bessel functions are enclosed up to w = {LARGEST_W:g}; use method='exact'.")
-    nodes = Nodes.place(problem.d, int(problem.n), w, goal)
+    nodes = Nodes.place(problem.d, n, w, goal)
     if nodes.high <= math.log(LARGEST_SERIES_LAMBDA):
-        return _by_series(problem, w, goal, nodes, measure)
-    return _by_transform(problem, w, goal, nodes, measure)
+        return _by_series(problem, n, w, goal, nodes)
+    return _by_transform(problem, n, w, goal, nodes)
 
 
-def _by_series(problem: Problem, w: float, goal: float, nodes: Nodes, measure: Measure[Measured]) -> Measured:
-    """By the power series, with as many bits more as its terms lose by cancellation."""
-    law, d, n, largest = problem.law, problem.d, int(problem.n), math.exp(nodes.high)
+def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
+    """(N, B) by the power series, with as many bits more as its terms lose by cancellation."""
+    law, d, largest = problem.law, problem.d, math.exp(nodes.high)
     with ctx.workprec(ctx.prec + math.ceil(largest / math.log(2))):
         averages = PowerSeries(d, arb(w), nodes, PowerSeries.terms_for(largest, goal), spectrum_of(law, d, 2).top)
         if infinite(law):
             top = _by_mass(problem, w, goal) if type(law) is Cosine else degree_by_series(law, averages, goal)
             averages = averages.up_to(top)
-        return measure(Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)), averages)
+        return Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)).enclose(averages)
 
 
-def _by_transform(problem: Problem, w: float, goal: float, nodes: Nodes, measure: Measure[Measured]) -> Measured:
-    """By the Mellin transform, whose absolute accuracy must serve terms of order 1/n^2."""
-    law, d, n = problem.law, problem.d, int(problem.n)
-    absolute = goal + 2 * math.log(n) + 2 * math.log1p(w)
+def _by_transform(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
+    """(N, B) by the Mellin transform, whose absolute accuracy must serve terms of order 1/n^2."""
+    law, d, absolute = problem.law, problem.d, goal + 2 * math.log(n) + 2 * math.log1p(w)
     if nodes.count <= MOST_FREQUENCIES:
         averages = MellinTransform.place(d, arb(w), nodes, absolute, spectrum_of(law, d, 2).top)
     if nodes.count > MOST_FREQUENCIES or averages.frequencies > MOST_FREQUENCIES:
@@ -101,7 +74,7 @@ def _by_transform(problem: Problem, w: float, goal: float, nodes: Nodes, measure
         if infinite(law):
             top = _by_mass(problem, w, goal) if type(law) is Cosine else degree_by_transform(law, averages, absolute)
             averages = averages.up_to(top)
-        return measure(Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)), averages)
+        return Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)).enclose(averages)
 
 
 def _by_mass(problem: Problem, w: float, goal: float) -> int:

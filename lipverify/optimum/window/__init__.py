@@ -1,19 +1,15 @@
 """The window that minimises the loss: exactly, from samples, and how it moves with the problem."""
 
-from lipverify.optimum.window.certified import CertifiedWindow, certified_scale, certified_window
 from lipverify.optimum.window.empirical import EmpiricalWindow, empirical_window
 from lipverify.optimum.window.minimiser import Optimum, optimal_window
 from lipverify.optimum.window.scaled import ScaledOptimum, optimal_scale
 from lipverify.optimum.window.sensitivity import Sensitivity, sensitivity
 
 __all__ = [
-    "CertifiedWindow",
     "EmpiricalWindow",
     "Optimum",
     "ScaledOptimum",
     "Sensitivity",
-    "certified_scale",
-    "certified_window",
     "empirical_window",
     "optimal_scale",
     "optimal_window",

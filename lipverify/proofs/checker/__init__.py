@@ -5,6 +5,8 @@
 chain            what a proof is, and what is missing in one; read it first, then the kind of proof that you doubt
 windows          the optimal window, noise and bias for every n beyond explicit numbers
 transformers     linear transformers: layers, cosines and ridge for every size
+optima           one problem: where its loss is least, over all w or all matrices of a form
+contexts         for optima: attention at one w, as balls
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
 """
@@ -17,12 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chain, transformers, windows
+from . import chain, optima, transformers, windows
 from .chain import FORMAT, Kind, Proof
 
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(windows.THEOREMS, windows.KIND),
     **dict.fromkeys(transformers.THEOREMS, transformers.KIND),
+    **dict.fromkeys(optima.THEOREMS, optima.KIND),
 }
 """The kind of each theorem, by its name."""
 

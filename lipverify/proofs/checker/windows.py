@@ -48,11 +48,7 @@ def smooth(k: Known) -> tuple[Bounds, Conditions]:
     elif last <= 2:
         weights, rest, halving = {last: 1 / (3 * d) if last == 1 else 2 * (d - 1) / (d**2 * (d + 2))}, arb(0), True
     else:
-        nu = d / 2 - 1
-        weights = {
-            j: harmonics(d, j) * ((d / 2).gamma() * (2 / L) ** nu * L.bessel_j(nu + j)) ** 2 / L**2
-            for j in range(2, last + 1, 2)
-        }
+        weights = {j: harmonics(d, j) * wave(d, L, j) ** 2 / L**2 for j in range(2, last + 1, 2)}
         first, second = (
             harmonics(d, j) * ((L / 2) ** j * (d / 2).gamma() / (d / 2 + j).gamma()) ** 2 * slope(d, j) ** 3 / L**2
             for j in (last + 2, last + 4)
@@ -75,8 +71,16 @@ def slope(d: Ball, degree: int) -> Ball:
 
 
 def harmonics(d: Ball, degree: int) -> Ball:
-    """N_l = (2l + d - 2) Gamma(l + d - 2) / (l! Gamma(d - 1))."""
+    """N_l = (2l + d - 2) Gamma(l + d - 2) / (l! Gamma(d - 1)), and N_0 = 1."""
+    if degree == 0:
+        return arb(1)
     return (2 * degree + d - 2) * (degree + d - 2).gamma() / ((arb(degree) + 1).gamma() * (d - 1).gamma())
+
+
+def wave(d: Ball, L: Ball, degree: int) -> Ball:
+    """|E e^{iLt} P_l(t)| = Gamma(d/2) (2/L)^{d/2-1} J_{d/2-1+l}(L), with its sign."""
+    nu = d / 2 - 1
+    return (d / 2).gamma() * (2 / L) ** nu * L.bessel_j(nu + degree)
 
 
 def laplace(k: Known) -> tuple[Bounds, Conditions]:

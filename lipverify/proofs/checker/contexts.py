@@ -1,0 +1,138 @@
+r"""Attention over n tokens at one w, as balls: the averages of which losses are made.
+
+With t_i = <x_i, x>, attention a_i proportional to e^{w t_i}, and h = 1 - P_l (P_l Legendre's polynomial of the sphere,
+P_l(1) = 1), what is wanted are E sum a_i^2, E sum a_i^2 h_i, E sum_{i != j} a_i a_j h_i h_j and E sum a_i h_i: each an
+E F with 0 <= F <= H^2 for real tokens, H = 2. Three steps, each with its error.
+
+**Tokens.** t has the density (1 - t^2)^{(d-3)/2}. It is exchanged for the m nodes of a Gauss rule, whose weights are
+positive and add to 1, for one token after the other. A function that is at most M in the ellipse with the foci +-1 and
+the half-axes (rho +- 1/rho)/2 is within 2 M rho^{-D} / (rho - 1) of a polynomial of degree D (Trefethen, Approximation
+Theory and Approximation Practice, theorem 8.2), so that an exchange costs at most 4 M rho^{-D} / (rho - 1) if the rule
+is exact to degree D. Where w (rho - 1/rho)/2 <= b < pi/2 all weights e^{w t_i} have an argument of at most b, their sum
+is at least cos b times the sum of their sizes, and F is at most H^2 / cos(b)^2, with |h| <= H = 1 + rho^l there.
+
+**lambda.** 1/S^2 is the integral of lambda e^{-lambda S}: with u = log lambda, s = w (1 - t), A_k[h](u) = E h e^{k(u-s)}
+exp(-e^{u-s}) and phi = E exp(-e^{u-s}), the averages are the integrals over u of n A_2[h] phi^{n-1}, n (n-1) A_1[h]^2
+phi^{n-2} and n A_1[h] phi^{n-1}, of which the trapezoidal rule of step q takes a sum. In the strip |Im u| <= b |A_k[h](x
++ ib)| <= cos(b)^{-k} A_k[h](x + log cos b), so that the rule is off by at most eta H^2, eta = 2 cos(b)^{-2} / (e^{2 pi
+b / q} - 1) (Trefethen and Weideman, SIAM Review 56 (2014), theorem 5.1).
+
+**Ends.** The nodes before u_0 <= 0 add at most n^2 H^2 e^{u_0}, those beyond u_J = 2w + y, y >= log 2, at most n^2 H^2
+(1 + e^y) e^{-e^y}, since s is at most 2w: integrals of e^{ku}, and of e^{2v} e^{-e^v} over v = u - 2w.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from flint import arb, arb_mat, ctx
+
+from .chain import Ball
+
+GOAL = 24.0
+"""Averages are off by e^-GOAL or so."""
+BITS = 128
+STRIP = 1.375
+"""b, of tokens and of w."""
+STEEPEST = 1.4
+"""b, of u."""
+WIDEST = 0.75
+"""(rho - 1/rho)/2 at most: rho <= 2."""
+
+
+@dataclass(frozen=True)
+class Averages:
+    """E sum a_i^2, and by the degree l, h = 1 - P_l: E sum a_i^2 h_i, E sum_{i != j} a_i a_j h_i h_j, E sum a_i h_i."""
+
+    noise: Ball
+    alone: Mapping[int, Ball]
+    pairs: Mapping[int, Ball]
+    mean: Mapping[int, Ball]
+
+
+def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
+    """The averages at one w >= 0 for n >= 2 tokens."""
+    with ctx.workprec(BITS):
+        half = arb(WIDEST).min(arb(STRIP) / w) if w > 0 else arb(WIDEST)
+        rho = half + (1 + half**2).sqrt()
+        top = 1 + rho ** max(degrees)
+        largest = 4 * n * top**2 / (arb(STRIP).cos() ** 2 * (rho - 1))
+        m = math.ceil((GOAL + float(largest.log())) / float(rho.log()) / 2) + d
+        t, p = gauss(d, m)
+        q, b, ends = arb(step()), arb(STEEPEST), arb(n) ** 2 * 4
+        eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
+        first = -arb(math.ceil(GOAL + 2 * math.log(2 * n)))
+        count = math.ceil((2 * float(w.upper()) + math.log(GOAL + 2 * math.log(2 * n) + 5) - float(first)) / step()) + 1
+        y = first + count * q - 2 * w
+        left_out = 4 * eta + ends * (first.exp() + (1 + y.exp()) * (-y.exp()).exp())
+        error = arb(0, (left_out + largest * rho ** -(2 * m - d)).abs_upper())
+        if not (y > arb(2).log() and m > d):
+            raise ValueError(f"w = {w}: too few nodes")
+        h = [[arb(1)] * m, *([1 - P for P in column] for column in legendre(d, t, degrees))]
+        phi, one, two = sums([(w * (x - 1)).exp() for x in t], p, h, first, q, count)
+        # a sum of n - 2 or n - 1 others
+        single, double = ([each.max(0).min(1) ** (n - k) for each in phi] for k in (1, 2))
+
+        def total(values: Sequence[Ball], others: Sequence[Ball], factor: int) -> Ball:
+            return factor * q * sum((x * y for x, y in zip(values, others, strict=True)), arb(0)) + error
+
+        alone = [total(column, single, n) for column in two]
+        pairs = [total([x * x for x in column], double, n * (n - 1)) for column in one[1:]]
+        mean = [total(column, single, n) for column in one[1:]]
+    by_degree = (dict(zip(degrees, each, strict=True)) for each in (alone[1:], pairs, mean))
+    return Averages(alone[0], *by_degree)
+
+
+def step() -> float:
+    """q, for which eta is about e^-GOAL."""
+    return 2 * math.pi * STEEPEST / (GOAL + 6)
+
+
+def sums(
+    g: Sequence[Ball], p: Sequence[Ball], h: Sequence[Sequence[Ball]], first: Ball, q: Ball, count: int
+) -> tuple[list[Ball], list[list[Ball]], list[list[Ball]]]:
+    """phi, A_1[h] and A_2[h] for each h at u = first, first + q, ..."""
+    falls, once, twice = [], [], []
+    for j in range(count + 1):
+        scale = (first + j * q).exp()
+        xs = [scale * each for each in g]
+        es = [(-x).exp() for x in xs]
+        falls += es
+        rising = [x * e for x, e in zip(xs, es, strict=True)]
+        once += rising
+        twice += [x * e for x, e in zip(xs, rising, strict=True)]
+    m = len(g)
+    weights = arb_mat(m, len(h), [p[i] * column[i] for i in range(m) for column in h])
+    plain = arb_mat(m, 1, list(p))
+    phi = (arb_mat(count + 1, m, falls) * plain).entries()
+    one, two = ((arb_mat(count + 1, m, each) * weights).entries() for each in (once, twice))
+    return phi, *([each[i :: len(h)] for i in range(len(h))] for each in (one, two))
+
+
+@lru_cache(maxsize=64)
+def gauss(d: int, m: int) -> tuple[list[Ball], list[Ball]]:
+    """Nodes and weights that integrate polynomials of degree 2m - d against the density of t exactly.
+
+    d odd: Legendre's nodes, and (1 - t^2)^{(d-3)/2} as part of the polynomial; d even: Chebyshev's and (1 - t^2)^{(d-2)/2}.
+    """
+    if d % 2:
+        roots = [arb.legendre_p_root(m, k, weight=True) for k in range(m)]
+        t, plain, power = [root for root, _ in roots], [weight for _, weight in roots], (d - 3) // 2
+    else:
+        t, plain, power = [(arb.pi() * (2 * k + 1) / (2 * m)).cos() for k in range(m)], [arb(1)] * m, (d - 2) // 2
+    p = [weight * (1 - x * x) ** power for x, weight in zip(t, plain, strict=True)]
+    total = sum(p, arb(0))
+    return t, [each / total for each in p]
+
+
+def legendre(d: int, t: Sequence[Ball], degrees: Sequence[int]) -> list[list[Ball]]:
+    """P_l at the nodes: (l + d - 2) P_{l+1} = (2l + d - 2) t P_l - l P_{l-1}."""
+    before, now, found = [arb(1)] * len(t), list(t), {}
+    for degree in range(1, max(degrees) + 1):
+        found[degree] = now
+        both = zip(t, now, before, strict=True)
+        before, now = now, [((2 * degree + d - 2) * x * P - degree * Q) / (degree + d - 2) for x, P, Q in both]
+    return [found[degree] for degree in degrees]

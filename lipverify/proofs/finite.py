@@ -1,0 +1,194 @@
+"""Proofs about one problem: where its loss is least, and matrices that do better than a form that was claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx
+from scipy.optimize import brentq
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.validation import number, numbers, whole
+from lipverify.loss import loss_terms
+from lipverify.optimum.window import optimal_window
+from lipverify.problem import Problem
+from lipverify.problem.laws import Cosine
+from lipverify.proofs.checker import optima
+from lipverify.proofs.checker.chain import BITS
+from lipverify.proofs.direct import built
+from lipverify.proofs.record import Proof, below, beyond, named
+from lipverify.proofs.search import decimal, rounded
+
+FARTHEST = 30.0
+"""The largest w that is looked at."""
+CLOSE = 1e-3
+"""How much farther than need be the ends of an interval are."""
+
+
+@dataclass(frozen=True)
+class ProvedOptimum(Proof):
+    """Where every w* of one problem lies, and with an offset the best scale c* there."""
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """low <= w* <= high for every w*; both are 0 where w = 0 is the only one."""
+        if self.data["theorem"] == "optimum at zero":
+            return 0.0, 0.0
+        return max(0.0, below(self.constants["low"])), beyond(self.constants["high"])
+
+    @property
+    def excess(self) -> tuple[float, float]:
+        """low <= c* - 1 <= high at every w*.
+
+        Raises
+        ------
+        OutOfReach
+            If the proof is not about c*.
+        """
+        if self.data["theorem"] != "scale":
+            raise OutOfReach(f"{self.statement}: this says nothing of c*; give prove_optimum an offset.")
+        return below(self.constants["c_low"]), beyond(self.constants["c_high"])
+
+
+def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimum:
+    """Between which numbers every w* of a problem lies, or that w* = 0 alone; with an offset, the best scale c* there.
+
+    Parameters
+    ----------
+    problem
+        Isotropic, n >= 2, sigma > 0, the law affine, quadratic, ReLU, cosine, or Zonal(spectrum=...).
+    offset
+        The variance of the offset of f, >= 0: then c* - 1 is enclosed as well, at every w*.
+
+    Raises
+    ------
+    InvalidInput
+        If the problem or the offset is not of its kind.
+    OutOfReach
+        If the noise at no w <= 30 is above the least loss, or an offset is given for a law other than affine and ReLU.
+
+    >>> from lipverify.laws import Affine
+    >>> prove_optimum(Problem(d=3, n=10, law=Affine())).statement
+    'affine, d = 3, n = 10, L = 1.0, sigma = 1.0: 0.798949369853 <= w* <= 0.799288324641 for every w*'
+    """
+    if problem.sigma == 0 or problem.n == 1:
+        raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
+    given = about(problem, offset)
+    at = decimal(optimal_window(problem).w)
+    with ctx.workprec(BITS):
+        head: dict[str, Any] = {"theorem": "scale" if "offset" in given else "optimum", "given": given}
+        k = optima.given(head) | {"at": arb(at)}
+        k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
+        stop = decimal(_stop(problem, float(k["level"])))
+        k["stop"] = arb(stop)
+        loss, _ = optima.loss_and_gap(k)
+        left = lambda w: loss.above(k["level"], arb(0), arb(w))  # noqa: E731
+        right = lambda w: loss.above(k["level"], arb(w), k["stop"])  # noqa: E731
+        low = "0" if float(at) == 0 or not left(CLOSE) else _edge(left, float(at), 0.0)
+        high = _edge(right, float(at), float(stop))
+    chosen = {"level": {"at": at}, "beyond": {"stop": stop}, "between": {"low": low, "high": high}}
+    if offset is None and low == "0" and float(high) < 1:
+        with suppress(OutOfReach):
+            return ProvedOptimum(built("optimum at zero", given, chosen).data)
+    return ProvedOptimum(built(head["theorem"], given, chosen).data)
+
+
+def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
+    """What is given in a proof about a problem, as it stands there."""
+    law = named(problem.law)
+    return {
+        "law": law,
+        "d": problem.d,
+        "n": int(problem.n),
+        "L": "1.0" if isinstance(problem.law, Cosine) else repr(float(getattr(problem.law, "L", 1.0))),
+        "sigma": repr(float(problem.sigma)),
+    } | ({} if offset is None else {"offset": repr(number("offset", offset, "a variance", least=0))})
+
+
+def _stop(problem: Problem, level: float) -> float:
+    """Where the noise alone is as large as the least loss, and a little farther."""
+
+    def excess(w: float) -> float:
+        return float(loss_terms(problem, w).noise) - level
+
+    if excess(FARTHEST) <= 0:
+        raise OutOfReach(f"{problem!r}: up to w = {FARTHEST:g} the noise is below the least loss; use optimal_window.")
+    return float(brentq(excess, 0.0, FARTHEST, rtol=1e-6)) * (1 + CLOSE)
+
+
+def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> str:
+    """The w nearest to `inside` for which it holds, to four digits, rounded outwards."""
+    while abs(outside - inside) > CLOSE / 4 * max(abs(outside), CLOSE):
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if holds(middle) else (middle, outside)
+    return decimal(outside)
+
+
+Entries = tuple[float | Fraction, float | Fraction]
+
+
+def prove_not_isotropic(n: int, sigma: float, S: Entries, M: Entries, stop: float) -> Proof:
+    """Some diagonal M of the circle (d = 2) has a smaller loss than every w I, w >= 0.
+
+    Parameters
+    ----------
+    n, sigma
+        Tokens, at least 2, and the noise, >= 0.
+    S
+        E f(x) f(x') = x^T diag(S) x'.
+    M
+        The diagonal of M; no entry is 0.
+    stop
+        A w from which on the noise alone is too large, at least the entries of M.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of its kind.
+    OutOfReach
+        If it does not follow.
+
+    >>> prove_not_isotropic(n=9, sigma=1.0, S=(Fraction(5, 3), Fraction(1, 6)), M=(2.6, 0.87), stop=6.0).constants["gain_low"]
+    0.0613063961259
+    """
+    return _better("not isotropic", optima.isotropic_loss, n, sigma, S, M, stop)
+
+
+def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
+    """Some diagonal M of the circle has a smaller loss than every diag(c, 0), |c| <= stop, where f depends on x_1 alone.
+
+    Parameters, and errors raised, as of `prove_not_isotropic`, with S = (1, 0).
+
+    >>> prove_not_aligned(n=9, sigma=0.0, M=(4.612, 1.795), stop=5.0).constants["gain_low"]
+    0.000337324061499
+    """
+    return _better("not aligned", optima.aligned_loss, n, sigma, (1.0, 0.0), M, stop)
+
+
+def _better(
+    theorem: str, loss_of: Callable[[Any], optima.Curve], n: int, sigma: float, S: Entries, M: Entries, stop: float
+) -> Proof:
+    """The proof, with the gain from a good place among those that M is compared with."""
+    given = on_the_circle(n, sigma, S, M, stop)
+    with ctx.workprec(BITS):
+        loss = loss_of(optima.given({"given": given}))
+        places = [float(given["stop"]) * j / 400 for j in range(401)]
+        at = min(places, key=lambda w: float(loss.over(arb(w), arb(w)).mid()))
+    return built(theorem, given, {theorem.rpartition(" ")[2]: {"at": decimal(at)}})
+
+
+def on_the_circle(n: int, sigma: float, S: Entries, M: Entries, stop: float) -> dict[str, Any]:
+    """What is given in such a proof, as it stands there."""
+    for name, pair in (("S", S), ("M", M)):
+        numbers(name, [float(each) for each in pair])
+    return {
+        "n": whole("n", n, 2, "the number of tokens,"),
+        "sigma": repr(number("sigma", sigma, "the noise", least=0)),
+        "S": [str(each) for each in S],
+        "M": [str(each) for each in M],
+        "stop": repr(number("stop", stop, "the largest w", above=0)),
+    }

@@ -1,0 +1,256 @@
+"""Optima that are proved: every lemma against the exact method over its range, and false twins that are rejected."""
+
+from __future__ import annotations
+
+import copy
+import math
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lipverify import Problem, loss_terms, optimal_window
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
+from lipverify.loss.block import block_terms
+from lipverify.loss.scaled import scaled_loss
+from lipverify.problem.named import low_rank_problem
+from lipverify.proofs import Proof, checker, prove_not_aligned, prove_not_isotropic, prove_optimum
+from lipverify.proofs.checker import optima
+from lipverify.proofs.checker.contexts import averages, gauss
+from lipverify.proofs.finite import about, on_the_circle
+from lipverify.proofs.twins import twins
+
+PROBLEMS = {
+    "affine": Problem(d=3, n=10, law=Affine(), sigma=1.0),
+    "affine, L = 2": Problem(d=5, n=200, law=Affine(L=2.0), sigma=3.0),
+    "relu": Problem(d=3, n=100, law=ReLU(), sigma=1.0),
+    "cosine": Problem(d=2, n=1000, law=Cosine(L=3.0), sigma=13.0),
+    "quadratic": Problem(d=3, n=60, law=Quadratic(L=2.0), sigma=0.5),
+    "zonal": Problem(d=4, n=30, law=Zonal(spectrum=(0.0, 1.0, 0.0, 0.5)), sigma=1.0),
+}
+
+
+@cache
+def proof(name: str) -> Proof:
+    match name:
+        case "zero":
+            return prove_optimum(Problem(d=2, n=1000, law=Cosine(L=4.0), sigma=13.0))
+        case "scale":
+            return prove_optimum(Problem(d=3, n=100, law=Affine(), sigma=1.0), 1 / 3)
+        case "not isotropic":
+            return prove_not_isotropic(9, 1.0, (Fraction(5, 3), Fraction(1, 6)), (2.6, 0.87), 6.0)
+        case "not aligned":
+            return prove_not_aligned(9, 0.0, (4.612, 1.795), 5.0)
+    return prove_optimum(PROBLEMS[name])
+
+
+@pytest.mark.parametrize("name", ["affine", "zero", "scale", "not isotropic", "not aligned"])
+def test_every_twin_of_every_lemma_is_rejected(name: str) -> None:
+    assert proof(name).failures() == []
+    seen = set()
+    for what, twin in twins(proof(name).data):
+        assert checker.failures(twin), what
+        seen.add(what.partition(" ")[0])
+    assert seen == {lemma.name for lemma in proof(name).lemmas}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_exact_minimiser_is_inside(name: str) -> None:
+    found, exact = prove_optimum(PROBLEMS[name]), optimal_window(PROBLEMS[name])
+    low, high = found.window
+    assert low - exact.w_error <= exact.w <= high + exact.w_error
+    assert high - low < 0.05 * exact.w
+
+
+@pytest.mark.parametrize("L", [1.0, 4.0])
+def test_a_minimum_at_zero_is_known_to_be_exactly_there(L: float) -> None:
+    found = prove_optimum(Problem(d=2, n=1000, law=Cosine(L=L), sigma=13.0))
+    assert found.window == (0.0, 0.0)
+
+
+def test_no_minimum_at_zero_is_claimed_next_to_a_law_that_leaves_it() -> None:
+    # the second harmonic outweighs the noise by little: w* is small and positive
+    problem = Problem(d=2, n=1000, law=Cosine(L=3.0), sigma=15.2)
+    assert 0 < optimal_window(problem).w < 1
+    found = prove_optimum(problem)
+    assert found.data["theorem"] == "optimum"
+    assert found.window[1] > 0
+
+
+@pytest.mark.parametrize("law", [Affine(), ReLU()], ids=str)
+def test_the_best_scale_is_that_of_the_exact_method(law: Affine | ReLU) -> None:
+    problem = Problem(d=3, n=100, law=law, sigma=1.0)
+    exact = scaled_loss(problem, [optimal_window(problem).w], 1 / 3)
+    low, high = prove_optimum(problem, 1 / 3).excess
+    assert low - exact.excess_error[0] <= exact.excess[0] <= high + exact.excess_error[0]
+    assert high < 0
+
+
+def test_what_cannot_be_proved_is_said() -> None:
+    with pytest.raises(InvalidInput, match="the noise bounds w"):
+        prove_optimum(Problem(d=3, n=10, law=Affine(), sigma=0.0))
+    with pytest.raises(OutOfReach, match="affine or ReLU"):
+        prove_optimum(PROBLEMS["zonal"], 0.0)
+    with pytest.raises(OutOfReach, match="up to w = 30"):
+        prove_optimum(Problem(d=3, n=10**9, law=Affine(), sigma=1.0))
+    with pytest.raises(OutOfReach, match="nothing of c"):
+        _ = prove_optimum(PROBLEMS["affine"]).excess
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.sampled_from(sorted(PROBLEMS)), st.integers(2, 9), st.integers(2, 3000), st.floats(0, 12))
+def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n: int, w: float) -> None:
+    problem = PROBLEMS[name].replace(d=d, n=n)
+    exact = loss_terms(problem, w)
+    noise, bias, _ = optima.terms(optima.given({"given": about(problem)}), arb(w))
+    for ball, value, error in ((noise, exact.noise, exact.noise_error), (bias, exact.bias, exact.bias_error)):
+        assert abs(float(ball.mid()) - float(value)) <= float(ball.rad()) + float(error)
+        assert float(ball.rad()) < 1e-3 * float(value)  # the power to see a thousandth
+
+
+@pytest.mark.parametrize("law", [Affine(), ReLU()], ids=str)
+@pytest.mark.parametrize(("d", "n", "w"), [(2, 30, 1.5), (3, 100, 2.5), (5, 50, 2.0)])
+def test_the_gap_is_that_of_the_scaled_loss(law: Affine | ReLU, d: int, n: int, w: float) -> None:
+    problem = Problem(d=d, n=n, law=law, sigma=1.0)
+    ball, exact = optima.terms(optima.given({"given": about(problem)}), arb(w))[2], scaled_loss(problem, [w])
+    assert abs(float(ball.mid()) - exact.gap[0]) <= float(ball.rad()) + exact.gap_error[0]
+    assert float(ball.rad()) < 1e-3 * exact.gap[0]
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 8])
+def test_averages_by_sampling_whole_contexts(d: int) -> None:
+    n, w, rng = 12, 2.0, np.random.default_rng(5)
+    x = rng.standard_normal((40_000, n, d))
+    t = x[:, :, 0] / np.linalg.norm(x, axis=2)
+    a = np.exp(w * t)
+    a /= a.sum(axis=1, keepdims=True)
+    found, h = averages(d, n, arb(w), (1, 2)), {1: 1 - t, 2: 1 - (d * t**2 - 1) / (d - 1)}
+    for j in (1, 2):
+        alone, whole = np.sum(a**2 * h[j], axis=1), np.sum(a * h[j], axis=1)
+        for ball, drawn in (
+            (found.alone[j], alone),
+            (found.mean[j], whole),
+            (found.pairs[j], whole**2 - np.sum((a * h[j]) ** 2, axis=1)),
+        ):
+            error = drawn.std() / math.sqrt(len(drawn))
+            assert error < 0.02 * drawn.mean()
+            assert abs(drawn.mean() - float(ball.mid())) < 5 * error
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 7])
+def test_a_gauss_rule_is_exact_to_its_degree_and_no_further(d: int) -> None:
+    m = 8
+    t, p = gauss(d, m)
+
+    def missed(j: int) -> Any:
+        exact = (arb(j + 1) / 2).gamma() * (arb(d) / 2).gamma() / (arb.pi().sqrt() * (arb(d + j) / 2).gamma())
+        return sum((x**j * y for x, y in zip(t, p, strict=True)), arb(0)) - exact
+
+    assert all(missed(j).contains(0) for j in range(0, 2 * m - d + 1, 2))
+    assert not missed(2 * m + 2).contains(0)
+
+
+def reciprocal(w: Any) -> list[Any]:
+    """1 / (1 + w^2 / 5): in the strip |1 + w^2/5| >= 1 - b^2/5 > cos b."""
+    return [1 / (1 + arb(w) ** 2 / 5)]
+
+
+SMOOTH = optima.curves(reciprocal, [1 / arb(optima.STRIP).cos()], arb(8))[0]
+
+
+@given(st.floats(0, 8), st.floats(0, 8))
+def test_a_curve_contains_its_function_at_points_and_over_parts(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    part = SMOOTH.over(arb(low), arb(high))
+    for w in (low, (low + high) / 2, high):
+        assert SMOOTH.over(arb(w), arb(w)).contains(reciprocal(w)[0].mid())
+        assert part.contains(reciprocal(w)[0].mid())
+
+
+def test_the_error_of_a_curve_covers_a_function_with_poles_next_to_the_strip(monkeypatch: pytest.MonkeyPatch) -> None:
+    def peak(w: Any) -> list[Any]:
+        return [1 / (arb(11) / 10 * (w - 4)).cosh()]
+
+    monkeypatch.setattr(optima, "ACCURACY", 0.2)  # few points
+    coarse = optima.curves(peak, [1 / (arb(11) / 10 * optima.STRIP).cos()], arb(8))[0]
+    missed = [abs(coarse.polynomial(arb(w) / 4 - 1).mid() - peak(arb(w))[0].mid()) for w in np.linspace(0, 8, 200)]
+    assert 1e-4 < max(map(float, missed)) < float(coarse.error) < 1
+
+
+def test_radii_of_the_values_enter_the_error() -> None:
+    blurred = optima.curves(lambda w: [reciprocal(w)[0] + arb(0, 1e-3)], [1 / arb(optima.STRIP).cos()], arb(8))[0]
+    assert float(blurred.error) > 1e-3
+
+
+def test_above_and_lowest_say_no_more_than_is_true() -> None:
+    half, root = arb(1) / 2, arb(5).sqrt()  # the function is 1/2 at the root of 5
+    assert SMOOTH.above(half, arb(0), root - arb("1e-4"))
+    assert not SMOOTH.above(half, arb(0), root + arb("1e-4"))
+    least = reciprocal(8.0)[0]
+    assert SMOOTH.lowest() <= least
+    assert SMOOTH.lowest() > least - arb("1e-7")
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.floats(0.3, 2.9), st.floats(0.3, 2.9), st.sampled_from([0.0, 0.7]))
+def test_losses_on_the_circle_are_those_of_the_reduction(c: float, c_perp: float, sigma: float) -> None:
+    problem = low_rank_problem("sphere", 2, 1, 6, sigma)
+    k = optima.given({"given": on_the_circle(6, sigma, (1.0, 0.0), (c, c_perp), 3.0)})
+    exact = block_terms(problem, np.array([c, c]), np.array([c_perp, 0.0]))
+    (_, high), (_, low) = (optima.matrix(k)[0][name] for name in ("level", "level_low"))
+    for ball, value, error in zip(
+        (high.union(low), optima.aligned_loss(k).over(arb(c), arb(c))), exact.total, exact.total_error, strict=True
+    ):
+        assert abs(float(value) - float(ball.mid())) <= float(error) + float(ball.rad())
+        assert float(ball.rad()) < 1e-6
+
+
+def test_the_isotropic_loss_on_the_circle_is_that_of_the_affine_law() -> None:
+    k = optima.given({"given": on_the_circle(6, 2.0, (1.0, 1.0), (1.0, 1.0), 3.0)})
+    for w in (0.1, 1.0, 2.9):
+        exact = loss_terms(Problem(d=2, n=6, law=Affine(L=math.sqrt(6)), sigma=2.0), w)
+        assert abs(float(exact.total) - float(optima.isotropic_loss(k).over(arb(w), arb(w)).mid())) < 1e-7
+
+
+def test_the_curvature_at_zero_is_that_of_the_loss() -> None:
+    problem, step = Problem(d=2, n=1000, law=Cosine(L=4.0), sigma=13.0), 0.02
+    at = loss_terms(problem, np.array([0.0, step])).total
+    # the fourth power of the step is left out
+    assert proof("zero").constants["curvature"] == pytest.approx((at[1] - at[0]) / step**2, rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("affine", {"n": 11}),
+        ("affine", {"d": 4}),
+        ("affine", {"sigma": "1.1"}),
+        ("affine", {"L": "1.1"}),
+        ("affine", {"law": "relu"}),
+        ("affine", {"law": "affine:1"}),
+        ("affine", {"law": "cosine"}),
+        ("affine", {"law": "zonal:0,-1"}),
+        ("affine", {"law": "zonal:0,0"}),
+        ("affine", {"law": "step"}),
+        ("affine", {"n": 1}),
+        ("affine", {"offset": "0"}),
+        ("zero", {"law": "cosine:3.0"}),
+        ("scale", {"offset": "0"}),
+        ("not isotropic", {"M": ["2.6", "0"]}),
+        ("not isotropic", {"M": ["2.6"]}),
+        ("not isotropic", {"stop": "2.0"}),
+        ("not isotropic", {"S": ["5/3", "-1"]}),
+        ("not aligned", {"S": ["1", "1/10"]}),
+        ("not aligned", {"n": 8}),
+    ],
+)
+def test_a_proof_of_something_else_is_rejected(name: str, change: dict[str, Any]) -> None:
+    twin = copy.deepcopy(proof(name).data)
+    twin["given"] |= change
+    assert checker.failures(twin)
