@@ -16,7 +16,7 @@ from lipverify.foundation.validation import number, numbers, whole
 from lipverify.loss import loss_terms
 from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
-from lipverify.problem.laws import Cosine
+from lipverify.problem.laws import Affine, Cosine, ReLU
 from lipverify.proofs.checker import optima
 from lipverify.proofs.checker.chain import BITS
 from lipverify.proofs.direct import built
@@ -69,7 +69,7 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     InvalidInput
         If the problem or the offset is not of its kind.
     OutOfReach
-        If the noise at no w <= 30 is above the least loss, or an offset is given for a law other than affine and ReLU.
+        If the noise at no w <= 30 is above the least loss.
 
     >>> from lipverify.laws import Affine
     >>> prove_optimum(Problem(d=3, n=10, law=Affine())).statement
@@ -77,6 +77,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     """
     if problem.sigma == 0 or problem.n == 1:
         raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
+    if offset is not None and not isinstance(problem.law, Affine | ReLU):
+        raise InvalidInput(f"law = {problem.law!r}: c* is proved for affine and ReLU laws; leave the offset out.")
     given = about(problem, offset)
     at = decimal(optimal_window(problem).w)
     with ctx.workprec(BITS):
@@ -85,9 +87,9 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
         stop = decimal(_stop(problem, float(k["level"])))
         k["stop"] = arb(stop)
-        loss, _ = optima.loss_and_gap(k)
-        left = lambda w: loss.above(k["level"], arb(0), arb(w))  # noqa: E731
-        right = lambda w: loss.above(k["level"], arb(w), k["stop"])  # noqa: E731
+        loss = optima.loss_and_gap(k)
+        left = lambda w: optima.is_above(loss, k["level"], arb(0), arb(w))  # noqa: E731
+        right = lambda w: optima.is_above(loss, k["level"], arb(w), k["stop"])  # noqa: E731
         low = "0" if float(at) == 0 or not left(CLOSE) else _edge(left, float(at), 0.0)
         high = _edge(right, float(at), float(stop))
     chosen = {"level": {"at": at}, "beyond": {"stop": stop}, "between": {"low": low, "high": high}}

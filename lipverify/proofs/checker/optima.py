@@ -5,9 +5,9 @@ cos b times the sum at Re w, averages of weights are analytic in w: with V = Var
 
     |N| <= sigma^2 / cos(b)^2,    |B| <= 4 V / cos(b)^2,    |G| <= 2 V / cos b,    G = E sum a_i (f(x_i) - f(x))^2 / 2.
 
-**Curves.** A function at most M in that strip is, on [0, stop], within 4 M rho^{1-m} / (rho - 1) of the polynomial
-through its values at m Chebyshev points, rho = b/r + (1 + b^2/r^2)^{1/2}, r = stop/2 (the ellipse of that rho lies in the
-strip; Trefethen, Approximation Theory and Approximation Practice, theorem 8.2), and values that are off by e move that
+**Curves.** A function at most M in that strip is, on an interval, within 4 M rho^{1-m} / (rho - 1) of the polynomial
+through its values at m Chebyshev points, rho = b/r + (1 + b^2/r^2)^{1/2}, r half its length (the ellipse of that rho lies in
+the strip; Trefethen, Approximation Theory and Approximation Practice, theorem 8.2), and values that are off by e move that
 polynomial by at most (1 + (2/pi) log m) e (chapter 15).
 
 **Beyond.** N rises in w, because for fixed tokens the slope of sum a_i^2 is 2 sum a_i^2 (t_i - sum a_j t_j) >= 0
@@ -44,6 +44,8 @@ SPARE_BITS = 200
 ACCURACY = 1e-9
 FINEST = 2.0**-18
 """The narrowest part of an interval that is looked at by itself, as a share of it."""
+LONGEST = 4
+"""The longest interval of a curve of the loss."""
 LISTED = {"cosine": 20, "relu": 30}
 """The last degree of a law that has infinitely many."""
 LAWS = ("affine", "quadratic", "relu", "cosine", "zonal")
@@ -51,17 +53,19 @@ LAWS = ("affine", "quadratic", "relu", "cosine", "zonal")
 
 @dataclass(frozen=True)
 class Curve:
-    """A function on [0, stop] that differs from `polynomial`, in s = 2w / stop - 1, by at most `error`."""
+    """A function on [first, last] that differs from `polynomial`, in s from -1 to 1, by at most `error`."""
 
-    stop: Ball
+    first: Ball
+    last: Ball
     polynomial: arb_poly
     error: Ball
 
     def over(self, low: Ball, high: Ball) -> Ball:
         """A ball that contains all values on a part of the interval."""
         with ctx.workprec(bits(self.polynomial.length())):
-            shifted = self.polynomial(arb_poly([(low + high) / self.stop - 1, 1]))
-            within = arb(0, ((high - low) / self.stop).abs_upper())
+            length = self.last - self.first
+            shifted = self.polynomial(arb_poly([(low + high - self.first - self.last) / length, 1]))
+            within = arb(0, ((high - low) / length).abs_upper())
             return reduce(lambda total, each: total * within + each, reversed(shifted.coeffs()), arb(0)) + arb(
                 0, self.error.abs_upper()
             )
@@ -71,38 +75,38 @@ class Curve:
         if self.over(low, high) > level:
             return True
         middle = (low + high) / 2
-        if not self.over(middle, middle) > level or not (high - low) > FINEST * self.stop:
+        if not self.over(middle, middle) > level or not high - low > FINEST * (self.last - self.first):
             return False
         return self.above(level, low, middle) and self.above(level, middle, high)
 
     def lowest(self) -> Ball:
         """A number that it is nowhere below, and hardly more than which it is somewhere."""
-        parts, width = [(arb(0), self.stop)], self.stop
+        parts, width = [(self.first, self.last)], self.last - self.first
         while True:
             found = [(self.over(*part), part) for part in parts]
             somewhere = reduce(arb.min, [ball.upper() for ball, _ in found])
             kept = [(ball, part) for ball, part in found if not ball > somewhere]
             nowhere = reduce(arb.min, [ball.lower() for ball, _ in kept])
-            if somewhere - nowhere < 4 * self.error or not width > FINEST * self.stop:
+            if somewhere - nowhere < 4 * self.error or not width > FINEST * (self.last - self.first):
                 return nowhere
             parts = [half for _, (a, c) in kept for half in ((a, (a + c) / 2), ((a + c) / 2, c))]
             width /= 2
 
 
-def curves(values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], stop: Ball) -> list[Curve]:
-    """Functions on [0, stop] from their values at one w, and bounds on them in the strip."""
-    beta = arb(STRIP) / (stop / 2)
+def curves(values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball) -> list[Curve]:
+    """Functions on [first, last] from their values at one w, and bounds on them in the strip."""
+    beta = arb(STRIP) / ((last - first) / 2)
     rho = beta + (1 + beta**2).sqrt()
     largest = reduce(arb.max, bounds)
     m = 2 + math.ceil(float((4 * largest / (rho - 1) / ACCURACY).log() / rho.log()))
     with ctx.workprec(bits(m)):
         points = [arb.cos_pi_fmpq(fmpq(2 * j + 1, 2 * m)) for j in range(m)]
-        measured = [values((s + 1) * stop / 2) for s in points]
+        measured = [values(first + (s + 1) * (last - first) / 2) for s in points]
         moved, found = 1 + 2 / arb.pi() * arb(m).log(), []
         for bound, column in zip(bounds, zip(*measured, strict=True), strict=True):
             widest = reduce(arb.max, [arb(value.rad()) for value in column])
             polynomial = arb_poly.interpolate(points, [arb(value.mid()) for value in column])
-            found.append(Curve(stop, polynomial, 4 * bound * rho ** (1 - m) / (rho - 1) + moved * widest))
+            found.append(Curve(first, last, polynomial, 4 * bound * rho ** (1 - m) / (rho - 1) + moved * widest))
         return found
 
 
@@ -150,13 +154,13 @@ def terms(k: Known, w: Ball) -> tuple[Ball, Ball, Ball]:
     return noise, bias + arb(0).union(4 * rest.upper()), gap + arb(0).union(2 * rest.upper())
 
 
-def loss_and_gap(k: Known) -> list[Curve]:
-    """The loss and G for all w up to `stop`."""
+def loss_and_gap(k: Known) -> list[list[Curve]]:
+    """The loss and G for all w up to `stop`, piece by piece."""
     return _loss_and_gap(k["law"], k["d"], k["n"], *(k[name].str(60) for name in ("L", "sigma", "stop")))
 
 
 @lru_cache(maxsize=16)
-def _loss_and_gap(law: str, d: int, n: int, L: str, sigma: str, stop: str) -> list[Curve]:
+def _loss_and_gap(law: str, d: int, n: int, L: str, sigma: str, stop: str) -> list[list[Curve]]:
     k: Known = {"law": law, "d": d, "n": n, "L": arb(L), "sigma": arb(sigma)}
     V, c = variance(k), arb(STRIP).cos()
 
@@ -164,7 +168,20 @@ def _loss_and_gap(law: str, d: int, n: int, L: str, sigma: str, stop: str) -> li
         noise, bias, gap = terms(k, w)
         return noise + bias, gap
 
-    return curves(values, [(k["sigma"] ** 2 + 4 * V) / c**2, 2 * V / c], arb(stop))
+    bounds, end = [(k["sigma"] ** 2 + 4 * V) / c**2, 2 * V / c], arb(stop)
+    pieces = math.ceil(float(end) / LONGEST)
+    return [curves(values, bounds, end * i / pieces, end * (i + 1) / pieces) for i in range(pieces)]
+
+
+def is_above(pieces: Sequence[Sequence[Curve]], level: Ball, low: Ball, high: Ball) -> bool:
+    """Whether the loss is above a level on all of an interval."""
+    return all(loss.above(level, *part) for (loss, _), part in parts(pieces, low, high))
+
+
+def parts(pieces: Sequence[Sequence[Curve]], low: Ball, high: Ball) -> list[tuple[Sequence[Curve], tuple[Ball, Ball]]]:
+    """The pieces that an interval meets, and what of it lies in each."""
+    met = [each for each in pieces if not (each[0].first >= high or each[0].last <= low)]
+    return [(each, (each[0].first.max(low), each[0].last.min(high))) for each in met]
 
 
 def level(k: Known) -> tuple[Bounds, Conditions]:
@@ -190,11 +207,11 @@ def between(k: Known) -> tuple[Bounds, Conditions]:
 
     Because on [0, low] and on [high, stop] the loss, as a curve, is above level.
     """
-    loss, _ = loss_and_gap(k)
+    loss = loss_and_gap(k)
     return {}, {
         "0 <= low < high <= stop": 0 <= k["low"] < k["high"] <= k["stop"],
-        "loss > level on [0, low]": bool(k["low"] == 0) or loss.above(k["level"], arb(0), k["low"]),
-        "loss > level on [high, stop]": loss.above(k["level"], k["high"], k["stop"]),
+        "loss > level on [0, low]": bool(k["low"] == 0) or is_above(loss, k["level"], arb(0), k["low"]),
+        "loss > level on [high, stop]": is_above(loss, k["level"], k["high"], k["stop"]),
     }
 
 
@@ -224,7 +241,8 @@ def scale(k: Known) -> tuple[Bounds, Conditions]:
     Because for given weights the loss is a quadratic in c with c* - 1 = (G - L) / (L + E f^2 - 2G), E f^2 = L^2 / (3d)
     + the variance of the offset, for the affine law and ReLU; L and G are curves.
     """
-    loss, gap = (curve.over(k["low"], k["high"]) for curve in loss_and_gap(k))
+    balls = [[curve.over(*part) for curve in piece] for piece, part in parts(loss_and_gap(k), k["low"], k["high"])]
+    loss, gap = (reduce(arb.union, each) for each in zip(*balls, strict=True))
     excess = (gap - loss) / (loss + k["L"] ** 2 / (3 * k["d"]) + k["offset"] - 2 * gap)
     return {"c_low": most(excess), "c_high": least(excess)}, {
         "the law is affine or ReLU": k["law"] in ("affine", "relu")
@@ -245,7 +263,7 @@ def _circle(n: int, stop: str) -> list[Curve]:
         return 1 - at.mean[1], second, at.alone[2] / 2, at.noise
 
     c = arb(STRIP).cos()
-    return curves(values, [1 / c, 1 / c**2, 2 / c**2, 1 / c**2], arb(stop))
+    return curves(values, [1 / c, 1 / c**2, 2 / c**2, 1 / c**2], arb(0), arb(stop))
 
 
 def matrix(k: Known) -> tuple[Bounds, Conditions]:
@@ -315,7 +333,7 @@ def aligned_loss(k: Known) -> Curve:
         total = [x * absolute(j) - 2 * y * absolute(j + 1) for j, (x, y) in enumerate(zip(*in_omega, strict=True))]
         total[0] += arb(1) / 2
         error = rest.error + 2 * absolute(1) * first.error
-        return Curve(k["stop"], arb_poly(total)(arb_poly([half, half])), error)
+        return Curve(first.first, first.last, arb_poly(total)(arb_poly([half, half])), error)
 
 
 def between_ends(k: Known, loss: Curve) -> tuple[Bounds, Conditions]:
@@ -325,10 +343,11 @@ def between_ends(k: Known, loss: Curve) -> tuple[Bounds, Conditions]:
     }
 
 
-def combined(parts: Sequence[tuple[Ball, Curve]], constant: Ball) -> Curve:
+def combined(summands: Sequence[tuple[Ball, Curve]], constant: Ball) -> Curve:
     """A sum of multiples of curves, and a constant."""
-    polynomial = sum((arb_poly([factor]) * curve.polynomial for factor, curve in parts), arb_poly([constant]))
-    return Curve(parts[0][1].stop, polynomial, sum((abs(factor) * curve.error for factor, curve in parts), arb(0)))
+    polynomial = sum((arb_poly([factor]) * curve.polynomial for factor, curve in summands), arb_poly([constant]))
+    error = sum((abs(factor) * curve.error for factor, curve in summands), arb(0))
+    return Curve(summands[0][1].first, summands[0][1].last, polynomial, error)
 
 
 def absolute(k: int) -> Ball:
