@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Envelope",
     "Lemma",
-    "ProvedOptimum",
     "Proof",
+    "ProvedOptimum",
     "Theorem",
     "Transfer",
     "load",

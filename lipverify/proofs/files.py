@@ -12,7 +12,10 @@ from lipverify.proofs.finite import ProvedOptimum
 from lipverify.proofs.record import Proof
 from lipverify.proofs.window import Theorem, Transfer
 
-KINDS: dict[str, type[Proof]] = {"envelope": Envelope, "window": Theorem, "transfer": Transfer,
+KINDS: dict[str, type[Proof]] = {
+    "envelope": Envelope,
+    "window": Theorem,
+    "transfer": Transfer,
     **dict.fromkeys(("optimum", "optimum at zero", "scale"), ProvedOptimum),
 }
 """The records of theorems that say more than their statement."""

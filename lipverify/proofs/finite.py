@@ -80,16 +80,21 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     if offset is not None and not isinstance(problem.law, Affine | ReLU):
         raise InvalidInput(f"law = {problem.law!r}: c* is proved for affine and ReLU laws; leave the offset out.")
     given = about(problem, offset)
-    at = decimal(optimal_window(problem).w)
+    found = optimal_window(problem)
+    at, stop = decimal(found.w), decimal(_stop(problem, found.loss))
     with ctx.workprec(BITS):
         head: dict[str, Any] = {"theorem": "scale" if "offset" in given else "optimum", "given": given}
         k = optima.given(head) | {"at": arb(at)}
         k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
-        stop = decimal(_stop(problem, float(k["level"])))
         k["stop"] = arb(stop)
         loss = optima.loss_and_gap(k)
-        left = lambda w: optima.is_above(loss, k["level"], arb(0), arb(w))  # noqa: E731
-        right = lambda w: optima.is_above(loss, k["level"], arb(w), k["stop"])  # noqa: E731
+
+        def left(w: float) -> bool:
+            return optima.is_above(loss, k["level"], arb(0), arb(w))
+
+        def right(w: float) -> bool:
+            return optima.is_above(loss, k["level"], arb(w), k["stop"])
+
         low = "0" if float(at) == 0 or not left(CLOSE) else _edge(left, float(at), 0.0)
         high = _edge(right, float(at), float(stop))
     chosen = {"level": {"at": at}, "beyond": {"stop": stop}, "between": {"low": low, "high": high}}
@@ -154,14 +159,15 @@ def prove_not_isotropic(n: int, sigma: float, S: Entries, M: Entries, stop: floa
     OutOfReach
         If it does not follow.
 
-    >>> prove_not_isotropic(n=9, sigma=1.0, S=(Fraction(5, 3), Fraction(1, 6)), M=(2.6, 0.87), stop=6.0).constants["gain_low"]
+    >>> found = prove_not_isotropic(n=9, sigma=1.0, S=(Fraction(5, 3), Fraction(1, 6)), M=(2.6, 0.87), stop=6.0)
+    >>> found.constants["gain_low"]
     0.0613063961259
     """
     return _better("not isotropic", optima.isotropic_loss, n, sigma, S, M, stop)
 
 
 def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
-    """Some diagonal M of the circle has a smaller loss than every diag(c, 0), |c| <= stop, where f depends on x_1 alone.
+    """Some diagonal M of the circle has a smaller loss than every diag(c, 0), |c| <= stop, where f is of x_1 alone.
 
     Parameters, and errors raised, as of `prove_not_isotropic`, with S = (1, 0).
 

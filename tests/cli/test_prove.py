@@ -61,7 +61,15 @@ def test_a_committed_proof_is_one(path: Path) -> None:
 
 def test_committed_proofs_are_those_that_readings_rest_on() -> None:
     ridge = {f"lt-ridge-{d}-{level}-{first}" for d in (1, 2, 5) for level in (1, 2) for first in ("yx", "yy")}
-    assert {path.stem for path in COMMITTED} == WINDOWS | ridge | {"lt-layers", "lt-cosine"}
+    scale = {
+        f"scale-{law}-{d}-100-{reading}"
+        for law in ("affine", "relu")
+        for d in (2, 3, 5)
+        for reading in ("offset", "no-offset")
+    }
+    cosine = {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
+    rest = {"lt-layers", "lt-cosine", "covariance-space", "lowrank-radius"}
+    assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | rest
 
 
 def test_check_proof_accepts_and_rejects(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from lipverify.loss.scaled import scaled_loss
 from lipverify.problem.named import low_rank_problem
 from lipverify.proofs import Proof, checker, prove_not_aligned, prove_not_isotropic, prove_optimum
 from lipverify.proofs.checker import optima
-from lipverify.proofs.checker.contexts import averages, gauss
+from lipverify.proofs.checker.contexts import STRIP, averages, gauss
 from lipverify.proofs.finite import about, on_the_circle
 from lipverify.proofs.twins import twins
 
@@ -161,7 +161,7 @@ def reciprocal(w: Any) -> list[Any]:
     return [1 / (1 + arb(w) ** 2 / 5)]
 
 
-SMOOTH = optima.curves(reciprocal, [1 / arb(optima.STRIP).cos()], arb(0), arb(8))[0]
+SMOOTH = optima.curves(reciprocal, [1 / arb(STRIP).cos()], arb(0), arb(8))[0]
 
 
 @given(st.floats(0, 8), st.floats(0, 8))
@@ -178,13 +178,13 @@ def test_the_error_of_a_curve_covers_a_function_with_poles_next_to_the_strip(mon
         return [1 / (arb(11) / 10 * (w - 4)).cosh()]
 
     monkeypatch.setattr(optima, "ACCURACY", 0.2)  # few points
-    coarse = optima.curves(peak, [1 / (arb(11) / 10 * optima.STRIP).cos()], arb(0), arb(8))[0]
+    coarse = optima.curves(peak, [1 / (arb(11) / 10 * STRIP).cos()], arb(0), arb(8))[0]
     missed = [abs(coarse.polynomial(arb(w) / 4 - 1).mid() - peak(arb(w))[0].mid()) for w in np.linspace(0, 8, 200)]
     assert 1e-4 < max(map(float, missed)) < float(coarse.error) < 1
 
 
 def test_radii_of_the_values_enter_the_error() -> None:
-    blurred = optima.curves(lambda w: [reciprocal(w)[0] + arb(0, 1e-3)], [1 / arb(optima.STRIP).cos()], arb(0), arb(8))[0]
+    blurred = optima.curves(lambda w: [reciprocal(w)[0] + arb(0, 1e-3)], [1 / arb(STRIP).cos()], arb(0), arb(8))[0]
     assert float(blurred.error) > 1e-3
 
 

@@ -11,11 +11,11 @@ Theory and Approximation Practice, theorem 8.2), so that an exchange costs at mo
 is exact to degree D. Where w (rho - 1/rho)/2 <= b < pi/2 all weights e^{w t_i} have an argument of at most b, their sum
 is at least cos b times the sum of their sizes, and F is at most H^2 / cos(b)^2, with |h| <= H = 1 + rho^l there.
 
-**lambda.** 1/S^2 is the integral of lambda e^{-lambda S}: with u = log lambda, s = w (1 - t), A_k[h](u) = E h e^{k(u-s)}
-exp(-e^{u-s}) and phi = E exp(-e^{u-s}), the averages are the integrals over u of n A_2[h] phi^{n-1}, n (n-1) A_1[h]^2
-phi^{n-2} and n A_1[h] phi^{n-1}, of which the trapezoidal rule of step q takes a sum. In the strip |Im u| <= b |A_k[h](x
-+ ib)| <= cos(b)^{-k} A_k[h](x + log cos b), so that the rule is off by at most eta H^2, eta = 2 cos(b)^{-2} / (e^{2 pi
-b / q} - 1) (Trefethen and Weideman, SIAM Review 56 (2014), theorem 5.1).
+**lambda.** 1/S^2 is the integral of lambda e^{-lambda S}: with u = log lambda, s = w (1 - t), A_k[h](u) = E h
+e^{k(u-s)} exp(-e^{u-s}) and phi = E exp(-e^{u-s}), the averages are the integrals over u of n A_2[h] phi^{n-1}, n
+(n-1) A_1[h]^2 phi^{n-2} and n A_1[h] phi^{n-1}, of which the trapezoidal rule of step q takes a sum. In the strip |Im
+u| <= b |A_k[h](x + ib)| <= cos(b)^{-k} A_k[h](x + log cos b), so that the rule is off by at most eta H^2, eta = 2
+cos(b)^{-2} / (e^{2 pi b / q} - 1) (Trefethen and Weideman, SIAM Review 56 (2014), theorem 5.1).
 
 **Ends.** The nodes before u_0 <= 0 add at most n^2 H^2 e^{u_0}, those beyond u_J = 2w + y, y >= log 2, at most n^2 H^2
 (1 + e^y) e^{-e^y}, since s is at most 2w: integrals of e^{ku}, and of e^{2v} e^{-e^v} over v = u - 2w.
@@ -109,14 +109,15 @@ def sums(
     plain = arb_mat(m, 1, list(p))
     phi = (arb_mat(count + 1, m, falls) * plain).entries()
     one, two = ((arb_mat(count + 1, m, each) * weights).entries() for each in (once, twice))
-    return phi, *([each[i :: len(h)] for i in range(len(h))] for each in (one, two))
+    return phi, [one[i :: len(h)] for i in range(len(h))], [two[i :: len(h)] for i in range(len(h))]
 
 
 @lru_cache(maxsize=64)
 def gauss(d: int, m: int) -> tuple[list[Ball], list[Ball]]:
     """Nodes and weights that integrate polynomials of degree 2m - d against the density of t exactly.
 
-    d odd: Legendre's nodes, and (1 - t^2)^{(d-3)/2} as part of the polynomial; d even: Chebyshev's and (1 - t^2)^{(d-2)/2}.
+    d odd: Legendre's nodes, and (1 - t^2)^{(d-3)/2} as part of the polynomial; d even: Chebyshev's and (1 -
+    t^2)^{(d-2)/2}.
     """
     if d % 2:
         roots = [arb.legendre_p_root(m, k, weight=True) for k in range(m)]

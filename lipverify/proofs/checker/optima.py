@@ -6,17 +6,18 @@ cos b times the sum at Re w, averages of weights are analytic in w: with V = Var
     |N| <= sigma^2 / cos(b)^2,    |B| <= 4 V / cos(b)^2,    |G| <= 2 V / cos b,    G = E sum a_i (f(x_i) - f(x))^2 / 2.
 
 **Curves.** A function at most M in that strip is, on an interval, within 4 M rho^{1-m} / (rho - 1) of the polynomial
-through its values at m Chebyshev points, rho = b/r + (1 + b^2/r^2)^{1/2}, r half its length (the ellipse of that rho lies in
-the strip; Trefethen, Approximation Theory and Approximation Practice, theorem 8.2), and values that are off by e move that
-polynomial by at most (1 + (2/pi) log m) e (chapter 15).
+through its values at m Chebyshev points, rho = b/r + (1 + b^2/r^2)^{1/2}, r half its length (the ellipse of that rho
+lies in the strip; Trefethen, Approximation Theory and Approximation Practice, theorem 8.2), and values that are off by
+e move that polynomial by at most (1 + (2/pi) log m) e (chapter 15).
 
 **Beyond.** N rises in w, because for fixed tokens the slope of sum a_i^2 is 2 sum a_i^2 (t_i - sum a_j t_j) >= 0
 (Chebyshev's inequality for sums). Where N alone is above the loss at some w, no larger w is best.
 
 **Laws.** E f(x) f(x') = L^2 sum_l k_l P_l(<x, x'>): affine k_1 = 1/(3d); quadratic k_2 = 2 (d-1) / (d^2 (d+2)); zonal
-as its name says; ReLU k_1 = 1/(6d) and k_l = N_l b_l^2 / 6, l even, summing to 1/(3d), with b_0 = E|t| and b_{l+2} = -b_l
-(l-1) / (l+d+1). Cosine, whose L is in its name: k_l = N_l (E cos(L t) P_l)^2, l even, summing to (1 + E cos 2Lt) / 2. B = sum k_l (2 E sum a_i^2 h_i + E sum_{i != j} a_i a_j h_i h_j), of which
-what is not listed adds between 0 and 4 times its k_l.
+as its name says; ReLU k_1 = 1/(6d) and k_l = N_l b_l^2 / 6, l even, summing to 1/(3d), with b_0 = E|t| and b_{l+2} =
+-b_l (l-1) / (l+d+1). Cosine, whose L is in its name: k_l = N_l (E cos(L t) P_l)^2, l even, summing to (1 + E cos 2Lt)
+/ 2. B = sum k_l (2 E sum a_i^2 h_i + E sum_{i != j} a_i a_j h_i h_j), of which what is not listed adds between 0 and 4
+times its k_l.
 
 **The circle.** d = 2 and E f(x) f(x') = x^T S x', S and M diagonal. The query is x = (cos theta, sin theta); a token's
 score is omega times t, its coordinate along e = M x / omega, omega = |M x|. With T = sum a_i t_i and R = sum a_i u_i
@@ -218,9 +219,9 @@ def between(k: Known) -> tuple[Bounds, Conditions]:
 def origin(k: Known) -> tuple[Bounds, Conditions]:
     """w* = 0 alone.
 
-    Because the law is even, so that L(-w) = L(w), with L''(0) / 2 = (1 - 1/n) ((sigma^2 + V) / (nd) - 2 (1 - 2/n) k_2 / (d
-    (d+2))) >= curvature. With |L| <= M = (sigma^2 + 4V) / cos(1)^2 for |w| <= 1, L = L(0) + (L''(0)/2) w^2 + r, |r| <= 2
-    M w^4 / (1 - w^2) (Cauchy's estimate of |L - L(0)| <= 2 M), which is more than L(0) for 0 < w <= high < 1.
+    Because the law is even, so that L(-w) = L(w), with L''(0) / 2 = (1 - 1/n) ((sigma^2 + V) / (nd) - 2 (1 - 2/n) k_2
+    / (d (d+2))) >= curvature. With |L| <= M = (sigma^2 + 4V) / cos(1)^2 for |w| <= 1, L = L(0) + (L''(0)/2) w^2 + r,
+    |r| <= 2 M w^4 / (1 - w^2) (Cauchy's estimate of |L - L(0)| <= 2 M), which is more than L(0) for 0 < w <= high < 1.
     """
     d, n, sigma, (weights, _) = k["d"], k["n"], k["sigma"], spectrum(k)
     V, share = variance(k), k["high"] ** 2
@@ -269,10 +270,10 @@ def _circle(n: int, stop: str) -> list[Curve]:
 def matrix(k: Known) -> tuple[Bounds, Conditions]:
     """The loss at M is level at most, and level_low at least.
 
-    Because F has the period pi and is analytic where the scores stay in the strip: |Im M x| <= sinh |y| max |M| at theta
-    + i y is at most b for |y| <= delta; there |F| <= K = tr S (1 / cos b + cosh delta)^2 + sigma^2 / cos(b)^2, and the
-    trapezoidal rule with N points is off by at most 2 K / (e^{2 delta N} - 1) (Trefethen and Weideman, SIAM Review 56
-    (2014), theorem 3.2). Its moments are curves in omega.
+    Because F has the period pi and is analytic where the scores stay in the strip: |Im M x| <= sinh |y| max |M| at
+    theta + i y is at most b for |y| <= delta; there |F| <= K = tr S (1 / cos b + cosh delta)^2 + sigma^2 / cos(b)^2,
+    and the trapezoidal rule with N points is off by at most 2 K / (e^{2 delta N} - 1) (Trefethen and Weideman, SIAM
+    Review 56 (2014), theorem 3.2). Its moments are curves in omega.
     """
     with ctx.workprec(SPARE_BITS):
         S, M, sigma = k["S"], k["M"], k["sigma"]
