@@ -1,6 +1,7 @@
 """Theorems with explicit constants, for every n: proved, written down, and certified again.
 
 checker   the lemmas, each with its reason and what is left to certify; stands alone, `python checker FILE`
+declared  links and kernels that say what they are
 search    finds the constants; nothing that is proved rests on how
 record    a proof as a record: statement, lemmas, file
 envelope  N and B between explicit functions of n and w
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
+    from lipverify.proofs.declared import Gaussian, Kinked, Powers
     from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
     from lipverify.proofs.envelope import Envelope, prove_envelope
     from lipverify.proofs.files import load
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Envelope",
+    "Gaussian",
+    "Kinked",
     "Lemma",
+    "Powers",
     "Proof",
     "ProvedOptimum",
     "Theorem",
@@ -45,8 +50,11 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "Envelope": "envelope",
+        "Gaussian": "declared",
+        "Kinked": "declared",
         "Lemma": "record",
         "ProvedOptimum": "finite",
+        "Powers": "declared",
         "Proof": "record",
         "Theorem": "window",
         "Transfer": "window",

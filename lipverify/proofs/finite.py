@@ -72,8 +72,9 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         If the noise at no w <= 30 is above the least loss.
 
     >>> from lipverify.laws import Affine
-    >>> prove_optimum(Problem(d=3, n=10, law=Affine())).statement
-    'affine, d = 3, n = 10, L = 1.0, sigma = 1.0: 0.798949369853 <= w* <= 0.799288324641 for every w*'
+    >>> low, high = prove_optimum(Problem(d=3, n=10, law=Affine())).window
+    >>> round(low, 3), round(high, 3)
+    (0.799, 0.799)
     """
     if problem.sigma == 0 or problem.n == 1:
         raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
@@ -107,6 +108,10 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
 def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
     """What is given in a proof about a problem, as it stands there."""
     law = named(problem.law)
+    if law.partition(":")[0] not in optima.LAWS:
+        raise OutOfReach(
+            f"law = {problem.law!r}: an optimum is proved for {', '.join(optima.LAWS)} laws; use prove_window."
+        )
     return {
         "law": law,
         "d": problem.d,

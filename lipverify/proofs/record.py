@@ -12,12 +12,13 @@ from typing import Any
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
-from lipverify.problem.own import Zonal
+from lipverify.problem.own import Ridge, Zonal
 from lipverify.proofs import checker
 from lipverify.proofs.checker import windows
 from lipverify.proofs.checker.chain import Rule
+from lipverify.proofs.declared import declared_kernel, declared_link
 
-LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine", Zonal: "zonal"}
+LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine"}
 """The laws that the checker knows, by its names."""
 
 
@@ -131,14 +132,13 @@ def named(law: Law) -> str:
     """The name under which the checker knows a law."""
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
+    if isinstance(law, Zonal):
+        return declared_kernel(law)
+    if isinstance(law, Ridge):
+        return declared_link(law)
     if type(law) not in LAWS:
         raise OutOfReach(
-            f"law = {law!r}: theorems are proved for {', '.join(LAWS.values())}; use `growth` for a limit exponent."
+            f"law = {law!r}: theorems are proved for {', '.join(LAWS.values())}, Zonal and Ridge; use `growth` for a "
+            "limit exponent."
         )
-    if isinstance(law, Zonal):
-        if law.spectrum is None:
-            raise OutOfReach(
-                f"law = {law!r}: a kernel is a function, which no ball encloses; give Zonal(spectrum=...)."
-            )
-        return f"zonal:{','.join(map(repr, law.spectrum))}"
     return f"cosine:{law.L!r}" if isinstance(law, Cosine) else LAWS[type(law)]

@@ -260,7 +260,10 @@ def limits(law: str, d: int) -> Limits:
     a, beta, at = float(given["a"]), float(given["beta"]), float(windows.limit(known)[0]["limit_high"][1])
     C = 2**-a / float(windows.moment_limit(given["d"]))
     b = at ** (a + beta) * a * C / beta
-    return Limits(C, a**2 / (6 * d) if about is None else b, at, C * at**a + b * at**-beta)
+    if about is None:
+        even = given["kinked"] * windows.second_weight(given["d"]) * windows.slope(given["d"], 2) ** 2
+        return Limits(C, a**2 * float(given["linear"] / d + even), at, C * at**a + b * at**-beta)
+    return Limits(C, b, at, C * at**a + b * at**-beta)
 
 
 def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: float) -> float:

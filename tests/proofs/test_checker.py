@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.law import Law
-from lipverify.proofs import checker, load, prove_envelope, prove_window
+from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_window
 from lipverify.proofs.twins import twins
 
 LAWS: dict[str, Law] = {
@@ -23,6 +23,10 @@ LAWS: dict[str, Law] = {
     "relu": ReLU(),
     "cosine": Cosine(L=2.0),
     "zonal": Zonal(spectrum=(3.0, 1.0, 0.5, 0.0, 0.25)),
+    "kinked": Ridge(Kinked(0.1, 1.0), kinks=(0.0,)),
+    "link": Ridge(Powers((0.0, 1.0, 2.0, 1.0))),
+    "powers": Zonal(Powers((1.0, 1.0, 0.5))),
+    "rbf": Zonal(Gaussian(1.0)),
 }
 CASES = [(law, d) for law in LAWS for d in (2, 3, 5, 8)]
 
@@ -132,11 +136,24 @@ def test_a_proof_file_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "law", ["zonal", "zonal:", "zonal:1", "zonal:0,-1", "zonal:0,nan", "zonal:0,inf", "affine:0,1"]
+    ("of", "law"),
+    [
+        *(("zonal", f"zonal{text}") for text in ("", ":1", ":0,-1", ":0,nan", ":0,inf")),
+        *(("powers", f"powers{text}") for text in ("", ":1", ":0,-1", ":0,0", ":0,inf")),
+        *(("link", f"link{text}") for text in ("", ":1", ":0,0", ":0,nan", ":0,1,2,1.01")),
+        *(("rbf", f"rbf{text}") for text in ("", ":0", ":-1", ":1,1", ":0.99")),
+        *(("kinked", f"kinked{text}") for text in ("", ":1", ":1,0", ":1,1,1", ":0.55,0.46")),
+        ("zonal", "affine:0,1"),
+        ("relu", "relu:1"),
+    ],
 )
-def test_a_spectrum_that_is_none_is_rejected(law: str) -> None:
-    false = proof("zonal", 3) | {"law": law}
-    assert checker.failures(false)
+def test_numbers_after_a_name_must_be_the_law_s(of: str, law: str) -> None:
+    assert checker.failures(proof(of, 3) | {"law": law})
+
+
+def test_numbers_that_are_none_are_no_proof_file(tmp_path: Path) -> None:
+    (tmp_path / "proof.json").write_text(json.dumps(proof("zonal", 3) | {"law": "zonal:"}))
+    assert checker.main([str(tmp_path / "proof.json")]) == 2
 
 
 def test_another_spectrum_needs_another_proof() -> None:

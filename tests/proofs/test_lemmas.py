@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import OutOfReach
-from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.law import Law
-from lipverify.proofs import Envelope, prove_envelope
+from lipverify.proofs import Envelope, Gaussian, Kinked, Powers, prove_envelope
 
 LAWS: dict[str, Law] = {
     "affine": Affine(),
@@ -23,9 +23,14 @@ LAWS: dict[str, Law] = {
     "relu": ReLU(),
     "cosine": Cosine(L=2.0),
     "zonal": Zonal(spectrum=(0.0, 1.0, 0.5, 0.0, 0.25)),
+    "kinked": Ridge(Kinked(0.1, 1.0), kinks=(0.0,)),
+    "link": Ridge(Powers((0.0, 1.0, 2.0, 1.0))),
+    "powers": Zonal(Powers((1.0, 1.0, 0.5))),
+    "rbf": Zonal(Gaussian(1.0)),
 }
 ROUNDING = 1e-9
 """The exact method's own relative error is at most 1e-9 here; the envelopes hold for the true values."""
+KERNELS = ("powers", "rbf")
 dimensions = st.integers(2, 20)
 decades = st.floats(0, 6)
 
@@ -40,7 +45,7 @@ def envelopes(draw: st.DrawFn) -> Envelope:
     d, law = draw(dimensions), draw(st.sampled_from(sorted(LAWS)))
     start, tokens = draw(st.sampled_from((2, 10, 100))), draw(st.sampled_from((100.0, 1e3, 1e5)))
     # the smooth error of ReLU's kink falls like d / u: its lower bound is positive from a few d^2 on
-    least_w = float(start * (d * d + 4 if law != "affine" else d + 4)) * (8 if law == "relu" else 1)
+    least_w = float(start * (d * d + 4 if law != "affine" else d + 4)) * (8 if law in ("relu", "kinked") else 1)
     try:
         return envelope(law, d, least_w, tokens)
     except OutOfReach:
@@ -60,8 +65,13 @@ def test_both_terms_lie_within_the_envelope(proved: Envelope, wider: float, more
         (proved.noise(n, w), float(terms.noise), float(terms.noise_error)),
         (proved.bias(n, w), float(terms.bias), float(terms.bias_error)),
     ):
-        assert error < ROUNDING * value
-        assert low * (1 - ROUNDING) <= value <= high * (1 + ROUNDING)
+        if proved.law.partition(":")[0] in KERNELS:
+            assume(error < 1e-3 * value)  # its harmonics are sums that cancel where windows are narrow
+            error += ROUNDING * value
+        else:
+            assert error < ROUNDING * value
+            error = ROUNDING * value
+        assert low - error <= value <= high + error
         near += [low / value, value / high]
     target(max(near))
 
@@ -134,10 +144,14 @@ def links(law: str, d: int, z: np.ndarray) -> list[np.ndarray]:
         "cosine": [np.cos(2 * z)],
         "relu": [np.maximum(z, 0) / math.sqrt(3), np.maximum(-z, 0) / math.sqrt(3)],
         "zonal": [math.sqrt(k * count) * P for P, count, k in harmonics],
+        "kinked": [0.55 * z + 0.45 * np.abs(z)],
+        "link": [z + 2 * z**2 + z**3],
+        # t + t^2 / 2 by its harmonics: t^2 = (1 + (d - 1) P_2) / d
+        "powers": [math.sqrt(d) * first, math.sqrt((2, 5)[d - 2] * (d - 1) / d / 2) * second],
     }[law]
 
 
-@pytest.mark.parametrize("law", sorted(LAWS))
+@pytest.mark.parametrize("law", sorted(set(LAWS) - {"rbf"}))  # of which no finitely many links are the law
 @pytest.mark.parametrize("d", [2, 3])
 def test_both_terms_by_sampling_whole_contexts(law: str, d: int) -> None:
     """At the least w and the least n the means of 1000 contexts lie within the envelope; a factor 2 would be seen."""

@@ -20,11 +20,12 @@ for h >= 0 of one token; given the query of a ridge law as well. In units L = 1 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 
-from flint import acb, arb
+from flint import acb, arb, arb_poly
 
 from .chain import FORMAT, Ball, Bounds, Conditions, Kind, Known, Proof, Rule, least, most
 
@@ -37,12 +38,19 @@ def smooth(k: Known) -> tuple[Bounds, Conditions]:
 
     Here p = P_l'(1), q = P_l''(1), and B = sum_l k_l E (sum a_i (1 - P_l(t_i)))^2 as to pairs of tokens, with 2 sum_l
     k_l (1 - P_l(t_i)) for i = j. Affine: k_1 = 1/(3d). Quadratic: k_2 = 2 (d-1) / (d^2 (d+2)). Zonal: as its
-    name says, times L^2. Cosine, over L^2: l even, k_l = N_l b_l^2 / L^2, N_l the number of harmonics, b_l =
-    Gamma(d/2) (2/L)^{d/2-1} J_{d/2-1+l}(L), |b_l| <= (L/2)^l Gamma(d/2) / Gamma(d/2+l) (DLMF 10.14.4), with which the
-    terms beyond the last more than halve from one to the next.
+    name says, times L^2. A polynomial link h: k_l = N_l (E h P_l)^2, N_l the number of harmonics. Cosine, over L^2: l
+    even, k_l = N_l b_l^2 / L^2, b_l = Gamma(d/2) (2/L)^{d/2-1} J_{d/2-1+l}(L), |b_l| <= (L/2)^l Gamma(d/2) /
+    Gamma(d/2+l) (DLMF 10.14.4), with which the terms beyond the last more than halve from one to the next. A kernel K =
+    sum c_j t^j, c_j >= 0, or e^{(t-1)/l^2}, which is such a series, is positive definite in every d (Schur). As q = p
+    (p-1) (d-1)/(d+1) and P_l'''(1) = q ((d-1) p - 2d) / (d+3), S0 = K', S1 = K' + K'' (d+1)/(d-1), S2 = ((d+3) K''' +
+    2d K'') / (d-1) at t = 1.
     """
     d, L, last = k["d"], k["L"], int(k["degree"].unique_fmpz())
     named = {int(name.removeprefix(WEIGHT)): ball for name, ball in k.items() if name.startswith(WEIGHT)}
+    if "K'" in k:
+        one, two, three = k["K'"], k["K''"], k["K'''"]
+        S1, S2 = one + two * (d + 1) / (d - 1), ((d + 3) * three + 2 * d * two) / (d - 1)
+        return bounds_of(one, S1, S2), {"the kernel is not constant": one > 0}
     if named:
         weights, rest, halving = named, arb(0), True
     elif last <= 2:
@@ -55,14 +63,29 @@ def smooth(k: Known) -> tuple[Bounds, Conditions]:
         )
         rest, halving = arb(0).union(2 * first), bool(2 * second < first)  # p, p^2 and p q are at most p^3
     pairs = [(weight, slope(d, j)) for j, weight in weights.items()]
-    sums = {
-        "S0": sum(weight * p for weight, p in pairs) + rest,
-        "S1": sum(weight * p**2 for weight, p in pairs) + rest,
-        "S2": sum(weight * p**2 * (p - 1) * (d - 1) / (d + 1) for weight, p in pairs) + rest,
-    }
-    return {
-        "S0_high": least(sums["S0"]), "S1_low": most(sums["S1"]), "S1_high": least(sums["S1"]), "S2": least(sums["S2"]),
-    }, {"the terms left out halve": halving}  # fmt: skip
+    return bounds_of(
+        sum(weight * p for weight, p in pairs) + rest,
+        sum(weight * p**2 for weight, p in pairs) + rest,
+        sum(weight * p**2 * (p - 1) * (d - 1) / (d + 1) for weight, p in pairs) + rest,
+    ), {"the terms left out halve": halving}
+
+
+def bounds_of(S0: Ball, S1: Ball, S2: Ball) -> Bounds:
+    """The sums as the lemmas need them."""
+    return {"S0_high": least(S0), "S1_low": most(S1), "S1_high": least(S1), "S2": least(S2)}
+
+
+def projected(d: Ball, link: list[Ball]) -> dict[int, Ball]:
+    """k_l = N_l (E h P_l)^2, l > 0, of h(t) = sum c_j t^j, from E t^{2i} = (1/2)_i / (d/2)_i."""
+    h, t, before, now, found = arb_poly(link), arb_poly([0, 1]), arb_poly([1]), arb_poly([0, 1]), {}
+    for degree in range(1, len(link)):
+        moment, mean = arb(1), arb(0)
+        for i, coefficient in enumerate((h * now).coeffs()[::2]):
+            mean += coefficient * moment
+            moment *= (arb(1) / 2 + i) / (d / 2 + i)
+        found[degree] = harmonics(d, degree) * mean**2
+        before, now = now, ((2 * degree + d - 2) * t * now - degree * before) * (1 / (degree + d - 2))
+    return found
 
 
 def slope(d: Ball, degree: int) -> Ball:
@@ -204,14 +227,16 @@ def smooth_bias(k: Known) -> tuple[Bounds, Conditions]:
     which falls in w, because I_{nu+l} / I_nu rises. Above: the cut, with 2 S0 E sum a_i^2 h_i for i = j: E[g^2 h] /
     mu_2 = D(2w) / 2w.
     """
-    below = (
-        k["S1_low"] * k["D_low"] ** 2 - k["S2"] * k["D_high"] * (2 * k["g_high"] + 2 * k["a"] * k["D_high"]) / k["u"]
-    )
     return {
-        "b_low": most(below / (1 + 1 / k["y"]) ** 2),
+        "b_low": most(smooth_below(k, k["S1_low"], k["S2"]) / (1 + 1 / k["y"]) ** 2),
         "b_high": least(k["S1_high"] * (k["D_high"] ** 2 * k["J2"] + 5 * cut(k) * k["H_2"])),
         "s": least(spread(k, k["S0_high"])),
     }, {}
+
+
+def smooth_below(k: Known, S1: Ball, S2: Ball) -> Ball:
+    """u^2 sum k_l (E[g (1 - P_l)] / mu_1)^2 at w = u at least."""
+    return S1 * k["D_low"] ** 2 - S2 * k["D_high"] * (2 * k["g_high"] + 2 * k["a"] * k["D_high"]) / k["u"]
 
 
 def spread(k: Known, S0: Ball) -> Ball:
@@ -281,23 +306,33 @@ def integral(function: Callable[[Ball], Ball]) -> Ball:
 def kink_bias(k: Known) -> tuple[Bounds, Conditions]:
     """For w >= u, T >= T_least: b_low / w^{3/2} + b_plus / w^2 <= B <= b_high / w^{3/2} + b_next / w^2 + s w^{a-1} / n.
 
-    Also B >= far for w <= u. Because z_+ = (z + |z|) / 2 and z has a symmetric law, B = (1/6) (E V^2 + E K^2), V =
-    sum a_i (z_i - z) as for the affine law, K = sum a_i (|z_i| - |z|) = sgn(z) V + sum a_i C_i. In pairs K is a
-    C-part minus |z| times an h-part, both >= 0: its square is at most the sum of theirs. Below (Jensen given z): E
+    Also B >= far for w <= u. Because f is a multiple of z and one of |z|, of mean squares `linear` and `kinked` (ReLU,
+    z_+ = (z + |z|) / 2: 1/6 each; A z + C |z|: A^2 and C^2), and z has a symmetric law, B = linear E V^2 + kinked E
+    K^2, V = sum a_i (z_i - z) as for the affine law, K = sum a_i (|z_i| - |z|) = sgn(z) V + sum a_i C_i. In pairs K is
+    a C-part minus |z| times an h-part, both >= 0: its square is at most the sum of theirs. Below (Jensen given z): E
     K^2 >= E (c - |z| m)^2, c = E[sum a_i C_i | z], m = E sum a_i h_i <= M / w, and E c |z| by the cut. Beyond the cut
-    sum a_i E_q C_i^2 <= r H_{3/2} w^{-3/2}, r = 2^{3/2} pi^2 / 3d; far: the affine part alone.
+    sum a_i E_q C_i^2 <= r H_{3/2} w^{-3/2}, r = 2^{3/2} pi^2 / 3d; far: degree 1 of z and degree 2 of |z| alone, as in
+    `smooth_bias`.
     """
-    d, u, jensen = k["d"], k["u"], (1 + 1 / k["y"]) ** 2
+    d, u, jensen, both = k["d"], k["u"], (1 + 1 / k["y"]) ** 2, k["linear"] + k["kinked"]
     square = arb(8).sqrt() * arb.pi() ** 2 / (3 * d) * k["H_3/2"]
     cross = 2 * k["M"] * (k["J0"] * k["G_mean"] / u + 2 * cut(k) * (square / d).sqrt() / u ** (arb(1) / 4))
+    even = second_weight(d) * smooth_below(
+        k, slope(d, 2) ** 2, slope(d, 2) ** 2 * (slope(d, 2) - 1) * (d - 1) / (d + 1)
+    )
     return {
-        "b_low": most((k["G_low"] ** 2 / jensen - cross) / 6),
-        "b_plus": most(k["D_low"] ** 2 / (3 * d * jensen)),
-        "b_high": least((k["G_high"] ** 2 * k["J2"] + 5 * cut(k) * square) / 6),
-        "b_next": least((k["D_high"] ** 2 * k["J2"] + 5 * cut(k) * k["H_2"]) / (3 * d)),
-        "s": least(spread(k, 1 / (3 * d))),
-        "far": most(k["D_low"] ** 2 / (6 * d * u**2 * jensen)),
+        "b_low": most(k["kinked"] * (k["G_low"] ** 2 / jensen - cross)),
+        "b_plus": most(both * k["D_low"] ** 2 / (d * jensen)),
+        "b_high": least(k["kinked"] * (k["G_high"] ** 2 * k["J2"] + 5 * cut(k) * square)),
+        "b_next": least(both * (k["D_high"] ** 2 * k["J2"] + 5 * cut(k) * k["H_2"]) / d),
+        "s": least(spread(k, both / d)),
+        "far": most((k["linear"] * k["D_low"] ** 2 / d + k["kinked"] * even.max(0)) / (u**2 * jensen)),
     }, {"G_low > 0": k["G_low"] > 0}
+
+
+def second_weight(d: Ball) -> Ball:
+    """k_2 = N_2 (E |t| P_2)^2 of |z|, E |t| P_2 = E |t| / (d + 1)."""
+    return harmonics(d, 2) * ((d / 2).gamma() / (arb.pi().sqrt() * ((d + 1) / 2).gamma()) / (d + 1)) ** 2
 
 
 def window(k: Known) -> tuple[Bounds, Conditions]:
@@ -362,15 +397,16 @@ def transfer(k: Known) -> tuple[Bounds, Conditions]:
 def limit(k: Known) -> tuple[Bounds, Conditions]:
     """As W_least and K grow, low and high tend to one constant, which lies between limit_low and limit_high.
 
-    Because all of c_low and c_high tend to C = 2^{-a} / c, of b_low and b_high to b = S1 a^2, or (4/3) f_z(0) int
-    psi^2 with ReLU; J0, J1, J2 to 1; E, s / K and 1/y to 0; and C k^a + b k^{-beta} is least at (beta b / a
+    Because all of c_low and c_high tend to C = 2^{-a} / c, of b_low and b_high to b = S1 a^2, or 8 kinked f_z(0)
+    int psi^2 with a kink; J0, J1, J2 to 1; E, s / K and 1/y to 0; and C k^a + b k^{-beta} is least at (beta b / a
     C)^{1/(a+beta)}.
     """
     d, a, beta = k["d"], k["a"], k["beta"]
-    if k["degree"] > 0:
+    if k["beta"] == 2:
         b = smooth(k)[0]["S1_high"][1] * a**2
     else:
-        b = 4 * (d / 2).gamma() / (arb.pi().sqrt() * a.gamma()) * gaussian_integrals(int(d.unique_fmpz()))["main"] / 3
+        at_zero = (d / 2).gamma() / (arb.pi().sqrt() * a.gamma())
+        b = 8 * k["kinked"] * at_zero * gaussian_integrals(int(d.unique_fmpz()))["main"]
     constant = (beta * b * moment_limit(d) / (a * arb(2) ** -a)) ** (1 / (a + beta))
     return {"limit_low": most(constant), "limit_high": least(constant)}, {}
 
@@ -388,15 +424,23 @@ LAWS: dict[str, tuple[int, Rule | None, tuple[Rule, ...], str]] = {
     "quadratic": (2, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
     "cosine": (80, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
     "zonal": (0, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
+    "link": (0, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
+    "powers": (0, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
+    "rbf": (0, smooth, (tilt, moments, scale, noise, smooth_bias), "2"),
     "relu": (0, None, (tilt, moments, scale, noise, kink, kink_bias), "1.5"),
+    "kinked": (0, None, (tilt, moments, scale, noise, kink, kink_bias), "1.5"),
 }
 """For each law: the last degree that is summed, the lemma about it, the lemmas from each u on, beta.
 
 The cosine law changes its shape with L, which stands after its name: "cosine:2.5". The others scale with L. After
-the name of a zonal law stand its k_0, k_1, ... at L = 1: "zonal:0,1,0.5".
+the name of a zonal law stand its k_0, k_1, ... at L = 1: "zonal:0,1,0.5"; of a link the coefficients of h: "link:0,1,2"
+is z + 2 z^2; of powers those of a kernel, all >= 0; of rbf the length l of e^{-|x-x'|^2 / (2 l^2)} = e^{(t-1)/l^2}; of
+kinked A and C in A z + C |z|.
 """
 
 
+PLAIN = ("affine", "quadratic", "relu")
+"""The laws that have nothing after their name."""
 THEOREMS: dict[str, tuple[Rule, ...]] = {
     "envelope": (),
     "window": (window, limit),
@@ -423,19 +467,38 @@ def own_constant(law: str) -> str:
     return law.partition(":")[2] if family(law) == "cosine" else ""
 
 
-def spectrum(law: str) -> dict[int, Ball]:
-    """The k_l of a zonal law, l > 0, those that are not 0; none of another law."""
-    listed = law.partition(":")[2].split(",") if family(law) == "zonal" else []
-    return {degree: arb(text) for degree, text in enumerate(listed) if degree and arb(text) != 0}
+def listed(law: str) -> list[Ball]:
+    """The numbers after the name of a law."""
+    return [arb(text) for text in law.partition(":")[2].split(",")] if ":" in law else []
 
 
 def start(law: str, d: int) -> dict[str, Ball]:
     """What is given."""
     degree, *_, beta = LAWS[family(law)]
-    listed = spectrum(law)
     given = {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(beta), "L": arb(own_constant(law) or 1)}
-    last = {"degree": arb(max(listed, default=degree))}
-    return given | last | {f"{WEIGHT}{degree}": ball for degree, ball in listed.items()}
+    return given | {"degree": arb(degree)} | own_numbers(law, arb(d))
+
+
+def own_numbers(law: str, d: Ball) -> dict[str, Ball]:
+    """What is given of one law only: its k_l, the derivatives of its kernel at 1, or its two parts."""
+    numbers = listed(law)
+    match family(law):
+        case "zonal":
+            weights = {degree: ball for degree, ball in enumerate(numbers) if degree and ball != 0}
+        case "link":
+            weights = projected(d, numbers)
+        case "powers":
+            one, two, three = (sum((math.perm(j, i) * c for j, c in enumerate(numbers)), arb(0)) for i in (1, 2, 3))
+            return {"K'": one, "K''": two, "K'''": three}
+        case "rbf":
+            return {"K'": numbers[0] ** -2, "K''": numbers[0] ** -4, "K'''": numbers[0] ** -6}
+        case "relu":
+            return {"linear": arb(1) / 6, "kinked": arb(1) / 6}
+        case "kinked":
+            return {"linear": numbers[0] ** 2, "kinked": numbers[1] ** 2}
+        case _:
+            return {}
+    return {f"{WEIGHT}{degree}": ball for degree, ball in weights.items()}
 
 
 def gathered(facts: Mapping[int, Mapping[str, Ball]], stage: int) -> dict[str, Ball]:
@@ -454,11 +517,19 @@ def wrong(proof: Proof) -> list[str]:
     law, d = proof["law"], proof["d"]
     if family(law) not in LAWS or type(d) is not int or d < 2:
         return [f"{proof['format']!r}, {proof['theorem']!r}, {law!r}, d = {d!r}: not of the form {FORMAT!r}"]
-    if (":" in law) != (family(law) in ("cosine", "zonal")):
-        return [f"law {law!r}: cosine has an L after its name, zonal its spectrum, and no other law has either"]
-    weights = spectrum(law)
-    if family(law) == "zonal" and not (weights and all(ball > 0 and ball.is_finite() for ball in weights.values())):
-        return [f"law {law!r}: a spectrum is of numbers >= 0, of which one beyond the first is positive"]
+    name, numbers = family(law), listed(law)
+    if (":" in law) == (name in PLAIN):
+        return [f"law {law!r}: {', '.join(PLAIN)} have nothing after their name, and all other laws have"]
+    if not all(ball.is_finite() for ball in numbers):
+        return [f"law {law!r}: what stands after its name are finite numbers"]
+    if name in ("cosine", "rbf") and not (len(numbers) == 1 and numbers[0] > 0):
+        return [f"law {law!r}: after its name stands one positive number"]
+    if name == "kinked" and not (len(numbers) == 2 and numbers[1] != 0):
+        return [f"law {law!r}: after its name stand two numbers, the second not 0"]
+    if name in ("zonal", "powers", "link") and not any(ball != 0 for ball in numbers[1:]):
+        return [f"law {law!r}: one of the numbers after its name, beyond the first, is not 0"]
+    if name in ("zonal", "powers") and not all(ball >= 0 for ball in numbers):
+        return [f"law {law!r}: the numbers after its name are >= 0"]
     if proof["theorem"] == "transfer" and own_constant(law):
         return [f"law {law!r}: for another L it is another law"]
     return []
@@ -469,13 +540,23 @@ def chain_of(proof: Proof) -> list[tuple[Rule, int]]:
     return chain(proof["theorem"], proof["law"], max(1, sum(lemma["name"] == "tilt" for lemma in proof["lemmas"])))
 
 
+SAYS = {
+    "zonal": "with the spectrum L^2 ({})",
+    "link": "with L times the polynomial ({})",
+    "powers": "with L^2 times the kernel of powers ({})",
+    "rbf": "of length {}, times L^2",
+    "kinked": "with L times A z + C |z|, (A, C) = ({})",
+}
+"""What the numbers after the name of a law are."""
+
+
 def statement(proof: Proof) -> str:
     """The theorem of a proof, from its constants."""
     law, d, a, beta = proof["law"], proof["d"], (proof["d"] - 1) / 2, float(LAWS[family(proof["law"])][3])
     k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()}
     u = next(lemma["constants"]["u"] for lemma in proof["lemmas"] if lemma["name"] == "tilt")
-    L, listed = own_constant(law), law.partition(":")[2]
-    more = f" of L = {L}" if L else f" with the spectrum L^2 ({listed})" if listed else ""
+    L, stated = own_constant(law), law.partition(":")[2]
+    more = f" of L = {L}" if L else f" {SAYS[family(law)]}".format(stated) if stated else ""
     which, free = f"{family(law)}{more}, d = {d}: ", "n, sigma" if L else "n, L, sigma"
     beside, power = f" + {k['b_next']} / w^0.5" if "b_next" in k else "", f"{a + beta - 1:g}"
     W = f"(n L^2 / sigma^2)^(1/{a + beta:g})"
