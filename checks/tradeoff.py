@@ -50,6 +50,30 @@ def beyond(law: str, d: int, n: float) -> Value:
     return float(np.log(terms.bias[1] / terms.bias[0]) / np.log(2)), error / float(np.log(2))
 
 
+def proved(law: str, d: int) -> dict[str, Value]:
+    """N(2w) / N(w) and B(2w) / B(w), for every n, L, sigma and w of a range."""
+    from lipverify.claims.proved import ball, committed
+    from lipverify.proofs import Tradeoff, prove_tradeoff
+
+    found = committed(f"tradeoff-{law}-{d}", lambda: prove_tradeoff(lv.laws.law_named(law), d))
+    if not isinstance(found, Tradeoff) or (found.law, found.d, found.ratio) != (law, d, 2.0):
+        raise ValueError(f"tradeoff-{law}-{d}.json: not a proof of it: {found.statement}")
+    return {"noise": ball(*found.rise), "bias": ball(*found.fall)}
+
+
+def proved_beyond(law: str, d: int, n: int) -> Value:
+    """d log B / d log w from 4 n^(2/(d-1)), to three digits, to twice that, by balls."""
+    from lipverify.claims.proved import ball
+    from lipverify.claims.proved import proved as certified
+    from lipverify.proofs import prove_rising
+    from lipverify.proofs.finite import about
+
+    problem, w = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), float(f"{4 * n ** (2 / (d - 1)):.3g}")
+    name = f"rising-{law}-{d}-{n}"
+    k = certified(name, "bias rises", about(problem), lambda: prove_rising(problem, w, 2 * w))
+    return ball(k["slope_low"], k["slope_high"])
+
+
 def exact_terms(law: str, d: int, n: int) -> dict[str, Any]:
     """Both terms at the windows of the cross-check, by name, as curves, and the optimum."""
     problem, w = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), np.geomspace(0.1, 60.0, 25)
@@ -220,5 +244,50 @@ claim(
     finding="The direction of the table holds up to the optimal window and past it, but not for every $w$: in every dimension measured "
     "the bias of the loss has a minimum and rises again towards that of the nearest neighbour, because a window that holds one token "
     r"averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which contains the variance over contexts.)",
+    corrected="the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again",
+)  # fmt: skip
+PROVED: dict[str, Any] = {
+    "source": TABLE,
+    "expected": "supported",
+    "over": {
+        "law": {"affine": {"beta": "2"}, "relu": {"beta": "3/2"}},
+        "d": per_profile((2, 3, 5), DIMENSIONS.full),
+    },
+    "kind": "derived",
+    "assumes": (
+        *MODEL,
+        r"$w \geq 1000$ and $n \geq 100 (2w)^{(d-1)/2 + \beta - 1}$, which at fixed $L / \sigma$ the optimal window of every long context satisfies",
+    ),
+    "finding": r"The quotient stands here as the interval that contains it for every context and every $w$ of the range: both terms lie between "
+    "multiples of one power of $w$ that are close to each other.",
+}
+claim(
+    "softmax.tradeoff/{law}/noise/proved",
+    bound(proved, "N(2w) / N(w)", of="noise", low=1, strict=True, twin="2*2**((d - 1)/2)", method="certified"),
+    title="the noise rises with w, proved for every n",
+    statement="N(2w) > N(w)",
+    **PROVED,
+)
+claim(
+    "softmax.tradeoff/{law}/bias/proved",
+    bound(proved, "B(2w) / B(w)", of="bias", high=1, strict=True, twin="2**(-beta)/2", method="certified"),
+    title="the bias falls with w, proved for every n",
+    statement="B(2w) < B(w)",
+    **PROVED,
+)
+claim(
+    "softmax.tradeoff/{law}/bias/every-window/proved",
+    bound(
+        proved_beyond, r"\frac{\Delta \log B}{\Delta \log w}", high=0, strict=True, instead={"low": 0, "strict": True},
+        over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, method="certified",
+    ),
+    source=TABLE,
+    kind="stronger",
+    expected="refuted",
+    over={"law": "affine"},
+    title="the bias falls with w, whatever w: disproved",
+    statement=r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w} < 0 \quad \text{for every } w",
+    assumes=(*MODEL, r"from $w = 4 n^{2/(d-1)}$ to twice that, $n = 3$"),
+    finding="By balls, for one number of tokens in each dimension: the bias at one $w$ is less than at twice that.",
     corrected="the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again",
 )  # fmt: skip

@@ -18,9 +18,15 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify.proofs.declared import Gaussian, Kinked, Powers
     from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
-    from lipverify.proofs.envelope import Envelope, prove_envelope
+    from lipverify.proofs.envelope import Envelope, Tradeoff, prove_envelope, prove_tradeoff
     from lipverify.proofs.files import load
-    from lipverify.proofs.finite import ProvedOptimum, prove_not_aligned, prove_not_isotropic, prove_optimum
+    from lipverify.proofs.finite import (
+        ProvedOptimum,
+        prove_not_aligned,
+        prove_not_isotropic,
+        prove_optimum,
+        prove_rising,
+    )
     from lipverify.proofs.record import Lemma, Proof
     from lipverify.proofs.window import Theorem, Transfer, prove_transfer, prove_window
 
@@ -33,6 +39,7 @@ __all__ = [
     "Proof",
     "ProvedOptimum",
     "Theorem",
+    "Tradeoff",
     "Transfer",
     "load",
     "prove_cosine",
@@ -42,6 +49,8 @@ __all__ = [
     "prove_not_isotropic",
     "prove_optimum",
     "prove_ridge",
+    "prove_rising",
+    "prove_tradeoff",
     "prove_transfer",
     "prove_window",
 ]
@@ -57,6 +66,7 @@ __getattr__, __dir__ = lazy(
         "Powers": "declared",
         "Proof": "record",
         "Theorem": "window",
+        "Tradeoff": "envelope",
         "Transfer": "window",
         "load": "files",
         "prove_cosine": "direct",
@@ -66,6 +76,8 @@ __getattr__, __dir__ = lazy(
         "prove_not_isotropic": "finite",
         "prove_optimum": "finite",
         "prove_ridge": "direct",
+        "prove_rising": "finite",
+        "prove_tradeoff": "envelope",
         "prove_transfer": "window",
         "prove_window": "window",
     },

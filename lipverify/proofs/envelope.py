@@ -14,8 +14,9 @@ from typing import Any
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
+from lipverify.proofs.checker.windows import LAWS, family, tradeoff
 from lipverify.proofs.record import LawProof, below, beyond, named
-from lipverify.proofs.search import find_envelope
+from lipverify.proofs.search import decimal, extended, find_envelope
 
 Range = tuple[float, float]
 
@@ -116,3 +117,57 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     u = number("least_w", least_w, "the least w", above=0)
     tokens = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
     return Envelope(find_envelope(named(law), whole("d", d, 2, "the ambient dimension,"), u, tokens))
+
+
+@dataclass(frozen=True)
+class Tradeoff(Envelope):
+    """What a narrower window changes, w' = ratio w: its noise is larger and its bias smaller, with numbers."""
+
+    @property
+    def ratio(self) -> float:
+        """rho."""
+        return self.constants["rho"]
+
+    @property
+    def rise(self) -> Range:
+        """N(rho w) / N(w) lies between these for all w >= least_w and n >= K (rho w)^{(d-1)/2 + beta - 1}."""
+        return below(self.constants["rise_low"]), beyond(self.constants["rise_high"])
+
+    @property
+    def fall(self) -> Range:
+        """B(rho w) / B(w) lies between these, likewise."""
+        return below(self.constants["fall_low"]), beyond(self.constants["fall_high"])
+
+
+def prove_tradeoff(
+    law: Law, d: int, ratio: float = 2.0, *, least_w: float = 1000.0, least_tokens: float = 100.0
+) -> Tradeoff:
+    """Prove that the noise rises and the bias falls from w to ratio w, for every w and n beyond.
+
+    Parameters
+    ----------
+    law, d, least_w
+        As for `prove_envelope`.
+    ratio
+        rho, > 1.
+    least_tokens
+        K in n >= K (rho w)^{(d-1)/2 + beta - 1}, as in a window theorem: more tokens than that, by the factor
+        w^{beta-1}, are in a window. With fewer the values in one window act as noise that falls more slowly.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not a number of its kind.
+    OutOfReach
+        As `prove_envelope`.
+
+    >>> from lipverify.laws import Affine
+    >>> found = prove_tradeoff(Affine(), d=3)
+    >>> found.rise[0] > 1.99, found.fall[1] < 0.26
+    (True, True)
+    """
+    rho = number("ratio", ratio, "w' / w", above=1)
+    K = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
+    beta = float(LAWS[family(named(law))][3])
+    envelope = prove_envelope(law, d, least_w=least_w, least_tokens=K * (rho * least_w) ** (beta - 1) * (1 - 1e-9))
+    return Tradeoff(extended(envelope.data, "tradeoff", tradeoff, {"rho": decimal(rho), "K": decimal(K)}))

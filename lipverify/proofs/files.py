@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lipverify.errors import InvalidInput
 from lipverify.proofs import checker
-from lipverify.proofs.envelope import Envelope
+from lipverify.proofs.envelope import Envelope, Tradeoff
 from lipverify.proofs.finite import ProvedOptimum
 from lipverify.proofs.record import Proof
 from lipverify.proofs.window import Theorem, Transfer
@@ -16,6 +16,7 @@ KINDS: dict[str, type[Proof]] = {
     "envelope": Envelope,
     "window": Theorem,
     "transfer": Transfer,
+    "tradeoff": Tradeoff,
     **dict.fromkeys(("optimum", "optimum at zero", "scale"), ProvedOptimum),
 }
 """The records of theorems that say more than their statement."""

@@ -140,6 +140,34 @@ def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> str:
     return decimal(outside)
 
 
+def prove_rising(problem: Problem, first: float, second: float) -> Proof:
+    """The bias rises from one w to a larger one.
+
+    Parameters
+    ----------
+    problem
+        Isotropic, n >= 2, with a law as for `prove_optimum`; sigma does not matter.
+    first, second
+        0 < first < second.
+
+    Raises
+    ------
+    InvalidInput
+        If one is not a positive number.
+    OutOfReach
+        If the bias does not rise, or no ball says so.
+
+    >>> from lipverify.laws import Affine
+    >>> prove_rising(Problem(d=3, n=3, law=Affine()), 12.0, 24.0).constants["slope_low"] > 0.04
+    True
+    """
+    places = {
+        "w_1": decimal(number("first", first, "a w", above=0)),
+        "w_2": decimal(number("second", second, "a w", above=0)),
+    }
+    return built("bias rises", about(problem), {"rising": places})
+
+
 Entries = tuple[float | Fraction, float | Fraction]
 
 

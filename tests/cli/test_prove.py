@@ -68,8 +68,10 @@ def test_committed_proofs_are_those_that_readings_rest_on() -> None:
         for reading in ("offset", "no-offset")
     }
     cosine = {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
+    trade = {f"tradeoff-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
+    trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)}
     rest = {"lt-layers", "lt-cosine", "covariance-space", "lowrank-radius"}
-    assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | rest
+    assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest
 
 
 def test_check_proof_accepts_and_rejects(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
 from lipverify.loss.block import block_terms
 from lipverify.loss.scaled import scaled_loss
 from lipverify.problem.named import low_rank_problem
-from lipverify.proofs import Proof, checker, prove_not_aligned, prove_not_isotropic, prove_optimum
+from lipverify.proofs import Proof, checker, prove_not_aligned, prove_not_isotropic, prove_optimum, prove_rising
 from lipverify.proofs.checker import optima
 from lipverify.proofs.checker.contexts import STRIP, averages, gauss
 from lipverify.proofs.finite import about, on_the_circle
@@ -43,6 +43,8 @@ def proof(name: str) -> Proof:
             return prove_optimum(Problem(d=2, n=1000, law=Cosine(L=1.0), sigma=13.0))
         case "scale":
             return prove_optimum(Problem(d=3, n=100, law=Affine(), sigma=1.0), 1 / 3)
+        case "rising":
+            return prove_rising(Problem(d=3, n=3, law=Affine()), 12.0, 24.0)
         case "not isotropic":
             return prove_not_isotropic(9, 1.0, (Fraction(5, 3), Fraction(1, 6)), (2.6, 0.87), 6.0)
         case "not aligned":
@@ -50,7 +52,7 @@ def proof(name: str) -> Proof:
     return prove_optimum(PROBLEMS[name])
 
 
-@pytest.mark.parametrize("name", ["affine", "zero", "scale", "not isotropic", "not aligned"])
+@pytest.mark.parametrize("name", ["affine", "zero", "scale", "rising", "not isotropic", "not aligned"])
 def test_every_twin_of_every_lemma_is_rejected(name: str) -> None:
     assert proof(name).failures() == []
     seen = set()
@@ -90,6 +92,14 @@ def test_the_best_scale_is_that_of_the_exact_method(law: Affine | ReLU) -> None:
     low, high = prove_optimum(problem, 1 / 3).excess
     assert low - exact.excess_error[0] <= exact.excess[0] <= high + exact.excess_error[0]
     assert high < 0
+
+
+def test_a_bias_that_rises_is_that_of_the_exact_method() -> None:
+    bias = loss_terms(Problem(d=3, n=3, law=Affine()), np.array([12.0, 24.0])).bias
+    slope = math.log(bias[1] / bias[0]) / math.log(2)
+    assert proof("rising").constants["slope_low"] == pytest.approx(slope, rel=1e-6)
+    with pytest.raises(OutOfReach, match="positive"):
+        prove_rising(Problem(d=3, n=100, law=Affine()), 1.0, 2.0)
 
 
 def test_what_cannot_be_proved_is_said() -> None:

@@ -15,7 +15,8 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Linear, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Scaled
-from lipverify.proofs import Gaussian, Kinked, Powers, Theorem, prove_transfer, prove_window
+from lipverify.proofs import Gaussian, Kinked, Powers, Theorem, checker, prove_tradeoff, prove_transfer, prove_window
+from lipverify.proofs.twins import changed, twins
 
 LAWS: dict[str, type[Scaled]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
 
@@ -225,3 +226,32 @@ def test_a_declared_law_has_its_window_between_the_lines(law: Law, d: int) -> No
 def test_many_dimensions_are_reached(law: str, d: int) -> None:
     proved = prove_window(LAWS[law](), d, least_lambda=(1e4 if d == 20 else 1e5) ** ((d - 1) / 2 + 2))
     assert 0.5 < proved.low / proved.limit[0] < 1 < proved.high / proved.limit[1] < 2
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.sampled_from(sorted(LAWS)), st.sampled_from((2, 3, 5, 8)), st.floats(0, 4), st.floats(0, 3))
+def test_the_noise_rises_and_the_bias_falls_as_is_proved(law: str, d: int, wider: float, more: float) -> None:
+    proved = prove_tradeoff(LAWS[law](), d, least_w=1500.0)
+    w = proved.least_w * 10 ** (wider / 2) * (1 + 1e-12)
+    n = math.ceil(proved.constants["K"] * (2 * w) ** (proved.noise_power + proved.beta - 1) * 10**more * (1 + 1e-9))
+    assume(n <= 1e30)
+    terms = lv.loss_terms(lv.Problem(d=d, n=n, law=LAWS[law](), sigma=1.0), [w, 2 * w])
+    for (low, high), values in ((proved.rise, terms.noise), (proved.fall, terms.bias)):
+        quotient = float(values[1] / values[0])
+        assert low * (1 - 1e-9) <= quotient <= high * (1 + 1e-9)
+        target(max(low / quotient, quotient / high))
+
+
+def test_every_twin_of_the_tradeoff_is_rejected() -> None:
+    proved = prove_tradeoff(ReLU(), d=3)
+    assert proved.failures() == []
+    for what, twin in twins(proved.data):
+        assert checker.failures(twin), what
+    assert checker.failures(changed(proved.data, -1, "rho", "1"))
+
+
+def test_a_tradeoff_beyond_reach_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="ratio = 1"):
+        prove_tradeoff(Affine(), d=3, ratio=1.0)
+    with pytest.raises(OutOfReach, match="larger least_w"):
+        prove_tradeoff(Affine(), d=3, least_w=5.0)

@@ -250,6 +250,16 @@ def scale(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
+def rising(k: Known) -> tuple[Bounds, Conditions]:
+    """From w_1 to w_2 > w_1 the bias rises, like a power of w between slope_low > 0 and slope_high.
+
+    By the averages of `contexts` at both.
+    """
+    first, second = (terms(k, k[name])[1] for name in ("w_1", "w_2"))
+    slope = (second / first).log() / (k["w_2"] / k["w_1"]).log()
+    return {"slope_low": most(slope), "slope_high": least(slope)}, {"w_1 < w_2": k["w_1"] < k["w_2"]}
+
+
 def circle(k: Known) -> list[Curve]:
     """E T, E T^2, E R^2 and E sum a_i^2 for all omega up to `stop`."""
     return _circle(k["n"], k["stop"].str(60))
@@ -372,6 +382,7 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "optimum": (level, beyond, between),
     "optimum at zero": (level, beyond, between, origin),
     "scale": (level, beyond, between, scale),
+    "bias rises": (rising,),
     "not isotropic": (matrix, isotropic, gain),
     "not aligned": (matrix, aligned, gain),
 }
@@ -436,6 +447,8 @@ def statement(proof: Proof) -> str:
     where = f"{k['law']}, d = {k['d']}, n = {k['n']}, L = {k['L']}, sigma = {k['sigma']}: "
     if proof["theorem"] == "optimum at zero":
         return where + "w* = 0 alone"
+    if proof["theorem"] == "bias rises":
+        return where + f"from w = {k['w_1']} to {k['w_2']} the bias rises like w^{k['slope_low']} at least"
     window = f"{k['low']} <= w* <= {k['high']} for every w*"
     if proof["theorem"] == "optimum":
         return where + window
@@ -446,7 +459,14 @@ KIND = Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof["theorem"]]],
     given=given,
     statement=statement,
-    chosen={level: ("at",), beyond: ("stop",), between: ("low", "high"), isotropic: ("at",), aligned: ("at",)},
+    chosen={
+        level: ("at",),
+        beyond: ("stop",),
+        between: ("low", "high"),
+        rising: ("w_1", "w_2"),
+        isotropic: ("at",),
+        aligned: ("at",),
+    },
     wrong=wrong,
     signed=("at", "low", "c_low", "c_high"),
 )

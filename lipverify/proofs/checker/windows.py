@@ -24,6 +24,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from flint import acb, arb, arb_poly
 
@@ -394,6 +395,25 @@ def transfer(k: Known) -> tuple[Bounds, Conditions]:
     }, {"u <= low W_least": k["u"] <= k["low"] * k["W_least"]}
 
 
+def tradeoff(k: Known) -> tuple[Bounds, Conditions]:
+    """For w >= u, n >= K (rho w)^{a+beta-1}: from w to rho w N rises and B falls by factors between these.
+
+    Because c_low w^a / n <= N / sigma^2 <= c_high w^a / n and b_low <= w^beta B / L^2 <= b_high + b_next w^{beta-2} + s
+    w^{a+beta-1} / n at both, where beta <= 2 and the last is at most s / K. T >= T_least at rho w, and so at w.
+    """
+    a, beta, rho, u = k["a"], k["beta"], k["rho"], k["u"]
+    largest = k["b_high"] + k.get("b_next", arb(0)) * u ** (beta - 2) + k["s"] / k["K"]
+    return {
+        "rise_low": most(rho**a * k["c_low"] / k["c_high"]),
+        "rise_high": least(rho**a * k["c_high"] / k["c_low"]),
+        "fall_low": most(rho**-beta * k["b_low"] / largest),
+        "fall_high": least(rho**-beta * largest / k["b_low"]),
+    }, {
+        "rho > 1": rho > 1,
+        "T >= T_least": k["T_least"] * k["R_high"] <= k["K"] * (rho * u) ** (beta - 1),
+    }
+
+
 def limit(k: Known) -> tuple[Bounds, Conditions]:
     """As W_least and K grow, low and high tend to one constant, which lies between limit_low and limit_high.
 
@@ -416,6 +436,7 @@ CHOSEN: dict[Rule, tuple[str, ...]] = {
     tilt: ("u", "g_low", "g_high"),
     window: ("W_least", "K", "at", "low", "high", "end"),
     transfer: ("rho",),
+    tradeoff: ("rho", "K"),
 }
 SIGNED = ("g_low", "g_high", "S2")
 """The constants that need not be positive."""
@@ -445,6 +466,7 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "envelope": (),
     "window": (window, limit),
     "transfer": (window, limit, transfer),
+    "tradeoff": (tradeoff,),
 }
 """The lemmas that follow the envelopes: none, where N and B between explicit functions is all that is proved."""
 
@@ -501,10 +523,12 @@ def own_numbers(law: str, d: Ball) -> dict[str, Ball]:
     return {f"{WEIGHT}{degree}": ball for degree, ball in weights.items()}
 
 
-def gathered(facts: Mapping[int, Mapping[str, Ball]], stage: int) -> dict[str, Ball]:
+def gathered(facts: Mapping[int, Mapping[str, Any]], stage: int) -> dict[str, Any]:
     """What a lemma may use; after the envelopes the last stage's, and `left`: W^beta times the loss below each u."""
-    if stage or "W_least" not in facts[0]:
+    if stage or not ("W_least" in facts[0] or "rho" in facts[0]):
         return {**facts[0], **facts.get(stage, {})}
+    if "W_least" not in facts[0]:
+        return {**facts[0], **facts[max(facts)]}
     stages, beta, W = [facts[i] for i in sorted(facts) if i > 0], facts[0]["beta"], facts[0]["W_least"]
     left = stages[0].get("far", stages[0]["b_low"] / stages[0]["u"] ** 2) * W**beta
     for before, after in pairwise(stages):
@@ -565,6 +589,11 @@ def statement(proof: Proof) -> str:
             f"{k['c_low']} <= n N / (sigma^2 w^{a:g}) <= {k['c_high']} and {k['b_low']} <= w^{beta:g} B / L^2 <= "
             f"{k['b_high']}{beside} + {k['s']} w^{power} / n, for all w >= {u} and n >= {k['T_least']} * {k['R_high']} "
             f"w^{a:g}"
+        )
+    if proof["theorem"] == "tradeoff":
+        return which + (
+            f"{k['rise_low']} <= N(rho w) / N(w) <= {k['rise_high']} and {k['fall_low']} <= B(rho w) / B(w) <= "
+            f"{k['fall_high']}, rho = {k['rho']}, for all w >= {u} and n >= {k['K']} (rho w)^{power}"
         )
     if proof["theorem"] == "transfer":
         return which + (
