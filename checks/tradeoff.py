@@ -278,7 +278,7 @@ claim(
 claim(
     "softmax.tradeoff/{law}/bias/every-window/proved",
     bound(
-        proved_beyond, r"\frac{\Delta \log B}{\Delta \log w}", high=0, strict=True, instead={"low": 0, "strict": True},
+        proved_beyond, r"\frac{\Delta \log B}{\Delta \log w}", high=0, strict=True, twin=-0.01, instead={"low": 0, "strict": True},
         over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, method="certified",
     ),
     source=TABLE,
