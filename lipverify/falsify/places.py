@@ -6,7 +6,7 @@
 | n | 2 to 20 half of the time, else spread over the decades to 1e6, or to the largest that is declared |
 | w | 0 now and then, else spread over the decades to 1000, or to the largest that is declared |
 | a law, by its name | named laws, links of one's own, jumps, networks, kernels, sums of them, written out |
-| positive numbers | spread over the decades from a tenth of the least declared to ten times the largest; 0 where it is |
+| positive numbers | over the decades from a tenth of the least declared to ten times the largest; 0 where it is |
 | whole numbers | from the least declared to twice the largest |
 | text, and values that give symbols a meaning | those that are declared |
 
