@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -60,6 +61,7 @@ class Ridge(RidgeLaw, frozen=True):
         msgspec.structs.force_setattr(self, "kinks", _places("kinks", self.kinks))
         msgspec.structs.force_setattr(self, "jumps", _places("jumps", self.jumps))
         _probe(self.link, "link")
+        msgspec.structs.force_setattr(self, "link", _hashable(self.link))
 
     @property
     def constant(self) -> bool:
@@ -142,6 +144,15 @@ def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) 
         raise InvalidInput(f"{what} returned {values[worst]} at {points[worst]:g}; it {rule}.")
 
 
+def _hashable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, or one that calls it and is told apart by itself: laws are remembered by their functions."""
+    try:
+        hash(function)
+    except TypeError:
+        return partial(function)
+    return function
+
+
 def _takes_two(function: Callable[..., Any]) -> bool:
     """Whether a function cannot be called with one argument but with two."""
     try:
@@ -195,9 +206,11 @@ class Zonal(Law, frozen=True, tag="zonal"):
             raise InvalidInput("a Zonal law is given by its kernel, its spectrum or its variogram: give one of them.")
         if self.kernel is not None:
             _probe(self.kernel, "kernel")
+            msgspec.structs.force_setattr(self, "kernel", _hashable(self.kernel))
             _require_peak(self.kernel)
         elif self.variogram is not None:
             _probe(self.variogram, "variogram", (0.0, 2.0))
+            msgspec.structs.force_setattr(self, "variogram", _hashable(self.variogram))
             _require_variogram(self.variogram)
         else:
             msgspec.structs.force_setattr(self, "spectrum", _spectrum(self.spectrum))

@@ -172,7 +172,7 @@ def test_the_factor_of_a_law_by_its_spectrum_is_free() -> None:
         (Ridge(lambda z: abs(z - 0.5), kinks=(0.5,)), "Kinked"),
         (Ridge(np.sign, jumps=(0.0,)), "growth"),
     ],
-    ids=str,
+    ids=["kernel", "negative power", "smooth link", "kink beside 0", "jump"],
 )
 def test_a_function_that_no_ball_encloses_is_refused_with_the_way_out(law: Law, way_out: str) -> None:
     with pytest.raises(OutOfReach, match=way_out) as refusal:

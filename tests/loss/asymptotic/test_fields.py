@@ -29,7 +29,7 @@ LAWS = [
 
 
 @pytest.mark.parametrize("d", [2, 5])
-@pytest.mark.parametrize(("law", "beta"), LAWS, ids=str)
+@pytest.mark.parametrize(("law", "beta"), LAWS, ids=[f"{law.name} {number}" for number, (law, _) in enumerate(LAWS)])
 def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Law, beta: float, d: int) -> None:
     """B w^beta / C -> 1 like a power of w, and what is left falls; a constant that is 5 % off is told from it."""
     form = leading(law, d)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, growth, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import RBF, Law, Matern, Quadratic, Zonal
+from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, Ridge, Zonal
 from lipverify.optimum.window.sensitivity import sensitivity
 
 MATERN = {
@@ -173,3 +173,11 @@ def test_what_is_no_covariance_is_refused(make: object, words: str) -> None:
 def test_a_context_of_too_many_pairs_is_refused() -> None:
     with pytest.raises(OutOfReach, match="method='exact'"):
         loss_terms(Problem(d=3, n=10**6, law=RBF()), 1.0, "montecarlo")
+
+
+def test_a_function_that_cannot_be_hashed_is_a_link_and_a_kernel() -> None:
+    """Polynomials of NumPy compare by value and have no hash; tables of laws are remembered by one."""
+    p = Problem(d=3, n=100, law=Ridge(np.polynomial.Polynomial([0.0, 1.0])))
+    assert loss_terms(p, 3.0).bias == pytest.approx(float(loss_terms(p.replace(law=Linear()), 3.0).bias), rel=1e-9)
+    kernel = p.replace(law=Zonal(np.polynomial.Polynomial([0.0, 1 / 3])))
+    assert loss_terms(kernel, 3.0).bias == pytest.approx(float(loss_terms(p, 3.0).bias), rel=1e-9)

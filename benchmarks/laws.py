@@ -1,0 +1,90 @@
+"""What the exact method costs for each kind of law: `python benchmarks/laws.py [LAW ...]`.
+
+Processor time of one loss, one optimal window and one ladder (sixteen windows from 1 to 1e5), in units of the time in
+which NumPy writes 10^6 exponentials into an array that is there, measured beside each. few tokens are 30 in all, many
+10^9; what is tabulated once for a law and a dimension is in "first". A dash is a refusal.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from lipverify import Problem, loss_terms, optimal_window
+from lipverify.errors import OutOfReach
+from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal
+
+EXPONENTIALS = 10**6
+DIMENSIONS = (2, 3, 10)
+LADDER = np.geomspace(1.0, 1e5, 16)
+LAWS: dict[str, Callable[[], Law]] = {
+    "affine": Affine,
+    "relu": ReLU,
+    "cosine": lambda: Cosine(L=3.0),
+    "quadratic": Quadratic,
+    "smooth link": lambda: Ridge(lambda z: np.tanh(2 * z)),
+    "one kink": lambda: Ridge(lambda z: abs(z - 0.2), kinks=(0.2,)),
+    "three kinks": lambda: Ridge(lambda z: abs(z + 0.5) + abs(z - 0.1) + abs(z - 0.6), kinks=(-0.5, 0.1, 0.6)),
+    "jump": lambda: Ridge(np.sign, jumps=(0.0,)),
+    "root": lambda: Ridge(lambda z: np.sqrt(abs(z)), kinks=(0.0,)),
+    "exp(-r)": lambda: Matern(nu=0.5),
+    "matern 5/2": lambda: Matern(nu=2.5),
+    "rbf": RBF,
+    "kernel": lambda: Zonal(lambda t: 1 / (2 - t)),
+    "network": ReLUNetwork,
+    "spectrum": lambda: Zonal(spectrum=(0.0, 1.0, 0.5, 0.25)),
+    "sum": lambda: ReLU() + Cosine(L=3.0),
+}
+
+
+def unit() -> float:
+    """Seconds of processor time in which 10^6 exponentials are written."""
+    x = np.linspace(-1, 1, EXPONENTIALS)
+    out = np.empty_like(x)
+    best = np.inf
+    for _ in range(20):
+        start = time.process_time()
+        np.exp(x, out=out)
+        best = min(best, time.process_time() - start)
+    return float(best)
+
+
+def cost(work: Callable[[], object]) -> str:
+    """Units that a piece of work takes, or a dash."""
+    one = unit()
+    start = time.process_time()
+    try:
+        work()
+    except OutOfReach:
+        return "-"
+    return f"{(time.process_time() - start) / one:.3g}"
+
+
+def works(law: Law, d: int) -> list[Callable[[], object]]:
+    """What is timed of a law."""
+    few, many = (Problem(d=d, n=n, law=law) for n in (30, 10**9))
+    return [
+        lambda: loss_terms(many, 10.0),
+        lambda: loss_terms(few, 5.0),
+        lambda: loss_terms(many, 300.0),
+        lambda: optimal_window(many),
+        lambda: loss_terms(many, LADDER),
+        lambda: loss_terms(few, 1e4),
+    ]
+
+
+def main(names: list[str]) -> None:
+    print(f"one unit: {1e3 * unit():.2f} ms of processor time")
+    columns = ("first", "few", "many", "w*", "ladder", "w = 1e4, few")
+    print(f"{'law':12} {'d':>3}" + "".join(f"{column:>14}" for column in columns))
+    for name in names or LAWS:
+        for d in DIMENSIONS:
+            numbers = [cost(work) for work in works(LAWS[name](), d)]
+            print(f"{name:12} {d:>3}" + "".join(f"{number:>14}" for number in numbers), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
