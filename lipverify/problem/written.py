@@ -65,6 +65,8 @@ def law_written(text: str) -> Law:
         found = _law(ast.parse(text.strip(), mode="eval").body)
         if not isinstance(found, Law):
             raise TypeError
+    except InvalidInput:
+        raise
     except (SyntaxError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError):
         words = ", ".join(WORDS)
         raise InvalidInput(

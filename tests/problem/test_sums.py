@@ -186,3 +186,8 @@ def test_the_command_line_takes_a_law_of_a_file(lipverify: Commands, tmp_path: P
         assert done.stderr.count("\n") == 1
     path.write_text(LAWS_FILE + "\n1 / 0\n")
     assert "my.py:9: ZeroDivisionError" in loss(f"{path}:both").stderr
+
+
+def test_a_written_law_that_breaks_a_rule_of_its_own_says_which() -> None:
+    with pytest.raises(InvalidInput, match="nu = 1"):
+        law_written("relu + matern(1)")
