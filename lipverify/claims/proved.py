@@ -97,7 +97,7 @@ def ball(low: float, high: float) -> tuple[float, float]:
     """The middle of an interval, and a bound on its distance to any point of it.
 
     >>> ball(1.0, 2.0)
-    (1.5, 0.5000000000000002)
+    (1.5, 0.5000000000000008)
     """
     middle = (low + high) / 2
     return middle, (high - low) / 2 * (1 + 4e-16) + 4e-16 * abs(middle) * (low != high)

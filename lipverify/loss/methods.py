@@ -17,6 +17,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.covariates import Sphere
 from lipverify.problem.laws import Affine, Linear
 from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.sums import Sum
@@ -76,6 +77,8 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     values = numbers("w", w, "w", least=0)
     require_problem(problem)
     if chosen("method", method, METHODS) == "exact" and not (problem.isotropic and options.get("M") is None):
+        if isinstance(problem.covariates, Sphere) and options.get("M") is None:
+            require_isotropic(problem, "method='exact'")
         return _whitened(problem, values, options)
     other = _INSTEAD.get()
     if other is not None and method == "exact" and options.get("route") is None:

@@ -168,7 +168,7 @@ def _takes_two(function: Callable[..., Any]) -> bool:
     return False
 
 
-class Zonal(Law, frozen=True, tag="zonal"):
+class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
     r"""Any isotropic law, given by its covariance E f(x) f(x') = K(<x, x'>) = sum_l k_l P_l(<x, x'>).
 
     P_l is the Gegenbauer polynomial of the sphere with P_l(1) = 1: cos(l theta) for d = 2, Legendre's for

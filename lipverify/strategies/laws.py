@@ -98,7 +98,7 @@ def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrateg
 
     >>> from hypothesis import find
     >>> find(zonal_laws(), lambda law: True)
-    Zonal(kernel=None, spectrum=(0.0, 1.0))
+    Zonal(spectrum=(0.0, 1.0))
     """
     degree = whole("degree", degree, 1, "the highest degree")
     coefficient = st.one_of(st.just(0.0), constants(*pair("scale", scale)))
@@ -146,7 +146,7 @@ def laws(L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Law]:
 
     >>> from hypothesis import find
     >>> find(laws(), lambda law: law.name == "zonal")
-    Zonal(kernel=None, spectrum=(0.0, 1.0))
+    Zonal(spectrum=(0.0, 1.0))
     """
     return st.one_of(named_laws(L=L), ridge_laws(L=L), zonal_laws())
 

@@ -260,7 +260,7 @@ def test_work_of_hours_is_refused() -> None:
 def test_methods_that_need_functions_refuse_a_covariance(method: str) -> None:
     with pytest.raises(InvalidInput, match="covariance only"):
         loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, method)
-    with pytest.raises(InvalidInput, match="covariance only"):
+    with pytest.raises(InvalidInput, match="route='zonal'"):
         loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, route="ridge")
     with pytest.raises(InvalidInput, match="route = 'other'"):
         loss_terms(Problem(d=3, n=10, law=Affine()), 1.0, route="other")

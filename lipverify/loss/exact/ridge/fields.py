@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.kinked import table_averages
 from lipverify.loss.exact.ridge.task import TaskAverages
@@ -41,12 +41,12 @@ def field_averages(law: Law, d: int) -> TaskAverages:
 
     Raises
     ------
-    OutOfReach
-        If it is known for its spectrum alone, or too rough for a table.
+    InvalidInput
+        If it is known by its spectrum only.
     """
     known = variation_of(law)
     if known is None:
-        raise OutOfReach(f"law = {law!r}: the ridge route needs links, a kernel or a variogram; use route='zonal'.")
+        raise InvalidInput(f"law = {law!r}: the ridge route needs links, a kernel or a variogram; use route='zonal'.")
     return table_averages(_table(known, d))
 
 
