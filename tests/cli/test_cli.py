@@ -301,7 +301,9 @@ def test_strict_and_json(lipverify: Commands, tmp_path: Path) -> None:
 def test_the_checks_run_from_the_folder_and_from_the_file(command: tuple[str, ...], tmp_path: Path) -> None:
     done = process(*command, "--out", str(tmp_path), "--jobs", "1", cwd=ROOT, PYTHONPATH=str(ROOT))
     assert done.returncode == 0, done.stderr
-    assert "intuition" in done.stdout
+    assert "softmax.gaussian-window" in done.stdout
+    ledger = json.loads((tmp_path / "ledger.json").read_text())
+    assert "softmax.gaussian-window/intuition" in {claim["id"] for claim in ledger["claims"]}
 
 
 @pytest.mark.parametrize("failing", ["report.pdf", "report.html"])
