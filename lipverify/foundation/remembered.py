@@ -33,6 +33,17 @@ def remembering() -> Iterator[Path]:
             remember_in(before)
 
 
+@contextmanager
+def forgetting() -> Iterator[None]:
+    """Within it nothing is remembered or recalled: what is found in another way must not pass for the usual answer."""
+    before = _folder
+    remember_in(None)
+    try:
+        yield
+    finally:
+        remember_in(before)
+
+
 def remember_in(folder: Path | None) -> None:
     """Remember what is found from now on in this folder, or nothing."""
     global _folder

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.remembered import forgetting
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
@@ -124,7 +125,8 @@ def instead_of_exact(method: str, **options: Any) -> Iterator[Instead]:
     other = Instead(method, options)
     token = _INSTEAD.set(other)
     try:
-        yield other
+        with forgetting():
+            yield other
     finally:
         _INSTEAD.reset(token)
 

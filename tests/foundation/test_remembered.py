@@ -8,6 +8,7 @@ import pytest
 import lipverify as lv
 from lipverify.foundation import remembered as module
 from lipverify.foundation.remembered import remembered, remembering
+from lipverify.loss.methods import instead_of_exact
 from lipverify.problem.law import RidgeLaw
 
 RELU = lv.Problem(d=3, n=50, law=lv.laws.ReLU(L=1.0), sigma=0.1)
@@ -112,3 +113,18 @@ def test_an_optimum_is_the_same_in_a_run_and_out_of_it() -> None:
         assert len(list(folder.iterdir())) == 1
     assert repr(alone) == repr(found) == repr(read)
     assert msgspec.structs.astuple(alone) == msgspec.structs.astuple(read)
+
+
+def test_a_second_opinion_neither_recalls_the_first_nor_is_remembered_in_its_place() -> None:
+    """A window by another route was read from the run's memory, and would have been kept as the usual one."""
+    with remembering():
+        before = lv.optimal_window(RELU)
+        with instead_of_exact("exact", route="zonal") as other:
+            second = lv.optimal_window(RELU)
+        assert other.used > 0
+        assert lv.optimal_window(RELU) == before
+    with remembering():
+        with instead_of_exact("exact", route="zonal"):
+            assert lv.optimal_window(RELU) == second
+        assert lv.optimal_window(RELU) == before
+    assert second.w != before.w  # the two can be told apart
