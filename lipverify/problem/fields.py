@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy.special import gammainc
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number
+from lipverify.problem.kernels import Risen
 from lipverify.problem.law import Law
 from lipverify.problem.own import Zonal
 
@@ -57,7 +59,7 @@ class Field(Law, frozen=True, kw_only=True):
 
     def kernel(self, t: Array) -> Array:
         """K(t) = variance - V / 2, t = <x, x'>."""
-        return self.variance - self.variogram(np.sqrt(2 * (1 - np.asarray(t)))) / 2
+        return self.variance + Risen(self.variogram)(t)
 
 
 class Matern(Field, frozen=True, kw_only=True, tag="matern"):
@@ -134,8 +136,12 @@ def variation_of(law: Law) -> Variation | None:
     """The variogram of a law that is given by it or by a kernel; None for others."""
     if isinstance(law, Field):
         return Variation(law.variogram, 2 * law.variance, 0.0)
-    if not isinstance(law, Zonal) or law.spectrum is not None:
-        return None
+    return _of_zonal(law) if isinstance(law, Zonal) and law.spectrum is None else None
+
+
+@lru_cache(maxsize=64)
+def _of_zonal(law: Zonal) -> Variation:
+    """Of a function of one's own, which is asked for its size once."""
     grid = np.linspace(0, 2, 4097)
     if law.variogram is not None:
         return Variation(law.variogram, float(np.max(law.variogram(grid))), 0.0)

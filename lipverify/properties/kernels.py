@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.zonal.harmonics import deficits
 from lipverify.problem.own import Zonal
 from lipverify.properties.ratio import EPS, ROUNDING, require
 
@@ -71,26 +69,14 @@ def is_positive(kernel: Zonal | Callable[[Floats], Any], points: Floats) -> floa
     x = _points(points)
     cosines = np.clip(x @ x.T, -1, 1)
     np.fill_diagonal(cosines, 1.0)
-    values = np.asarray(_function(kernel, x.shape[1])(cosines), dtype=float)
+    K = kernel.covariance(x.shape[1]) if isinstance(kernel, Zonal) else kernel
+    values = np.asarray(K(cosines), dtype=float)
+    if isinstance(kernel, Zonal) and kernel.variogram is not None:  # known up to a constant, which no difference sees
+        values = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
     smallest = float(np.linalg.eigvalsh(values)[0])
     # cosines are off by rounding, and so is every entry
     allowed = 64 * EPS * len(x) * float(np.max(np.abs(values)))
     return require("K is positive semidefinite", -smallest, allowed, eigenvalue=smallest, points=len(x))
-
-
-def _function(kernel: Zonal | Callable[[Floats], Any], d: int) -> Callable[[Floats], Any]:
-    """K as a function of the cosine."""
-    if not isinstance(kernel, Zonal):
-        return kernel
-    if kernel.kernel is not None:
-        return kernel.kernel
-    spectrum = kernel.spectrum or ()
-
-    def series(t: Floats) -> Floats:
-        harmonics = islice(deficits(d, 1 - t), max(len(spectrum) - 1, 0))
-        return sum((k * (1 - D) for k, D in zip(spectrum[1:], harmonics, strict=True)), spectrum[0] + 0 * t)
-
-    return series
 
 
 def _points(points: Floats) -> Floats:

@@ -6,6 +6,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.problem.fields import Field
 from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.own import Zonal
 
@@ -43,9 +44,10 @@ def _by_rule(law: Law, d: int, nodes: int) -> tuple[float, float]:
         square = sum(float(weights @ link**2) for link in links)
         mean = sum(float(weights @ link) ** 2 for link in links)
         return law.amplitude_variance * (square - mean), law.amplitude_variance * square
-    if isinstance(law, Zonal) and law.kernel is not None:
-        one = float(np.asarray(law.kernel(np.ones(1)))[0])
-        return one - float(weights @ law.kernel(cosines)), abs(one)
+    if isinstance(law, Zonal | Field):
+        K = law.covariance(d)
+        one, values = float(np.asarray(K(np.ones(1)))[0]), K(cosines)
+        return one - float(weights @ values), max(abs(one), float(np.max(np.abs(values))))
     raise InvalidInput(f"law = {law!r}: its variance needs links or a covariance, and an isotropic law.")
 
 

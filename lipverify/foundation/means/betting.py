@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.samples import MARGIN, ROUNDING
 
 FIRST_STAGE = 16
 LARGEST_LOSS = 0.75
@@ -36,10 +37,6 @@ LARGEST_LOSS = 0.75
 SLACK = 0.01
 """An edge may lie outside of its exact place by this share of its distance to the mean."""
 STEPS = 100
-ROUNDING = 64 * float(np.finfo(float).eps)
-"""Relative error of a sample that a pairwise sum over up to 1e8 tokens may leave, with room."""
-MARGIN = 1.15
-"""So many more samples are asked for than those seen say are needed: the variance is an estimate."""
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
 """Losses on the worst sample among which the best bet is chosen."""
 

@@ -19,7 +19,7 @@ MARGIN = 1.15
 """So many more samples are asked for than those seen say are needed: the variance is an estimate."""
 WAY_OUT = "draw more, or use interval='betting'."
 ROUNDING = 64 * float(np.finfo(float).eps)
-"""Relative error of a sample that a pairwise sum over many tokens may leave."""
+"""Relative error of a sample that a pairwise sum over up to 1e8 tokens may leave, with room."""
 TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which a standard error made of it is believed."""
 LARGEST = 1e70

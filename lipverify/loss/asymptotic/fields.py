@@ -12,7 +12,6 @@ V_ij averaged over directions, r^2 alone gives (a_2 / 4) (m / w)^2 and r^4 gives
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import sympy
 from sympy import pi
@@ -35,11 +34,6 @@ class Increments:
     """V as a sum of powers: pairs (A, p) of A r^p, p rising, up to the first beyond r^4."""
 
     powers: tuple[tuple[Expr, Expr], ...]
-
-    @property
-    def kinks(self) -> list[Any]:
-        """None that could be told."""
-        return []
 
     def bias(self) -> Expr:
         """The leading bias.

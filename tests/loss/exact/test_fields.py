@@ -13,6 +13,8 @@ from lipverify import Problem, growth, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, Ridge, Zonal
 from lipverify.optimum.window.sensitivity import sensitivity
+from lipverify.properties.kernels import is_positive
+from lipverify.properties.variance import variance
 
 MATERN = {
     0.5: lambda t, a: np.exp(-np.sqrt(2 - 2 * t) / a),
@@ -181,3 +183,17 @@ def test_a_function_that_cannot_be_hashed_is_a_link_and_a_kernel() -> None:
     assert loss_terms(p, 3.0).bias == pytest.approx(float(loss_terms(p.replace(law=Linear()), 3.0).bias), rel=1e-9)
     kernel = p.replace(law=Zonal(np.polynomial.Polynomial([0.0, 1 / 3])))
     assert loss_terms(kernel, 3.0).bias == pytest.approx(float(loss_terms(p, 3.0).bias), rel=1e-9)
+
+
+def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> None:
+    """They were asked of the kernel alone, and a variogram ended in an IndexError."""
+    kernel, variogram = Zonal(lambda t: np.exp(t - 1)), Zonal(variogram=lambda r: -2 * np.expm1(-(r**2) / 2))
+    value, error = variance(kernel, 3)
+    for law in (variogram, RBF()):
+        other, other_error = variance(law, 3)
+        assert abs(value - other) <= error + other_error < 1e-10
+    points = np.random.default_rng(0).standard_normal((12, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    assert is_positive(variogram, points) <= 1
+    with pytest.raises(AssertionError, match="positive"):
+        is_positive(Zonal(variogram=lambda r: r**3), points)

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.means.betting import ROUNDING, Tally
+from lipverify.foundation.means.betting import Tally
+from lipverify.foundation.means.samples import ROUNDING
 from lipverify.foundation.streams import normals, standard_normals, uniforms
 from lipverify.laws import Affine, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
 from lipverify.loss.montecarlo.accuracy import tally_of, until
