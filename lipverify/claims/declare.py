@@ -14,297 +14,33 @@ The words of a claim, its range, its twin and its figure are derived from that.
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, get_args
 
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Evidence, Shown, Side_by_side
+from lipverify.claims.agreement import Agreement
+from lipverify.claims.claim import CellPlan, Claim, Evidence
+from lipverify.claims.drawing import Drawing, drawings_of
 from lipverify.claims.family import RULE, Place, chosen, filled, named_in, places
 from lipverify.claims.fault import Fault
 from lipverify.claims.figure import Figure
 from lipverify.claims.file import DECLARATIONS
-from lipverify.claims.forms import Bound, Exponent, Form, Identity, Limit, form_of, letter, sides_of
+from lipverify.claims.forms import Form, Identity, letter, sides_of
 from lipverify.claims.formula import formula
 from lipverify.claims.ledger import KINDS, Kind, Source
-from lipverify.claims.measured import Measured, call_at, measured_by, number
+from lipverify.claims.place import caller_line
 from lipverify.claims.plain import plain
 from lipverify.claims.profile import Profile
 from lipverify.claims.ranges import Range, meant_at
-from lipverify.foundation.calls import Call, names
 
 ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*")
 RECORDABLE = ("supported", "refuted", "inconclusive")
 Plans = list[tuple[Place, CellPlan]]
 SIDE_WORDS = {"lower": "lower bound", "upper": "upper bound"}
-
-
-def exponent(
-    measure: Callable[..., Any],
-    quantity: str,
-    *,
-    along: str = "n",
-    ray: tuple[Any, ...] = (1e4, 1e30),
-    low: Any = None,
-    high: Any = None,
-    equals: Any = None,
-    log: Any = None,
-    strict: bool = False,
-    sharp: Any = None,
-    twin: Any = None,
-    instead: Any = None,
-    scale: str = "",
-    of: str = "",
-    error: float | None = 1e-12,
-    method: str = "exact",
-    grade: str | None = None,
-    over: Any = None,
-    given: Mapping[str, Any] | None = None,
-) -> Form:
-    r"""A positive quantity grows like a power of s: Omega(s^low), O(s^high) or Theta(s^equals) as s -> infinity.
-
-    Parameters
-    ----------
-    measure
-        The function, called by name with the coordinates of the cell and with what grows; it returns (value, error), a
-        value alone, or a mapping of named ones. It gets `seed`, `contexts` and `backend` if it takes them.
-    quantity
-        What it measures, in LaTeX.
-    along, ray
-        What grows, and (start, stop) or (start, stop, points): numbers, or formulas in the coordinates; two decades at
-        least. If it is n or d, the points are whole numbers.
-    low, high, equals
-        The exponent: a formula in the coordinates and in the symbols of the readings.
-    log
-        The power of log s beside it.
-    strict
-        Whether the power itself is left out: omega(s^low), o(s^high).
-    sharp
-        The true exponent. The twins are derived from it: the false one lies beyond it by twice the resolution of
-        limits, the true one is the claim with this exponent.
-    twin, instead
-        The false and the true twin, where they are not derived: an exponent, `dict(low=..., high=...)`, or other
-        coordinates, for which the same claim is false (true).
-    scale
-        What the power is of in words, in LaTeX, where it is not what grows: w* grows with Lambda, and n is varied.
-    of
-        Which quantity of those that the function returns; coordinates that its name holds in braces, such as
-        "{trained} to {tested}", are not given to the function unless it takes them.
-    error
-        Relative error of values that come alone.
-    method, grade
-        How it measures, and what stands behind that, where the method does not say.
-    over
-        Coordinates of this form alone, beside those of its claim.
-    given
-        What else the function is called with.
-
-    Raises
-    ------
-    InvalidInput
-        If a rule is broken; `lipverify verify` shows the line.
-    """
-    line = caller_line()
-    return form_of(
-        Exponent, measure, quantity, line, **_ray(along, ray, scale, line), low=low, high=high, equals=equals, log=log,
-        strict=strict, sharp=sharp, twin=twin, instead=instead, of=of, error=error, method=method, grade=grade,
-        over=over, given=given or {},
-    )  # fmt: skip
-
-
-def bound(
-    measure: Callable[..., Any],
-    quantity: str,
-    *,
-    low: Any = None,
-    high: Any = None,
-    equals: Any = None,
-    within: Any = None,
-    strict: bool = False,
-    sharp: Any = None,
-    twin: Any = None,
-    instead: Any = None,
-    along: str = "",
-    ray: tuple[Any, ...] = (1e4, 1e30),
-    scale: str = "",
-    of: str = "",
-    error: float | None = None,
-    method: str = "exact",
-    grade: str | None = None,
-    over: Any = None,
-    given: Mapping[str, Any] | None = None,
-) -> Form:
-    r"""A value lies between bounds, cell by cell, or equals another one within a tolerance.
-
-    Parameters
-    ----------
-    measure, quantity, of, method, grade, over, given
-        As for `exponent`; the function is called with the coordinates of the cell.
-    low, high, equals, within
-        The bounds: formulas in the coordinates, numbers, or functions of coordinates by name. `within` is how far the
-        value may be from `equals`, in its own units; the twin of an equality lies three times as far.
-    strict
-        Whether the value must differ from low and high.
-    sharp
-        The true value; the twins are a tenth of it away.
-    twin, instead
-        The false and the true twin: a bound in place of the one that is given, `dict(low=..., high=...)`, or other
-        coordinates, for which the same bound fails (holds).
-    along, ray, scale
-        As for `exponent`: with them the bounds are on the limit of a positive value along a ray.
-    error
-        Relative error of values that the function returns alone; where none is declared these are refused.
-
-    Raises
-    ------
-    InvalidInput
-        If a rule is broken; `lipverify verify` shows the line.
-    """
-    line = caller_line()
-    kind, limit = (Limit, _ray(along, ray, scale, line)) if along else (Bound, {})
-    return form_of(
-        kind, measure, quantity, line, **limit, low=low, high=high, equals=equals, within=within, strict=strict,
-        sharp=sharp, twin=twin, instead=instead, of=of, error=error, method=method, grade=grade, over=over,
-        given=given or {},
-    )  # fmt: skip
-
-
-def _ray(along: str, ray: Any, scale: str, line: int) -> dict[str, Any]:
-    """What grows, from where to where, as fields of a form."""
-    if not isinstance(ray, tuple | list) or len(ray) not in (2, 3):
-        raise Fault(f"ray = {ray!r}: it is (start, stop) or (start, stop, points).", "ray", line=line)
-    start, stop = (formula(end, name="ray") for end in ray[:2])
-    return {"along": along, "start": start, "stop": stop, "points": ray[2] if len(ray) == 3 else None, "scale": scale}
-
-
-def identity(
-    measure: Callable[..., Any],
-    quantity: str,
-    *,
-    twin: Mapping[str, Any],
-    instead: Mapping[str, Any] | None = None,
-    of: str = "",
-    method: str = "symbolic",
-    grade: str | None = None,
-    over: Any = None,
-    given: Mapping[str, Any] | None = None,
-) -> Form:
-    r"""Two sides are equal: their difference is zero exactly, or no larger than a bound on its rounding.
-
-    Parameters
-    ----------
-    measure
-        The function returns (difference, bound on its rounding); the bound is 0 for exact algebra.
-    quantity
-        The difference, in LaTeX.
-    twin, instead
-        Other coordinates, for which the identity is false (true): one letter of the formula exchanged, ...
-
-    The rest is as for `bound`.
-    """
-    return form_of(
-        Identity, measure, quantity, caller_line(), equals=0, twin=twin, instead=instead, of=of, method=method,
-        grade=grade, over=over, given=given or {},
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """The same quantity by two functions that share no method."""
-
-    functions: tuple[Callable[..., Any], Callable[..., Any]]
-    quantity: str
-    of: tuple[str, str]
-    methods: tuple[str, str]
-    over: Any
-    given: Mapping[str, Any]
-    error: float | None
-    line: int
-
-    def _measured(self, function: Callable[..., Any], place: Place, here: Place) -> Measured:
-        told = {name for of in self.of for name in named_in(of)}
-        needed = [name for name in place.where if name not in told]
-        try:
-            return measured_by(function, needed, (*here.where, *self.given), (), "agrees")
-        except Fault as fault:
-            raise fault.within(self.line) from None
-
-    def plans(self, family: Place, profile: Profile) -> Iterator[CrossPlan]:
-        """A cross-check at each point."""
-        for place in places(self.over, profile):
-            here = family.joined(place)
-            both = [self._measured(each, place, here) for each in self.functions]
-            takes = [{k: v for k, v in self.given.items() if k in each.takes} for each in both]
-            plans = [each.at(here, given, profile) for each, given in zip(both, takes, strict=True)]
-
-            def read(one: Any, other: Any, here: Place = here) -> Side_by_side:
-                (a, spread), (b, other_spread) = (
-                    number(result, filled(of, here.where), self.error, f"{self.quantity} at {here}")
-                    for result, of in zip((one, other), self.of, strict=True)
-                )
-                return (a, b), (spread, other_spread)
-
-            quantity = f"${self.quantity}$"
-            yield CrossPlan(here.where, plain(quantity), self.methods, (plans[0], plans[1]), read, quantity)
-
-
-def agree(
-    one: Callable[..., Any],
-    other: Callable[..., Any],
-    quantity: str,
-    *,
-    of: str | tuple[str, str] = "",
-    methods: tuple[str, str] = ("exact", "montecarlo"),
-    over: Any = None,
-    given: Mapping[str, Any] | None = None,
-    error: float | None = None,
-) -> Agreement:
-    """A cross-check: two functions must give the same quantity within their errors, or the claim is not decided.
-
-    Parameters
-    ----------
-    one, other
-        The functions, called by name with the coordinates; both return (value, error) or a mapping of such.
-    quantity
-        What both give, in LaTeX.
-    of
-        Which quantity of a mapping, as for `exponent`; a pair where the two call it differently.
-    methods
-        How each measures.
-    over
-        Where they are compared, beside the coordinates of the reading.
-    """
-    pair = (of, of) if isinstance(of, str) else of
-    return Agreement((one, other), quantity, pair, methods, over, given or {}, error, caller_line())
-
-
-def at(function: Callable[..., Any], **where: Any) -> Call:
-    """A function at a point, measured to be shown; coordinates of the reading are added where it takes them."""
-    return Call(function, where)
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A function that makes a figure, a table or a sentence of measurements."""
-
-    function: Callable[..., Any]
-    measured: dict[str, Call]
-
-    def shown(self, family: Place, profile: Profile) -> Shown:
-        """With its measurements in place."""
-        parameters = set(names(self.function))
-        found = {name: call_at(each, family, profile, "figures") for name, each in self.measured.items()}
-        given = {key: value for key, value in family.where.items() if key in parameters}
-        return Shown(self.function, found, given)
-
-
-def draw(function: Callable[..., Any], **measured: Call) -> Drawing:
-    """A figure, a table or a sentence: the function gets the measurements by name, and the reading's coordinates."""
-    return Drawing(function, measured)
 
 
 @dataclass(frozen=True)
@@ -481,7 +217,7 @@ def claim(
         id=id, forms=forms, source=source, kind=kind, expected=expected, over=over, title=title, statement=statement,
         assumes=assumes, corrected=corrected, finding=finding,
         agrees=(agrees,) if isinstance(agrees, Agreement) else tuple(agrees),
-        figures=_drawings(figures), tables=_drawings(tables), search=_search(search, line), line=line,
+        figures=drawings_of(figures), tables=drawings_of(tables), search=_search(search, line), line=line,
     )  # fmt: skip
     frame.setdefault(DECLARATIONS, []).append(declared)
     if frame.get("__name__") == "__main__" and "__file__" in frame:
@@ -493,14 +229,6 @@ def _verify(path: str) -> None:
     """A claims file that is run as a program verifies itself, in a process that starts as the command line does."""
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "lipverify", "verify", path, *sys.argv[1:]])
-
-
-def caller_line() -> int:
-    """The line on which the function that asks was called."""
-    frame = inspect.currentframe()
-    for _ in range(2):
-        frame = frame.f_back if frame is not None else None
-    return frame.f_lineno if frame is not None else 0
 
 
 def sourced(source: Any) -> Source:
@@ -573,7 +301,7 @@ def _in_words(form: Form, family: Place) -> Form:
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:
     """The figure that the first form with values draws of its own evidence; of an identity there is none to see."""
-    from lipverify.claims.drawings import figure_of
+    from lipverify.claims.derived_figure import figure_of
 
     with_values = [(form, plans) for form, plans in planned if not isinstance(form, Identity)]
     return figure_of(*with_values[0], results) if with_values else ()
@@ -590,12 +318,6 @@ def _search(value: Any, line: int) -> Mapping[str, Any]:
     ):
         raise Fault(f"search = {value!r}: {rule}.", "search", line=line)
     return dict(value)
-
-
-def _drawings(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {pattern: _drawings(each) for pattern, each in value.items()}
-    return (value,) if isinstance(value, Drawing) else tuple(value)
 
 
 def _names(name: Any) -> set[str]:

@@ -1,7 +1,8 @@
-"""Where in a claims file an exception was raised."""
+"""Which line of a claims file is at work, or raised an exception."""
 
 from __future__ import annotations
 
+import inspect
 import traceback
 from pathlib import Path
 
@@ -24,3 +25,11 @@ def place(error: BaseException) -> str:
         if frame.f_globals.get(HOME) is not None and frame.f_code.co_filename == frame.f_globals[HOME].path:
             found = f" ({Path(frame.f_code.co_filename).name}:{line})"
     return found
+
+
+def caller_line() -> int:
+    """The line on which the function that asks was called."""
+    frame = inspect.currentframe()
+    for _ in range(2):
+        frame = frame.f_back if frame is not None else None
+    return frame.f_lineno if frame is not None else 0

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lipverify.claims.declare import at
+from lipverify.claims.drawing import at
 from lipverify.claims.profile import per_profile
 from lipverify.foundation.calls import Call, needs
 

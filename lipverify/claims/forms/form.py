@@ -1,4 +1,4 @@
-r"""The three forms of a claim: an exponent along a ray, bounds on a value, an identity.
+r"""What all forms of a claim share.
 
 A form is data: the function that measures, the quantity in LaTeX, what is allowed, and how its twins differ. What is
 said of it in words, what its cells allow and what its figure shows are derived from that.
@@ -10,20 +10,17 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
-from lipverify.claims import exponents
 from lipverify.claims.claim import CellPlan, Estimate, Measurement, Twin
 from lipverify.claims.family import Place, filled, named_in, places
 from lipverify.claims.fault import Fault
-from lipverify.claims.formula import Formula
 from lipverify.claims.ledger import Grade
-from lipverify.claims.measured import Measured, Ray, calling, measured_by, number, remark
+from lipverify.claims.measured import Measured, calling, measured_by, number, remark
 from lipverify.claims.plain import plain
-from lipverify.claims.profile import Profile, settled
-from lipverify.claims.ranges import EDGES, Edge, EdgeName, Range, edge, meant_at, plus, range_of, scaled, value_of
+from lipverify.claims.profile import Profile
+from lipverify.claims.ranges import Edge, EdgeName, Range, plus, scaled
 from lipverify.claims.verdict import Allowed, Interval, contains
-from lipverify.errors import InvalidInput
 
 METHOD_GRADES: dict[str, Grade] = {
     "exact": "bounded", "certified": "proved", "symbolic": "proved", "montecarlo": "sampled", "training": "observed",
@@ -261,218 +258,6 @@ class Form:
 def _sign(sharp: Edge) -> int:
     """Of a negative value more is less; one that is negative without a minus in front needs a twin of its own."""
     return -1 if str(sharp).startswith("-") else 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bound(Form):
-    """Bounds on a value."""
-
-    name: ClassVar[str] = "bound"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Identity(Form):
-    """Two sides that are equal: their difference is zero, or no larger than its rounding."""
-
-    name: ClassVar[str] = "identity"
-
-    def interval(self, value: float, error: float) -> Estimate:
-        """Zero where the difference is no larger than what rounding can make of zero."""
-        if abs(value) <= error < math.inf:
-            note = f"{value:.3g}, rounding explains {error:.3g}" if error else ""
-            return Estimate(Interval(0.0, 0.0), note, shown=Interval.around(value, error) if error else None)
-        return super().interval(value, error)
-
-    def claimed(self, allowed: Range) -> str:
-        """An identity is an equation by itself."""
-        return f"{self.said} = 0"
-
-    def statement(self, allowed: Range) -> str:
-        """An identity is an equation by itself."""
-        return f"{self.quantity} = 0"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Along(Form):
-    """What is read off the values along a ray."""
-
-    along: str = "n"
-    start: Formula
-    stop: Formula
-    points: Any = None
-    scale: str = ""
-
-    @property
-    def symbol(self) -> str:
-        """What grows, in LaTeX."""
-        return self.scale or self.grows
-
-    @property
-    def grows(self) -> str:
-        """What is varied, in LaTeX."""
-        return letter(self.along)
-
-    def grade_of(self) -> Grade:
-        """A limit is extrapolated, whatever its values are; from values that are less it is no more than they."""
-        behind = super().grade_of()
-        return behind if behind in ("sampled", "observed") else "extrapolated"
-
-    def measurement(self, place: Place, measured: Measured, profile: Profile) -> Measurement:
-        """The growth along the ray."""
-        of = filled(self.of, place.where)
-        return measured.along(self.ray(place, profile), place, of, self.error, self.given, profile)
-
-    def measured(self, place: Place, family: Place) -> Measured:
-        """The function, refused unless it takes what grows as well."""
-        return super().measured(place.joined(Place({self.along: 0.0})), family)
-
-    def ray(self, place: Place, profile: Profile) -> Ray:
-        """What grows, from where to where."""
-        start, stop = (value_of(end.with_symbols(place.meaning), place, "ray") for end in (self.start, self.stop))
-        ray = Ray(self.along, start, stop, settled(self.points, profile) or profile.points)
-        try:
-            _ = ray.ladder
-        except InvalidInput as error:
-            raise Fault(str(error), "ray") from None
-        return ray
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limit(Along):
-    """Bounds on what a value tends to."""
-
-    name: ClassVar[str] = "bound"
-
-    def observed(self, place: Place) -> str:
-        """What the interval is of, as text with `$LaTeX$`."""
-        return f"limit of ${self.quantity}$ in ${self.grows}$"
-
-    def reader(self, place: Place, measured: Measured) -> Callable[[Any, Allowed], Estimate]:
-        """The limit of a growth, if it has one."""
-
-        def read(growth: Any, allowed: Allowed) -> Estimate:
-            if not abs(growth.exponent) <= growth.error < math.inf:
-                note = f"it tends to no positive constant: exponent {growth.exponent:.4g} ± {growth.error:.2g}"
-                return Estimate(Interval(None, None), note)
-            return self.interval(*growth.limit_of_ratio(0.0))
-
-        return read
-
-    def claimed(self, allowed: Range) -> str:
-        """A range of the limit in plain text."""
-        return allowed.text(f"lim {self.said}")
-
-    def statement(self, allowed: Range) -> str:
-        """A range of the limit in LaTeX."""
-        return allowed.latex(rf"\lim_{{{self.symbol} \to \infty}} {self.quantity}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Exponent(Along):
-    """A power of what grows, along a ray."""
-
-    log: Edge | None = None
-    name: ClassVar[str] = "exponent"
-
-    def observed(self, place: Place) -> str:
-        """What the interval is of, as text with `$LaTeX$`."""
-        return f"limit exponent of ${self.quantity}$ in ${self.grows}$"
-
-    def reader(self, place: Place, measured: Measured) -> Callable[[Any, Allowed], Estimate]:
-        """The limit exponent of a growth."""
-        log = None if self.log is None else value_of(meant_at(self.log, place), place, "log")
-        return lambda growth, allowed: exponents.estimate(growth, allowed, log)
-
-    def beyond(self, sharp: Edge, sign: int) -> Edge:
-        """The least that a limit known to the resolution tells apart."""
-        return plus(sharp, sign * exponents.TWIN_DISTANCE)
-
-    def slack(self, sharp: Edge, sign: int) -> Edge:
-        """At the sharp exponent itself the ratio decides."""
-        return sharp
-
-    def off_target(self) -> Range | None:
-        """The false twin of an equality of exponents."""
-        target = self.range.equals
-        return None if target is None else self.range.moved({"equals": plus(target, exponents.TWIN_DISTANCE)})
-
-    def true_range(self) -> Range | None:
-        """The true twin's range: of a quantity with the sharp exponent O and Ω are true, and o and ω are not."""
-        true = super().true_range()
-        return None if true is None else replace(true, strict=False)
-
-    def claimed(self, allowed: Range) -> str:
-        """Ω, O and Θ of powers, or ω and o, in plain text."""
-        letters = exponents.STRICT if allowed.strict else exponents.LETTERS
-        powers = ((letters[name], plain(self.power(power))) for name, power in allowed.edges())
-        return ", ".join(f"{self.said} = {letter}({power})" for letter, power in powers)
-
-    def statement(self, allowed: Range) -> str:
-        """Omega, O and Theta of powers, or omega and o, in LaTeX."""
-        letters = exponents.STRICT_LATEX if allowed.strict else exponents.LATEX
-        return r", \quad ".join(
-            rf"{self.quantity} = {letters[name]}\left({self.power(power)}\right)" for name, power in allowed.edges()
-        )
-
-    def power(self, power: Edge) -> str:
-        """s^a (log s)^b in LaTeX."""
-        raised = "1" if str(power) == "0" else f"{self.symbol}^{{{power.inline_latex}}}"
-        if self.log is None or str(self.log) == "0":
-            return raised
-        exponent = "" if str(self.log) == "1" else f"^{{{self.log.inline_latex}}}"
-        logarithm = rf"(\log {self.symbol}){exponent}" if exponent else rf"\log {self.symbol}"
-        return logarithm if raised == "1" else f"{raised} {logarithm}"
-
-
-def form_of(kind: type[Form], function: Any, quantity: Any, line: int, **given: Any) -> Form:
-    """A form from what is declared, refused where it breaks a rule that needs no points."""
-    if not isinstance(quantity, str) or not quantity.strip():
-        raise Fault("no quantity: the quantity is what the function measures, in LaTeX such as r'w^*'; a claim without "
-                    "it is refused.", "quantity", line=line)  # fmt: skip
-    if not callable(function):
-        raise Fault(f"{function!r} is not a function that measures {quantity}.", line=line)
-    edges = {name: given.pop(name, None) for name in (*EDGES, "within")}
-    strict = bool(given.pop("strict", False))
-    try:
-        given["range"] = range_of(**edges, strict=strict)
-        for name in ("twin", "instead"):
-            given[name] = _twin(given.get(name), name, given["range"])
-        for name in ("sharp", "log"):
-            if given.get(name) is not None:
-                given[name] = edge(given[name], name)
-        _refuse_words(given)
-    except Fault as fault:
-        raise Fault(str(fault), fault.keyword, fault.item, line) from None
-    return kind(measure=function, quantity=quantity, line=line, **{k: v for k, v in given.items() if v is not None})
-
-
-def _twin(value: Any, name: str, claimed: Range) -> Range | dict[str, Any] | None:
-    """A twin: a bound in place of the only one, bounds by name, or other coordinates."""
-    if value is None:
-        return None
-    if isinstance(value, Mapping):
-        if set(value) & {*EDGES, "within"}:
-            strict, slack = value.get("strict", claimed.strict), value.get("within", claimed.within)
-            given = {edge_name: value[edge_name] for edge_name in EDGES if edge_name in value}
-            slack = slack if "equals" in given else None
-            return range_of(**given, within=slack, strict=bool(strict), keyword=name)
-        return dict(value)
-    edges = [edge_name for edge_name, _ in claimed.edges()]
-    if len(edges) != 1:
-        raise Fault(f"{name} = {value!r}: which bound is it? Write dict(low=...), dict(high=...) or both.", name)
-    return claimed.moved({edges[0]: edge(value, name)})
-
-
-def _refuse_words(given: Mapping[str, Any]) -> None:
-    method, grade, error = given.get("method"), given.get("grade"), given.get("error")
-    if method is not None and (not isinstance(method, str) or not method.strip()):
-        raise Fault(f"method = {method!r}: it is a word for how the function measures, such as 'exact'.", "method")
-    if grade is not None and grade not in get_args(Grade):
-        raise Fault(f"grade = {grade!r}: choose one of {', '.join(get_args(Grade))}.", "grade")
-    if error is not None and (
-        isinstance(error, bool) or not isinstance(error, int | float) or not 0 <= error < math.inf
-    ):
-        raise Fault(f"error = {error!r}: the relative error of a value must be finite and >= 0.", "error")
 
 
 def sides_of(forms: tuple[Form, ...]) -> Iterator[str]:
