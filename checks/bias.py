@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import lipverify as lv
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs, per_profile
+from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs
 from lipverify.claims.proved import proved_rates
 
 Value = tuple[float, float]
@@ -81,7 +81,7 @@ PROVED: dict[str, Any] = {
     "source": SKETCH,
     "kind": "derived",
     "expected": "supported",
-    "over": {"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
+    "over": {"law": LAWS, "d": DIMENSIONS},
     "title": "the envelope of the bias that is proved for every n",
     "assumes": (
         *ASSUMED,
@@ -161,15 +161,18 @@ for law, where in (("affine", DIMENSIONS), ("quadratic", (5,))):
 claim(
     "softmax.bias-lower/{law}/proved",
     bound(proved_rates, "b", of="bias", low="-2", sharp="-beta", method="certified"),
+    proves="softmax.bias-lower/{law}/relevant",
     **PROVED,
 )
 claim(
     "softmax.bias-upper/{law}/proved",
     bound(proved_rates, "b", of="bias", high="-1", sharp="-beta", method="certified"),
+    proves="softmax.bias-upper/{law}/relevant",
     **PROVED,
 )
 claim(
     "softmax.bias-lower/{law}/sharp/proved",
     bound(proved_rates, "b", of="bias", equals="-beta", within="1e-15", method="certified"),
+    proves="softmax.bias-lower/{law}/sharp",
     **{**PROVED, "kind": "sharp"},
 )

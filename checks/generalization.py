@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import lipverify as lv
-from lipverify.claims import DIMENSIONS, Source, agree, bound, claim, exponent, identity, per_profile
+from lipverify.claims import DIMENSIONS, Source, agree, bound, claim, exponent, identity
 from lipverify.claims.proved import proved_rates
 
 Value = tuple[float, float]
@@ -286,7 +286,7 @@ claim(
 
 PROVED: dict[str, Any] = {
     "kind": "derived",
-    "over": {**READ, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
+    "over": {**READ, "d": DIMENSIONS},
     "assumes": (
         *ALONG[:-1],
         r"$L'/L$ fixed; $\Lambda \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$, with the numbers of `lipverify prove`",
@@ -316,6 +316,7 @@ def proved(**edge: Any) -> Any:
 claim(
     "softmax.generalization-same/{law}/{side}/printed/{reading}/proved",
     proved(high="-1/E"),
+    proves="softmax.generalization-same/{law}/{side}/printed/{reading}",
     source=THEOREM_3,
     expected="supported",
     **PROVED,
@@ -323,6 +324,7 @@ claim(
 claim(
     "softmax.generalization-same/{law}/{side}/derived/{reading}/proved",
     proved(high=STATED["same"]),
+    proves="softmax.generalization-same/{law}/{side}/derived/{reading}",
     source=SKETCH,
     expected="supported",
     **PROVED,
@@ -330,6 +332,7 @@ claim(
 claim(
     "softmax.generalization-larger/{law}/{side}/printed/{reading}/proved",
     proved(low="-2/E"),
+    proves="softmax.generalization-larger/{law}/{side}/printed/{reading}",
     source=THEOREM_3,
     expected="refuted",
     **PROVED,
@@ -337,6 +340,7 @@ claim(
 claim(
     "softmax.generalization-larger/{law}/{side}/derived/{reading}/proved",
     proved(low=STATED["larger"]),
+    proves="softmax.generalization-larger/{law}/{side}/derived/{reading}",
     source=SKETCH,
     expected="supported",
     **PROVED,
@@ -344,6 +348,7 @@ claim(
 claim(
     "softmax.generalization-smaller/{law}/{side}/printed/{reading}/proved",
     proved(low="1/E - 1"),
+    proves="softmax.generalization-smaller/{law}/{side}/printed/{reading}",
     source=THEOREM_3,
     expected={"relu/*/ambient/proved": "supported", "*": "refuted"},
     **PROVED,
@@ -351,6 +356,7 @@ claim(
 claim(
     "softmax.generalization-smaller/{law}/{side}/derived/{reading}/proved",
     proved(low=STATED["smaller"]),
+    proves="softmax.generalization-smaller/{law}/{side}/derived/{reading}",
     source=SKETCH,
     expected={"affine/*/ambient/proved": "refuted", "*": "supported"},
     **PROVED,
@@ -358,6 +364,7 @@ claim(
 claim(
     "softmax.generalization-same/{law}/theta/sharp/proved",
     bound(proved_rates, "e", of="loss", equals="-rate", within="1e-15", method="certified"),
+    proves="softmax.generalization-same/{law}/theta/sharp",
     source=SKETCH,
     expected="supported",
     **{**PROVED, "kind": "sharp", "over": {"law": LAWS, "d": PROVED["over"]["d"]}, "corrected": ""},

@@ -3,7 +3,7 @@ r"""Proof sketch: N(w) = Theta(sigma^2 (w^{d/2} + 1) / n), for the relevant rang
 from __future__ import annotations
 
 import lipverify as lv
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs, per_profile
+from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs
 from lipverify.claims.proved import proved_rates
 
 Value = tuple[float, float]
@@ -92,10 +92,11 @@ claim(
 claim(
     "softmax.noise-rate/{side}/{reading}/proved",
     bound(proved_rate, "a", low="D/2", high="D/2", sharp="(d - 1)/2", method="certified"),
+    proves="softmax.noise-rate/{side}/{reading}",
     source=SKETCH,
     kind="derived",
     expected={"lower/ambient/*": "refuted", "*": "supported"},
-    over={"reading": READINGS, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
+    over={"reading": READINGS, "d": DIMENSIONS},
     title="the envelope of the noise that is proved for every n",
     corrected=CORRECTED,
     assumes=(*ASSUMED, r"$n \geq K w^{(d-1)/2}$, $w \geq w_0$, with the numbers of `lipverify prove`"),

@@ -239,7 +239,7 @@ FAMILY = {"law": LAWS, "reading": READINGS, "d": DIMENSIONS}
 PROVED: dict[str, Any] = {
     "source": THEOREM_2,
     "kind": "derived",
-    "over": {**FAMILY, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
+    "over": {**FAMILY, "d": DIMENSIONS},
     "title": "the window theorem that is proved for every n",
     "corrected": {
         "relu/*": r"$w^* = \Theta(\Lambda^{2/(d+2)})$ for the ReLU law",
@@ -296,20 +296,23 @@ claim(
 claim(
     "softmax.window-printed/{law}/{side}/{reading}/proved",
     bound(proved_rates, "e", of="window", low="1/D", high="2/D", sharp="rate", method="certified"),
+    proves="softmax.window-printed/{law}/{side}/{reading}",
     expected={"affine/lower/*": "refuted", "relu/lower/intrinsic/*": "refuted", "*": "supported"},
     **PROVED,
 )
 claim(
     "softmax.window-derived/{law}/{side}/{reading}/proved",
     bound(proved_rates, "e", of="window", low="1/E", high="2/E", sharp="rate", method="certified"),
+    proves="softmax.window-derived/{law}/{side}/{reading}",
     expected="supported",
     **PROVED,
 )
 claim(
     "softmax.window-derived/{law}/sharp/proved",
     bound(proved_rates, "e", of="window", equals="rate", within="1e-15", method="certified"),
+    proves="softmax.window-derived/{law}/sharp",
     expected="supported",
-    **{**PROVED, "kind": "sharp", "over": {"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)}, "corrected": ""},
+    **{**PROVED, "kind": "sharp", "over": {"law": LAWS, "d": DIMENSIONS}, "corrected": ""},
 )
 claim(
     "softmax.window-theorem/{law}",

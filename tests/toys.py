@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate, Evidence, Measurement, Twin
-from lipverify.claims.ledger import Source
+from lipverify.claims.ledger import Grade, Source
 from lipverify.claims.verdict import Allowed, Interval
 
 
@@ -18,6 +18,7 @@ def cell(
     where: dict[str, Any] | None = None,
     interval: Callable[[Any], Interval] = lambda found: Interval.around(*found),
     says: str = "a twin",
+    grade: Grade = "bounded",
 ) -> CellPlan:
     """A cell that is judged by the interval of its result; its true twin is what was measured, and a little more."""
     return CellPlan(
@@ -30,11 +31,13 @@ def cell(
         false=Twin(says, false),
         true=Twin("what it is", lambda found: Allowed(found.ends[0] - 0.1, found.ends[1] + 0.1)),
         method="exact",
-        grade="bounded",
+        grade=grade,
     )
 
 
-def claim(*cells: CellPlan, id: str = "toy.value", expected: Any = "supported", **evidence: Any) -> Claim:
+def claim(
+    *cells: CellPlan, id: str = "toy.value", expected: Any = "supported", proves: str = "", **evidence: Any
+) -> Claim:
     """A claim with this evidence."""
     crossed: tuple[CrossPlan, ...] = evidence.pop("cross_checks", ())
     return Claim(
@@ -47,5 +50,6 @@ def claim(*cells: CellPlan, id: str = "toy.value", expected: Any = "supported", 
         false_twin="x = 1.3 ± 0.1",
         true_twin="what it is",
         expected=expected,
+        proves=proves,
         plan=lambda: Evidence(cells=cells, cross_checks=crossed, **evidence),
     )

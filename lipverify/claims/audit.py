@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from lipverify.claims.behind import contradicted
 from lipverify.claims.ledger import FORMAT, Cell, Ledger, Record, weakest
 from lipverify.claims.record import agree, told_apart
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, conclude, contains, decide, margin
@@ -45,7 +46,11 @@ def audit(ledger: Ledger) -> tuple[Difference, ...]:
     ids = [record.id for record in ledger.claims]
     twice = sorted({id for id in ids if ids.count(id) > 1})
     found = [Difference(id=id, where="", what="id", stated=f"{ids.count(id)} claims", follows="one") for id in twice]
-    return (*found, *(each for record in ledger.claims for each in _record(record)))
+    proved = [
+        _difference(claim, "", "verdict", claim.verdict, f"{proof.verdict}, by {proof.id}")
+        for claim, proof in contradicted(ledger.claims)
+    ]
+    return (*found, *proved, *(each for record in ledger.claims for each in _record(record)))
 
 
 def _record(record: Record) -> Iterator[Difference]:

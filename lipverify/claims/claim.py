@@ -172,6 +172,8 @@ class Claim:
         Plans the evidence.
     corrected
         What holds in place of what is printed; text that may hold `$LaTeX$`.
+    proves
+        The id of the claim that this one is a proof of; empty if it is none.
     heading
         Where the claim stands in the report.
     file
@@ -192,6 +194,7 @@ class Claim:
     plan: Callable[[], Evidence] = field(compare=False)
     assumptions: tuple[str, ...] = ()
     corrected: str = ""
+    proves: str = ""
     heading: Heading | None = None
     file: str = ""
     false_latex: str = ""

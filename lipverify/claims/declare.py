@@ -68,6 +68,7 @@ class Declaration:
     statement: Any = ""
     assumes: Any = ()
     corrected: Any = ""
+    proves: str = ""
     finding: Any = ""
     agrees: tuple[Agreement, ...] = ()
     figures: tuple[Drawing, ...] = ()
@@ -102,14 +103,16 @@ class Declaration:
 
     def _require(self, template: tuple[str, ...], outer: Mapping[Any, Any], sides: Sequence[Any]) -> None:
         known = {each for name in outer for each in _names(name)} | {"side"}
-        foreign = [name for name in template if name not in known]
-        if foreign:
-            raise Fault(f"id = {self.id!r}: {{{foreign[0]}}} is no coordinate of over=.", "id")
+        for keyword, text in (("id", self.id), ("proves", self.proves)):
+            foreign = [name for name in named_in(text) if name not in known]
+            if foreign:
+                raise Fault(f"{keyword} = {text!r}: {{{foreign[0]}}} is no coordinate of over=.", keyword)
         if not sides:
             raise Fault(f"id = {self.id!r}: {{side}} needs low= or high= in every form.", "id")
 
     def _claim(self, family: Place, side: str | None, over: Any, profile: Profile) -> Claim:
-        id = filled(self.id, family.where | ({"side": side} if side else {}))
+        coordinates = family.where | ({"side": side} if side else {})
+        id = filled(self.id, coordinates)
         tail = id.partition("/")[2]
 
         def words(name: str) -> Any:
@@ -149,6 +152,7 @@ class Declaration:
             plan=plan,
             assumptions=(*_texts(words("assumes"), "assumes"), *_readings(family, forms)),
             corrected=words("corrected"),
+            proves=filled(self.proves, coordinates),
         )
 
 
@@ -163,6 +167,7 @@ def claim(
     statement: Any = "",
     assumes: Any = (),
     corrected: Any = "",
+    proves: str = "",
     finding: Any = "",
     agrees: Sequence[Agreement] | Agreement = (),
     figures: Any = (),
@@ -195,6 +200,9 @@ def claim(
         LaTeX of the statement, where the forms do not say it all.
     assumes, corrected, finding
         What is assumed; what holds in place of a statement that fails; what the evidence shows, in sentences.
+    proves
+        The id of the claim that this one is a proof of, such as "mine.window/{law}": where it comes to the same verdict
+        at all points of that claim, the statement has its grade.
     agrees
         Cross-checks, from `agree`.
     figures, tables
@@ -211,11 +219,13 @@ def claim(
     line, frame = caller_line(), sys._getframe(1).f_globals
     if not isinstance(id, str) or not id.strip():
         raise Fault("no id: an id such as 'mine.window/tanh' names a claim; a claim without it is refused.", line=line)
+    if not isinstance(proves, str):
+        raise Fault(f"proves = {proves!r}: it is the id of the claim that this one proves.", "proves", line=line)
     if not forms or not all(isinstance(form, Form) for form in forms):
         raise Fault(f"claim {id}: nothing would decide it; give exponent(...), bound(...) or identity(...).", line=line)
     declared = Declaration(
         id=id, forms=forms, source=source, kind=kind, expected=expected, over=over, title=title, statement=statement,
-        assumes=assumes, corrected=corrected, finding=finding,
+        assumes=assumes, corrected=corrected, proves=proves, finding=finding,
         agrees=(agrees,) if isinstance(agrees, Agreement) else tuple(agrees),
         figures=drawings_of(figures), tables=drawings_of(tables), search=_search(search, line), line=line,
     )  # fmt: skip

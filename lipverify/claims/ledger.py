@@ -204,6 +204,8 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[Table, ...] = ()
     step: Step | None = None
     """What would decide an open claim, where something is known."""
+    proves: str = ""
+    """The id of the claim that this one is a proof of, if it is."""
 
     def _title(self) -> str:
         return f"{self.id} {self.verdict}"

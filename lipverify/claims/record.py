@@ -75,6 +75,7 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         reproduce=shlex.join(["lipverify", "verify", *filter(None, [claim.file]), claim.id]),
         heading=claim.heading,
         corrected=claim.corrected,
+        proves=claim.proves,
         **fields,
     )
 

@@ -49,6 +49,7 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
             ("", f"where it fails, {claim.true_twin} must come out supported"),
             ("cells", f"{len(claim.cells)}: {'; '.join(dict.fromkeys(cell.quantity for cell in claim.cells))}"),
             ("grade", str(weakest(cell.grade for cell in claim.cells))),
+            *([("proves", claim.proves)] if claim.proves else []),
             ("recorded", claim.expected or NEW),
         ):
             console.print(f"  {name:<10}{text}", markup=False, soft_wrap=True)
@@ -66,6 +67,7 @@ def _described(claim: Claim) -> dict[str, object]:
         "source": msgspec.to_builtins(claim.source),
         "assumptions": list(claim.assumptions),
         "control": claim.control,
+        "proves": claim.proves,
         "expected": claim.expected,
         "cells": [cell.where for cell in claim.cells],
     }

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lipverify.claims.behind import behind
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import GRADES, Ledger, Record
 from lipverify.claims.outcomes import counts, measured
@@ -46,8 +47,8 @@ def needs_a_look(record: Record) -> bool:
 def _counted(ledger: Ledger) -> Iterator[str]:
     """Printed statements by outcome and by grade, and the other readings."""
     yield from counts(measured(ledger.claims)).split("; ")
-    grades = Counter(record.grade for record in ledger.claims if record.kind in ("printed", None))
-    grades = grades or Counter(record.grade for record in ledger.claims)
+    own = [record for record in ledger.claims if record.kind in ("printed", None)] or ledger.claims
+    grades = Counter(behind([record], ledger.claims) for record in own)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])
     of = "statements" if any(record.kind == "printed" for record in ledger.claims) else "readings"
     if told:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from lipverify.claims.behind import behind
 from lipverify.claims.deciding import wants
-from lipverify.claims.ledger import Record, weakest
+from lipverify.claims.ledger import Record
 from lipverify.claims.outcomes import Outcome, measured, printed
 from lipverify.cli.tables import LOOKS
 from lipverify.report.visible import visible
@@ -27,14 +28,14 @@ def stem_of(id: str) -> str:
 
 
 def theorem_line(stem: str, records: Sequence[Record]) -> str:
-    """What became of the printed statement, its weakest grade, and the verdicts on all its readings."""
+    """What became of the printed statement, what stands behind it, and the verdicts on all its readings."""
     judged = measured(records)
     outcomes = {name: len(held) for name, held in printed(judged).items() if held}
     own = [record for record in records if record.kind == "printed"] or records
     sign = SIGNS[list(outcomes)[-1]] if outcomes else "·"
     told = ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
     told = next(iter(outcomes)) if len(outcomes) == 1 else told
-    grade = weakest(record.grade for record in own if record.grade is not None) or "no evidence"
+    grade = behind(own, records) or "no evidence"
     counts = Counter[str](record.verdict for record in records)
     tally = " ".join(f"{counts[verdict]} {look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
     return f"{sign} {visible(stem):<{STEM}}{told:<{OUTCOME}}{grade:<{GRADE}}{tally}{_notes(records)}"

@@ -18,7 +18,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from lipverify.claims.ledger import Cell, Ledger, Record, ledger_bytes, weakest
+from lipverify.claims.behind import behind
+from lipverify.claims.ledger import Cell, Ledger, Record, ledger_bytes
 from lipverify.claims.outcomes import OUTCOMES, PLURAL, measured, printed
 from lipverify.claims.record import telling
 from lipverify.export.latex import breakable, formula, rich, words
@@ -105,7 +106,7 @@ def theorems(ledger: Ledger) -> bytes:
     for stem, records in statements(ledger).items():
         own = [record for record in records if record.kind == "printed"]
         if own:
-            grade = weakest(record.grade for record in own if record.grade is not None) or "--"
+            grade = behind(own, records) or "--"
             rows.append(f"{breakable(stem)} & {words(_outcome(own))} & {words(grade)} \\\\")
     return "\n".join([_TABLE, *rows, "\\bottomrule\n\\end{tabular}\n\\endgroup\n"]).encode()
 
@@ -128,7 +129,7 @@ def _theorem(stem: str, records: Sequence[Record]) -> str:
     found = f"{len(records)} readings: " + ", ".join(f"{counts[v]} {word}" for v, word in VERDICTS.items() if counts[v])
     statement = "; ".join(dict.fromkeys(formula(record.statement) for record in own))
     word = _outcome(own) if any(record.kind == "printed" for record in own) else VERDICTS.get(verdict, verdict)
-    return _entry(stem, verdict, word, weakest(r.grade for r in own if r.grade is not None), words(found), statement)
+    return _entry(stem, verdict, word, behind(own, records), words(found), statement)
 
 
 def _outcome(own: Sequence[Record]) -> str:

@@ -56,7 +56,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[tuple[str, str], ...]
     """(verdict, how many of all other readings), worst first."""
     grade: str
-    """The weakest grade of these readings."""
+    """What stands behind these readings: the weakest grade."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

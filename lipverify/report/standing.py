@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import get_args
 
-from lipverify.claims.ledger import KINDS, Kind, Record, weakest
+from lipverify.claims.behind import behind
+from lipverify.claims.ledger import KINDS, Kind, Record
 from lipverify.claims.outcomes import Outcome, measured
 from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST
@@ -42,5 +43,5 @@ def standing(records: Sequence[Record]) -> Standing:
         kind=kind or "",
         outcomes=tuple((name, str(found[name])) for name in WORST_OUTCOME_FIRST if found[name]),
         others=tuple((name, str(rest[name])) for name in WORST_FIRST if rest[name]),
-        grade=weakest(record.grade for record in judged if record.grade) or "",
+        grade=behind(judged, records) or "",
     )

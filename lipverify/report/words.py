@@ -67,11 +67,12 @@ HOW_VERDICTS_ARE_MADE = (
     "of its source), a convention (a reading that the source leaves open), stronger (nobody printed it), derived, or "
     "sharp. Only what is printed counts for or against a paper. Each number says what stands behind it: proved (exact "
     "algebra or ball arithmetic), bounded (quadrature with an error bound), extrapolated (a limit), sampled (an "
-    "interval at 95 %), or observed (training); a claim has the weakest grade of its points.",
+    "interval at 95 %), or observed (training); a claim has the weakest grade of its points, "
+    "and a statement that a proof beside it covers has that of the proof.",
     "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided on the limit of the local exponent "
     "along the ray that the claim speaks of, extrapolated over many decades, with a stated error. "
     "The evidence is numerical: it can refute a statement about a limit and can be consistent with "
-    "one, but a finite computation does not establish a limit.",
+    "one, but a finite computation does not establish a limit; a proof does, with its constants and range.",
 )
 
 

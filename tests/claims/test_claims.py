@@ -186,6 +186,13 @@ def test_every_recorded_claim_has_a_kind_and_the_readme_counts_them() -> None:
     assert f"{len(claims)} claims. {counts(recorded(claims))}." in (ROOT / "README.md").read_text().replace("\n", " ")
 
 
+def test_a_proof_is_of_a_claim_that_is_there_and_recorded_alike() -> None:
+    claims = {claim.id: claim for claim in all_claims(QUICK)}
+    proofs = [claim for claim in claims.values() if claim.proves]
+    assert len(proofs) > 40
+    assert [proof.id for proof in proofs if proof.expected != claims[proof.proves].expected] == []
+
+
 def test_asymptotic_claims_reach_dimension_eight_and_1e24() -> None:
     window = select_claims(["softmax.window-printed/relu/lower/ambient"], QUICK)[0]
     assert {cell.where["d"] for cell in window.cells} == set(DIMENSIONS.quick) == {2, 3, 4, 5, 6, 7, 8}

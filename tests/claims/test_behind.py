@@ -1,0 +1,51 @@
+"""A statement that a proof covers has the grade of the proof; one covered in part, or not alike, has its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lipverify.claims.audit import audit
+from lipverify.claims.behind import behind
+from lipverify.claims.claim import CellPlan, Measurement
+from lipverify.claims.ledger import Grade, Ledger
+from lipverify.claims.runner import run
+from lipverify.claims.verdict import Allowed
+from tests import toys
+
+NEAR_ONE, FALSE = Allowed(0.9, 1.1), Allowed(1.2, 1.4)
+
+
+def value(x: float) -> tuple[float, float]:
+    return x, 0.01
+
+
+def cell(x: float, grade: Grade, **where: Any) -> CellPlan:
+    return toys.cell(Measurement(value, (x,)), NEAR_ONE, FALSE, where=where, grade=grade)
+
+
+def both(*dimensions: int, found: float = 1.0) -> Ledger:
+    """A sampled claim at d = 2 and 3, n = 10, and a proof of it in some dimensions."""
+    claim = toys.claim(*(cell(1.0, "sampled", d=d, n=10) for d in (2, 3)), id="toy.one")
+    proof = toys.claim(*(cell(found, "proved", d=d) for d in dimensions), id="toy.one/proved", proves="toy.one")
+    return run([claim, proof], jobs=1)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "grade"),
+    [(both(2, 3, 5), "proved"), (both(2, 5), "sampled"), (both(2, 3, found=1.3), "sampled")],
+)
+def test_a_proof_counts_where_it_is_of_the_whole_claim_and_to_the_same_verdict(ledger: Ledger, grade: str) -> None:
+    assert behind(ledger.claims[:1], ledger.claims) == grade
+
+
+def test_a_claim_and_its_proof_that_contradict_each_other_are_found_by_the_audit() -> None:
+    assert audit(both(2, 3)) == ()
+    (found,) = audit(both(2, 3, found=1.3))
+    assert (found.id, found.stated, found.follows) == ("toy.one", "supported", "refuted, by toy.one/proved")
+
+
+def test_a_proof_of_what_is_not_in_the_ledger_accuses_nobody() -> None:
+    ledger = run([toys.claim(cell(1.3, "proved", d=2), proves="toy.gone")], jobs=1)
+    assert audit(ledger) == ()
