@@ -2,8 +2,11 @@ r"""Proof sketch: Omega(L^2 / w^2) < B(w) < Theta(L^2 / w + L^2 / n)."""
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 import lipverify as lv
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs
@@ -12,6 +15,7 @@ from lipverify.claims.proved import proved_rates
 Value = tuple[float, float]
 WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Where the cross-check is."""
+EPS = float(np.finfo(float).eps)
 
 
 def bias(law: str, d: int, w: float) -> Value:
@@ -28,6 +32,38 @@ def bias_at(law: str, d: int, n: float, w: float) -> Value:
     """B / L^2, exactly."""
     terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), w)
     return float(terms.bias), float(terms.bias_error)
+
+
+def nearest(law: str, d: int, n: float) -> Value:
+    """B / L^2 as w -> infinity: E (f(x_1) - f(x))^2 with x_1 the token nearest to x.
+
+    A token is nearer than r with probability P(r) = I_{r^2/4}(m, m), m = (d - 1)/2, so that n log(1 - P) of the nearest one is
+    -v with v exponential; v = y^(d-1) makes the integrand smooth. V = 2 (K(1) - K(t)) loses digits where r is small.
+    """
+    from scipy.integrate import quad
+    from scipy.special import betaincinv
+
+    K, m = lv.laws.law_named(law).covariance(d), (d - 1) / 2
+
+    def moved(y: float) -> float:
+        t = 1 - 2 * betaincinv(m, m, -math.expm1(-(y ** (d - 1)) / n))
+        V = 2 * (K(np.ones(1)) - K(np.array([t])))[0]
+        return float(V * math.exp(-(y ** (d - 1))) * (d - 1) * y ** (d - 2))
+
+    rounding = 8 * EPS * float(K(np.ones(1))[0])
+    value, error = quad(moved, 0.0, 50 ** (1 / (d - 1)), epsrel=1e-10, epsabs=rounding)  # beyond, e^-50
+    return value, error + rounding
+
+
+def narrow(law: str, d: int, n: float) -> Value:
+    """B / L^2 by the method that knows nothing of nearest tokens, at w = 10^5 n^(2/(d - 1)), where a second one rarely counts."""
+    return bias_at(law, d, n, 1e5 * n ** (2 / (d - 1)))
+
+
+def second(law: str, d: int, n: float) -> Value:
+    """The same by the nearest token alone; a second one counts if its distance, squared, is no 1/w more: below 1e-4."""
+    value, error = nearest(law, d, n)
+    return value, error + 1e-4 * value
 
 
 def over_leading(law: str, d: int, w: float) -> Value:
@@ -142,7 +178,7 @@ claim(
     assumes=MANY,
     over={"law": {**LAWS, **EVEN}, "d": (2, 5)},
 )
-for law, where in (("affine", DIMENSIONS), ("quadratic", (5,))):
+for law, where in (("affine", DIMENSIONS), ("quadratic", (5,)), ("cosine", (5,))):
     claim(
         f"softmax.bias-upper/{law}/every-window",
         exponent(
@@ -158,6 +194,21 @@ for law, where in (("affine", DIMENSIONS), ("quadratic", (5,))):
         r"token, whose squared distance is of order $n^{-2/(d-1)}$, and a narrower window does not bring it closer.",
         corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$",
     )
+claim(
+    "softmax.bias-upper/{law}/nearest-token",
+    exponent(nearest, r"\lim_{w \to \infty} B / L^2", ray=(1e3, 1e12), high="-1", sharp="-2/(d - 1)"),
+    source=SKETCH,
+    kind="stronger",
+    expected="refuted",
+    over={"law": {**LAWS, **EVEN}, "d": (4, 5, 8)},
+    title="the bias as w grows at a fixed length",
+    statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w, \text{ at } w \to \infty",
+    assumes=(*ASSUMED, r"$w \to \infty$ at fixed $n$, then $n \to \infty$"),
+    agrees=agree(narrow, second, "B", methods=("exact", "quadrature"), over={"law": "affine", "d": (4, 5), "n": 20}),
+    finding=r"What is left of the bound is $L^2/n$; what is left of the bias is how far $f$ moves to the nearest token, $n^{-2/(d-1)}$ for every law that is "
+    r"Lipschitz and no better. For $d = 2$ that is less than $1/n$, and for $d = 3$ of its order.",
+    corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$",
+)
 claim(
     "softmax.bias-lower/{law}/proved",
     bound(proved_rates, "b", of="bias", low="-2", sharp="-beta", method="certified"),
