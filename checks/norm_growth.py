@@ -2,6 +2,7 @@ r"""Empirical scaling of |M| with L: the norm grows faster during pretraining fo
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ Value = tuple[float, float]
 SETTINGS: dict[str, dict[str, Any]] = {
     "relu": {"law": "relu", "d": 3, "n": 16, "sigma": 0.5, "L": (0.5, 1.0, 2.0, 4.0), "start": 0.1, "gd": 1.0},
     "cosine": {"law": "cosine", "d": 3, "n": 16, "sigma": 0.3, "L": (0.5, 1.0, 2.0), "start": 0.5, "gd": 4.0},
+    "long": {"law": "relu", "d": 6, "n": 64, "sigma": 0.5, "L": (1.0, 2.0), "start": 0.1, "gd": 2.0},
     "circle": {"law": "cosine", "d": 2, "n": 32, "sigma": 0.1, "L": (3.0, 5.0), "start": 0.5, "gd": 2.0},
 }
 """The last entry is the step of gradient descent. The even cosine law has no gradient at M = 0: its starts are larger."""
@@ -52,6 +54,19 @@ def descended(law: str, covariates: str) -> Value:
 
     L, reach = REACH[law]
     return descended_window(problem(SETTINGS[law], covariates, L), recipe(SETTINGS[law], "gd"), reach)
+
+
+def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> Value:
+    """log of the window at the larger L over that at L after so many steps of descent on the exact loss; M = w I throughout."""
+    from lipverify.optimum.pretraining import Recipe, descended_window
+
+    here, rate = SETTINGS[law], d**2 / SLOWER[law]
+    recipe = Recipe(optimiser="gd", learning_rate=rate, steps=step, batch=1, start=here["start"])
+    (w, off), (wider, further) = (
+        descended_window(problem(here | {"d": d, "n": n}, "isotropic", each), recipe, WITHIN[law][each])
+        for each in (L, larger)
+    )
+    return math.log(wider / w), off / w + further / wider
 
 
 def slope_at_zero(law: str, covariates: str, contexts: int, seed: int) -> Value:
@@ -96,6 +111,9 @@ def best_window(L: float) -> Value:
 SHAPES = {"isotropic": "sphere", "anisotropic": "ellipsoid"}
 REACH = {"relu": (1.0, 1.5), "cosine": (2.0, 6.0)}
 """An L, and a window that descent at that L does not pass."""
+SLOWER = {"relu": 16, "cosine": 1}
+WITHIN = {"relu": {1.0: 1.0, 2.0: 2.5, 4.0: 6.0}, "cosine": {0.5: 0.7, 1.0: 2.0, 2.0: 10.0}}
+"""By L, windows that it does not pass at the sizes of `grown`; its step is d^2 over the number above."""
 
 
 def problem(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
@@ -211,6 +229,47 @@ claim(
     finding=r"The cosine law is even and $\mathbf{M} = 0$ a stationary point: where the noise outweighs the curvature of the bias (small "
     r"$L$) the norm shrinks from its start, and it grows exponentially at first where it does not. The order in $L$ is as printed over "
     r"the constants measured here; see `softmax.norm-growth/cosine/every-l` for its end.",
+)  # fmt: skip
+LONG = {
+    ("d", "n"): per_profile(((5, 1000), (10, 10**6)), ((5, 100), (5, 1000), (10, 1000), (10, 10**6), (20, 10**6))),
+    "step": (80, 160),
+}
+for law, pairs, beyond in (
+    ("relu", ((1.0, 2.0), (2.0, 4.0)), "2*log(larger/L)"),
+    ("cosine", ((0.5, 1.0), (1.0, 2.0)), "4*log(larger/L)"),
+):
+    claim(
+        f"softmax.norm-growth/{law}/long-contexts",
+        bound(
+            grown, r"\log \frac{w_{L'}}{w_L}", low=0, strict=True, twin=beyond, over={("L", "larger"): pairs, **LONG}
+        ),
+        source=SLIDE,
+        kind="stronger",
+        expected="supported",
+        over={"law": law},
+        title="the same in more dimensions and longer contexts",
+        statement=STATED,
+        assumes=(
+            r"tokens and query uniform on $S^{d-1}$, $\sigma$ and $w_0$ as in the small sizes; gradient descent on the exact loss from $w_0 \mathbf{I}$, with step "
+            + (r"$d^2/16$" if law == "relu" else "$d^2$"),
+        ),
+        finding=r"On isotropic covariates descent from $w_0 \mathbf{I}$ stays on $w \mathbf{I}$, where the loss and its slope are known exactly: no context is drawn, and a context may "
+        "have a million tokens.",
+    )
+claim(
+    "softmax.norm-growth/relu/anisotropic/long-contexts",
+    bound(
+        trained, RATIO, twin="2*log(larger/L)", given={"law": "long", "seeds": per_profile(4, 16)},
+        over={("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}, **RUNS,
+    ),
+    source=SLIDE,
+    kind="stronger",
+    expected="supported",
+    over={"covariates": "anisotropic"},
+    title="the same on an ellipsoid in six dimensions",
+    statement=STATED,
+    assumes=(r"ReLU law, $d = 6$, $n = 64$, $\sigma = 0.5$, $L = 1, 2$; gradient descent with step 2, $w_0 = 0.1$; axes of the ellipsoid from $\sqrt 2$ to $1/\sqrt 2$",
+             *ASSUMED[1:]),
 )  # fmt: skip
 claim(
     "softmax.norm-growth/cosine/every-l",

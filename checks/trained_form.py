@@ -55,6 +55,17 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     }
 
 
+def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> Value:
+    """The second derivative in r at r = 0 and M = w* I: no training; the interval is over eight sets of contexts."""
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.optimum.pretraining.full_form import curvature_in_row, draw_labelled
+
+    task = problem(law, d, n)
+    M = lv.optimal_window(task).w * np.eye(d)
+    sets = [draw_labelled(task, fresh, seed, f"best/{law}/{d}/{n}/{k}") for k in range(8)]
+    return mean_interval(np.array([curvature_in_row(each, M) for each in sets]), LEVEL)
+
+
 def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> Value:
     """|gradient in r| at r = 0 on contexts with their mirror images, or twice the same, over that on the contexts alone.
 
@@ -69,11 +80,11 @@ def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> Value:
     return float(np.linalg.norm(one + other) / np.linalg.norm(one)), 64 * float(np.finfo(float).eps)
 
 
-def problem(law: str, d: int) -> lv.Problem:
+def problem(law: str, d: int, n: int = 16) -> lv.Problem:
     """The sizes of a law: short contexts for the one that breaks the symmetry."""
     if law == "one-sided":
         return lv.Problem(d=d, n=2, law=lv.laws.Sampled(rising, extent=2.0), sigma=0.1)
-    return lv.Problem(d=d, n=16, law=lv.laws.law_named(law, L=3.0), sigma=0.5)
+    return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=3.0), sigma=0.5)
 
 
 def rising(rng: np.random.Generator, contexts: int, d: int) -> Callable[[Any], Any]:
@@ -147,6 +158,22 @@ claim(
     r"like $x$ and $f(-x)$ like $f(x)$, which holds for $q$ uniform on the sphere. So the loss is even in $r$, and block matrices are "
     r"invariant under training. They also attract: a row tilts the average towards large or small labels by a term of the order "
     r"$|r|^2 \mathrm{Var}(y)^2$ whatever $n$ is.",
+)  # fmt: skip
+claim(
+    "softmax.trained-form/{law}/row/larger-sizes",
+    bound(curvature_at_best, r"\partial_r^2 \mathcal{L}(0)", low=0, strict=True, twin="1/10", method="montecarlo",
+          over={("d", "n"): per_profile(((10, 64),), ((10, 64), (10, 256), (20, 64)))},
+          given={"fresh": per_profile(250, 2500)}),
+    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", twin={"twice": 1}, method="symmetry", grade="bounded",
+             over={"d": (10, 20)}),
+    source=REBUTTAL,
+    kind="stronger",
+    expected="supported",
+    over={"law": ("relu", "affine")},
+    title="the row of the block form in more dimensions and longer contexts",
+    statement=r"r = 0 \text{ is a minimum of } \mathcal{L} \text{ in } r \text{ at the best } \mathbf{M} = w^* \mathbf{I}",
+    assumes=(r"covariates uniform on $S^{d-1}$, $L = 3$, $\sigma = 0.5$, the $d$ and $n$ of the cells; nothing is trained", *MODEL[1:]),
+    finding=r"At the best $\mathbf{M}$ the loss is even in $r$ and curved upwards: full key and query matrices that are near the block form are drawn to it.",
 )  # fmt: skip
 claim(
     "softmax.trained-form/relu/column/ordinary-start",
