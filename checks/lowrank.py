@@ -9,6 +9,7 @@ import numpy as np
 import lipverify as lv
 from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, exponent, per_profile
 
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 Value = tuple[float, float]
 
 
@@ -52,6 +53,46 @@ def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
     return {
         name: (float(terms.total), float(terms.total_error)) for name, terms in (("in R^d", whole), ("in R^k", small))
     }
+
+
+def tilted(d: int, size: Floats) -> Floats:
+    """|E u| for u on S^{d-1} with density proportional to e^<size, u>: Bessel's I_{d/2} / I_{d/2-1}, by Gauss' continued fraction: a term less than a quarter of the last once orders exceed size."""
+    ratio = np.zeros_like(size)
+    for order in reversed(range(int(d), int(max(d, np.max(size))) + 200, 2)):
+        ratio = size / (order + size * ratio)
+    return ratio
+
+
+def floor(d: int, k: int, scale: str = "") -> Value:
+    """lim L(c BB^T) as n -> infinity at the best c, tokens uniform on S^{d-1}; `scale`: times d^3 / (2 (k + 2)).
+
+    A query x with r = |B^T x| gets E_t B^T t under the weights e^(c <B^T t, B^T x>), which is A(c r) B^T x / r, and a^T of
+    what is off from B^T x is on average (A(c r) - r)^2 / k, where r^2 is Beta(k/2, (d - k)/2).
+    """
+    from scipy.optimize import minimize_scalar
+
+    from lipverify.loss.block.rules import share_rule
+
+    def off(log_c: float, order: int = 80) -> float:
+        share, weight = share_rule(d, k, order)
+        r = np.sqrt(share)
+        return float(weight @ (tilted(d, np.exp(log_c) * r) - r) ** 2 / k)
+
+    best = minimize_scalar(off, bounds=(np.log(d) - 1, np.log(d) + 1), method="bounded", options={"xatol": 1e-9}).x
+    value, unit = off(best), d**3 / (2 * (k + 2)) if scale else 1.0
+    return unit * value, unit * (abs(value - off(best, 60)) + 1e-12 * value)
+
+
+def in_block(d: int, k: int) -> Value:
+    """The bias at n = 10^12 by the block reduction, at the best of many c; contexts differ by less than e^k / n."""
+    from scipy.optimize import minimize_scalar
+
+    from lipverify.loss.block import block_terms
+    from lipverify.problem.named import low_rank_problem
+
+    here = low_rank_problem("sphere", d, k, 1e12, 0.0)
+    found = minimize_scalar(lambda c: float(block_terms(here, c, 0.0).bias), bounds=(d, 3 * d), method="bounded")
+    return found.fun, 1e-11
 
 
 def problem(covariates: str, case: str, d: int, k: int) -> Any:
@@ -250,3 +291,37 @@ claim(
     finding=r"$\mathbf{M} = w \mathbf{I}$ does not see which $\mathbf{B}$ it is, and its loss is that of linear tasks in all of $\mathbb{R}^d$. The reduction is drastic: for an error "
     r"$\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens, and $\epsilon^{-(k+3)/4}$ once the columns are known.",
 )
+SPHERE_SAVED = (COVARIATES["sphere"], *SAVED[1:])
+claim(
+    "lowrank.dimension/sphere",
+    bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
+          instead={"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"},
+          over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}),
+    source=PART_II,
+    kind="convention",
+    expected="refuted",
+    title="the same for tokens uniform on the sphere: the loss goes to 0",
+    statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
+    assumes=SPHERE_SAVED,
+    agrees=agree(floor, in_block, r"\lim \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", methods=("quadrature", "exact"),
+                 over={("d", "k"): ((3, 1), (5, 2))}),
+    finding=r"The slides' tokens are uniform on $S^{d-1}$, and their projections $\mathbf{B}^\top x_i$ fill a ball. There scores $c \langle \mathbf{B}^\top x_i, \mathbf{B}^\top x \rangle$ "
+    r"are no distances: they prefer tokens whose projection is long, and no $c$ makes attention a window about $\mathbf{B}^\top x$. The best $c$ is near $d$, where the projections, which are nearly "
+    r"normal, are shifted by nearly the right length. What is left is small where $k \ll d$, and does not go away with $n$.",
+    corrected=r"on the sphere the loss of $c \mathbf{B} \mathbf{B}^\top$ tends to a floor, $\sim 2 (k + 2) / d^3$ for $k \ll d$; it goes to 0 on a product of spheres",
+)  # fmt: skip
+claim(
+    "lowrank.dimension/sphere/floor",
+    exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along="d", ray=(100, 10**5, 9), equals="-3"),
+    bound(floor, r"\frac{d^3}{2 (k + 2)} \lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along="d", ray=(100, 10**5, 9),
+          equals=1, within=0.01, given={"scale": "unit"}),
+    source=PART_II,
+    kind="derived",
+    expected="supported",
+    over={"k": (1, 2, 4)},
+    title="what is left on the sphere where k is much smaller than d",
+    statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) \sim \frac{2 (k + 2)}{d^3} \quad (d \to \infty)",
+    assumes=SPHERE_SAVED,
+    finding=r"A share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$: the fluctuation of $|\mathbf{B}^\top x|^2$, in which the shift of the mean is curved. With $\mathbf{M} = w \mathbf{I}$ the loss "
+    r"does go to 0, at the rate $n^{-4/(d+3)}$ of all dimensions: in very long contexts it is the better one, which is why a large ball loses $\mathbf{B}$ on the sphere.",
+)  # fmt: skip
