@@ -56,7 +56,10 @@ def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
 
 
 def tilted(d: int, size: Floats) -> Floats:
-    """|E u| for u on S^{d-1} with density proportional to e^<size, u>: Bessel's I_{d/2} / I_{d/2-1}, by Gauss' continued fraction: a term less than a quarter of the last once orders exceed size."""
+    """|E u| for u on S^{d-1} with density proportional to e^<size, u>: Bessel's I_{d/2} / I_{d/2-1}.
+
+    By Gauss' continued fraction; once its orders exceed `size`, each term counts for less than a quarter of the last.
+    """
     ratio = np.zeros_like(size)
     for order in reversed(range(int(d), int(max(d, np.max(size))) + 200, 2)):
         ratio = size / (order + size * ratio)

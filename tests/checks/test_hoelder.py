@@ -1,0 +1,77 @@
+"""One step from the derived window, against the search over all windows; and bias beyond all windows, in closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+import lipverify as lv
+from tests.checks.files import functions_of
+
+best, searched = (getattr(functions_of("hoelder.py"), name) for name in ("best", "searched"))
+nearest, grown = functions_of("bias.py").nearest, functions_of("norm_growth.py").grown
+floor, tilted = (getattr(functions_of("lowrank.py"), name) for name in ("floor", "tilted"))
+curvature_at_best = functions_of("trained_form.py").curvature_at_best
+
+
+@pytest.mark.parametrize(("kind", "d", "s"), [("field", 2, 0.75), ("root", 2, 0.5)])
+def test_one_step_ends_where_the_search_does(kind: str, d: int, s: float) -> None:
+    one, other = best(kind, d, s, 1e5), searched(kind, d, s, 1e5)
+    for name in ("w", "loss"):
+        (value, error), (known, further) = one[name], other[name]
+        assert error < 0.1 * value
+        assert abs(value - known) <= error + further
+
+
+def test_a_step_is_not_hidden() -> None:
+    """At few tokens a window holds few, the derived window is off, and the error says by how much."""
+    (w, error), (known, _) = (found("field", 2, 0.25, 30)["w"] for found in (best, searched))
+    assert 0.01 * w < abs(w - known) <= error
+
+
+def test_the_nearest_token_on_the_circle() -> None:
+    """d = 2: theta / pi is uniform on [0, 1], and E 2 (L^2/3)(1 - cos theta_min) / 2 is an integral of (1 - u)^(n-1) n."""
+    n = 7
+    with mpmath.workdps(20):
+        known = mpmath.quad(lambda u: n * (1 - u) ** (n - 1) * (1 - mpmath.cos(mpmath.pi * u)) / 3, [0, 1])
+    value, error = nearest("affine", 2, n)
+    assert error < 1e-9
+    assert abs(value - float(known)) <= error
+
+
+@pytest.mark.parametrize("d", [2, 3, 9, 40])
+def test_the_shift_of_the_mean_is_a_quotient_of_bessel_functions(d: int) -> None:
+    for size in (0.01, 1.0, 3.0 * d):
+        known = float(mpmath.besseli(mpmath.mpf(d) / 2, size) / mpmath.besseli(mpmath.mpf(d) / 2 - 1, size))
+        assert tilted(d, np.array([size]))[0] == pytest.approx(known, rel=1e-14)
+
+
+def test_the_floor_in_three_dimensions() -> None:
+    """d = 3, k = 1: r is uniform on [0, 1] and A(z) = coth z - 1/z."""
+
+    def off(c: float) -> float:
+        return float(mpmath.quad(lambda r: (mpmath.coth(c * r) - 1 / (c * r) - r) ** 2, [0, 0.5, 1]))
+
+    value, error = floor(3, 1)
+    tried = [off(c) for c in np.linspace(4.0, 4.5, 51)]
+    assert value - error <= min(tried) <= value + 1e-6
+    assert floor(3, 1, "unit")[0] == pytest.approx(27 / 6 * value, rel=1e-15)
+
+
+def test_one_step_of_descent_has_the_slopes_of_both_terms() -> None:
+    """w_1 = w_0 - (d / 16) (L^2 B' + sigma^2 N') with B, N those of L = sigma = 1, by differences."""
+    d, n, start, h = 6, 500, 0.1, 1e-3
+    terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.ReLU(), sigma=1.0), [start - h, start + h])
+    B, N = ((term[1] - term[0]) / (2 * h) for term in (terms.bias, terms.noise))
+    one, other = (start - d / 16 * (L**2 * B + 0.25 * N) for L in (1.0, 2.0))
+    value, error = grown("relu", d, n, 1.0, 2.0, 1)
+    assert error < 1e-4
+    assert value == pytest.approx(math.log(other / one), abs=error + 1e-5)
+
+
+def test_the_block_form_is_curved_upwards_in_the_row() -> None:
+    value, half_width = curvature_at_best("affine", 4, 32, 200, 0)
+    assert 0 < half_width < value
