@@ -31,7 +31,7 @@ SERIES_REMAINDER = 1e-17
 
 @dataclass(frozen=True)
 class Points:
-    """Points u = log(lambda), each at one of a few windows: `w` of shape (w,), `row` and `u` of shape (point,)."""
+    """Points u = log(lambda), each at one of a few windows: `w` of shape (w,), `row`, ascending, and `u` of shape (point,)."""
 
     d: int
     w: Floats
@@ -73,6 +73,7 @@ class Averages:
             self.breaks = np.concatenate([self.breaks, token_breaks(own, (1, 2))])
         self.nodes = token_nodes(self.places, self._with(meetings), order)
         self.terms = series_terms(float(np.max(points.u[~self.direct], initial=-np.inf)))
+        self._powers: dict[Kernel, list[Floats]] = {}
 
     def _with(self, meetings: tuple[float, ...]) -> Floats:
         """The breaks, and where a task average is not smooth: at angles theta from the query."""
@@ -125,13 +126,8 @@ class Averages:
 
     def expand(self, k: Kernel, moments: Floats) -> Floats:
         """The series with moments E[g^j h], shape (j, w, ...), at the points that are not direct: (point, ...)."""
-        lowest = _lowest_power(k)
-        powers = self._lambda_powers[:, lowest : lowest + self.terms] * _coefficients(k, self.terms)
-        row = self.points.row[~self.direct]
-        result = np.empty((row.size, *moments.shape[2:]))
-        for i in range(self.anchors):
-            result[row == i] = powers[row == i] @ moments[:, i]
-        return result
+        parts = [powers @ moments[:, i] for i, powers in enumerate(self._series_powers(k))]
+        return np.concatenate(parts)
 
     def gather(self, series: Floats, direct: Floats) -> Floats:
         """Values at the points of the series and at the direct ones, put together."""
@@ -144,13 +140,22 @@ class Averages:
         """(e g)^j at the nodes of the anchors, for every power that a series needs: shape (j, w, node)."""
         return np.exp(np.multiply.outer(np.arange(self.terms + 2), self.nodes.y[: self.anchors]))
 
+    def _series_powers(self, k: Kernel) -> list[Floats]:
+        """The powers of lambda with their coefficients, for each anchor: shape (point, j); found once a kernel."""
+        if k not in self._powers:
+            lowest = _lowest_power(k)
+            powers = self._lambda_powers[:, lowest : lowest + self.terms] * _coefficients(k, self.terms)
+            ends = np.searchsorted(self.points.row[~self.direct], np.arange(1, self.anchors))
+            self._powers[k] = np.split(powers, ends)
+        return self._powers[k]
+
     @cached_property
     def _lambda_powers(self) -> Floats:
         """(lambda / e)^j at the points that are not direct: shape (point, j)."""
         return np.exp(np.multiply.outer(self.points.u[~self.direct] - SERIES_BELOW, np.arange(self.terms + 2)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _anchors(d: int, w: tuple[float, ...]) -> tuple[Places, Floats]:
     """The places u = 1 with their breaks, which every rule of every n shares."""
     places = Places(d, np.array(w), np.full(len(w), SERIES_BELOW))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import betaincinv, gammaln, ive
@@ -91,12 +92,8 @@ class Contexts:
 
     @classmethod
     def scan(cls, d: int, n: float, w: Floats) -> Contexts:
-        """Find the ranges, by looking at the integrands ever closer."""
-        # n int_{-inf}^{u} lambda^2 g^2 du <= n lambda^2 / 2, against a total of at least 1/n
-        contexts = cls(d, n, w, np.full_like(w, -np.log(n) - LOG_DROP / 2 - 2), _highest(d, n, w))
-        for _ in range(SCAN_ROUNDS):
-            contexts = contexts.narrower()
-        return contexts
+        """Find the ranges, by looking at the integrands ever closer; once for all laws and noises at these windows."""
+        return _scanned(d, n, np.asarray(w, dtype=np.float64).tobytes())
 
     def narrower(self) -> Contexts:
         """A tighter range of u: what has not fallen by LOG_DROP on a grid, and one point more on either side."""
@@ -143,6 +140,17 @@ class Contexts:
         grading = Grading(self.d, self.w[:, None])
         low, high = grading.v(self.low[:, None]), grading.v(self.high[:, None])
         return grading.u(low + (high - low) * share)
+
+
+@lru_cache(maxsize=1024)
+def _scanned(d: int, n: float, windows: bytes) -> Contexts:
+    """Contexts at a flat array of doubles, given by its bytes."""
+    w = np.frombuffer(windows)
+    # n int_{-inf}^{u} lambda^2 g^2 du <= n lambda^2 / 2, against a total of at least 1/n
+    contexts = Contexts(d, n, w, np.full_like(w, -np.log(n) - LOG_DROP / 2 - 2), _highest(d, n, w))
+    for _ in range(SCAN_ROUNDS):
+        contexts = contexts.narrower()
+    return contexts
 
 
 def _highest(d: int, n: float, w: Floats) -> Floats:

@@ -45,6 +45,8 @@ MOST_ROUNDING = 1e-3
 """A value that rounding alone may move by more than this share says little, and would take long."""
 MOST_WINDOWS = 16
 """Windows that share one pass; more would only cost memory."""
+REMEMBERED = 1024
+"""Losses at a few windows that are remembered: less than a megabyte together."""
 
 
 @dataclass(frozen=True)
@@ -98,18 +100,19 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
 
 def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(noise, bias) at the windows w > 0 to four digits or so, by a single rule of low order: to find a minimum by."""
-    noise, bias = _by_one_rule(problem, parts_of(problem.law, problem.d), w, ROUGH_ORDER)
+    noise, bias = _rough(_of_unit_amplitude(problem.law), problem.d, float(problem.n), w.tobytes())
     return problem.sigma**2 * noise, bias_unit(problem.law) * bias
 
 
 def rough_noise(problem: Problem, w: Floats) -> Floats:
     """The noise alone, which is the same for every law."""
-    return problem.sigma**2 * _by_one_rule(problem, (), w, ROUGH_ORDER)[0]
+    return problem.sigma**2 * _rough(None, problem.d, float(problem.n), w.tobytes())[0]
 
 
 def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
-    noise, bias = _by_one_rule(problem, parts_of(problem.law, problem.d), w, SLOPE_ORDER, power_slopes)
+    parts = parts_of(problem.law, problem.d)
+    noise, bias = _by_one_rule(parts, problem.d, float(problem.n), w, SLOPE_ORDER, power_slopes)
     return problem.sigma**2 * noise, bias_unit(problem.law) * bias
 
 
@@ -118,7 +121,13 @@ def _of_unit_amplitude(law: Law) -> Law:
     return replace(law, L=1.0) if isinstance(law, RandomAmplitude | Quadratic) else law
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=REMEMBERED)
+def _rough(law: Law | None, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
+    """(noise over sigma^2, bias over the amplitude variance), of no law the noise alone; every search begins alike."""
+    return _by_one_rule(() if law is None else parts_of(law, d), d, n, np.frombuffer(windows), ROUGH_ORDER)
+
+
+@lru_cache(maxsize=REMEMBERED)
 def _known(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
     """The same, remembered: a loss at a few windows is often asked for again with another L or sigma."""
     return _evaluate(law, d, n, windows)
@@ -218,10 +227,10 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
 
 
 def _by_one_rule(
-    problem: Problem, parts: Parts, w: Floats, order: int, factors: Factors = powers
+    parts: Parts, d: int, n: float, w: Floats, order: int, factors: Factors = powers
 ) -> tuple[Floats, Floats]:
     """(noise over sigma^2, bias over the amplitude variance) at the windows w > 0, without an error."""
-    contexts = Contexts.scan(problem.d, float(problem.n), w)
+    contexts = Contexts.scan(d, n, w)
     groups = [_quadrature(parts, contexts[group], order, factors) for group in contexts.alike()]
     return np.concatenate([group.noise for group in groups]), np.concatenate([group.bias for group in groups])
 
