@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal, get_args
 
 from lipverify.claims.behind import behind
 from lipverify.claims.deciding import wants
@@ -16,8 +17,11 @@ from lipverify.cli.wrapping import wrapped
 from lipverify.report.visible import visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
-MOST = 8
-"""Verdicts that are named one by one; more are counted, and stand in the table and in the report."""
+LINES = 10
+"""Of the end of a run at 80 columns; what does not fit is counted, and stands in the table and the report."""
+Trouble = Literal["broke", "moved", "not caught", "open"]
+TROUBLES: tuple[Trouble, ...] = get_args(Trouble)
+"""Why a verdict needs a look, the most urgent first."""
 
 
 def exit_code(ledger: Ledger, strict: bool) -> int:
@@ -33,9 +37,13 @@ def exit_code(ledger: Ledger, strict: bool) -> int:
 
 
 def ending(ledger: Ledger, files: Sequence[Path], strict: bool, width: int) -> list[str]:
-    """The lines, none wider than `width`."""
-    troubles = [record for record in ledger.claims if needs_a_look(record)]
-    lines = [*_counted(ledger), *_troubles(ledger, troubles), *_where(ledger, files), _exit(ledger, strict)]
+    """The lines, none wider than `width`; ten or fewer, where ten lines of that width hold what must be said."""
+    head = _wrapped([*_counted(ledger), *_new(ledger)], width)
+    tail = _wrapped([*_where(ledger, files), _exit(ledger, strict)], width)
+    return [*head, *_troubles(ledger, width, max(LINES - len(head) - len(tail), 2)), *tail]
+
+
+def _wrapped(lines: Iterable[str], width: int) -> list[str]:
     return [line for each in lines for line in wrapped(each, width, "    ")]
 
 
@@ -46,35 +54,75 @@ def needs_a_look(record: Record) -> bool:
 
 def _counted(ledger: Ledger) -> Iterator[str]:
     """Printed statements by outcome and by grade, and the other readings."""
-    yield from counts(measured(ledger.claims)).split("; ")
     own = [record for record in ledger.claims if record.kind in ("printed", None)] or ledger.claims
     grades = Counter(behind([record], ledger.claims) for record in own)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])
-    of = "statements" if any(record.kind == "printed" for record in ledger.claims) else "readings"
-    if told:
-        yield f"{of} by grade: {told}"
+    first, *others = counts(measured(ledger.claims)).split("; ")
+    yield from (first, *([f"by grade: {told}"] if told else []), *others)
 
 
-def _troubles(ledger: Ledger, troubles: Sequence[Record]) -> Iterator[str]:
-    """Each verdict that needs a look, why, and what to do next."""
+def _new(ledger: Ledger) -> Iterator[str]:
+    """Claims for which no verdict is recorded."""
     new = [record for record in ledger.claims if record.expected is None and record.verdict in ("supported", "refuted")]
-    if not troubles:
-        yield "no verdict moved, none is open, and every twin came out the other way"
-    for record in troubles[:MOST]:
-        yield f"! {visible(record.id)} {_became(record)}: {_reason(record)}; next: {_next_step(ledger, record)}"
-    if len(troubles) > MOST:
-        yield f"! and {len(troubles) - MOST} more: --table and the report name them all"
     if new:
         first = f'{visible(new[0].id)}: expected="{new[0].verdict}"'
         yield f"{len(new)} new, with no verdict recorded; next: record it, as {first}"
 
 
-def _became(record: Record) -> str:
+def _troubles(ledger: Ledger, width: int, room: int) -> list[str]:
+    """Verdicts that need a look, the most urgent first, each with its reason and the next step; the others counted."""
+    troubles = sorted(filter(needs_a_look, ledger.claims), key=_urgency)
+    if not troubles:
+        return _wrapped(["no verdict moved, none is open, and every twin came out the other way"], width)
+    lines = _trouble(ledger, troubles[0], width, room - (len(troubles) > 1))
+    for named, record in enumerate(troubles[1:], 1):
+        more, last = _trouble(ledger, record, width), named + 1 == len(troubles)
+        if len(lines) + len(more) + (not last) > room:
+            return [*lines, *_wrapped([_left_out(troubles[named:])], width)]
+        lines += more
+    return lines
+
+
+def _trouble(ledger: Ledger, record: Record, width: int, room: float = math.inf) -> list[str]:
+    """What became of one claim; its reason is cut where the lines are not enough."""
+    next_step, words, cut = _next_step(ledger, record), _reason(record).split(), ""
+    while True:
+        text = f"! {visible(record.id)} {_became(record)}: {' '.join(words)}{cut}; next: {next_step}"
+        lines = wrapped(text, width, "    ")
+        if len(lines) <= room or not words:
+            return lines
+        words, cut = words[:-1], " ..."
+
+
+def _left_out(records: Sequence[Record]) -> str:
+    """How many more need a look, by what became of them, and where they stand."""
+    many = Counter(_trouble_of(record) for record in records)
+    told = ", ".join(f"{many[name]} {name}" for name in TROUBLES if many[name])
+    return f"! and {told} more: --table and the report name them all"
+
+
+def _urgency(record: Record) -> tuple[int, bool]:
+    """What is to be looked at first: what broke; of what is alike, printed statements."""
+    return TROUBLES.index(_trouble_of(record)), record.kind != "printed"
+
+
+def _trouble_of(record: Record) -> Trouble:
+    """Why a record needs a look, in a word or two."""
     if record.verdict == "error":
         return "broke"
     if record.moved:
-        return f"moved from {record.expected} to {record.verdict}"
-    return "is open" if record.verdict == "inconclusive" else f"is {record.verdict}, its control not caught"
+        return "moved"
+    return "open" if record.verdict == "inconclusive" else "not caught"
+
+
+def _became(record: Record) -> str:
+    """What became of a record that needs a look."""
+    return {
+        "broke": "broke",
+        "moved": f"moved from {record.expected} to {record.verdict}",
+        "open": "is open",
+        "not caught": f"is {record.verdict}, its control not caught",
+    }[_trouble_of(record)]
 
 
 def _reason(record: Record) -> str:
@@ -99,14 +147,15 @@ def _next_step(ledger: Ledger, record: Record) -> str:
         return f"{record.reproduce} --profile full" if ledger.profile == "quick" else "a narrower error"
     if not record.control.caught:
         return "a twin that the evidence can tell from the claim"
-    return f"lipverify explain {visible(record.id)}; lipverify diff OLD NEW says which numbers moved"
+    return "lipverify diff OLD NEW says which numbers moved"
 
 
 def _where(ledger: Ledger, files: Sequence[Path]) -> Iterator[str]:
-    """Where the report is, and how to see more."""
+    """The folder of the ledger and its reports, and how to see more."""
     count = len(ledger.claims)
     took = f"{count} claim{'s' * (count != 1)} in {ledger.provenance.seconds:.0f} s"
-    yield f"{took}: {', '.join(map(str, files))}"
+    written = f": {', '.join(file.name for file in files)} in {files[0].parent}" if files else ""
+    yield f"{took}{written}"
     if ledger.claims:
         yield f"more: lipverify explain {visible(stem_of(ledger.claims[0].id))}; every claim: --table"
 

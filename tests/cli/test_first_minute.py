@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from rich.console import Console
 from lipverify.claims.ledger import Ledger, Record, read_ledger
 from lipverify.claims.record import summary
 from lipverify.claims.watch import Running
-from lipverify.cli.ending import MOST, ending, exit_code
+from lipverify.cli.ending import ending, exit_code
 from lipverify.cli.lines import claim_line, theorem_line
 from lipverify.cli.screen import PlainScreen
 from lipverify.cli.verify import verdict_table
@@ -67,12 +69,51 @@ def test_the_end_names_each_verdict_that_moved_or_is_open_with_its_reason_and_th
     assert exit_code(ledger, False) == 3
 
 
-def test_many_troubles_are_counted_and_none_is_lost() -> None:
-    every = [moved(record, "error", problem="no") for record in EXAMPLE.claims]
-    lines = ending(with_claims(*every), [], False, 2000)
-    named = [line for line in lines if line.startswith("! ")]
-    assert len(named) == MOST + 1
-    assert f"and {len(every) - MOST} more" in named[-1]
+OPEN = {
+    "problem": "the integral of a sum over everything is 0.4 ± 0.2, across the edge of (x + y) / (0.1 x + rounding)"
+}
+FILES = [Path("reports") / name for name in ("report.pdf", "report.html", "ledger.json")]
+
+
+@pytest.mark.parametrize(
+    ("open_", "moved_", "broken"), [(0, 0, 0), (1, 0, 0), (9, 0, 0), (0, 5, 0), (9, 5, 0), (4, 3, 2)]
+)
+def test_the_end_has_ten_lines_whatever_became_of_the_claims_and_none_is_lost(
+    open_: int, moved_: int, broken: int
+) -> None:
+    records = iter(EXAMPLE.claims)
+    strange = [
+        *(moved(next(records), "inconclusive", expected="inconclusive", **OPEN) for _ in range(open_)),
+        *(moved(next(records), "refuted", expected="inconclusive") for _ in range(moved_)),
+        *(moved(next(records), "error", problem="square(3): no") for _ in range(broken)),
+    ]
+    lines = ending(with_claims(*strange, *records), FILES, False, 80)
+    assert len(lines) <= 10
+    assert max(map(cell_len, lines)) <= 80
+    assert "report.pdf, report.html, ledger.json in reports" in lines[-3]
+    named = re.findall(r"^! (\S+) (broke|moved|is open)", "\n".join(lines), re.MULTILINE)
+    assert {became for _, became in named[:1]} == (
+        {"broke"} if broken else {"moved"} if moved_ else {"is open"} if open_ else set()
+    )
+    assert " ".join(lines).count("next:") == len(named)
+    told = next((line for line in lines if line.startswith("! and ")), "")
+    left = {name: int(count) for count, name in re.findall(r"(\d+) (broke|moved|open)", told)}
+    said = Counter({"broke": 0, "moved": 0, "open": 0}) + Counter(left)
+    said += Counter(became.removeprefix("is ") for _, became in named)
+    assert said == Counter(broke=broken, moved=moved_, open=open_)
+    assert not left or "--table and the report name them all" in told
+
+
+def test_a_reason_that_is_cut_says_so_and_keeps_the_next_step() -> None:
+    (first, second, *_) = EXAMPLE.claims
+    alone = with_claims(moved(first, "inconclusive", **OPEN))
+    text = " ".join(line.strip() for line in ending(alone, FILES, False, 80))
+    assert OPEN["problem"] in text
+    longer = 2 * f"{OPEN['problem']} "
+    several = with_claims(*(moved(each, "inconclusive", problem=longer) for each in (first, second) * 9))
+    text = " ".join(line.strip() for line in ending(several, FILES, False, 80))
+    assert longer not in text
+    assert f" ...; next: {first.reproduce}" in text
 
 
 def test_strict_and_missed_controls_are_exit_code_1_in_words() -> None:

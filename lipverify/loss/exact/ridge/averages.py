@@ -31,7 +31,7 @@ SERIES_REMAINDER = 1e-17
 
 @dataclass(frozen=True)
 class Points:
-    """Points u = log(lambda), each at one of a few windows: `w` of shape (w,), `row`, ascending, and `u` of shape (point,)."""
+    """Points u = log(lambda), each at one of a few windows: `w` is (w,), `row`, ascending, and `u` are (point,)."""
 
     d: int
     w: Floats
