@@ -4,6 +4,7 @@ laws, task, supports     the links of a law; averages over the task; where a lin
 smooth, kinked, absolute averages over the task for smooth links, links with kinks, and |z|
 tokens, averages         averages over one token, given the query
 context                  n tokens become one integral over u = log(lambda)
+pairs, products          the bias from the variogram alone: two tokens, and what increments at both have in common
 terms                    noise and bias put together, with their errors
 """
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.pairs import pair_term
+from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes
 from lipverify.loss.exact.ridge.variogram import Link, Variogram, scale, variogram_of
@@ -22,6 +23,7 @@ def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = 
 
 def table_averages(of: Variogram) -> TaskAverages:
     """The averages of any isotropic law, from its variogram."""
+    products = Products(of)
 
     def angle(nodes: TokenNodes) -> Floats:
         return np.asarray(2 * np.arctan2(np.sqrt(nodes.near), np.sqrt(nodes.far)))
@@ -35,6 +37,6 @@ def table_averages(of: Variogram) -> TaskAverages:
         meetings=of.meetings,
         tolerance=ROOT_TOLERANCE if of.roots else TaskAverages.tolerance,
         relative_error=ROUNDING + (of.gap if of.roots else of.gap / of.largest),
-        cross=lambda contexts, order, factor: pair_term(of, contexts, order, factor),
+        cross=lambda contexts, order, factor: pair_term(products, contexts, order, factor),
         off=off,
     )

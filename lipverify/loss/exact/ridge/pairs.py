@@ -18,18 +18,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, Grading, log_power
+from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.supports import token_breaks
-from lipverify.loss.exact.ridge.tokens import Places, gauss_rule
-from lipverify.loss.exact.ridge.variogram import LARGE, Variogram, scale
+from lipverify.loss.exact.ridge.tokens import Places, gauss_rule, plain_rule
+from lipverify.loss.exact.ridge.variogram import LARGE
 
 Factor = Callable[[float, Floats], Floats]
 """From n and log phi(u) to what takes the place of n (n-1) phi(u)^{n-2}."""
@@ -93,15 +96,20 @@ class Graded:
         return np.asarray(self.coefficients[0][panel] + x * after - later)
 
 
-def log_others(contexts: Contexts, factor: Factor | None, top: float) -> tuple[Graded, Graded | None]:
-    """Log Q for the factor n (n-1) phi^{n-2}, and the ratio for another in its place, on x from -log 2 to `top`."""
-    d, n, w = contexts.d, contexts.n, float(contexts.w[0])
+@lru_cache(maxsize=32)
+def log_others(
+    d: int, n: float, w: float, low: float, high: float, top: float, factor: Factor | None
+) -> tuple[Graded, Graded | None]:
+    """Log Q for the factor n (n-1) phi^{n-2}, and the ratio for another in its place, on x from -log 2 to `top`.
+
+    Remembered: rules of every order need the same.
+    """
     grading = Grading(d, np.array(w))
     # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
-    low, high = float(contexts.low[0]), min(float(contexts.high[0]) + ABOVE, 2 * w + 5)
+    high = min(high + ABOVE, 2 * w + 5)
 
     def log_rate(u: Floats) -> Floats:
-        of = Averages(Points(d, contexts.w, np.zeros(u.size, dtype=np.intp), u), PHI_ORDER)
+        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER)
         return np.asarray(np.log(-of.log_phi()))
 
     rate = Graded.of(log_rate, grading, low, high)
@@ -131,56 +139,70 @@ def log_others(contexts: Contexts, factor: Factor | None, top: float) -> tuple[G
     return Graded.of(log_q, grading, start, top), Graded.of(ratio, grading, start, top) if factor else None
 
 
-def pair_term(variogram: Variogram, contexts: Contexts, order: int, factor: Factor | None) -> tuple[Floats, Floats]:
+def pair_term(products: Products, contexts: Contexts, order: int, factor: Factor | None) -> tuple[Floats, Floats]:
     """The cross terms at every window, and what the errors of the variogram may add to them: shape (w,) each."""
-    # by rules of two thirds of the order that the averages over one token need
-    found = [_at(variogram, contexts[i : i + 1], 2 * order // 3 + 2, factor) for i in range(contexts.w.size)]
+    # by rules of half of the order that the averages over one token need
+    found = [_at(products, contexts[i : i + 1], order // 2 + 5, factor) for i in range(contexts.w.size)]
     value, error = np.array(found).T
     return value, error
 
 
-def _at(variogram: Variogram, contexts: Contexts, order: int, factor: Factor | None) -> tuple[float, float]:
+def _at(products: Products, contexts: Contexts, order: int, factor: Factor | None) -> tuple[float, float]:
     """At a single window."""
     d, w = contexts.d, float(contexts.w[0])
     ends = np.array([min(float(contexts.high[0]), 1.0), max(float(contexts.high[0]), 1.0)])
     breaks = token_breaks(Places(d, np.array([w, w]), ends), (1, 2))
     low, high = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
-    log_q, ratio = log_others(contexts, factor, high)
+    log_q, ratio = log_others(d, contexts.n, w, float(contexts.low[0]), float(contexts.high[0]), high, factor)
     grading = Grading(d, np.array(w))
     v = grading.v(np.array([low, high]))
     panels = max(1, math.ceil(float(v[1] - v[0]) / PANEL))
     # where windows hold many tokens two of them may be as far as one of them alone, and no farther
     far = 2 * float(_angle(high if contexts.high[0] > 1 else JOINT * high, w))
     # V(2 pi - theta) = V(theta) need not be smooth at pi, where two tokens are opposite
-    meetings = np.array([m for m in (*variogram.meetings, math.pi) if m <= far])
+    meetings = np.array([m for m in (*products.variogram.meetings, math.pi) if m <= far])
     edges = grading.u(v[0] + (v[1] - v[0]) * np.arange(panels + 1) / panels)
     edges[0], edges[-1] = low, high
     # where d is large tokens crowd at one deficit, and both rules are split about it
     crowd = np.unique(breaks) if w < CROWDED * math.sqrt(d) and d > LARGE else np.empty(0)
-    edges = np.unique(np.concatenate([edges, _deficits(_corners(meetings), w), crowd]))
-    edges = np.unique(edges.clip(low, high))
     order = round(SHORT * order) if meetings.size > 1 else order
-    x, gauss = gauss_rule(order)
     # in the angle, in which the density has no singularity
-    edges = _angle(edges, w)
-    near = (edges[:-1, None] + np.diff(edges)[:, None] * x).ravel()
-    near_weight = (np.diff(edges)[:, None] * gauss).ravel()
-    wide = len(x) * (len(FARTHER) + 3 * meetings.size) * 2 * order
+    corners = np.clip(_corners(meetings), *_angle(np.array([low, high]), w))
+    edges = np.concatenate([_angle(np.concatenate([edges, crowd.clip(low, high)]), w), corners])
+    singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
+    _, near, near_weight = split_rule(edges[None], singular[None], order)
     pair = Pairs(d, w, high, meetings, crowd, order, log_q, ratio)
     few = slice(order // 2, None, order)
-    peak = float(np.max(near_weight[few, None] * pair.nodes(near[few])[2]))
+    which, _, _, weight = pair.nodes(near[few])
+    peak = float(np.max(near_weight[few][which] * weight))
     total, slack = 0.0, 0.0
+    wide = order * (len(FARTHER) + 3 * meetings.size) * products.turns(order)
     for i in range(0, near.size, max(1, BLOCK // wide)):
         some = slice(i, i + max(1, BLOCK // wide))
-        both, sine, weight = pair.nodes(near[some])
-        weight = near_weight[some, None] * weight
+        which, both, sine, weight = pair.nodes(near[some])
+        weight = near_weight[some][which] * weight
         keep = weight > NEGLIGIBLE * peak
         if not keep.any():
             continue
-        value, off = _increments(variogram, both[:, keep], sine[keep], meetings, order)
+        value, off = products(both[:, keep], sine[keep], order)
         total += float(weight[keep] @ value)
         slack += float(weight[keep] @ off)
     return total, slack
+
+
+def split_rule(edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Rows, nodes and weights on every interval between edges, shape (row, edge): of `gauss_rule` beside singular ones.
+
+    Elsewhere nothing happens at an edge, and as many nodes of `plain_rule` say more.
+    """
+    place = np.argsort(edges, axis=1)
+    edges, singular = np.take_along_axis(edges, place, axis=1), np.take_along_axis(singular, place, axis=1)
+    row, interval = np.nonzero(np.diff(edges, axis=1) > 0)
+    low, width = edges[row, interval], np.diff(edges, axis=1)[row, interval]
+    rules = zip(gauss_rule(order), plain_rule(order), strict=True)
+    beside = (singular[:, 1:] | singular[:, :-1])[row, interval, None]
+    x, gauss = (np.where(beside, graded, plain) for graded, plain in rules)
+    return np.repeat(row, order), (low[:, None] + width[:, None] * x).ravel(), (width[:, None] * gauss).ravel()
 
 
 def _angle(s: Floats | float, w: float) -> Floats:
@@ -228,101 +250,32 @@ class Pairs:
     log_q: Graded
     ratio: Graded | None
 
-    def nodes(self, theta_near: Floats) -> tuple[Floats, Floats, Floats]:
-        """For every angle of the nearer token: those of both, (2, near, far), sin of half their difference, weights."""
+    def nodes(self, theta_near: Floats) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
+        """For every pair: which near token it has, both angles (2, pair), the sine of half their difference, weights."""
         w, here, meetings = self.w, theta_near[:, None], self.meetings
         near = _deficits(here, w)
         stretch = np.minimum(self.high - near, REACH + 2 * self.d)
         # as an angle the other end of the sphere is exact, as a deficit it is known to the root of an eps
         end = np.where(near + stretch > ALL * 2 * w, np.pi, _angle(np.minimum(near + stretch, 2 * w), w)) - here
-        apart = np.concatenate([stretch * np.array(FARTHER), np.clip(self.crowd - near, 0, stretch)], axis=1)
+        apart = np.concatenate([stretch * np.array(FARTHER[1:]), np.clip(self.crowd - near, 0, stretch)], axis=1)
         middle = (here + _angle(np.minimum(near + apart, 2 * w), w)) / 2
-        splits = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
+        smooth = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
         # the farther token, the angle between both, and their sum, each where the variogram is not smooth
-        splits += [meetings - here, meetings - 2 * here, meetings + 0 * here, 2 * (np.pi - here) - meetings]
-        edges = np.sort(np.concatenate([np.clip(turn, 0, end) for turn in splits], axis=1), axis=1)
-        x, gauss = gauss_rule(self.order)
-        shape = (near.size, -1)
-        turn = np.reshape(edges[:, :-1, None] + np.diff(edges)[..., None] * x, shape)
-        weight = np.reshape(np.diff(edges)[..., None] * gauss, shape)
-        theta = np.minimum(here + turn, np.pi)
-        both = np.stack([np.broadcast_to(here, theta.shape), theta])
+        singular = [0 * here, meetings - here, meetings - 2 * here, meetings + 0 * here, 2 * (np.pi - here) - meetings]
+        edges = np.concatenate([np.clip(turn, 0, end) for turn in (*smooth, *singular)], axis=1)
+        beside = np.broadcast_to(np.arange(edges.shape[1]) > apart.shape[1], edges.shape)
+        row, turn, weight = split_rule(edges, beside, self.order)
+        both = np.stack([theta_near[row], np.minimum(theta_near[row] + turn, np.pi)])
         # 2: either token may be the nearer one
-        return both, np.sin(turn / 2), 2 * weight * self._density(both, turn)
+        return row, both, np.sin(turn / 2), 2 * weight * self._density(both, turn)
 
     def _density(self, both: Floats, turn: Floats) -> Floats:
         """g g' / (g + g')^2 Q for two tokens, times their densities in the angle."""
         apart = 2 * self.w * np.sin(both[0] + turn / 2) * np.sin(turn / 2)
         softest = _deficits(both[0], self.w) - np.log1p(np.exp(-apart))
-        logs = self.log_q(softest.ravel()).reshape(apart.shape) - apart - 2 * np.log1p(np.exp(-apart))
+        logs = self.log_q(softest) - apart - 2 * np.log1p(np.exp(-apart))
         if self.d > 2:
             with np.errstate(divide="ignore"):
                 logs += (self.d - 2) * np.log(np.abs(np.sin(both))).sum(axis=0)
         density = np.exp(logs - 2 * math.log(half_beta(self.d - 1)))
-        return density if self.ratio is None else density * self.ratio(softest.ravel()).reshape(apart.shape)
-
-
-def _increments(
-    variogram: Variogram, both: Floats, sine: Floats, meetings: Floats, order: int
-) -> tuple[Floats, Floats]:
-    """G for tokens at angles (2, pair) from the query, `sine` that of half their difference; a bound on its error."""
-    rest = variogram.beyond_linear(both)
-    mean = _mean_between(variogram, both, sine, meetings, order)
-    nears = scale(2, both)
-    value = variogram.slope / 2 * nears[0] * nears[1] + (rest[0] + rest[1] - mean) / 2
-    if variogram.roots:
-        slack = variogram.gap * (rest[0] + rest[1] + mean) / 2
-    elif variogram.power == 1:
-        slack = variogram.gap * np.sum(scale(1, both), axis=0)
-    else:
-        slack = variogram.gap / 2 * nears[0] * nears[1]
-        slack = slack + variogram.rise_gap * np.sum(both, axis=0) * np.sum(nears, axis=0)
-    return value, np.asarray(slack)
-
-
-def _mean_between(variogram: Variogram, both: Floats, sine: Floats, meetings: Floats, order: int) -> Floats:
-    """E_beta R(theta_ij) for angles (2, near, far) from the query, `sine` that of half their difference."""
-    d = variogram.d
-    if d == 2:
-        together = np.sum(both, axis=0)
-        apart = 2 * np.arcsin(sine)
-        return (
-            variogram.beyond_linear(apart) + variogram.beyond_linear(np.minimum(together, 2 * np.pi - together))
-        ) / 2
-    lever = np.prod(np.sin(both), axis=0)
-    ends = np.stack([2 * np.arcsin(sine), np.pi - np.abs(np.pi - np.sum(both, axis=0))])
-    ends = variogram.beyond_linear(np.minimum(ends, np.pi))
-    crossings = [
-        np.arctanh(np.clip(2 * (math.sin(m / 2) ** 2 - sine**2) / np.maximum(lever, 1e-300) - 1, -TANH, TANH))
-        for m in meetings
-        if m < math.pi
-    ]
-    z, weight = _turns(d, order, crossings)
-    share = 1 / (1 + np.exp(-2 * z))  # sin^2(beta/2)
-    angle = 2 * np.arcsin(np.minimum(np.sqrt(sine[..., None] ** 2 + lever[..., None] * share), 1.0))
-    # less what is known at both ends, of which the mean is half of the sum
-    rest = variogram.beyond_linear(angle) - ends[0][..., None] * (1 - share) - ends[1][..., None] * share
-    density = np.cosh(z) ** (2 - d) / half_beta(d - 2)
-    return np.asarray((ends[0] + ends[1]) / 2 + np.sum(rest * (density * weight), axis=-1))
-
-
-def _turns(d: int, order: int, crossings: list[Floats]) -> tuple[Floats, Floats]:
-    """Nodes and weights in z, tan(beta/2) = e^z, of density cosh^{2-d}(z) and at least e^{-2 |z|} beside it.
-
-    All singularities of a mean over beta are at |Im z| = pi/2, but for the crossings, where a rule is split.
-    """
-    end = math.acosh(math.exp(TAIL / d))
-    if not crossings:
-        # a Gaussian of variance 1/d, as the density is if d is large, is narrower than the strip
-        step = TURN / order * min(1.0, 3 / math.sqrt(d))
-        z = step * (np.arange(2 * math.ceil(end / step)) + 0.5 - math.ceil(end / step))
-        return np.asarray(z), np.full(z.size, float(step))
-    panels = 2 * math.ceil(end / 3.0)
-    fixed = np.linspace(-end, end, panels + 1)
-    stacked = np.stack([np.clip(crossing, -end, end) for crossing in crossings], axis=-1)
-    edges = np.concatenate([np.broadcast_to(fixed, (*stacked.shape[:-1], fixed.size)), stacked], axis=-1)
-    edges = np.sort(edges, axis=-1)
-    x, gauss = gauss_rule(order)
-    width = np.diff(edges, axis=-1)[..., None]
-    shape = (*stacked.shape[:-1], -1)
-    return np.reshape(edges[..., :-1, None] + width * x, shape), np.reshape(width * gauss, shape)
+        return density if self.ratio is None else density * self.ratio(softest)

@@ -307,11 +307,11 @@ class Variogram:
 
     def _by_piece(self, theta: Floats, value: Callable[[Piece, Floats], Floats]) -> Floats:
         which = np.searchsorted([piece.high for piece in self.pieces[:-1]], theta)
-        found = np.unique(which)
-        if found.size == 1:
-            return value(self.pieces[found[0]], theta)
+        counts = np.bincount(which.ravel(), minlength=len(self.pieces))
         result = np.empty_like(theta)
-        for i in found:
+        for i in np.flatnonzero(counts):
+            if counts[i] == theta.size:
+                return value(self.pieces[i], theta)
             here = which == i
             result[here] = value(self.pieces[i], theta[here])
         return result
