@@ -8,21 +8,33 @@ With c = <q, x> = sin a and m = d - 1,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from scipy.special import betainc, betaincc, spherical_jn
+from scipy.special import betainc, betaincc
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.averages import Averages, moments
+from lipverify.loss.exact.ridge.context import Contexts
+from lipverify.loss.exact.ridge.kinked import ROUNDING
+from lipverify.loss.exact.ridge.pairs import Factor, pair_term
+from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes, gauss_rule, kernel, token_nodes
+from lipverify.loss.exact.ridge.variogram import tabulated
 
 BLOCK = 4
 """How many places are averaged at a time: the arrays of the kink's double integral stay in a processor's cache."""
 
 LARGEST_RECURSION = 30
+
+SMALL = 1.0
+CUBIC = [(-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(9)]
+"""sin x - x cos x = x^3 sum_k CUBIC_k x^{2k}, to rounding up to x = SMALL."""
 
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 20
 """A coordinate of a point of S^{d-1} is within 9 / sqrt(d) but for e^-40; the rule is split there if d is large."""
@@ -34,9 +46,34 @@ SCALES = (1, 3, 5, 7, 8)
 """Which of the breaks in s set the scale of the integral over a."""
 
 
+@dataclass(frozen=True)
+class Angles:
+    """The variogram of |z| by its closed form, for a `tabulated` one."""
+
+    d: int
+    roots: ClassVar[bool] = False
+    noise: ClassVar[float] = 0.0
+
+    def at(self, theta: Floats, order: int) -> Floats:
+        """V at every angle; there is no rule, so no order."""
+        return absolute_variogram(self.d, theta)
+
+
 def absolute_averages(d: int) -> TaskAverages:
-    """The averages for the link |z|."""
-    return TaskAverages(absolute_variance(d), lambda nodes: absolute_variogram(d, nodes), absolute_pair)
+    """The averages for the link |z|; where windows hold few tokens the integral over two of them is the cheaper."""
+    products = Products(tabulated(Angles(d), 2, [0.0, np.pi]))
+    known = ROUNDING + products.variogram.gap / products.variogram.largest
+
+    def cross(contexts: Contexts, order: int, factor: Factor | None) -> tuple[Floats, Floats]:
+        value, off = pair_term(products, contexts, order, factor)
+        return value, off + known * value
+
+    return TaskAverages(
+        absolute_variance(d),
+        lambda nodes: absolute_variogram(d, angle(nodes.near, nodes.far)),
+        absolute_pair,
+        cross=cross,
+    )
 
 
 def absolute_variance(d: int) -> float:
@@ -44,11 +81,13 @@ def absolute_variance(d: int) -> float:
     return 1 / d - (2 / ((d - 1) * half_beta(d - 1))) ** 2
 
 
-def absolute_variogram(d: int, nodes: TokenNodes) -> Floats:
+def absolute_variogram(d: int, theta: Floats) -> Floats:
     """E (|<q, x_i>| - |<q, x>|)^2 = (2/d) (1 - cos th - (2/pi) (sin th - th cos th))."""
-    theta = angle(nodes.near, nodes.far)
-    # sin th - th cos th = th^2 j_1(th) has no cancellation
-    return 2 / d * (nodes.near - 2 / np.pi * theta**2 * spherical_jn(1, theta))
+    # a series where the difference cancels
+    small = np.minimum(theta, SMALL)
+    series = small**3 * np.polynomial.polynomial.polyval(small**2, CUBIC)
+    cubic = np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
+    return np.asarray(2 / d * (2 * np.sin(theta / 2) ** 2 - 2 / np.pi * cubic))
 
 
 def absolute_pair(of: Averages) -> Floats:

@@ -51,6 +51,8 @@ class Points:
 class Averages:
     """Averages over one token at each of the `points`, by rules of a given order, split at the angles `meetings`.
 
+    Of what is not its `own`, without nodes for the direct points, phi alone is known.
+
     Attributes
     ----------
     direct
@@ -63,14 +65,14 @@ class Averages:
         How many terms of the power series are needed.
     """
 
-    def __init__(self, points: Points, order: int, meetings: tuple[float, ...] = ()) -> None:
+    def __init__(self, points: Points, order: int, meetings: tuple[float, ...] = (), own: bool = True) -> None:
         self.points, self.order = points, order
         self.direct = points.u > (SERIES_TAIL if np.max(points.u) <= SERIES_TAIL else SERIES_BELOW)
         self.places, self.breaks = _anchors(points.d, tuple(points.w))
-        if self.direct.any():
-            own = points.places(self.direct)
-            self.places = self.places.join(own)
-            self.breaks = np.concatenate([self.breaks, token_breaks(own, (1, 2))])
+        if own and self.direct.any():
+            direct = points.places(self.direct)
+            self.places = self.places.join(direct)
+            self.breaks = np.concatenate([self.breaks, token_breaks(direct, (1, 2))])
         self.nodes = token_nodes(self.places, self._with(meetings), order)
         self.terms = series_terms(float(np.max(points.u[~self.direct], initial=-np.inf)))
         self._powers: dict[Kernel, list[Floats]] = {}

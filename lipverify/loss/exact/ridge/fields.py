@@ -37,7 +37,12 @@ class Increments:
 
 
 def field_averages(law: Law, d: int) -> TaskAverages:
-    """The averages of a law of which the variogram is known.
+    """The averages of a law of which the variogram is known; refused as `variogram_of_field`."""
+    return table_averages(variogram_of_field(law, d))
+
+
+def variogram_of_field(law: Law, d: int) -> Variogram:
+    """The table of a law that is known by its covariance.
 
     Raises
     ------
@@ -47,7 +52,7 @@ def field_averages(law: Law, d: int) -> TaskAverages:
     known = variation_of(law)
     if known is None:
         raise InvalidInput(f"law = {law!r}: the ridge route needs links, a kernel or a variogram; use route='zonal'.")
-    return table_averages(_table(known, d))
+    return _table(known, d)
 
 
 def _table(known: Variation, d: int) -> Variogram:

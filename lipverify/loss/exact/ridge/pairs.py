@@ -39,7 +39,7 @@ Factor = Callable[[float, Floats], Floats]
 
 TABLE = 18
 """Coefficients a unit of the graded coordinate, of log(-log phi) and of Q."""
-PHI_ORDER = 40
+PHI_ORDER = 28
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
 PANEL = 4.0
@@ -109,7 +109,7 @@ def log_others(
     high = min(high + ABOVE, 2 * w + 5)
 
     def log_rate(u: Floats) -> Floats:
-        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER)
+        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER, own=False)
         return np.asarray(np.log(-of.log_phi()))
 
     rate = Graded.of(log_rate, grading, low, high)
@@ -251,7 +251,7 @@ class Pairs:
     ratio: Graded | None
 
     def nodes(self, theta_near: Floats) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """For every pair: which near token it has, both angles (2, pair), the sine of half their difference, weights."""
+        """Of every pair: which near token, both angles (2, pair), the sine of half their difference, the weight."""
         w, here, meetings = self.w, theta_near[:, None], self.meetings
         near = _deficits(here, w)
         stretch = np.minimum(self.high - near, REACH + 2 * self.d)

@@ -3,9 +3,10 @@ r"""The mean product of two increments of f, given both tokens' angles from the 
     G(theta, theta') = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - M(theta, theta')) / 2,
     M = E_beta V(theta_ij),  sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2).
 
-M knows nothing of windows and contexts. Where V is smooth inside (0, pi) it is tabulated once for a law and a dimension,
-in theta' >= theta and r = tan(theta/2) / tan(theta'/2): analytic for r < 1, a power or a logarithm at r = 1. As both
-tokens may be replaced by their antipodes, theta + theta' <= pi; beyond theta' = pi/2 the ratio is that to pi - theta'.
+M knows nothing of windows and contexts. Where V is smooth inside (0, pi) it is tabulated once for a law and a
+dimension, in theta' >= theta and r = tan(theta/2) / tan(theta'/2): analytic for r < 1, a power or a logarithm at r = 1.
+As both tokens may be replaced by their antipodes, theta + theta' <= pi; beyond theta' = pi/2 the ratio is that to
+pi - theta'.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ ORDER, FINER = 22, 30
 ACROSS, ALONG = 28, 40
 """Coefficients of a cell of the table, in theta' and in the ratio."""
 SETTLED, KNOWN = 1e-14, 1e-11
-"""A cell whose last coefficients are larger than the first is split; a table that is not known to the second is none."""
+"""A cell whose last coefficients are larger than the first is split; a table not known to the second is none."""
 MOST_SPLITS = 4
 ENDS, DIAGONAL = np.array([0.003, 0.03, 0.2, 0.45, 0.7, 0.93, 0.98]), np.array([0.997, 0.9999])
 """Where in a cell it is compared with values too, beside `CHECKS`; the last in y alone."""
@@ -52,7 +53,7 @@ class Cell:
     flat: int
     coefficients: Floats
 
-    def angles(self, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    def angles(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Both angles, (2, point), and the sine of half their difference, at every (x, y)."""
         far = self.low + (self.high - self.low) * np.sin(math.pi * x / 2) ** 2
         folded = np.minimum(far, math.pi - far)
@@ -60,7 +61,7 @@ class Cell:
         near = 2 * np.arctan((1 - apart) * np.tan(folded / 2))
         # sin(a - b) = (1 - r) sin(a) cos(b)
         sine = np.where(far == folded, apart * np.sin(folded / 2) * np.cos(near / 2), np.sin((far - near) / 2))
-        return np.stack([near, far]), sine
+        return np.stack([near, far]), np.asarray(sine)
 
     def __call__(self, far: Floats, apart: Floats) -> Floats:
         """M / scale at theta' and 1 - r."""
@@ -119,7 +120,7 @@ class Products:
         if d == 2:
             apart, together = 2 * np.arcsin(sine), np.sum(both, axis=0)
             ends = (apart, np.minimum(together, 2 * np.pi - together))
-            return sum(self.variogram.beyond_linear(end) for end in ends) / 2, 0.0
+            return (self.variogram.beyond_linear(ends[0]) + self.variogram.beyond_linear(ends[1])) / 2, 0.0
         if self._table is None:
             return self.turned(both, sine, order), 0.0
         cells, gap = self._table
@@ -131,7 +132,8 @@ class Products:
             if here.size:
                 values[here] = cells[i](far[here], apart[here])
         size = self._size(far)
-        return values * size, gap * size
+        # angles near pi are known to an eps, whatever is left of them
+        return values * size, gap * size + ROUNDING * self._size(both[1])
 
     def turned(self, both: Floats, sine: Floats, order: int) -> Floats:
         """E_beta R(theta_ij) by a rule over beta."""
@@ -184,9 +186,9 @@ class Products:
         """The largest difference from values by another rule between the nodes, and the last coefficients."""
         x, y = np.concatenate([CHECKS, ENDS]), np.concatenate([CHECKS, ENDS, DIAGONAL])
         values = self._values(cell, x, y, FINER)
-        (_, far), _ = cell.angles(np.repeat(x, y.size), np.tile(y, x.size))
+        both, _ = cell.angles(np.repeat(x, y.size), np.tile(y, x.size))
         tail = cell.tail * float(np.max(np.abs(cell.coefficients)))
-        return float(np.max(np.abs(cell(far, np.tile((1 - y) ** cell.flat, x.size)) - values))) + tail
+        return float(np.max(np.abs(cell(both[1], np.tile((1 - y) ** cell.flat, x.size)) - values))) + tail
 
     def _values(self, cell: Cell, x: Floats, y: Floats, order: int) -> Floats:
         """E_beta R(theta_ij) over its size on the grid of x and y, flat."""
@@ -201,7 +203,7 @@ class Products:
 def folded(both: Floats, sine: Floats) -> tuple[Floats, Floats]:
     """theta' and 1 - r for angles (2, pair), or those of their antipodes, such that theta <= theta' <= pi - theta."""
     together = np.sum(both, axis=0)
-    near, far = np.where(together > math.pi, math.pi - both[::-1], both)
+    near, far = (np.where(together > math.pi, math.pi - both[1 - i], both[i]) for i in range(2))
     # without cancellation
     apart = np.where(far < math.pi / 2, sine / np.sin(far / 2), np.abs(np.cos(together / 2)) / np.cos(far / 2))
     return far, np.clip(apart / np.cos(near / 2), 0, 1)

@@ -27,9 +27,9 @@ class TaskAverages:
     `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
     refining; `relative_error` bounds what the averages themselves are known to, relative.
 
-    Instead of `pair` a law may give `cross(contexts, order, factor)`: the integral of `pair` over u against
-    n (n-1) phi^{n-2}, or another `factor` of (n, log phi), at every window, and a bound on its error apart from that of
-    rules. `off` bounds the error of the variogram, at nodes.
+    Instead of `pair`, or beside it for windows with few tokens, a law may give `cross(contexts, order, factor)`: the
+    integral of `pair` over u against n (n-1) phi^{n-2}, or another `factor` of (n, log phi), at every window, and a
+    bound on its error apart from that of rules. `off` bounds the error of the variogram, at nodes.
     """
 
     variance: float

@@ -216,9 +216,9 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
         bias += share * integral(single, of.mean(2, part.variogram))
         if part.off is not None:
             off += share * integral(single, of.mean(2, part.off))
-        if part.pair is not None:
+        if part.pair is not None and (part.cross is None or not of.direct.any()):
             bias += share * integral(double, part.pair(of))
-        if part.cross is not None:
+        elif part.cross is not None:
             cross, cross_off = part.cross(
                 contexts, order, None if factors is powers else lambda n, phi: factors(n, phi)[1]
             )
