@@ -343,7 +343,7 @@ def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> O
     clock = time.perf_counter()
     result, problem, warned = None, "", dict[str, None]()
     try:
-        with warnings.catch_warnings(), diverted(), _alarm(limit):
+        with warnings.catch_warnings(), diverted(), alarm(limit):
             warnings.showwarning = lambda text, kind, file, line, *_: warned.setdefault(
                 _on_one_line(f"{measurement.address}: {kind.__name__}: {text} ({Path(file).name}:{line})")
             )
@@ -369,7 +369,7 @@ def _too_long(address: str, limit: float | None) -> str:
 
 
 @contextmanager
-def _alarm(limit: float | None) -> Iterator[None]:
+def alarm(limit: float | None) -> Iterator[None]:
     """Raise `TimeLimit` after so many seconds, where this thread can be reached by a signal."""
     if limit is None or not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield

@@ -149,12 +149,13 @@ def _look(found: Search, which: int, free: Place, profile: Profile, begun: float
     if key in found.seen:
         return found.seen[key]
     found.trials += 1
-    left = max(LEAST, SHARE * seconds) * (1 if found.answered else FIRST)
+    end = begun + seconds
+    share = max(LEAST, SHARE * seconds) * (1 if found.answered else FIRST)
     form = found.sought.forms[which]
     failed = False
     try:
-        trial = tried(form, which, found.sought.family, free, profile, left)
-        failed = refutes(trial, form, found.sought.family, profile, left)
+        trial = tried(form, which, found.sought.family, free, profile, min(share, end - time.perf_counter()))
+        failed = refutes(trial, form, found.sought.family, profile, min(share, end - time.perf_counter()))
         _note(found, trial, failed, begun)
     except NotReached as reason:
         found.not_reached[str(reason)] += 1

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lipverify.claims.claim import Measurement
 from lipverify.claims.family import Place
 from lipverify.claims.forms import Form
-from lipverify.claims.measurement import timed
+from lipverify.claims.measurement import TimeLimit, alarm, timed
 from lipverify.claims.profile import Profile
 from lipverify.claims.verdict import Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
 
+SHORTEST = 1e-3
+"""Seconds that a step has at least."""
 MORE_CONTEXTS = 16
 """How many times as many contexts a sampled refutation is drawn again with, from another seed."""
 
@@ -65,17 +68,24 @@ def _share(room: float, value: float, edge: float) -> float:
 def tried(form: Form, which: int, family: Place, free: Place, profile: Profile, seconds: float) -> Trial:
     """The trial at a point.
 
+    All of it is to end within so many seconds: what is allowed there may take as long as what is measured.
+
     Raises
     ------
     NotReached
-        If there is no answer there.
+        If there is no answer there, or none in time.
     """
-    place = family.joined(free)
+    place, end = family.joined(free), time.perf_counter() + seconds
     try:
-        allowed = form.range.allowed(place)
-        measured = form.measured(place, family)
-        result = _run(form.measurement(place, measured, profile), seconds)
-        estimate = form.reader(place, measured)(result, allowed)
+        with alarm(seconds):
+            allowed = form.range.allowed(place)
+            measured = form.measured(place, family)
+            measurement = form.measurement(place, measured, profile)
+        result = _run(measurement, end)
+        with alarm(_left(end)):
+            estimate = form.reader(place, measured)(result, allowed)
+    except TimeLimit:
+        raise NotReached(f"it did not end within {seconds:.2g} s") from None
     except (InvalidInput, ArithmeticError) as error:
         raise NotReached(f"{type(error).__name__}: {error}") from None
     claimed = form.range.meaning(place).text(form.said)
@@ -98,12 +108,17 @@ def refutes(trial: Trial, form: Form, family: Place, profile: Profile, seconds: 
     return decide(Interval(low - room, high + room), again.allowed) == "refuted"
 
 
-def _run(measurement: Measurement, seconds: float) -> Any:
-    """The result of a measurement, after what it needs."""
+def _left(end: float) -> float:
+    """Seconds until then; of an alarm 0 would mean none."""
+    return max(end - time.perf_counter(), SHORTEST)
+
+
+def _run(measurement: Measurement, end: float) -> Any:
+    """The result of a measurement, after what it needs, all of it before the end."""
     results: dict[str, Any] = {}
     for each in measurement.with_needs():
         if each.address not in results:
-            outcome = timed(each, [results[need.address] for need in each.needs], seconds)
+            outcome = timed(each, [results[need.address] for need in each.needs], _left(end))
             if outcome.problem:
                 raise NotReached(outcome.problem.removeprefix(f"{each.address}: ").partition("; --limit")[0])
             results[each.address] = outcome.result

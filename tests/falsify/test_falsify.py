@@ -249,3 +249,12 @@ def test_the_search_climbs(tmp_path: Path) -> None:
     assert found.first < 1000, "as many draws hit it with probability 0.04"
     with mock.patch.object(sys.modules["lipverify.falsify.search"], "_steer", return_value=None):
         assert searched(tmp_path, NEEDLE, seconds=1.5).found is None
+
+
+def test_no_step_may_take_longer_than_what_is_left_of_the_time(tmp_path: Path) -> None:
+    """The first look at a claim had five seconds, whatever the budget."""
+    slow = "import time\n" + SQUARE.replace("return x", "time.sleep(60)\n    return x")
+    found = searched(tmp_path, slow, "mine.square", seconds=0.4)
+    limits = [float(reason.partition("within ")[2].partition(" s")[0]) for reason in found.not_reached]
+    assert limits
+    assert max(limits) <= 0.4
