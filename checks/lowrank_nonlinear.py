@@ -37,11 +37,10 @@ def trained(family: str, attention: str, covariates: str, optimiser: str, seeds:
     recipe = Recipe(optimiser=optimiser, start=1.0, **recipe_of(family, attention, optimiser))
     here, streams = problem(family, covariates), [f"block/{family}/{covariates}/{k}" for k in range(seeds)]
     every: dict[str, Any] = {"every": recipe.steps // 10, "held_out": HELD_OUT, "seed": seed}
-    runs = recipe.runs(here, streams, attention=attention, **every)
-    rho = np.array(
-        [np.divide(*(np.linalg.norm(run.M[:, b, b], 2, axis=(1, 2)) for b in (slice(K, D), slice(K)))) for run in runs]
-    )
-    error = np.array([run.loss for run in runs])
+    name = f"lowrank.nonlinear/{family}/{attention}/{covariates}/{optimiser}"
+    found = recipe.kept(name, here, streams, attention=attention, **every)
+    M, error = found["M"], found["loss"]
+    rho = np.divide(*(np.linalg.norm(M[..., b, b], 2, axis=(2, 3)) for b in (slice(K, D), slice(K))))
     nothing: dict[str, Any] = {
         "steps": 1,
         "batch": 1,
@@ -53,7 +52,7 @@ def trained(family: str, attention: str, covariates: str, optimiser: str, seeds:
     return {
         "rho": interval(np.log(rho[:, -1] / rho[:, 0])),
         "error": interval(np.log(error[:, -1] / error[:, 0])),
-        "shares": [step / runs[0].steps[-1] for step in runs[0].steps.tolist()],
+        "shares": [k / 10 for k in range(11)],
         "curves": {name: [interval(at) for at in values.T] for name, values in (("rho", rho), ("error", error))},
         "nothing": float(np.mean(zero)),
     }

@@ -31,14 +31,12 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
     setting, every = SETTINGS[law], STEPS // 8
     norms, scales = {}, {}
     for L in setting["L"]:
-        task = problem(setting, covariates, L)
         stream = f"norm/{setting['law']}/{SHAPES[covariates]}/{setting['d']}"
         streams = [f"{stream}/{k}" for k in range(seeds)]
-        runs = recipe(setting, optimiser).runs(task, streams, every=every, seed=seed)
-        norms[L] = np.linalg.norm([run.M for run in runs], 2, axis=(2, 3))
-        scales[f"scale at {L:g}"] = mean_interval(
-            np.trace([run.M[-1] for run in runs], axis1=1, axis2=2) / setting["d"], LEVEL
-        )
+        name = f"softmax.norm-growth/{law}/{covariates}/{optimiser}/{L:g}"
+        M = recipe(setting, optimiser).kept(name, problem(setting, covariates, L), streams, every=every, seed=seed)["M"]
+        norms[L] = np.linalg.norm(M, 2, axis=(2, 3))
+        scales[f"scale at {L:g}"] = mean_interval(np.trace(M[:, -1], axis1=1, axis2=2) / setting["d"], LEVEL)
     ratios = {
         f"{L:g} to {larger:g} after {k * every}": mean_interval(np.log(norms[larger] / norms[L])[:, k], LEVEL)
         for L, larger in zip(setting["L"], setting["L"][1:], strict=False)

@@ -19,6 +19,7 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 """The size is the standard deviation of the first keys and queries; 0.3 is about what libraries take, 1/sqrt(3 (d + 1))."""
 LEVEL = 0.99
+STEPS, RECORDS = 300, 20
 
 
 def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> dict[str, Any]:
@@ -29,26 +30,27 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     entry of the last column of Q, which is multiplied by the query's empty label slot.
     """
     from lipverify.foundation.means.batches import mean_interval
-    from lipverify.optimum.pretraining.full_form import curvature_in_row, draw_labelled, train_full_together
+    from lipverify.optimum.pretraining.full_form import curvature_in_row, draw_labelled, kept_full
 
-    task, rows, columns, curvatures, unseen = problem(law, d), [], [], [], 0.0
-    streams = [f"form/{law}/{d}/{k}" for k in range(runs)]
-    for run in train_full_together(task, streams, steps=300, seed=seed, **RECIPES[recipe]):
-        scale = np.linalg.norm(run.A[:, :d, :d], 2, axis=(1, 2))
-        rows.append(np.linalg.norm(run.A[:, d, :d], axis=1) / scale)
-        columns.append(np.linalg.norm(run.A[:, :d, d], axis=1) / scale)
-        unseen = max(unseen, float(np.max(np.abs(run.queries[:, :, d] - run.queries[0, :, d]))))
-        curvatures.append(
-            curvature_in_row(draw_labelled(task, fresh, seed, f"{run.stream}/curvature"), run.A[-1, :d, :d])
-        )
-    row, column = np.array(rows), np.array(columns)
+    task, streams = problem(law, d), [f"form/{law}/{d}/{k}" for k in range(runs)]
+    found = kept_full(
+        f"softmax.trained-form/{law}/{d}/{recipe}", task, streams, steps=STEPS, seed=seed, **RECIPES[recipe]
+    )
+    keys, queries = found["keys"], found["queries"]
+    A = np.swapaxes(keys, 2, 3) @ queries
+    scale = np.linalg.norm(A[..., :d, :d], 2, axis=(2, 3))
+    row, column = (np.linalg.norm(part, axis=2) / scale for part in (A[..., d, :d], A[..., :d, d]))
+    curvatures = [
+        curvature_in_row(draw_labelled(task, fresh, seed, f"{stream}/curvature"), M)
+        for stream, M in zip(streams, A[:, -1, :d, :d], strict=True)
+    ]
     return {
         "row": mean_interval(row[:, -1], LEVEL),
         "row fell": mean_interval(np.log(row[:, -1] / row[:, 0]), LEVEL),
         "column": mean_interval(column[:, -1], LEVEL),
         "curvature": mean_interval(np.array(curvatures), LEVEL),
-        "unseen": (unseen, 0.0),
-        "steps": [float(step) for step in run.steps],
+        "unseen": (float(np.max(np.abs(queries[..., d] - queries[:, :1, :, d]))), 0.0),
+        "steps": [float(step) for step in range(0, STEPS + 1, STEPS // RECORDS)],
         "curves": {
             name: [mean_interval(each, LEVEL) for each in block.T] for name, block in (("r", row), ("u", column))
         },

@@ -278,7 +278,8 @@ def train(
     Parameters
     ----------
     id
-        What the models are for: lt.table-1.
+        What the models are for: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear, all of
+        whose trainings are made anew.
     noise
         Laws of the noise, such as uniform-3 or levels-1-3; all ten by default.
     family

@@ -17,6 +17,8 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.validation import chosen, whole
 
 TABLE = "lt.table-1"
+CLAIMS = ("softmax.norm-growth", "softmax.trained-form", "lowrank.nonlinear")
+"""Statements that rest on trainings of softmax and linear attention, which come as data too."""
 BACKENDS = {"native": "native", "numpy": "array"}
 """What the command line calls an arithmetic of training."""
 SEEDS = (0, 1, 2)
@@ -66,7 +68,8 @@ class Line(NamedTuple):
 
 def train_models(id: str, which: Which, backend: str | None, out: Path, json: bool) -> int:
     """Train what is not there yet, tell of each, and compare it with what comes with lipverify."""
-    chosen("id", id, (TABLE,))
+    if chosen("id", id, (TABLE, *CLAIMS)) in CLAIMS:
+        return _train_for_claims(id, out)
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
     from lipverify.linear_transformer.training.making import make
 
@@ -89,6 +92,21 @@ def train_models(id: str, which: Which, backend: str | None, out: Path, json: bo
     for line in lines:
         table.add_row(line.model, line.loss, line.origin, f"{line.seconds:.1f}", line.shipped)
     Console(highlight=False).print(table)
+    return 0
+
+
+def _train_for_claims(id: str, out: Path) -> int:
+    """All trainings that the claims of a statement rest on; their files are written below a folder."""
+    from lipverify.claims.registry import select_claims
+    from lipverify.optimum.pretraining.kept import making
+
+    cells = [cell for claim in select_claims([id]) for cell in claim.cells if cell.method == "training"]
+    measurements = {cell.measurement.address: cell.measurement for cell in cells}
+    require_writable(out)
+    with progress_of("trained") as progress, making(out):
+        for done, measurement in enumerate(measurements.values(), 1):
+            measurement.run()
+            progress(done, len(measurements), measurement.address)
     return 0
 
 

@@ -9,22 +9,16 @@ The weights are evidence because the claims evaluate them on contexts of their o
 
 from __future__ import annotations
 
-import os
-import platform
-import subprocess
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
-import scipy
 from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.compiling import compiler
 from lipverify.foundation.shipped import shipped
+from lipverify.foundation.witnesses import digest_of, machine_here, read_record, write_record
 from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan
 
@@ -104,11 +98,6 @@ def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, .
     return replace(made, digest=digest_of(made))
 
 
-def digest_of(witness: Witness) -> str:
-    """A hash of everything but the digest."""
-    return blake2b(msgspec.json.encode(replace(witness, digest="")), digest_size=16).hexdigest()
-
-
 def read_witness(path: Path) -> Witness:
     """The witness in a file.
 
@@ -119,35 +108,15 @@ def read_witness(path: Path) -> Witness:
     """
     said = f"witness {'/'.join(path.parts[-2:])}"
     way_out = REMAKE.format(path.parent.name, *path.stem.rsplit("-", 2)) if path.stem.count("-") >= 2 else "remove it"
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"{said} cannot be read ({error.strerror}); {way_out}.") from None
-    form = _form(text)
-    if form != FORMAT:
-        raise InvalidInput(f"{said} has format {form!r}: this version reads format {FORMAT}; {way_out}.")
-    try:
-        found = msgspec.json.decode(text, type=Witness)
-    except msgspec.MsgspecError as error:
-        raise InvalidInput(f"{said} is no witness ({error}); {way_out}.") from None
-    if digest_of(found) != found.digest:
-        rule = "its digest is not that of its content: the file was edited"
-        raise InvalidInput(f"{said}: digest = {found.digest!r}, {rule}; restore it, or {way_out}.")
+    found = read_record(path, Witness, FORMAT, said, way_out)
     if found.name != f"{path.parent.name}/{path.name}" or not _consistent(found):
         raise InvalidInput(f"{said} holds {found.name!r}: a file is named after its model; {way_out}.")
     return found
 
 
 def write_witness(witness: Witness, folder: Path) -> Path:
-    """The file of a witness in a folder of models, one field a line; it appears there whole or not at all."""
-    path = folder / witness.name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fields = msgspec.to_builtins(witness)
-    lines = (f"{_json(name)}: {_json(value)}" for name, value in fields.items())
-    half = path.with_name(f".{path.name}-{os.getpid()}")
-    half.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    os.replace(half, path)
-    return path
+    """The file of a witness in a folder of models; it appears there whole or not at all."""
+    return write_record(witness, folder / witness.name)
 
 
 def models_folder() -> Path:
@@ -196,44 +165,8 @@ def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, .
     return (origin, *origins(noise, wider, layers, seed)) if wider else (origin,)
 
 
-def machine_here() -> str:
-    """Processor, library and compiler: what bits depend on."""
-    command = compiler()
-    banner = _first_line([*command, "--version"]) if command else "no compiler"
-    return f"{_processor()}; NumPy {np.__version__}; SciPy {scipy.__version__}; {banner}"
-
-
-def _processor() -> str:
-    """The model of the processor, as far as the system says it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    numbers = [said[key] for key in ("cpu family", "model", "stepping") if key in said]
-    return " ".join([said.get("model name") or platform.processor() or platform.machine(), *numbers])
-
-
-def _first_line(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.partition("\n")[0].strip()
-
-
-def _form(text: bytes) -> Any:
-    """The format that a file claims, None for what is not one of ours."""
-    try:
-        head = msgspec.json.decode(text)
-    except msgspec.MsgspecError:
-        return None
-    return head.get("format") if isinstance(head, dict) else None
-
-
 def _consistent(witness: Witness) -> bool:
     """Whether the model is the one that the fields beside it name, with as many weights as its form has."""
     model = witness.trained
     same = (model.noise.name, model.family, model.layers) == (witness.noise, witness.family, witness.layers)
     return same and len(model.weights) == model.layers * int(np.prod(model.kind.shape))
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

@@ -31,6 +31,7 @@ from lipverify.foundation.streams import inverted, normals, uniforms
 from lipverify.foundation.validation import number, whole
 from lipverify.loss.attention import softmax_pullback, softmax_weights
 from lipverify.loss.montecarlo.contexts import draw_together
+from lipverify.optimum.pretraining.kept import Arrays, kept
 from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.optimum.pretraining.training import require_affordable
 from lipverify.problem import Problem
@@ -137,23 +138,26 @@ def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array,
 
 
 def curvature_in_row(contexts: LabelledContexts, M: Floats) -> float:
-    """The second derivative of the mean loss in r at r = 0, averaged over the directions of r.
+    r"""The second derivative of the mean loss in r at r = 0, averaged over the directions of r.
 
-    By complex steps of the gradient, so that there is no error of a difference.
+    A step along the axis k adds y_i x_k to the score of token i. With the mean m, the variance v and the third central
+    moment t of the labels under the attention a, m' = x_k v and m'' = x_k^2 t, so that it is
+
+        (2 / d) E |x|^2 (v^2 + (m - f(x)) t).
 
     >>> from lipverify.laws import ReLU
     >>> c = draw_labelled(Problem(d=2, n=10, law=ReLU(L=3.0)), contexts=4000, seed=0, stream="example")
     >>> curvature_in_row(c, np.eye(2)) > 0
     True
     """
-    d, h = len(M), 1e-100
-    total = 0.0
-    for axis in range(d):
-        A = np.zeros((d + 1, d + 1), dtype=complex)
-        A[:d, :d] = M
-        A[d, axis] = 1j * h
-        total += float(full_loss_and_gradient(contexts, A)[1][d, axis].imag) / (h * d)
-    return total
+    d = len(M)
+    labels, towards = contexts.tokens[..., d], contexts.query @ M.T
+    a = softmax_weights((contexts.tokens[..., :d] @ towards[..., None])[..., 0], np)
+    mean = np.sum(a * labels, axis=-1)
+    apart = labels - mean[:, None]
+    variance, third = np.sum(a * apart**2, axis=-1), np.sum(a * apart**3, axis=-1)
+    second = variance**2 + (mean - contexts.targets) * third
+    return float(2 / d * np.mean(np.sum(contexts.query**2, axis=-1) * second))
 
 
 def train_full(
@@ -208,9 +212,13 @@ def train_full_together(
     batch: int = 64,
     learning_rate: float = 0.02,
     size: float = 0.1,
+    every: int | None = None,
     seed: int = 0,
 ) -> list[FullTrajectory]:
-    """Several trainings of one problem, side by side: each is that of `train_full` with its stream."""
+    """Several trainings of one problem, side by side: each is that of `train_full` with its stream.
+
+    A record is made after `every` so many steps, by default twenty times.
+    """
     rule = optimiser_named(optimiser, learning_rate)
     steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
     require_affordable(problem, steps, batch)
@@ -218,7 +226,7 @@ def train_full_together(
     starts = [normals(seed, f"{stream}/start", 0, (2, problem.d + 1, problem.d + 1)) for stream in streams]
     K, Q = size * np.stack(starts, axis=1)
     of_keys = of_queries = Moments.none(problem.d + 1)
-    every, records = max(1, steps // RECORDS), [(0, K, Q)]
+    every, records = max(1, steps // RECORDS) if every is None else whole("every", every, 1), [(0, K, Q)]
     for t in range(1, steps + 1):
         contexts = draw_labelled_together(problem, batch, seed, [f"{stream}/training/{t}" for stream in streams])
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
@@ -245,6 +253,18 @@ def train_full_together(
         )
         for k, stream in enumerate(streams)
     ]
+
+
+def kept_full(name: str, problem: Problem, streams: Sequence[str], *, steps: int, seed: int, **options: Any) -> Arrays:
+    """Keys and queries (run, record, d + 1, d + 1) of such trainings, from a file if there is one: see `kept`."""
+    every = max(1, steps // RECORDS)
+
+    def train(some: Sequence[str], count: int) -> Arrays:
+        found = train_full_together(problem, some, steps=count, every=every, seed=seed, **options)
+        return {"keys": np.array([run.keys for run in found]), "queries": np.array([run.queries for run in found])}
+
+    asked = {"problem": problem, "streams": list(streams), "steps": steps, "seed": seed, **options}
+    return kept(name, asked, train, steps=steps, every=every)
 
 
 def _amplitudes(problem: Problem, u: Floats) -> Floats:

@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 
 from lipverify.foundation.streams import normals
 from lipverify.loss import loss_terms
+from lipverify.optimum.pretraining.kept import Arrays, kept
 from lipverify.optimum.pretraining.training import Trajectory, pretrain_together
 from lipverify.problem import Problem
 
@@ -89,6 +90,16 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
             held_out=held_out,
             seed=seed,
         )
+
+    def kept(self, name: str, problem: Problem, streams: Sequence[str], **options: Any) -> Arrays:
+        """M (run, record, d, d) and the loss (run, record) of `runs`, from a file if there is one: see `kept`."""
+
+        def train(some: Sequence[str], steps: int) -> Arrays:
+            found = msgspec.structs.replace(self, steps=steps).runs(problem, some, **options)
+            return {"M": np.array([run.M for run in found]), "loss": np.array([run.loss for run in found])}
+
+        asked = {"problem": problem, "recipe": self, "streams": list(streams), **options}
+        return kept(name, asked, train, steps=self.steps, every=options["every"])
 
 
 def descended_window(problem: Problem, recipe: Recipe, reach: float) -> tuple[float, float]:
