@@ -187,7 +187,7 @@ def tabulated(noise: str, found: Any) -> Table:
         )
     return Table(
         caption=f"{named(noise)}: adjusted losses, printed and measured, how many trainings are behind them, and the paired difference from each baseline; in "
-        "brackets the standard error in units of the last digit. OMEGA is DIAG with four free weights (two diagonal heads); Bayes is the floor of not "
+        "brackets the standard error in units of the last digit. OMEGA is DIAG with four free weights (two diagonal heads), SAFE and SAFEFULL were trained on rare contexts too; Bayes is the floor of not "
         "knowing $\\sigma$. * rare contexts rule the mean, and its error is not to be believed",
         layer="evidence",
         header=("layers", "model", "printed", "measured", "trainings", *(f"− {name}" for name in ESTIMATORS)),
@@ -200,7 +200,7 @@ def drawn(noise: str, found: Any) -> Figure:
     from lipverify.linear_transformer.training.comparison import ESTIMATORS
 
     here, series = compared(found), []
-    for model in dict.fromkeys(one.model for one in here.entries if one.layers and one.model != "SAFE"):
+    for model in dict.fromkeys(one.model for one in here.entries if one.layers and not one.model.startswith("SAFE")):
         depths = here.depths(model)
         ours = [here.of(model, k) for k in depths]
         error = tuple(one.half_width(one.loss, HALF_WIDTH) if not one.doubtful else 0.0 for one in ours)

@@ -283,7 +283,7 @@ def train(
     noise
         Laws of the noise, such as uniform-3 or levels-1-3; all ten by default.
     family
-        Any of DIAG, SAFE, OMEGA, LOWRANK and FULL; all by default. GD++ is searched on exact integrals.
+        Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is searched on exact integrals.
     layers
         Depths; 1 to 7 by default.
     seeds

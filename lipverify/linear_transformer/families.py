@@ -23,7 +23,7 @@ from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
 from lipverify.linear_transformer.regression.contexts import Regression
 
-NAMES = ("DIAG", "SAFE", "OMEGA", "LOWRANK", "FULL")
+NAMES = ("DIAG", "SAFE", "OMEGA", "LOWRANK", "FULL", "SAFEFULL")
 START = 0.2
 """Standard deviation of the weights of random layers, in rescaled units."""
 
@@ -58,6 +58,11 @@ class Family(ABC):
     def rare(self) -> int:
         """Contexts as rare as one in 10^rare are trained on; 0 for those that a plain sample shows."""
         return 0
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the loss of a context counts no more than a cap in training; else as a logarithm beyond it."""
+        return True
 
     def at_random(self, normals: Floats, size: float = START) -> Floats:
         """Weights, (layers, *shape), that make P Q or the four weights about so large, from standard normals."""
@@ -218,6 +223,21 @@ class Full(Family):
 
 
 @dataclass(frozen=True)
+class SafeFull(Full):
+    """The form of `Full`, led back from where it explodes: trained on contexts of every decade of rareness."""
+
+    @property
+    def rare(self) -> int:
+        """One in 10^8: free matrices explode in pockets, most of which lie where contexts are less rare than that."""
+        return 8
+
+    @property
+    def bounded(self) -> bool:
+        """No: it begins at weights that may lose any number, where a bounded loss has no slope."""
+        return False
+
+
+@dataclass(frozen=True)
 class LowRank(Full):
     """One head whose P and Q are diagonal plus rank one: diag(a) + b c^T each."""
 
@@ -282,7 +302,7 @@ def family_named(name: str, regression: Regression) -> Omega | Full:
     InvalidInput
         If there is no such family.
     """
-    families: tuple[type[Omega] | type[Full], ...] = (Diag, Safe, Omega, LowRank, Full)
+    families: tuple[type[Omega] | type[Full], ...] = (Diag, Safe, Omega, LowRank, Full, SafeFull)
     return families[NAMES.index(chosen("family", name, NAMES))](regression)
 
 

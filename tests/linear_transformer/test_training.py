@@ -11,13 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import SampledMean
-from lipverify.linear_transformer.families import Diag, Full, Omega, family_named
+from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
+from lipverify.linear_transformer.regression.rare import decades
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
 from lipverify.linear_transformer.training.comparison import Compared, comparison
+from lipverify.linear_transformer.training.descent import descend
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Objective, draw_sample
 from lipverify.linear_transformer.training.record import Trained, estimate
@@ -91,6 +95,32 @@ def test_the_same_bits_again() -> None:
     )
     assert first == again
     assert other.weights != first.weights
+
+
+def test_weights_that_explode_are_led_back() -> None:
+    """A cap has no slope where the start loses more than 10^100; a logarithm leads from there to what is safe.
+
+    Safe: less than the prediction 0 loses, on contexts as rare as one in 10^6 that it was not trained on.
+    """
+    free, led = Full(SMALL), SafeFull(SMALL)
+    start = 3 * free.at_random(np.random.default_rng(0).standard_normal((5, *free.shape)))
+    *_, rarest = decades(SMALL, 7, 0, "test/led/fresh", population=1000)
+    fresh = evaluation(rarest.contexts)
+
+    def lost(weights: Floats) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return fresh.losses(lambda contexts: estimate(free.model(weights), contexts))
+
+    sample, nothing = draw_sample(SMALL, 1024, 0, "test/led", led.rare), float((fresh.oracle**2).sum(axis=1).mean()) / 2
+    assert not float(lost(start).max()) < 1e100
+    capped = descend(Objective(free, sample, 50.0), start, 60)
+    assert not float(lost(capped.weights).mean()) < 1e10 * nothing
+    plan = Plan(
+        (Stage(1024, 60, 0, 10.0), Stage(1024, 30, 0, 1e3)), draws=0, random=0, chosen_on=1024, reported_on=1024
+    )
+    found = fit(led, [Start("FULL", start)], plan, 0, "test/led")
+    assert (found.family, found.origin) == ("SAFEFULL", "FULL")
+    assert float(lost(found.array).mean()) < nothing
 
 
 def test_records_survive_json_and_are_estimators() -> None:

@@ -1,7 +1,8 @@
 /* Loss and gradient of linear transformers on second moments, LANES contexts side by side: every scalar of the equations
    is a vector v. The equations, with their names, are those of collapsed.py; SIZE is d + 1.
 
-   A layer is S = I + H(G), G' = S G S^T; the last one needs only its last row. Losses are capped: x becomes x c / (c + x).
+   A layer is S = I + H(G), G' = S G S^T; the last one needs only its last row. Losses are capped, x becomes x c / (c + x),
+   or are left to the caller's logarithm c log(1 + x / c), of which the slope c / (c + x) is taken here (counting.py).
    The sums over contexts run in the order of the contexts, lane by lane. */
 #include <string.h>
 /* as many contexts as a register holds, and as many sums at once as there are registers for */
@@ -70,7 +71,8 @@ INLINE v bc(double x) { return x - (v){0}; }
 
 /* kind 0: full head, weights P, Q (L, SIZE, SIZE) each; kind 1: four weights xx xy yx yy a layer.
    gram (blocks, SIZE, SIZE, LANES), target (blocks, DIM, LANES), weight (blocks, LANES) of a context in the gradient;
-   loss (blocks, LANES) out; gradient: kind 0 (L, 2, SIZE, SIZE); kind 1 (L, 4). cap <= 0: none. */
+   loss (blocks, LANES) out; gradient: kind 0 (L, 2, SIZE, SIZE); kind 1 (L, 4). cap > 0: capped there; cap < 0: the slope of the
+   logarithm at -cap; 0: none. */
 void collapsed(int kind, int layers, long blocks, const double *weights, const double *gram, const double *target,
                const double *weight, double cap, int want, double *loss, double *gradient)
 {
@@ -158,7 +160,8 @@ void collapsed(int kind, int layers, long blocks, const double *weights, const d
             v damp = bc(cap) / (bc(cap) + one);
             out = one * damp;
             share *= damp * damp;
-        }
+        } else if (cap < 0)
+            share *= bc(-cap) / (bc(-cap) + one);
         for (int k = 0; k < LANES; k++)
             if (lost[k]) out[k] = cap > 0 ? cap : 1.0 / 0.0, share[k] = 0;
         *(v *)(loss + block * LANES) = out;

@@ -1,14 +1,15 @@
 """Trained models, each grown from shorter and narrower ones: from which, and with what effort.
 
 A model begins from the one with a layer less and a layer put in; all but DIAG also from DIAG of the same depth, DIAG
-and SAFE from a minimum of GD++, LOWRANK from FULL cut to that form; and all of them at random.
+and SAFE from a minimum of GD++, LOWRANK from FULL cut to that form; and all of them at random. SAFEFULL goes on where
+FULL of the same depth and seed ended, and from nowhere else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lipverify.linear_transformer.families import Diag, LowRank, family_named
+from lipverify.linear_transformer.families import Diag, LowRank, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
@@ -21,12 +22,14 @@ NARROW = Plan((Stage(2048, 60, 2, 1.0), Stage(8192, 120, 0, 1e3), Stage(32_768, 
 WIDE = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 200, 0, 1e4), Stage(32_768, 150, 0, 1e6)), draws=1, random=2)
 DEEP = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 600, 0, 1e4), Stage(32_768, 300, 0, 1e6)), draws=1, random=2)
 RARE = Plan((Stage(2048, 60, 1, 1.0), Stage(8192, 120, 0, 1e5), Stage(32_768, 80, 0, 1e12)), draws=1, random=2)
+BACK = Plan((Stage(8192, 60, 0, 10.0), Stage(32_768, 30, 0, 1e3)), draws=0, random=0)
 PLANS: Mapping[str, tuple[Plan, Plan]] = {
     "DIAG": (NARROW, NARROW),
     "SAFE": (RARE, RARE),
     "OMEGA": (NARROW, NARROW),
     "LOWRANK": (WIDE, DEEP),
     "FULL": (WIDE, DEEP),
+    "SAFEFULL": (BACK, BACK),
 }
 """What is spent on a family: on models of up to `SHALLOW` layers, and on deeper ones."""
 SHALLOW = 4
@@ -40,9 +43,11 @@ def plan_of(family: str, layers: int) -> Plan:
 def parents(family: str, layers: int) -> list[tuple[str, int]]:
     """The models (family, layers) that one grows from: with a layer less, and DIAG or FULL of the same depth.
 
-    >>> parents("FULL", 3), parents("DIAG", 1)
-    ([('FULL', 2), ('DIAG', 3)], [])
+    >>> parents("FULL", 3), parents("DIAG", 1), parents("SAFEFULL", 5)
+    ([('FULL', 2), ('DIAG', 3)], [], [('FULL', 5)])
     """
+    if family == "SAFEFULL":
+        return [("FULL", layers)]
     older = [(family, layers - 1)] if layers > 1 else []
     narrower = [("DIAG", layers)] if family != "DIAG" else []
     return older + narrower + ([("FULL", layers)] if family == "LOWRANK" else [])
@@ -72,6 +77,8 @@ def trained(
     kind, plan = family_named(family, problem(noise)), plan_of(family, layers)
     samples = f"trained/{kind.regression.noise.label}"  # of all models, so that their losses compare
     stream = f"{samples}/{family}/{layers}"
+    if isinstance(kind, SafeFull):
+        return fit(kind, [Start("FULL", grown_from[0].array)], plan, seed, samples, arithmetic)
     starts = inserted(kind, grown_from[0].array, plan.draws, seed, stream) if layers > 1 else []
     if isinstance(kind, Diag):
         seen = 10.0**kind.rare if kind.rare else float(SEQUENCES)

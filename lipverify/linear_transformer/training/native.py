@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 from importlib.resources import files
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from lipverify.foundation.compiling import library
 from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, pullback
 from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer.training.counting import LARGEST, counted
 
 ALIGNMENT = 64
 """Bytes of a vector of the kernel."""
@@ -21,12 +24,12 @@ PART = 4096
 """Contexts whose gradients are summed together: sums do not depend on how parts are shared out."""
 DEEPEST = 16
 """Layers for which the kernel has room."""
-LARGEST = 1e300
-"""A loss that a double still holds with all that leads to it."""
 ROUNDING = 1e-11
 """Of the largest entry: sums of a few thousand products of order 1, three layers deep; a wrong term is of order 1."""
 FEW = 24
 """Contexts on which the kernel is compared: more than one vector of any width."""
+COUNTED = ((math.inf, True), (0.5, True), (0.5, False))
+"""Caps, and whether they are bounds."""
 
 
 class Packed:
@@ -42,12 +45,13 @@ class Packed:
         self.goal = _vectors(goal.reshape(-1, lanes, size - 1).transpose(0, 2, 1))
         self.share = _vectors(share.reshape(-1, lanes))
 
-    def losses(self, weights: Floats, cap: float) -> tuple[Floats, Floats]:
-        """(Capped) losses of each context, (contexts,), and the gradient of their sum weighted by shares.
+    def losses(self, weights: Floats, cap: float, bounded: bool = True) -> tuple[Floats, Floats]:
+        """What the loss of each context counts, (contexts,), and the gradient of the sum of that weighted by shares.
 
         `weights` are four numbers a layer, (layers, 4), or P and Q, (layers, 2, d + 1, d + 1), in the units of the
-        data.
+        data; `cap` and `bounded` as for `counting.counted`.
         """
+        sign = 0.0 if math.isinf(cap) else cap if bounded else -cap
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, gradient = _vectors(np.zeros(self.share.shape)), np.zeros(weights.shape)
         blocks = PART // self.kernel.lanes
@@ -55,10 +59,11 @@ class Packed:
             part, rows = np.zeros(weights.shape), slice(first, min(first + blocks, self.blocks))
             self.kernel.function(
                 int(weights.ndim == 2), len(weights), rows.stop - first, *map(_address, (weights, self.gram[rows],
-                self.goal[rows], self.share[rows])), cap, 1, *map(_address, (losses[rows], part)),
+                self.goal[rows], self.share[rows])), sign, 1, *map(_address, (losses[rows], part)),
             )  # fmt: skip
             gradient += part
-        return losses.reshape(-1)[: self.count], gradient
+        found = losses.reshape(-1)[: self.count]
+        return (found if sign > 0 else counted(found, cap, bounded)[0]), gradient
 
 
 class Kernel(NamedTuple):
@@ -88,8 +93,8 @@ def _loaded(made: ctypes.CDLL) -> Kernel:
 def agrees(made: ctypes.CDLL, size: int) -> bool:
     """Whether a compiled kernel gives the losses and gradients that NumPy gives, up to rounding, on a small sample.
 
-    Free heads and four numbers a layer, one layer and three, with a cap and without; in one of the contexts the loss is
-    beyond what a double holds.
+    Free heads and four numbers a layer, one layer and three, with a cap, with a logarithm and without; in one of the
+    contexts the loss is beyond what a double holds.
     """
     if not (hasattr(made, "collapsed") and hasattr(made, "lanes")):
         return False
@@ -101,9 +106,9 @@ def agrees(made: ctypes.CDLL, size: int) -> bool:
     for layers in (1, 3):
         heads = np.eye(size) / 2 + 0.1 * random.standard_normal((layers, 2, size, size))
         for weights in (-0.3 * heads, 0.3 * random.standard_normal((layers, 4))):
-            for moments, cap in ((gram, 0.0), (gram, 0.5), (blown_up, 0.5)):
-                found = Packed(moments, goal, share, kernel).losses(weights, cap)
-                if not _close(found, _by_numpy(moments, goal, share, weights, cap)):
+            for moments, (cap, bounded) in ((gram, COUNTED[0]), *product((gram, blown_up), COUNTED[1:])):
+                found = Packed(moments, goal, share, kernel).losses(weights, cap, bounded)
+                if not _close(found, _by_numpy(moments, goal, share, weights, cap, bounded)):
                     return False
     return True
 
@@ -116,16 +121,18 @@ def _close(found: tuple[Floats, Floats], expected: tuple[Floats, Floats]) -> boo
     )
 
 
-def _by_numpy(gram: Floats, goal: Floats, share: Floats, weights: Floats, cap: float) -> tuple[Floats, Floats]:
+def _by_numpy(
+    gram: Floats, goal: Floats, share: Floats, weights: Floats, cap: float, bounded: bool
+) -> tuple[Floats, Floats]:
     """Losses and gradient by `collapsed.forward` and `collapsed.pullback`, with the cap and what is lost to it."""
     layers = _attentions(weights, gram.shape[-1])
     with np.errstate(over="ignore", invalid="ignore"):
-        lost = ~(np.sum((forward(gram, layers).w - goal) ** 2, axis=1) / 2 < LARGEST)
+        losses = np.sum((forward(gram, layers).w - goal) ** 2, axis=1) / 2
+    lost = ~(losses < LARGEST)
     done = forward(np.where(lost[:, None, None], 0.0, gram), layers)
     missed = np.where(lost[:, None], 0.0, done.w - goal)
-    losses = np.sum(missed**2, axis=1) / 2
-    damp = 1 / (1 + losses / cap) if cap > 0 else np.ones_like(losses)
-    gradients = pullback(done, layers, missed * (share * damp**2)[:, None])
+    value, slope = counted(losses, cap, bounded)
+    gradients = pullback(done, layers, missed * (share * slope)[:, None])
     if weights.ndim == 2:
         gradients = tuple(
             np.asarray([part[:-1, :-1].sum(), part[:-1, -1].sum(), part[-1, :-1].sum(), part[-1, -1]])
@@ -133,7 +140,7 @@ def _by_numpy(gram: Floats, goal: Floats, share: Floats, weights: Floats, cap: f
         )
     else:
         gradients = tuple(part[:, 0] for part in gradients)
-    return np.where(lost, cap, losses * damp), np.stack(gradients)
+    return value, np.stack(gradients)
 
 
 def _attentions(weights: Floats, size: int) -> list[Attention]:

@@ -2,8 +2,8 @@ r"""The logarithm of the capped adjusted loss over a fixed sample of contexts, w
 
 The prediction is a polynomial of degree 3^L in the data: a fixed sample fits its own rare contexts, and a start
 that is large on one of them sees no other. So the loss x of a context counts as x c / (c + x): as it is while it is
-small against the cap c, and never more than c. Losses of table entries span twelve decades; their logarithm gives
-every descent the same scale.
+small against the cap c, and never more than c; a family that begins where it explodes counts it as c log(1 + x / c)
+(`counting`). Losses of table entries span twelve decades; their logarithm gives every descent the same scale.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
 from lipverify.linear_transformer.regression.rare import with_rare
 from lipverify.linear_transformer.regression.thinned import GROUP, thinned
-from lipverify.linear_transformer.training.native import DEEPEST, LARGEST, Packed
+from lipverify.linear_transformer.training.counting import LARGEST, counted
+from lipverify.linear_transformer.training.native import DEEPEST, Packed
 
 Arithmetic = Literal["native", "array"]
 
@@ -127,11 +128,11 @@ class Objective:
         return np.concatenate([losses for losses, _ in parts]), np.sum([gradient for _, gradient in parts], axis=0)
 
     def _native(self, weights: Floats) -> tuple[Floats, Floats]:
-        cap = self.cap if math.isfinite(self.cap) else 0.0
+        how = (self.cap, self.family.bounded)
         if isinstance(self.family, Full):
-            losses, gradient = self.sample.packed.losses(self.family.matrices(weights), cap)
+            losses, gradient = self.sample.packed.losses(self.family.matrices(weights), *how)
             return losses, self.family.pull_matrices(weights, gradient)
-        losses, gradient = self.sample.packed.losses(self.family.four(weights), cap)
+        losses, gradient = self.sample.packed.losses(self.family.four(weights), *how)
         return losses, self.family.pull_four(weights, gradient)
 
     def _array(self, weights: Floats, first: int) -> tuple[Floats, Floats]:
@@ -141,15 +142,13 @@ class Objective:
         xp = gram.__array_namespace__()
         layers = self.family.attentions(weights, gram)
         done = forward(gram, layers)
-        lost = ~(_losses(done.w - goal) < LARGEST)
-        if xp.any(lost):  # such a context counts as the cap, and without its moments it does no harm
+        losses = _losses(done.w - goal)
+        lost = ~(losses < LARGEST)
+        if xp.any(lost):  # such a context has no slope, and without its moments it does no harm
             done = forward(xp.where(lost[:, None, None], 0.0, gram), layers)
-        missed = done.w - goal
-        losses = _losses(missed)
-        shares = to_device(self.sample.share[rows], xp, gram.device)
-        share = xp.where(lost, 0.0, shares / (1 + losses / self.cap) ** 2)
-        capped = xp.where(lost, self.cap, losses / (1 + losses / self.cap))
-        covector = xp.where(lost[:, None], 0.0, missed * share[:, None])
+        capped, slope = counted(losses, self.cap, self.family.bounded)
+        share = to_device(self.sample.share[rows], xp, gram.device) * slope
+        covector = xp.where(lost[:, None], 0.0, (done.w - goal) * share[:, None])
         gradients = [to_host(gradient) for gradient in pullback(done, layers, covector)]
         return to_host(capped), self.family.pull(weights, gradients)
 

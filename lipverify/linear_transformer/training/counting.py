@@ -1,0 +1,40 @@
+r"""What the loss x of a context counts in training, by a cap c that says which losses are large.
+
+    bounded      x c / (c + x), which is never more than c: a context on which the model explodes does not rule the rest
+    otherwise    c log(1 + x / c), which still has a slope there: a model that explodes is led back from where it is
+
+The slope of the first is damp^2 and that of the second damp, damp = c / (c + x).
+"""
+
+from __future__ import annotations
+
+import math
+
+from lipverify.foundation.arrays import Array
+
+LARGEST = 1e300
+"""A loss that a double still holds with all that leads to it.
+
+A larger one counts as the cap, or as this in a logarithm, and has no slope.
+"""
+
+
+def counted(losses: Array, cap: float, bounded: bool) -> tuple[Array, Array]:
+    """(what each loss counts, the slope of that in the loss); an infinite cap leaves losses as they are.
+
+    >>> import numpy as np
+    >>> counted(np.asarray([0.0, 2.0]), 2.0, bounded=True)
+    (array([0., 1.]), array([1.  , 0.25]))
+    >>> value, slope = counted(np.asarray([2.0, np.inf]), 2.0, bounded=False)
+    >>> bool(value[0] == 2 * np.log(2)), bool(value[1] < 1400), slope
+    (True, True, array([0.5, 0. ]))
+    """
+    xp = losses.__array_namespace__()
+    lost = ~(losses < LARGEST)
+    held = xp.where(lost, LARGEST, losses)
+    if math.isinf(cap):
+        return xp.where(lost, cap, held), xp.where(lost, 0.0, xp.ones_like(held))
+    damp = 1 / (1 + held / cap)
+    if bounded:
+        return xp.where(lost, cap, held * damp), xp.where(lost, 0.0, damp * damp)
+    return cap * xp.log1p(held / cap), xp.where(lost, 0.0, damp)
