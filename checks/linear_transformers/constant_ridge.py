@@ -7,6 +7,7 @@ which is least at g = 1/(t + E sigma^2): ridge with the constant E sigma^2.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
@@ -42,6 +43,7 @@ def least(noise: str, model: str = "GD++", fewest: int = 1) -> Any:
     return min(entry(noise, model, layers) for layers in range(fewest, 8))
 
 
+@lru_cache(maxsize=2)
 def fresh(noise: str, contexts: int, seed: int, purpose: str) -> Any:
     """Contexts that nothing was fitted to, or that are used to fit."""
     from lipverify.linear_transformer.regression.adjusted import evaluation
