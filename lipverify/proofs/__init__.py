@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.proofs.declared import Gaussian, Kinked, Powers
+    from lipverify.proofs.declared import Gaussian, Kinked, Pieces, Powers
     from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
     from lipverify.proofs.envelope import Envelope, Tradeoff, prove_envelope, prove_tradeoff
     from lipverify.proofs.files import load
@@ -35,6 +35,7 @@ __all__ = [
     "Gaussian",
     "Kinked",
     "Lemma",
+    "Pieces",
     "Powers",
     "Proof",
     "ProvedOptimum",
@@ -62,6 +63,7 @@ __getattr__, __dir__ = lazy(
         "Gaussian": "declared",
         "Kinked": "declared",
         "Lemma": "record",
+        "Pieces": "declared",
         "ProvedOptimum": "finite",
         "Powers": "declared",
         "Proof": "record",

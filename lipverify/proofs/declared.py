@@ -8,9 +8,14 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number, numbers
+from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.own import Ridge, Zonal
+from lipverify.proofs.checker import roughness
 
-WAYS = "lipverify.proofs.Powers(coefficients), or lipverify.proofs.Kinked(left, right) with kinks=(0,)"
+WAYS = (
+    "lipverify.proofs.Powers(coefficients), or with its kinks or jumps lipverify.proofs.Pieces(at, polynomials) or "
+    "lipverify.proofs.Kinked(left, right)"
+)
 
 
 class Powers(msgspec.Struct, frozen=True):
@@ -91,22 +96,85 @@ class Gaussian(msgspec.Struct, frozen=True):
         return np.exp((t - 1) / self.length**2)
 
 
+class Pieces(msgspec.Struct, frozen=True):
+    """A link of polynomial pieces: |z - 1/2|, clip, a tent, steps, splines.
+
+    Parameters
+    ----------
+    at
+        Where one piece ends and the next begins, in order, inside (-1, 1).
+    polynomials
+        The coefficients of each piece, from z^0 on; one piece more than there are ends.
+
+    Raises
+    ------
+    InvalidInput
+        If the numbers are not of their kind, or there is neither a kink nor a jump.
+
+    >>> clip = Pieces((-0.5, 0.5), ((-0.5,), (0.0, 1.0), (0.5,)))
+    >>> clip(np.array([-0.9, 0.2, 0.9])).tolist()
+    [-0.5, 0.2, 0.5]
+    """
+
+    at: tuple[float, ...]
+    polynomials: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        at = tuple(numbers("at", self.at, "numbers").tolist())
+        given = tuple(tuple(numbers("polynomials", each, "coefficients").tolist()) for each in self.polynomials)
+        msgspec.structs.force_setattr(self, "at", at)
+        msgspec.structs.force_setattr(self, "polynomials", given)
+        try:
+            breaks = roughness.read(self.text).breaks
+        except ValueError:
+            raise InvalidInput(
+                f"at = {at}: pieces end in order, inside (-1, 1), and there is one polynomial more, not {len(given)}."
+            ) from None
+        if not any(jump or turn for _, jump, turn in breaks):
+            raise InvalidInput(f"at = {at}: at none of these h has a kink or a jump; give Powers if h is a polynomial.")
+
+    def __call__(self, z: Array) -> Array:
+        """Each piece where it is meant."""
+        values, piece = [Powers(each)(z) for each in self.polynomials], np.searchsorted(self.at, z, side="right")
+        return np.choose(piece, values)
+
+    @property
+    def text(self) -> str:
+        """As the checker reads it."""
+        return "|".join(",".join(map(repr, each)) for each in (self.at, *self.polynomials))
+
+    @property
+    def jumps(self) -> bool:
+        """Whether it jumps somewhere, in decimals as they are printed."""
+        return any(jump for _, jump, _ in roughness.read(self.text).breaks)
+
+
+KNOWN = {abs: Kinked(-1.0, 1.0), np.abs: Kinked(-1.0, 1.0), np.sign: Pieces((0.0,), ((-1.0,), (1.0,)))}
+"""Functions that are known to the bit."""
+
+
 def declared_link(law: Ridge) -> str:
     """A law by its link, by the name under which the checker knows it.
 
     Raises
     ------
     OutOfReach
-        If the link is a function that says nothing of itself, or jumps.
+        If the link is a function that says nothing of itself.
     """
-    if law.jump_points:
-        raise OutOfReach(f"law = {law!r}: no envelope is known where a link jumps; use `growth` for a limit exponent.")
-    link = Kinked(-1.0, 1.0) if law.link in (abs, np.abs) else law.link
+    link = KNOWN.get(law.link, law.link)
     if isinstance(link, Kinked):
         return f"kinked:{','.join(map(repr, link.parts))}"
     if isinstance(link, Powers):
         return f"link:{','.join(map(repr, link.coefficients))}"
+    if isinstance(link, Pieces):
+        return f"{'jumps' if link.jumps else 'kinks'}:{link.text}"
     raise OutOfReach(f"law = {law!r}: no ball encloses a link that is a function; give {WAYS}.")
+
+
+def declared_field(law: Matern | RBF) -> str:
+    """A field by its length and variance, likewise."""
+    name = f"matern-{law.nu}" if isinstance(law, Matern) else "rbf"
+    return f"{name}:{law.length!r},{law.variance!r}"
 
 
 def declared_kernel(law: Zonal) -> str:
@@ -128,7 +196,8 @@ def declared_kernel(law: Zonal) -> str:
                 "Zonal(spectrum=...) for one d."
             )
         return f"powers:{','.join(map(repr, law.kernel.coefficients))}"
+    what = "kernel" if law.variogram is None else "variogram"
     raise OutOfReach(
-        f"law = {law!r}: no ball encloses a kernel that is a function; give Zonal(spectrum=...), or as the kernel "
-        "lipverify.proofs.Powers(coefficients >= 0) or lipverify.proofs.Gaussian(length)."
+        f"law = {law!r}: no ball encloses a {what} that is a function; give Matern(nu=...), Zonal(spectrum=...), or as "
+        "the kernel lipverify.proofs.Powers(coefficients >= 0) or lipverify.proofs.Gaussian(length)."
     )

@@ -14,7 +14,8 @@ from typing import Any
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
-from lipverify.proofs.checker.windows import LAWS, family, tradeoff
+from lipverify.proofs.checker.laws import beta
+from lipverify.proofs.checker.windows import tradeoff
 from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import decimal, extended, find_envelope
 
@@ -94,7 +95,7 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     Parameters
     ----------
     law
-        Affine, ReLU, Quadratic, Zonal by its spectrum, for every L; or Cosine, for its own L.
+        As for `prove_window`.
     d
         The ambient dimension, >= 2.
     least_w
@@ -130,7 +131,7 @@ class Tradeoff(Envelope):
 
     @property
     def rise(self) -> Range:
-        """N(rho w) / N(w) lies between these for all w >= least_w and n >= K (rho w)^{(d-1)/2 + beta - 1}."""
+        """N(rho w) / N(w) lies between these for all w >= least_w and n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}."""
         return below(self.constants["rise_low"]), beyond(self.constants["rise_high"])
 
     @property
@@ -151,8 +152,8 @@ def prove_tradeoff(
     ratio
         rho, > 1.
     least_tokens
-        K in n >= K (rho w)^{(d-1)/2 + beta - 1}, as in a window theorem: more tokens than that, by the factor
-        w^{beta-1}, are in a window. With fewer the values in one window act as noise that falls more slowly.
+        K in n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}, as in a window theorem: more tokens than that, by the factor
+        w^{max(beta, 1) - 1}, are in a window. With fewer the values in one window act as noise that falls more slowly.
 
     Raises
     ------
@@ -168,6 +169,6 @@ def prove_tradeoff(
     """
     rho = number("ratio", ratio, "w' / w", above=1)
     K = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
-    beta = float(LAWS[family(named(law))][3])
-    envelope = prove_envelope(law, d, least_w=least_w, least_tokens=K * (rho * least_w) ** (beta - 1) * (1 - 1e-9))
+    excess = max(beta(named(law)), 1) - 1
+    envelope = prove_envelope(law, d, least_w=least_w, least_tokens=K * (rho * least_w) ** excess * (1 - 1e-9))
     return Tradeoff(extended(envelope.data, "tradeoff", tradeoff, {"rho": decimal(rho), "K": decimal(K)}))

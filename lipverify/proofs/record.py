@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.proofs import checker
-from lipverify.proofs.checker import windows
+from lipverify.proofs.checker import laws, windows
 from lipverify.proofs.checker.chain import Rule
-from lipverify.proofs.declared import declared_kernel, declared_link
+from lipverify.proofs.declared import declared_field, declared_kernel, declared_link
 
 LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine"}
 """The laws that the checker knows, by its names."""
@@ -90,7 +91,7 @@ class LawProof(Proof):
         InvalidInput
             If it is not the law's own.
         """
-        own = windows.own_constant(self.law)
+        own = laws.own_constant(self.law)
         if own and L is not None and float(own) != L:
             raise InvalidInput(
                 f"L = {L:g}: this is about {self.law}, which is another law for another L; prove it for that."
@@ -110,7 +111,7 @@ class LawProof(Proof):
     @property
     def beta(self) -> float:
         """B ~ w^-beta."""
-        return float(windows.LAWS[windows.family(self.law)][3])
+        return laws.beta(self.law)
 
     @property
     def chain(self) -> list[tuple[Rule, int]]:
@@ -136,9 +137,11 @@ def named(law: Law) -> str:
         return declared_kernel(law)
     if isinstance(law, Ridge):
         return declared_link(law)
+    if isinstance(law, Matern | RBF):
+        return declared_field(law)
     if type(law) not in LAWS:
         raise OutOfReach(
-            f"law = {law!r}: theorems are proved for {', '.join(LAWS.values())}, Zonal and Ridge; use `growth` for a "
-            "limit exponent."
+            f"law = {law!r}: theorems are proved for {', '.join(LAWS.values())}, Matern, RBF, Zonal and Ridge; use "
+            "`growth` for a limit exponent."
         )
     return f"cosine:{law.L!r}" if isinstance(law, Cosine) else LAWS[type(law)]

@@ -14,7 +14,8 @@ from scipy.optimize import brentq, minimize_scalar
 
 from lipverify.errors import OutOfReach
 from lipverify.proofs import checker
-from lipverify.proofs.checker import chain, windows
+from lipverify.proofs.checker import chain, harmonics, kink, laws, windows
+from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit, tilt
 
 DIGITS = 12
 """A constant is rounded away from what it must bound, to this many digits, so that its twin is false."""
@@ -38,7 +39,7 @@ class Draft:
     lemmas: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.facts[0] = windows.start(self.law, self.d)
+        self.facts[0] = laws.start(self.law, self.d)
 
     def add(self, rule: chain.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
         """State a lemma: what is chosen, and each bound as tight as `DIGITS` digits allow."""
@@ -79,7 +80,7 @@ def rounded(ball: Any, side: str) -> str:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a theorem is to reach: W >= W_least, n >= K W^{a + beta - 1}."""
+    """How far a theorem is to reach: W >= W_least, n >= K W^{a + max(beta, 1) - 1}."""
 
     W: float
     K: float
@@ -97,18 +98,24 @@ class Powers:
         """e = 1 / (a + beta)."""
         return 1 / (self.a + self.beta)
 
+    @property
+    def excess(self) -> float:
+        """n >= K W^{a + excess}: where the bias falls faster than 1/w, more than K tokens in a window."""
+        return max(self.beta, 1.0) - 1
+
 
 def powers(law: str, d: int) -> Powers:
     """a = (d-1)/2 and the beta of the law."""
-    return Powers((d - 1) / 2, float(windows.LAWS[windows.family(law)][3]))
+    return Powers((d - 1) / 2, laws.beta(law))
 
 
 @dataclass(frozen=True)
 class Limits:
-    """N ~ C w^a / n; the affine part of the bias, over w^-2; w* ~ at W; loss(w*) ~ loss W^-beta."""
+    """N ~ C w^a / n; below a first u, B > far / u^power; w* ~ at W; loss(w*) ~ loss W^-beta."""
 
     C: float
-    affine: float
+    far: float
+    power: float
     at: float
     loss: float
 
@@ -140,11 +147,11 @@ def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | No
     at, loss, end, most_noise = limit.at, limit.loss, (limit.loss / limit.C) ** (1 / power.a), limit.C
     proof = None
     for _ in range(CYCLES):
-        tokens = reach.K * reach.W ** (power.beta - 1) * (end * (1 + MARGIN)) ** -power.a / (most_noise * (1 + MARGIN))
+        tokens = reach.K * reach.W**power.excess * (end * (1 + MARGIN)) ** -power.a / (most_noise * (1 + MARGIN))
         if tokens < FEWEST_TOKENS:
             return None
         draft = begun(law, d, tokens)
-        first = share * math.sqrt(limit.affine * reach.W**power.beta / loss)
+        first = share * (limit.far * reach.W**power.beta / loss) ** (1 / limit.power)
         k = staged(draft, reach, power, first, loss / share**power.beta)
         if k is None:
             return None
@@ -181,10 +188,10 @@ def best(k: Mapping[str, float], reach: Reach, power: Powers, about: float) -> f
 def begun(law: str, d: int, tokens: float) -> Draft:
     """The lemmas that hold throughout."""
     draft = Draft(law, d)
-    about = windows.LAWS[windows.family(law)][1]
+    about = laws.LAWS[laws.family(law)].about
     if about is not None:
         draft.add(about, 0, {})
-    draft.add(windows.laplace, 0, {"T_least": decimal(tokens)})
+    draft.add(laplace, 0, {"T_least": decimal(tokens)})
     return draft
 
 
@@ -233,10 +240,10 @@ def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
     """The lemmas from one u on; their constants as doubles, or None where they say nothing."""
     if u < 2 * float(draft.facts[0]["a"]) + 2:
         return None
-    draft.add(windows.tilt, stage, barriers(draft.d, u))
-    for rule in windows.LAWS[windows.family(draft.law)][2][1:]:
+    draft.add(tilt, stage, barriers(draft.d, u))
+    for rule in laws.LAWS[laws.family(draft.law)].envelope[1:]:
         found = draft.add(rule, stage, {})
-        if not all(ball > 0 for name, ball in found.items() if not name.startswith("g_")):
+        if not all(ball > 0 for name, ball in found.items() if name not in windows.SIGNED):
             return None
     return {name: float(ball) for name, ball in found.items()}
 
@@ -247,23 +254,32 @@ def barriers(d: int, u: float) -> dict[str, str]:
     at_zero, slope = (a - a**2) / 2, 2 - 2 / u
     at_end = 2 * (a - a**2) / (slope + math.sqrt(max(slope**2 - 4 * (a - a**2) / u**2, 0.0)))
     start = arb(decimal(u))
-    reached = float(start * (start * (1 - windows.bessel_ratio(arb(d), start)) - a))
+    reached = float(start * (start * (1 - bessel_ratio(arb(d), start)) - a))
     edges, margin = (at_zero, at_end, reached), MARGIN * max(1.0, abs(at_zero))
     return {"u": decimal(u), "g_low": decimal(min(edges) - margin), "g_high": decimal(max(edges) + margin)}
 
 
 def limits(law: str, d: int) -> Limits:
     """What the constants tend to."""
-    given = windows.start(law, d)
-    about = windows.LAWS[windows.family(law)][1]
+    given = laws.start(law, d)
+    about = laws.LAWS[laws.family(law)].about
     known = given | ({name: ball for name, (_, ball) in about(given)[0].items()} if about else {})
     a, beta, at = float(given["a"]), float(given["beta"]), float(windows.limit(known)[0]["limit_high"][1])
-    C = 2**-a / float(windows.moment_limit(given["d"]))
+    C = 2**-a / float(moment_limit(given["d"]))
     b = at ** (a + beta) * a * C / beta
-    if about is None:
-        even = given["kinked"] * windows.second_weight(given["d"]) * windows.slope(given["d"], 2) ** 2
-        return Limits(C, a**2 * float(given["linear"] / d + even), at, C * at**a + b * at**-beta)
-    return Limits(C, b, at, C * at**a + b * at**-beta)
+    far, least = (
+        (b, beta)
+        if about
+        else (
+            a**2
+            * float(
+                given["linear"] / d
+                + given["kinked"] * kink.second_weight(given["d"]) * harmonics.slope(given["d"], 2) ** 2
+            ),
+            2.0,
+        )
+    )
+    return Limits(C, far, least, at, C * at**a + b * at**-beta)
 
 
 def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: float) -> float:

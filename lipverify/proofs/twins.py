@@ -9,9 +9,12 @@ from typing import Any
 from flint import ctx
 
 from lipverify.proofs import checker
+from lipverify.proofs.checker import laws
 from lipverify.proofs.checker.chain import BITS
 
 SHARE = 0.01
+FARTHER = 0.05
+"""W_least of a law whose bias falls more slowly than 1/w: there its own lemma alone keeps it from being less."""
 CHOSEN = {
     "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
     "F": -1, "slope": -1, "C": -1, "stop": -1,
@@ -23,7 +26,7 @@ def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each false statement: what is false about it, and the proof that states it.
 
     Bounds move by one per cent of their size (those that may be 0 by 0.01 at least), ranges by one per
-    cent; the range of `tilt` begins at w = 1.
+    cent (W_least of a law that jumps by five); the range of `tilt` begins at w = 1.
     """
     signed = checker.KINDS[proof["theorem"]].signed
     with ctx.workprec(BITS):
@@ -36,7 +39,8 @@ def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         for name, way in ways.items():
             value = float(constants[name])
             size = max(abs(value), 1.0) if name in signed else abs(value)
-            yield f"{where}: {name}", changed(proof, i, name, f"{value + way * SHARE * size:.15g}")
+            share = FARTHER if name == "W_least" and laws.beta(proof["law"]) < 1 else SHARE
+            yield f"{where}: {name}", changed(proof, i, name, f"{value + way * share * size:.15g}")
         if "u" in constants:
             yield f"{where}: u", changed(proof, i, "u", "1")
 

@@ -12,7 +12,7 @@ from typing import Any
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import windows
+from lipverify.proofs.checker import laws, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import Reach, extended, find, powers
@@ -22,7 +22,7 @@ WINDOW = 1e4
 SHARE_OF_N = 1e27
 """or where Lambda is this, which leaves three decades up to the longest context of a `Problem`, if that is enough."""
 L_OVER_SIGMA = 10.0
-"""By default it covers every L <= 10 sigma, unless"""
+"""By default it covers every L <= 10 sigma, or where f jumps, L <= sigma, unless"""
 FEWEST = 10.0
 """least_tokens would come out below this."""
 
@@ -31,11 +31,11 @@ FEWEST = 10.0
 class Theorem(LawProof):
     r"""For every n, L, sigma that it covers: low W < w* < high W, and the loss at w* between two numbers.
 
-    It covers Lambda >= least_lambda and n >= least_tokens W^{(d-1)/2 + beta - 1}. A fixed number of tokens in a
+    It covers Lambda >= least_lambda and n >= least_tokens W^{(d-1)/2 + max(beta, 1) - 1}. A fixed number of tokens in a
     window, n >= K w^{(d-1)/2}, is not enough: the f(x_i) in one window differ by about L^2 / w, which acts as label
     noise of that variance, and without many more tokens than w^{beta-1} it outweighs the bias however small sigma is.
-    At fixed L / sigma all long contexts are covered: n = Lambda sigma^2 / L^2, so n / W^{(d-1)/2 + beta - 1} = W
-    sigma^2 / L^2.
+    At fixed L / sigma all long contexts are covered: n = Lambda sigma^2 / L^2, so n / W^{(d-1)/2 + max(beta, 1) - 1} =
+    W^{min(beta, 1)} sigma^2 / L^2.
     """
 
     @property
@@ -60,13 +60,13 @@ class Theorem(LawProof):
 
     @property
     def least_tokens(self) -> float:
-        """K in n >= K W^{(d-1)/2 + beta - 1}: tokens in a window of width W^{-1/2}, over W^{beta-1}."""
+        """K in n >= K W^{(d-1)/2 + max(beta, 1) - 1}: tokens in a window of width W^{-1/2}, over W^{beta-1} if > 1."""
         return self.constants["K"]
 
     @property
     def tokens_power(self) -> float:
-        """(d-1)/2 + beta - 1."""
-        return self.noise_power + self.beta - 1
+        """(d-1)/2 + max(beta, 1) - 1."""
+        return self.noise_power + max(self.beta, 1.0) - 1
 
     @property
     def loss(self) -> tuple[float, float]:
@@ -156,7 +156,7 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     >>> round(low, 3), round(high, 3)
     (1.674, 1.857)
     """
-    if windows.own_constant(theorem.law):
+    if laws.own_constant(theorem.law):
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
     return Transfer(extended(theorem.data, "transfer", windows.transfer, {"rho": f"{rho:.12g}"}))
@@ -169,14 +169,15 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
     ----------
     law
         Affine, ReLU or Quadratic: the theorem holds for every L, whatever that of the law; Cosine, for its own L; or
-        `Zonal(spectrum=...)`, where L is a factor of f.
+        Matern, RBF, `Zonal(spectrum=...)`, links and kernels that say what they are, where L is a factor of f.
     d
         The ambient dimension, >= 2.
     least_lambda
-        The least Lambda = n L^2 / sigma^2; by default W = Lambda^e >= 10^4, or Lambda >= 10^27 if that comes first;
-        where nothing can be proved from there, ten times that W, then 10^4 and 10^5.
+        The least Lambda = n L^2 / sigma^2; by default W = Lambda^e >= 10^4 (10^8 where f jumps), or Lambda >= 10^27
+        if that comes first; where nothing can be proved from there, ten times that, then 10^4 to 10^6 (10^8 to 10^10).
     least_tokens
-        K in n >= K W^{(d-1)/2 + beta - 1}; by default W_least / 100, which covers every L <= 10 sigma, and 10 at least.
+        K in n >= K W^{(d-1)/2 + max(beta, 1) - 1}; by default W_least / 100, which covers every L <= 10 sigma, and 10
+        at least; where f jumps W_least^{1/2}, which covers L <= sigma.
 
     Returns
     -------
@@ -200,19 +201,20 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
     []
     """
     law_name, d = named(law), whole("d", d, 2, "the ambient dimension,")
-    power = 1 / powers(law_name, d).exponent
+    power, slowest = 1 / powers(law_name, d).exponent, min(powers(law_name, d).beta, 1.0)
     if least_lambda is not None:
         starts = [number("least_lambda", least_lambda, "the least Lambda,", least=1) ** (1 / power)]
     else:
-        first = min(WINDOW, float(f"{SHARE_OF_N ** (1 / power):.2g}"))
-        starts = sorted({first, 10 * first, WINDOW, 10 * WINDOW})
-    return Theorem(_first_found(law_name, d, [Reach(W, _tokens(W, least_tokens)) for W in starts]))
+        usual = WINDOW ** (1 / slowest)
+        first = min(usual, float(f"{SHARE_OF_N ** (1 / power):.2g}"))
+        starts = sorted({first, *(usual * 10**j for j in range(3)), 10 * first})
+    return Theorem(_first_found(law_name, d, [Reach(W, _tokens(W, slowest, least_tokens)) for W in starts]))
 
 
-def _tokens(W: float, least_tokens: float | None) -> float:
-    """K, as given or by default."""
+def _tokens(W: float, slowest: float, least_tokens: float | None) -> float:
+    """K, as given or by default; slowest is min(beta, 1)."""
     if least_tokens is None:
-        return max(W / L_OVER_SIGMA**2, FEWEST)
+        return max(W**slowest / (L_OVER_SIGMA**2 if slowest == 1 else 1), FEWEST)
     return number("least_tokens", least_tokens, "K", above=0)
 
 

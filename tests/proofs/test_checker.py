@@ -141,7 +141,7 @@ def test_a_proof_file_is_read_back(tmp_path: Path) -> None:
         *(("zonal", f"zonal{text}") for text in ("", ":1", ":0,-1", ":0,nan", ":0,inf")),
         *(("powers", f"powers{text}") for text in ("", ":1", ":0,-1", ":0,0", ":0,inf")),
         *(("link", f"link{text}") for text in ("", ":1", ":0,0", ":0,nan", ":0,1,2,1.01")),
-        *(("rbf", f"rbf{text}") for text in ("", ":0", ":-1", ":1,1", ":0.99")),
+        *(("rbf", f"rbf{text}") for text in ("", ":0", ":-1", ":1,2", ":1,1,1", ":0.99")),
         *(("kinked", f"kinked{text}") for text in ("", ":1", ":1,0", ":1,1,1", ":0.55,0.46")),
         ("zonal", "affine:0,1"),
         ("relu", "relu:1"),

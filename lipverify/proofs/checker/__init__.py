@@ -3,7 +3,13 @@
     python lipverify/proofs/checker FILE ...
 
 chain            what a proof is, and what is missing in one; read it first, then the kind of proof that you doubt
-windows          the optimal window, noise and bias for every n beyond explicit numbers
+windows          the optimal window for every n beyond explicit numbers, from noise and bias between explicit functions
+tokens           for windows: attention over many tokens, the noise
+harmonics        for windows: the bias of smooth laws
+kink             for windows: the bias of ReLU
+variogram        for windows: the bias of any law whose variogram lies between two sums of powers
+roughness        for variogram: Matern fields, kinks and jumps between their powers
+laws             for windows: which law needs which
 transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w or all matrices of a form
 contexts         for optima: attention at one w, as balls

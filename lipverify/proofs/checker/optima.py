@@ -38,7 +38,7 @@ from flint import arb, arb_poly, ctx, fmpq
 
 from .chain import Ball, Bounds, Conditions, Kind, Known, Proof, Rule, least, most
 from .contexts import STRIP, averages
-from .windows import harmonics, wave
+from .harmonics import harmonics, wave
 
 SPARE_BITS = 200
 """Of precision, and 6 more for each Chebyshev point of a polynomial."""
