@@ -99,9 +99,7 @@ def at_rarest(
     return (*max(map(tuple, each)), "")
 
 
-def price(
-    noise: str, layers: int, contexts: int, seed: int, families: tuple[str, str]
-) -> tuple[float, float, str]:
+def price(noise: str, layers: int, contexts: int, seed: int, families: tuple[str, str]) -> tuple[float, float, str]:
     """The mean loss of the second of two families over that of the first.
 
     Trainings are in pairs of one seed, on the same fresh contexts.
