@@ -84,7 +84,7 @@ FIELD = (
 )
 RAY: dict[str, Any] = {"ray": (1e6, 1e18, 8), "scale": r"\Lambda"}
 ORDERS = per_profile(((2, 0.25), (2, 0.5)), ((2, 0.25), (2, 0.5), (2, 0.75), (3, 0.25), (3, 0.5), (5, 0.5), (5, 0.75)))
-FIELDS: dict[str, Any] = {"kind": "field", ("d", "s"): ORDERS}
+FIELDS: dict[Any, Any] = {"kind": "field", ("d", "s"): ORDERS}
 RATES: dict[str, Any] = {
     "source": REBUTTAL,
     "kind": "derived",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify import claims, covariates, laws, linear_transformer, loss, optimum, problem, scaling
+    from lipverify import attention, claims, covariates, laws, linear_transformer, loss, optimum, problem, scaling
     from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
     from lipverify.loss import LossTerms, loss_terms
     from lipverify.loss.asymptotic import Leading, leading
@@ -51,6 +51,7 @@ __all__ = [
     "Trajectory",
     "Zonal",
     "__version__",
+    "attention",
     "claims",
     "covariates",
     "growth",
@@ -93,5 +94,15 @@ __getattr__, __dir__ = lazy(
         "pretrain": "optimum",
         "sensitivity": "optimum",
     },
-    modules=["claims", "covariates", "laws", "linear_transformer", "loss", "optimum", "problem", "scaling"],
+    modules=[
+        "attention",
+        "claims",
+        "covariates",
+        "laws",
+        "linear_transformer",
+        "loss",
+        "optimum",
+        "problem",
+        "scaling",
+    ],
 )

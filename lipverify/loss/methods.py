@@ -16,6 +16,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.remembered import forgetting
 from lipverify.foundation.validation import chosen, numbers
+from lipverify.loss.kernels import kernel_for
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
@@ -52,8 +53,8 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         "asymptotic": the leading terms, derived by SymPy, with the range where they hold.
         "certified": balls that are proved to contain the values, with 20 digits.
     **options
-        For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`; and `M`, see
-        `lipverify.problem.whitening`.
+        For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`; `M`, see
+        `lipverify.problem.whitening`; and `attention`, a kernel of `lipverify.attention`.
         For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
         For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
         `lipverify.loss.montecarlo.montecarlo_terms`.
@@ -77,12 +78,16 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     """
     values = numbers("w", w, "w", least=0)
     require_problem(problem)
-    if chosen("method", method, METHODS) == "exact" and not (problem.isotropic and options.get("M") is None):
+    chosen("method", method, METHODS)
+    kernel = method == "exact" and options.get("attention", "softmax") != "softmax"
+    if kernel:
+        kernel_for(options["attention"], problem, values, options.pop("M", None))
+    elif method == "exact" and not (problem.isotropic and options.get("M") is None):
         if isinstance(problem.covariates, Sphere) and options.get("M") is None:
             require_isotropic(problem, "method='exact'")
         return _whitened(problem, values, options)
     other = _INSTEAD.get()
-    if other is not None and method == "exact" and options.get("route") is None:
+    if other is not None and method == "exact" and not kernel and options.get("route") is None:
         other.used += 1
         method, options = other.method, dict(other.options)
     if method != "montecarlo":

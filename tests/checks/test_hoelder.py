@@ -1,4 +1,4 @@
-"""One step from the derived window, against the search over all windows; and bias beyond all windows, in closed forms."""
+"""One step from the derived window, against the search over all; and bias beyond all windows, in closed forms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_step_is_not_hidden() -> None:
 
 
 def test_the_nearest_token_on_the_circle() -> None:
-    """d = 2: theta / pi is uniform on [0, 1], and E 2 (L^2/3)(1 - cos theta_min) / 2 is an integral of (1 - u)^(n-1) n."""
+    """d = 2: theta / pi is uniform on [0, 1], and E (L^2/3)(1 - cos theta_min) an integral with (1 - u)^(n-1) n."""
     n = 7
     with mpmath.workdps(20):
         known = mpmath.quad(lambda u: n * (1 - u) ** (n - 1) * (1 - mpmath.cos(mpmath.pi * u)) / 3, [0, 1])

@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 import lipverify
-from lipverify import covariates, laws, optimum, properties, strategies
+from lipverify import attention, covariates, laws, optimum, properties, strategies
 from lipverify.claims.registry import all_claims
 from tests import ROOT
 
@@ -32,6 +32,7 @@ PUBLIC = {
     - {"__version__"},
     "lipverify.optimum": set(optimum.__all__) - set(lipverify.__all__),
     "lipverify.laws": set(laws.__all__),
+    "lipverify.attention": set(attention.__all__),
     "lipverify.covariates": set(covariates.__all__),
     "lipverify.strategies": set(strategies.__all__),
     "lipverify.properties": set(properties.__all__),

@@ -12,14 +12,16 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
+from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.ridge import ridge_terms
 from lipverify.loss.exact.ridge.laws import has_averages
 from lipverify.loss.exact.ridge.variogram import meetings_of
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
+from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw
@@ -46,20 +48,29 @@ ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
 __all__ = ["ROUTES", "exact_terms", "ridge_terms", "zonal_terms"]
 
 
-def exact_terms(problem: Problem, w: Floats, *, route: str | None = None) -> LossTerms:
+def exact_terms(
+    problem: Problem, w: Floats, *, route: str | None = None, attention: str | Kernel = "softmax"
+) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
     `route` is "ridge" or "zonal". By default the zonal route serves laws given by their spectrum, and links of one's
     own with kinks at small windows, where it is quicker; the ridge route the others. Where one is blunt or does not
-    reach, the other is tried, and the better value stands: `reason` of the result says why.
+    reach, the other is tried, and the better value stands: `reason` of the result says why. `attention` is "softmax",
+    or a kernel of `lipverify.attention` on linear tasks, which has one route of its own.
 
     Raises
     ------
     InvalidInput
-        If there is no such route.
+        If there is no such route, or the kernel is not for this problem.
     OutOfReach
         If the route cannot reach an error that means something, or w is beyond `LARGEST`.
     """
+    if attention != "softmax":
+        if route is not None:
+            raise InvalidInput(
+                f"route = {route!r} with attention = {attention!r}: kernels have one route; leave it out."
+            )
+        return kernel_terms(problem, w, attention)
     if np.any(w > LARGEST):
         raise OutOfReach(f"w = {w.max():g}: at most {LARGEST:g}, for 2 w must be a double; use method='montecarlo'.")
     terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)

@@ -23,12 +23,14 @@ from lipverify.foundation.means.samples import NormalTally
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
 from lipverify.loss.attention import attention_for
+from lipverify.loss.kernels import Kernel, kernel_for
 from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, until
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
 from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
 from lipverify.loss.montecarlo.full import Full
 from lipverify.loss.montecarlo.fused import Fused, has_kernel
+from lipverify.loss.montecarlo.kernel import KernelAttention
 from lipverify.loss.montecarlo.linear import LinearAttention
 from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import grid_of
@@ -38,7 +40,7 @@ from lipverify.problem.composed import Transformed
 from lipverify.problem.fields import variation_of
 from lipverify.problem.law import RidgeLaw
 
-Samples = Reduced | Elliptic | Full | Fields | LinearAttention
+Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
 
 SAMPLINGS = ("reduced", "full")
 ATTENTIONS = ("softmax", "linear")
@@ -61,7 +63,7 @@ def montecarlo_terms(
     w: Floats,
     *,
     M: Any = None,
-    attention: str = "softmax",
+    attention: str | Kernel = "softmax",
     sampling: str | None = None,
     contexts: int | None = None,
     rtol: float | None = None,
@@ -86,7 +88,8 @@ def montecarlo_terms(
     M
         A d x d matrix: scores are w x_i^T M x. The identity by default.
     attention
-        "softmax", or "linear": predictions (1/n) sum_i y_i w x_i^T M x.
+        "softmax", "linear" (predictions (1/n) sum_i y_i w x_i^T M x) or a kernel of `lipverify.attention`, for tokens
+        on the sphere and M the identity.
     sampling
         "reduced" (two numbers a token; ridge laws and those made of them by a linear map, on the sphere, on an
         ellipsoid or for normal covariates, with any M) or "full" (whole contexts in R^d). By default the first where
@@ -182,7 +185,7 @@ def sampler(
     problem: Problem,
     w: Floats,
     M: Floats | None = None,
-    attention: str = "softmax",
+    attention: str | Kernel = "softmax",
     sampling: str = "full",
     seed: int = 0,
     stream: str = "",
@@ -193,6 +196,9 @@ def sampler(
     if M is not None and np.any(M):  # the size of M is the window's, so that neither is beyond reason alone
         size = float(np.linalg.norm(M, 2))
         M, w = M / size, size * w
+    if isinstance(attention, Kernel):
+        kernel_for(attention, problem, w, M)
+        return KernelAttention(problem, w, None, seed, stream, backend, kernel=attention)
     if attention == "linear":
         return LinearAttention(problem, w, M, seed, stream, backend)
     if sampling == "reduced":
@@ -206,10 +212,11 @@ def sampler(
     return Full(problem, w, M, seed, stream, backend)
 
 
-def _sampling(problem: Problem, M: Floats | None, attention: str, sampling: str | None) -> str:
+def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampling: str | None) -> str:
     """The kind of sampling that was asked for, or the cheaper one that applies."""
-    chosen("attention", attention, ATTENTIONS)
-    attention_for(attention, problem.law)
+    if not isinstance(attention, Kernel):
+        chosen("attention", attention, ATTENTIONS)
+        attention_for(attention, problem.law)
     ridge = isinstance(problem.law, RidgeLaw | Transformed)
     reducible = ridge and problem.covariates.stretch(problem.d) is not None and attention == "softmax"
     if sampling is None:

@@ -1,0 +1,130 @@
+r"""Exact terms of attention with any kernel K on linear tasks, f(x) = l <q, x>, for any number of tokens.
+
+With S = sum_i K_i and 1/S^2 = int_0^inf lambda e^{-lambda S} d lambda, means over n independent tokens are integrals
+over one: phi = E e^{-lambda K} and, for a function g of h = 1 - <x_i, x>,
+
+    E sum_i a_i^2 g_i    = n int lambda E[K^2 g e^{-lambda K}] phi^{n-1},
+    E (sum_i a_i h_i)^2  = that of g = h^2, and n (n-1) int lambda (E[K h e^{-lambda K}])^2 phi^{n-2}.
+
+Directions of the tokens across x are independent and add E sum_i a_i^2 h_i (2 - h_i); an empty window, of probability
+phi(inf)^n, misses all of x:
+
+    N = sigma^2 E sum_i a_i^2,    B = (v / d) (E (sum_i a_i h_i)^2 + E sum_i a_i^2 h_i (2 - h_i) + P(no token)).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import betaln
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.kernels import Kernel, kernel_for
+from lipverify.loss.terms import LossTerms
+from lipverify.problem import Problem
+from lipverify.problem.laws import Affine, Linear
+
+ORDERS, STEPS = (20, 14), (0.08, 0.1)
+"""Points of a panel in h, and the step in log lambda, of the rule and of the one that tells its error."""
+SMALL, LATE, LONGEST = 22.0, 45.0, 300.0
+"""The integral over log lambda begins at -log n - SMALL and goes LATE beyond what 1 / K reaches, up to LONGEST."""
+SAFE = 4.0
+FAR = 128.0
+"""Up to this u panels are one wide, the scale on which e^{-lambda K} steps from 0 to 1 if K is exponential."""
+ROUNDING, TINY = 1e-12, 1e-300
+BLUNT = 1e-3
+
+
+def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:
+    """Both terms at every window.
+
+    Raises
+    ------
+    InvalidInput
+        If the kernel is not for this problem, see `kernel_for`.
+    OutOfReach
+        If the law is not linear, or the windows hold so few tokens that the error would be BLUNT of a term.
+    """
+    kernel = kernel_for(attention, problem, w)
+    if not isinstance(problem.law, Affine | Linear):
+        raise OutOfReach(
+            f"law = {problem.law!r} with attention = {attention!r}: exact terms are for Affine and Linear; use "
+            "method='montecarlo'."
+        )
+    means = np.array([_with_error(kernel, problem.d, float(problem.n), float(each)) for each in np.ravel(w)])
+    units = np.array([problem.sigma**2, problem.law.amplitude_variance / problem.d])
+    values, errors = (
+        np.reshape(each * units, (*np.shape(w), 2)) for each in np.moveaxis(means.reshape(-1, 2, 2), 1, 0)
+    )
+    return LossTerms(
+        problem=problem,
+        method="exact",
+        w=w,
+        noise=values[..., 0],
+        bias=values[..., 1],
+        noise_error=errors[..., 0],
+        bias_error=errors[..., 1],
+    )
+
+
+def _with_error(kernel: Kernel, d: int, n: float, w: float) -> tuple[Floats, Floats]:
+    """E sum a^2 and E |sum_i a_i x_i - x|^2, and their errors: a coarser rule, and what lies beyond the last lambda."""
+    (value, rest), (coarse, _) = (_means(kernel, d, n, w, *rule) for rule in zip(ORDERS, STEPS, strict=True))
+    error = SAFE * np.abs(value - coarse) + ROUNDING * value + rest
+    if not np.all(error <= BLUNT * value):
+        raise OutOfReach(
+            f"attention = {kernel!r}, w = {w:g}, n = {n:g}: weights differ by so much that the rule leaves an "
+            f"error of {np.max(error / value):.0e} of a term; use a smaller w, or method='montecarlo'."
+        )
+    return value, error
+
+
+def _means(kernel: Kernel, d: int, n: float, w: float, order: int, step: float) -> tuple[Floats, Floats]:
+    """Both by one rule, and bounds on the rest of their integrals.
+
+    What lies beyond lambda is at most E (1 + lambda S) e^{-lambda S} <= 1.3 E e^{-lambda S / 2} of the noise, over
+    contexts with a token in the window, and (sum_i a_i h_i)^2 + sum_i a_i^2 h_i (2 - h_i) <= 5.
+    """
+    h, mass = tokens(kernel, d, w, order)
+    K = kernel.weight(w * h, w)
+    K = K / np.max(K)
+    reached = min(1.0, float(np.sum(mass))) if 2 * w > kernel.support else 1.0
+    end = LATE if math.isfinite(kernel.support) else min(LONGEST, 5 - math.log(max(np.min(K), TINY)))
+    u = np.exp(np.arange(-math.log(n) - SMALL, end, step))[:, None]
+    tilted = np.exp(-u * K) * mass
+    hit = -np.expm1(-u * K) @ mass
+    phi = np.sum(tilted, axis=1) + (1 - reached)
+    log_phi = np.where(hit < 0.5, np.log1p(-np.minimum(hit, 0.5)), np.log(np.maximum(phi, TINY)))
+    one, two = (n * u[:, 0] ** 2 * np.exp((n - left) * log_phi) for left in (1, 2))
+    squares = tilted * K**2
+    noise, beside = (step * one @ (squares @ g) for g in (np.ones_like(h), h**2 + h * (2 - h)))
+    pairs = step * (n - 1) * two @ ((tilted * K) @ h) ** 2
+    empty, left = (_none(share, n) for share in (reached, reached - float(np.exp(-u[-1] * K / 2) @ mass)))
+    return np.array([noise, beside + pairs + empty]), 1.3 * (left - empty) * np.array([1.0, 5.0])
+
+
+def _none(reached: float, n: float) -> float:
+    """The probability that none of n tokens is reached."""
+    return math.exp(n * math.log1p(-reached)) if reached < 1 else 0.0
+
+
+def tokens(kernel: Kernel, d: int, w: float, order: int) -> tuple[Floats, Floats]:
+    """Nodes h = 1 - <x_i, x> where K > 0, and their shares of the sphere: Gauss and Legendre on panels.
+
+    Panels in the angle, where the density is sin^{d-2}: they double from u = 1/64 on, are one wide in u from 1 to
+    `FAR`, and halve towards where K ends.
+    """
+    if math.isfinite(kernel.support):
+        edges = np.array([kernel.support * (1 - 2.0**-k) for k in range(50)] + [kernel.support])
+    else:
+        edges = np.concatenate([[0.0], 2.0 ** np.arange(-6, 1), np.arange(2.0, FAR), FAR * 1.25 ** np.arange(200)])
+    top = min(2.0, kernel.support / w) if w > 0 else 2.0
+    h = np.append(edges[edges < w * top] / w, top) if w > 0 else np.array([0.0, top])
+    places = 2 * np.arcsin(np.sqrt(np.unique(np.append(h, min(1.0, top))) / 2))
+    s, weight = np.polynomial.legendre.leggauss(order)
+    half = np.diff(places)[:, None] / 2
+    angle, measure = (places[:-1, None] + half * (1 + s)).ravel(), (half * weight).ravel()
+    return 2 * np.sin(angle / 2) ** 2, measure * np.sin(angle) ** (d - 2) / math.exp(betaln(0.5, (d - 1) / 2))
