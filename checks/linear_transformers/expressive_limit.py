@@ -136,6 +136,7 @@ claim(
         over={"d": (*DIMENSIONS, 1000)},
         method="symbolic",
     ),
+    proves="lt.expressive-limit/length",
     source=THEOREM,
     kind="derived",
     expected="supported",

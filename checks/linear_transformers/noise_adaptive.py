@@ -282,6 +282,7 @@ claim(
         over={"d": (1, 2, 5), "level": (1, 2), "n": 10**6},
         method="certified",
     ),
+    proves="lt.noise-adaptive/limit/{order}",
     source=THEOREM,
     kind="derived",
     expected="supported",

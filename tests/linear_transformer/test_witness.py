@@ -13,6 +13,7 @@ import pytest
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import has_compiler
+from lipverify.foundation.witnesses import machine_here
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import NOISES
 from lipverify.linear_transformer.regression import rare
@@ -23,7 +24,6 @@ from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan, Stage
 from lipverify.linear_transformer.training.witness import (
     Witness,
-    machine_here,
     models_folder,
     name_of,
     read_witness,
