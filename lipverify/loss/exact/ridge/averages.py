@@ -104,11 +104,14 @@ class Averages:
         nodes, first = self.nodes, self.anchors
         powers = self._anchor_powers[_lowest_power(k) :][: self.terms] * nodes.weight[:first]
         weight = kernel(k, nodes.y[first:]) * nodes.weight[first:]
-        results = []
+        at_anchors, direct = [], []
         for h in hs:
-            series = self.expand(k, np.einsum("jwi,wi->jw", powers, h[:first]))
-            results.append(self.gather(series, np.einsum("pi,pi->p", weight, h[first:])))
-        return np.stack(results)
+            at_anchors.append(h[:first].copy())
+            direct.append(np.einsum("pi,pi->p", weight, h[first:]))
+        # (w, j, node) times (w, node, h), of one window after the other
+        moments = np.swapaxes(powers, 0, 1) @ np.stack(at_anchors, axis=-1)
+        series = self.expand(k, np.swapaxes(moments, 0, 1))
+        return np.stack([self.gather(*each) for each in zip(series.T, direct, strict=True)])
 
     def log_phi(self) -> Floats:
         """log phi(u) = log E psi_0(u - S), from whichever of phi and 1 - phi is the narrower average."""
