@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json as json_module
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
+from lipverify.claims.claim import CellPlan, Claim
+from lipverify.claims.profile import profile_named
+from lipverify.claims.proved import found_anew
 from lipverify.claims.registry import select_claims
+from lipverify.cli.laws import law_at
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.problem.law import Law
 from lipverify.problem.laws import law_named
 from lipverify.proofs import Proof, prove_window
 
-PROVABLE = (
+WINDOWS = (
     "softmax.noise-rate",
     "softmax.bias-",
     "softmax.window-printed",
@@ -25,53 +34,119 @@ PROVABLE = (
     "softmax.window-theorem",
     "softmax.generalization-",
 )
-"""The statements that follow from a window theorem and its envelopes."""
+"""The statements that follow from a window theorem and its envelopes, in any dimension."""
+WITHOUT_FILE = ("softmax.window-directions/any-amplitude", "lt.gd-plus-plus")
+"""Proved in exact algebra, or by balls of their own."""
 NAMED = ("affine", "quadratic", "relu", "cosine")
+USUAL = (2, 3, 5)
+Found = Callable[[], Mapping[str, Proof]]
 
 
-def prove_claims(
-    ids: Sequence[str],
-    dimensions: Sequence[int],
-    least_lambda: float | None,
-    least_tokens: float | None,
-    out: Path | None,
-    json: bool,
-) -> int:
-    """Prove the window theorem of each law that the claims speak of."""
-    proved, console = [], Console(highlight=False)
-    beyond = 0
-    for law in laws_of(ids):
-        for d in dimensions:
-            begun = time.perf_counter()
-            try:
-                theorem = prove_window(law_named(law), d, least_lambda=least_lambda, least_tokens=least_tokens)
-            except OutOfReach as error:
-                print(error, file=sys.stderr)
-                beyond += 1
-                continue
-            proved.append(theorem)
-            if not json:
-                show(console, theorem, time.perf_counter() - begun)
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be proved: the claims or the law, where, and from where on."""
+
+    ids: Sequence[str]
+    law: str | None
+    d: Sequence[int] | None
+    least_lambda: float | None
+    least_tokens: float | None
+
+
+def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
+    """Prove the theorems behind claims, or the window theorem of a law; without either, list what can be proved."""
+    if not wanted.ids and wanted.law is None:
+        return list_provable(json)
+    proved, console, beyond = [], Console(highlight=False), 0
+    for name, find in theorems(wanted):
+        begun = time.perf_counter()
+        try:
+            proofs = find()
+        except OutOfReach as error:
+            print(error, file=sys.stderr)
+            beyond += 1
+            continue
+        for stem, proof in ((f"{name}{stem}", each) for stem, each in proofs.items()):
+            proved.append(proof)
             if out is not None:
                 out.mkdir(parents=True, exist_ok=True)
-                theorem.save(out / f"{law}-{d}.json")
+                proof.save(out / f"{stem}.json")
+            if not json:
+                show(console, proof, (time.perf_counter() - begun) / len(proofs))
     if json:
-        json_module.dump([theorem.data for theorem in proved], sys.stdout)
+        json_module.dump([proof.data for proof in proved], sys.stdout)
         sys.stdout.write("\n")
     return 1 if beyond else 0
 
 
-def laws_of(ids: Sequence[str]) -> list[str]:
-    """The laws that the claims name; affine and ReLU where they are about the noise, which is the same for all."""
-    claims = select_claims(ids)
-    other = [claim.id for claim in claims if not claim.id.startswith(PROVABLE)]
-    if other:
-        raise InvalidInput(
-            f"{other[0]}: no theorem with constants is known for it; those that follow from one begin with "
-            f"{', '.join(PROVABLE)}."
-        )
-    found = {law for claim in claims for law in NAMED if law in claim.id.split("/")}
-    return sorted(found or {"affine", "relu"})
+def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
+    """Each theorem that is wanted: the beginning of its file's name, and what finds it, by the rest of that name."""
+    claims = select_claims(wanted.ids, profile_named("full" if wanted.d else "quick")) if wanted.ids else ()
+    other = [claim for claim in claims if not claim.id.startswith(WINDOWS)]
+    plans = [plan for claim in other for plan in provable(claim)]
+    missing = [claim.id for claim in other if not any(provable(claim))]
+    if missing and not plans and len(other) == len(claims):
+        raise InvalidInput(f"{missing[0]}: no proof file is known for it; `lipverify prove` lists those that have one.")
+    laws = [(law, law_named(law)) for law in laws_of(claims)] if len(other) < len(claims) else []
+    if wanted.law is not None:
+        laws.append((re.sub(r"\W+", "-", wanted.law.removesuffix(".py")).strip("-"), law_at(wanted.law, 1.0)))
+    for name, law in laws:
+        for d in wanted.d or USUAL:
+            yield f"{name}-{d}", partial(window, law, d, wanted.least_lambda, wanted.least_tokens)
+    seen: set[str] = set()
+    for plan in plans:
+        if wanted.d is None or plan.where.get("d", wanted.d[0]) in wanted.d:
+            yield "", partial(behind, plan, seen)
+
+
+def window(law: Law, d: int, least_lambda: float | None, least_tokens: float | None) -> dict[str, Proof]:
+    """A window theorem."""
+    return {"": prove_window(law, d, least_lambda=least_lambda, least_tokens=least_tokens)}
+
+
+def provable(claim: Claim) -> list[CellPlan]:
+    """The cells of a claim that are proved by balls or rest on a proof by its name: those that have a proof file."""
+    if claim.id.startswith(WITHOUT_FILE):
+        return []
+    named = claim.id.endswith("/proved")
+    return [plan for plan in claim.cells if plan.grade == "proved" and (named or plan.method == "certified")]
+
+
+def behind(plan: CellPlan, seen: set[str]) -> dict[str, Proof]:
+    """The proofs that a cell asks for when it is measured, found anew; those that others asked for before left out."""
+    with found_anew() as proofs:
+        results: dict[str, Any] = {}
+        for each in plan.measurement.with_needs():
+            results[each.address] = each.run(*(results[need.address] for need in each.needs))
+    fresh = {name: proof for name, proof in proofs.items() if name not in seen}
+    seen |= set(fresh)
+    return fresh
+
+
+def laws_of(claims: Sequence[Claim]) -> list[str]:
+    """The laws that claims on windows name; affine and ReLU where they are about the noise, the same for all."""
+    about = [claim.id.split("/") for claim in claims if claim.id.startswith(WINDOWS)]
+    return sorted({law for words in about for law in NAMED if law in words} or {"affine", "relu"})
+
+
+def list_provable(json: bool) -> int:
+    """What can be proved: statements on windows in any dimension, and claims that rest on a proof."""
+    claims = select_claims(())
+    rows = {claim.id.partition("/")[0]: "every d" for claim in claims if claim.id.startswith(WINDOWS)}
+    for claim in claims:
+        plans = [] if claim.id.startswith(WINDOWS) else provable(claim)
+        if plans:
+            rows[claim.id] = " ".join(
+                f"d={d}" for d in sorted({int(str(p.where["d"])) for p in plans if "d" in p.where})
+            )
+    if json:
+        json_module.dump(rows, sys.stdout)
+        sys.stdout.write("\n")
+        return 0
+    for name, where in rows.items():
+        print(f"{name}  {where}".rstrip())
+    print("lipverify prove --law LAW: the window theorem of a law by its name, written out, or my.py:NAME  every d")
+    return 0
 
 
 def show(console: Console, proof: Proof, seconds: float) -> None:

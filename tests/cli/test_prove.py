@@ -11,9 +11,11 @@ import pytest
 
 from lipverify.claims.proved import FOLDER, proved_rates, proved_window
 from lipverify.cli.app import app
+from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.proofs import Theorem, checker, load
 
+SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
 
 
@@ -48,6 +50,70 @@ def test_what_cannot_be_proved_is_said(capsys: pytest.CaptureFixture[str]) -> No
     arguments = ("prove", "softmax.window-derived/relu", "--d", "3", "--least-lambda", "100", "--json")
     assert run(*arguments) == 1
     assert "larger least_lambda" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("id", "files"),
+    [
+        ("softmax.tradeoff/relu/noise", {f"tradeoff-relu-{d}" for d in (2, 3, 5)}),
+        ("softmax.tradeoff/affine/bias/every-window", {f"rising-affine-{d}-3" for d in (2, 3, 5)}),
+        ("softmax.covariance-inversion", {"covariance-space"}),
+        ("lowrank.boundary", {"lowrank-radius"}),
+        ("lt.second-order", {"lt-layers"}),
+        ("lt.expressive-limit", {"lt-cosine"}),
+        ("lt.noise-adaptive/rate/yx-yy", {f"lt-ridge-{d}-{level}-yx" for d in (1, 2, 5) for level in (1, 2)}),
+        pytest.param("softmax.values-ignore-covariates/relu/c/offset", {"scale-relu-3-100-offset"}, marks=SLOW),
+        pytest.param("softmax.window-directions", {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}, marks=SLOW),
+    ],
+)
+def test_every_kind_of_theorem_is_found_anew_as_it_is_committed(
+    id: str, files: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("prove", id, "--out", str(tmp_path)) == 0
+    printed = capsys.readouterr().out
+    assert {path.stem for path in tmp_path.iterdir()} == files
+    for name in files:
+        proof = load(tmp_path / f"{name}.json")
+        assert proof.failures() == []
+        assert proof.statement in printed
+        recorded = load(shipped() / FOLDER / f"{name}.json").data
+        assert {**proof.data, "lemmas": ()} == {**recorded, "lemmas": ()}  # of the same; searches differ in late digits
+
+
+def test_one_dimension_of_a_claim(tmp_path: Path) -> None:
+    assert run("prove", "softmax.tradeoff/relu/noise", "--d", "8", "--out", str(tmp_path)) == 0
+    assert [path.stem for path in tmp_path.iterdir()] == ["tradeoff-relu-8"]
+
+
+def test_without_a_claim_it_lists_what_can_be_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("prove", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert listed["softmax.window-derived"] == "every d"
+    assert listed["softmax.tradeoff/affine/noise/proved"] == "d=2 d=3 d=5"
+    assert run("prove") == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in listed)
+    with pytest.raises(InvalidInput, match="lists those"):
+        run("prove", "softmax.split")
+
+
+@pytest.mark.slow
+def test_all_that_is_listed_has_a_proof(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("prove", "--json") == 0
+    for name in json.loads(capsys.readouterr().out):
+        assert run("prove", name, "--json") == 0
+        assert json.loads(capsys.readouterr().out), name
+
+
+def test_a_law_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "my.py").write_text(
+        "from lipverify.laws import Ridge\nfrom lipverify.proofs import Pieces\n"
+        "CLIP = Ridge(Pieces((-0.5, 0.5), ((-0.5,), (0.0, 1.0), (0.5,))), kinks=(-0.5, 0.5))\n"
+    )
+    assert run("prove", "--law", f"{tmp_path}/my.py:CLIP", "--d", "3", "--json") == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["law"] == "kinks:-0.5,0.5|-0.5|0.0,1.0|0.5"
+    assert checker.failures(found) == []
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)

@@ -170,9 +170,10 @@ def test_the_factor_of_a_law_by_its_spectrum_is_free() -> None:
         (Zonal(Powers((1.0, 1.0, -0.1))), "spectrum="),
         (Ridge(np.tanh), "Kinked"),
         (Ridge(lambda z: abs(z - 0.5), kinks=(0.5,)), "Kinked"),
-        (Ridge(np.sign, jumps=(0.0,)), "growth"),
+        (Ridge(lambda z: np.sign(z), jumps=(0.0,)), "Pieces"),
+        (Zonal(variogram=lambda r: r), "Matern"),
     ],
-    ids=["kernel", "negative power", "smooth link", "kink beside 0", "jump"],
+    ids=["kernel", "negative power", "smooth link", "kink beside 0", "jump", "variogram"],
 )
 def test_a_function_that_no_ball_encloses_is_refused_with_the_way_out(law: Law, way_out: str) -> None:
     with pytest.raises(OutOfReach, match=way_out) as refusal:
