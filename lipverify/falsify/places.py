@@ -6,6 +6,7 @@
 | n | 2 to 20 half of the time, else spread over the decades to 1e6, or to the largest that is declared |
 | w | 0 now and then, else spread over the decades to 1000, or to the largest that is declared |
 | a law, by its name | named laws, links of one's own, jumps, networks, kernels, sums of them, written out |
+| covariates, by their name | the sphere, ellipsoids and normal covariates of one to three variances, written out |
 | positive numbers | over the decades from a tenth of the least declared to ten times the largest; 0 where it is |
 | whole numbers | from the least declared to twice the largest |
 | text, and values that give symbols a meaning | those that are declared |
@@ -16,7 +17,7 @@ All of it shrinks to what is simplest, and numbers have three digits. `search=` 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -25,7 +26,9 @@ from lipverify.claims.family import Place, places
 from lipverify.claims.forms import Form
 from lipverify.claims.profile import Profile
 from lipverify.errors import InvalidInput
+from lipverify.problem.covariates import Covariates
 from lipverify.problem.laws import law_named
+from lipverify.problem.written import covariates_named
 from lipverify.strategies import dimensions
 
 LARGEST_D, LARGEST_N, LARGEST_W = 12, 1e6, 1e3
@@ -69,7 +72,9 @@ def _coordinate(name: str, values: Mapping[Any, Mapping[str, str]], given: Any) 
         return st.sampled_from(known)
     if all(isinstance(value, str) for value in known):
         if given is None or given == "lipschitz":
-            return written_laws(given == "lipschitz") if _are_laws(known) else st.sampled_from(known)
+            if _are(law_named, known):
+                return written_laws(given == "lipschitz")
+            return written_covariates() if _are(_covariates, known) else st.sampled_from(known)
         return st.sampled_from(list(given))
     numbers = [value for value in known if isinstance(value, int | float)]
     if isinstance(given, list) or (isinstance(given, tuple) and len(given) != 2):
@@ -126,12 +131,30 @@ def _short(value: float, digits: int = DIGITS) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def _are_laws(known: list[str]) -> bool:
-    """Whether each text is a law."""
+def _are(meant: Callable[[str], object], known: list[str]) -> bool:
+    """Whether each text has a meaning of this kind."""
     try:
-        return bool([law_named(text) for text in known])
+        return bool([meant(text) for text in known])
     except InvalidInput:
         return False
+
+
+def _covariates(text: str) -> Covariates:
+    """In more than one dimension, where all of them are."""
+    return covariates_named(text, LARGEST_D)
+
+
+def written_covariates() -> st.SearchStrategy[str]:
+    """Covariates written out. Shrinks to "sphere".
+
+    >>> from hypothesis import find
+    >>> find(written_covariates(), lambda x: "gaussian" in x)
+    'gaussian(1)'
+    """
+    number = decades(0.1, 10.0, digits=2).map(lambda x: f"{x:g}")
+    variances = st.lists(number, min_size=1, max_size=3).map(", ".join)
+    words = st.sampled_from(["ellipsoid", "gaussian"])
+    return st.one_of(st.just("sphere"), st.builds(lambda word, some: f"{word}({some})", words, variances))
 
 
 def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:

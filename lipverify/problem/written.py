@@ -1,4 +1,4 @@
-"""Laws written out in text: "relu + 2*cosine(3)"; what is written is parsed, and never run.
+"""Laws written out in text: "relu + 2*cosine(3)", and covariates; what is written is parsed, and never run.
 
 | word | law |
 |---|---|
@@ -12,15 +12,26 @@
 | `zonal(k_0, k_1, ...)` | any isotropic law, by its spectrum |
 | `series(c_0, c_1, ...)` | any isotropic law, by its covariance c_0 + c_1 t + c_2 t^2 + ... |
 | `law + law`, `2*law` | independent functions added; the functions multiplied |
+
+| word | covariates |
+|---|---|
+| `sphere` | uniform on the unit sphere |
+| `ellipsoid(v_1, v_2, ...)`, `gaussian(v_1, v_2, ...)` | Sigma is diagonal: the variances in turn, until there are d |
+| `product(k, c_u, c_v)` | a product of spheres of k and d - k dimensions, of these radii; 1 where they are left out |
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
+from lipverify.problem.covariates import Covariates, Ellipsoid, Gaussian, ProductOfSpheres, Sphere, axes
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
@@ -46,6 +57,15 @@ WORDS: dict[str, Callable[..., Law]] = {
     "series": lambda *c: Zonal(PowerSeries(_some(c))),
 }
 """What stands in a written law, and what it makes of its numbers."""
+COVARIATES: dict[str, Callable[..., Covariates]] = {
+    "sphere": lambda d: Sphere(),
+    "ellipsoid": lambda d, *variances: Ellipsoid(np.resize(_some(variances), d)),
+    "gaussian": lambda d, *variances: Gaussian(np.resize(_some(variances), d)),
+    "product": lambda d, k, c_u=1.0, c_v=1.0: ProductOfSpheres(axes(d, _degree(k)), c_u, c_v),
+}
+"""The same for written covariates, given the dimension."""
+UNREADABLE = (SyntaxError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError)
+Spoken = TypeVar("Spoken")
 
 
 def law_written(text: str) -> Law:
@@ -67,12 +87,37 @@ def law_written(text: str) -> Law:
             raise TypeError
     except InvalidInput:
         raise
-    except (SyntaxError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError):
+    except UNREADABLE:
         words = ", ".join(WORDS)
         raise InvalidInput(
             f"law = {shown(text)}: a law is written as 'relu + 2*cosine(3)', of {words}, with numbers in brackets."
         ) from None
     return found
+
+
+def covariates_named(text: str, d: int) -> Covariates:
+    """The covariates in R^d that are written out: what a claim that is searched has as a coordinate.
+
+    Raises
+    ------
+    InvalidInput
+        If they are not written in these words, or a law of covariates breaks a rule of its own.
+
+    >>> covariates_named("ellipsoid(4, 1)", 3).Sigma
+    ((4.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 4.0))
+    """
+    try:
+        if len(text) > LONGEST:
+            raise SyntaxError
+        words = {word: partial(make, d) for word, make in COVARIATES.items()}
+        return _spoken(ast.parse(text.strip(), mode="eval").body, words)
+    except InvalidInput:
+        raise
+    except UNREADABLE:
+        raise InvalidInput(
+            f"covariates = {shown(text)}: covariates are written as 'ellipsoid(4, 1)', of {', '.join(COVARIATES)}, "
+            "with numbers in brackets."
+        ) from None
 
 
 def _law(node: ast.expr) -> Law | float:
@@ -86,11 +131,17 @@ def _law(node: ast.expr) -> Law | float:
             return -_number(operand)
         case ast.Constant():
             return _number(node)
-        case ast.Name(id=word) if word in WORDS:
-            return WORDS[word]()
-        case ast.Call(func=ast.Name(id=word), args=args, keywords=named) if word in WORDS:
+    return _spoken(node, WORDS)
+
+
+def _spoken(node: ast.expr, words: Mapping[str, Callable[..., Spoken]]) -> Spoken:
+    """What a word makes of the numbers in its brackets, if there are any."""
+    match node:
+        case ast.Name(id=word) if word in words:
+            return words[word]()
+        case ast.Call(func=ast.Name(id=word), args=args, keywords=named) if word in words:
             numbers = {each.arg: _number(each.value) for each in named if each.arg}
-            return WORDS[word](*map(_number, args), **numbers)
+            return words[word](*map(_number, args), **numbers)
     raise SyntaxError
 
 

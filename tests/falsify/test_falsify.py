@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.claims.loading import sought_in
 from lipverify.claims.profile import profile_named
+from lipverify.covariates import covariates_named
+from lipverify.errors import InvalidInput
 from lipverify.falsify import Search, search
 from lipverify.falsify.again import again
-from lipverify.falsify.places import places_of, written_laws
-from lipverify.laws import Sum, law_named
+from lipverify.falsify.places import places_of, written_covariates, written_laws
+from lipverify.laws import Affine, Sum, law_named
 from tests.commands import Commands
 
 QUICK = profile_named("quick")
@@ -258,3 +260,44 @@ def test_no_step_may_take_longer_than_what_is_left_of_the_time(tmp_path: Path) -
     limits = [float(reason.partition("within ")[2].partition(" s")[0]) for reason in found.not_reached]
     assert limits
     assert max(limits) <= 0.4
+
+
+COVARIATES = dedent(f"""\
+    import lipverify as lv
+    from lipverify.claims import bound, claim
+    from lipverify.covariates import covariates_named
+
+    def bias(covariates, seed, contexts):
+        problem = lv.Problem(d=2, n=5, law=lv.laws.Affine(), covariates=covariates_named(covariates, 2))
+        terms = lv.loss_terms(problem, 1.0, "montecarlo", interval="normal", contexts=contexts // 16, seed=seed)
+        return float(terms.bias), float(terms.bias_error)
+
+    claim("mine.spread", bound(bias, "B", high="0.3", twin="1/1000", method="montecarlo"),
+          over={{"covariates": ("sphere", "ellipsoid(1, 0.5)")}}, {SOURCE})
+""")
+"""On the unit sphere B(1) is 0.10; with larger variances it is not bounded by 0.3."""
+
+
+def test_covariates_are_searched_and_what_is_found_holds_with_other_draws(tmp_path: Path) -> None:
+    found = searched(tmp_path, COVARIATES, seconds=40.0)
+    assert found.found is not None
+    covariates = covariates_named(str(found.found.place.where["covariates"]), 2)
+    assert covariates != covariates_named("sphere", 2)
+    problem = Problem(d=2, n=5, law=Affine(), covariates=covariates)
+    fresh = loss_terms(problem, 1.0, "montecarlo", interval="normal", contexts=40_000, seed=99)
+    assert fresh.bias - fresh.bias_error > 0.3
+    on_the_sphere = loss_terms(problem.replace(covariates=covariates_named("sphere", 2)), 1.0)
+    assert on_the_sphere.bias + on_the_sphere.bias_error < 0.3
+
+
+@settings(max_examples=60, deadline=None)
+@given(written_covariates(), st.integers(2, 6))
+def test_all_covariates_that_are_drawn_are_covariates(text: str, d: int) -> None:
+    covariates = covariates_named(text, d)
+    assert Problem(d=d, n=5, law=Affine(), covariates=covariates).covariates is covariates
+
+
+def test_covariates_that_are_written_in_other_words_are_refused() -> None:
+    for text in ("cube(1)", "ellipsoid()", "ellipsoid(x)", "product(3)", "ellipsoid(-1)", "sphere + sphere"):
+        with pytest.raises(InvalidInput, match=r"covariates = |Sigma|B has"):
+            covariates_named(text, 3)
