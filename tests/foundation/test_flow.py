@@ -18,6 +18,7 @@ FLOW = [
     {"problem"},
     {"laws", "covariates"},
     {"loss"},
+    {"attention"},
     {"optimum"},
     {"limits"},
     {"scaling"},

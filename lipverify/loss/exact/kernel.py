@@ -27,7 +27,7 @@ from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.laws import Affine, Linear
 
-ORDERS, STEPS = (20, 14), (0.08, 0.1)
+ORDERS, STEPS = (20, 14), (0.16, 0.2)
 """Points of a panel in h, and the step in log lambda, of the rule and of the one that tells its error."""
 SMALL, LATE, LONGEST = 22.0, 45.0, 300.0
 """The integral over log lambda begins at -log n - SMALL and goes LATE beyond what 1 / K reaches, up to LONGEST."""
