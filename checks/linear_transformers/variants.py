@@ -19,7 +19,7 @@ def attended(kind: str, keys: Any, token: Any, place: int) -> Any:
 
     "plain": c_j = 1. "decay": c_j = gamma^(n-1-j), the same for every token. "retention": gamma^(place-j) for the keys up to
     it, the causal mask of RetNet. "gated keys": 1 / (1 + <x_j, 1>^2). "gated": that times a gate of the token's own,
-    as gated linear attention and selective state spaces have one.
+    as gated linear attention and selective state spaces have one. "shifted gates": 1 / (1 + (1 + <x_j, 1>)^2).
     """
     n = len(keys)
     weights = {
@@ -27,14 +27,15 @@ def attended(kind: str, keys: Any, token: Any, place: int) -> Any:
         "decay": [DECAY ** (n - 1 - j) for j in range(n)],
         "retention": [DECAY ** (place - j) if j <= place else Fraction(0) for j in range(n)],
         "gated keys": [gate(key) for key in keys],
+        "shifted gates": [gate(key, 1) for key in keys],
         "gated": [gate(key) * gate(token) for key in keys],
     }[kind]
     return sum(c * np.outer(key, key) for c, key in zip(weights, keys, strict=True))
 
 
-def gate(token: Any) -> Fraction:
-    """1 / (1 + (sum of the entries of x)^2), a gate in (0, 1] that is a fraction."""
-    return 1 / (1 + Fraction(sum(token[:-1])) ** 2)
+def gate(token: Any, shift: int = 0) -> Fraction:
+    """1 / (1 + (shift + sum of the entries of x)^2), a gate in (0, 1] that is a fraction."""
+    return 1 / (1 + Fraction(shift + sum(token[:-1])) ** 2)
 
 
 def forward(kind: str, context: Any, query: Any, layers: Any) -> tuple[Any, Any]:
@@ -79,6 +80,16 @@ def additive(kind: str, d: int, n: int, layers: int, seed: int) -> Value:
     context, one, other, weights = drawn(d, n, layers, seed)
     ends = [forward(kind, context, query, weights)[1] for query in (one, other, one + other)]
     return float(np.count_nonzero(ends[0] + ends[1] - ends[2])), 0.0
+
+
+def mirrored(kind: str, d: int, n: int, layers: int, seed: int) -> Value:
+    """With one token's x and y negated: entries of that token that do not change their sign, and of others that change."""
+    context, query, _, weights = drawn(d, n, layers, seed)
+    end, missed = forward(kind, context, query, weights)[0], 0
+    for place in range(n):
+        signs = np.where(np.arange(n) == place, -1, 1)[:, None]
+        missed += np.count_nonzero(forward(kind, signs * context, query, weights)[0] - signs * end)
+    return float(missed), 0.0
 
 
 REBUTTAL = Source(
@@ -134,6 +145,20 @@ claim(
     finding=r"Under a mask each place has moments $G_i$ of its own: already after one layer $T_i = I + P G_i Q$ differs from place to place, and "
     r"Lemma 4.3's recursion, which needs $\sum_j e_j^l e_j^{l\top} = T G T^\top$, is lost. The same holds of a causal mask without a decay.",
     corrected=r"one linear model for each place, $T_i^{l+1} = (I + P G_i^l Q) T_i^l$ with $G_i^l = \sum_{j \leq i} \gamma^{i-j} T_j^l e_j e_j^\top T_j^{l\top}$",
+)
+claim(
+    "lt.attention-variants/{kind}/quadratic-target",
+    identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", twin={"kind": "shifted gates"}, **EXACT),
+    source=REBUTTAL,
+    kind="convention",
+    expected="supported",
+    over={"kind": ("retention", "decay", "gated")},
+    title="no depth reaches a quadratic target (Theorem 4.2) in other kinds of linear attention",
+    statement=r"\mathbb{E} \left(\sum_i y_i^L x_i(1)^2\right)^2 = \sum_i \mathbb{E} \left(y_i^L x_i(1)^2\right)^2",
+    assumes=(DRAWN, "a mask with decays, decays of the keys, or gates that are even in $x$"),
+    finding=r"If $(x_i, y_i)$ changes its sign, token $i$ does so at every layer and all other tokens stay: moments are even in each key. So for symmetric $x_i$ and $y = w^\top x$ the products "
+    r"$y_i^L x_i(1)^2$ are uncorrelated and of mean 0, and the cosine with $x(1)^2$ is of the order $1/\sqrt{n}$ for any weights that do not see the tokens: what Theorem 4.2 says holds for RetNet, as the rebuttal "
+    r"believes, and for gates too as long as they are even. Its proof does not carry over: under a mask each place has its own $w_i^l$, and the best of them all reaches any target.",
 )
 claim(
     "lt.attention-variants/gated",
