@@ -38,6 +38,20 @@ def floor(noise: str, layers: int) -> dict[str, Any]:
     return {"low": found.value - found.error, "high": found.value + found.error}
 
 
+def over_ridge(d: int, n: int, layers: int) -> tuple[float, float]:
+    """The proved floor of so many layers over the loss of the best constant ridge, at another size; sigma_max = 3."""
+    from dataclasses import replace
+
+    from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
+    from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor
+    from lipverify.linear_transformer.published import problem
+
+    here = replace(problem("uniform-3"), d=d, n=n)
+    least, ridge = gdplusplus_floor(here, layers), constant_ridge_loss(here)
+    value = least.value / ridge.value
+    return value, value * (least.error / least.value + ridge.error / ridge.value)
+
+
 def ratio(value: float, error: float, least: dict[str, Any]) -> tuple[float, float]:
     """(value ± error) over a floor, as (middle, half width)."""
     low, high = (value - error) / least["high"], (value + error) / least["low"]
@@ -274,3 +288,30 @@ claim(
     finding=draw(cost, **SAFE_SILENT),
     tables=draw(exchanged, **SAFE),
 )  # fmt: skip
+SIZES = {("d", "n"): ((5, 10), (10, 40), (20, 40))}
+AT_SIZES = (
+    r"$x, w \sim N(0, \mathbf{I})$, noiseless query target, $\sigma \sim \mathrm{Unif}[0, 3]$, the $d$ and $n$ of the cells",
+    r"the least loss of all polynomial filters of degree $(3^L - 1)/2 - 1$, of which a GD++ model of $L$ layers is one",
+)
+OVER_RIDGE = r"\min_{\deg e \leq (3^L - 1)/2} \mathcal{L} \Big/ \mathcal{L}(\mathrm{ConstRR})"
+claim(
+    "lt.gd-plus-plus/other-sizes",
+    bound(over_ridge, OVER_RIDGE, low=1, strict=True, twin=1.01, given={"layers": 3}),
+    source=TABLE_1,
+    kind="stronger",
+    expected="supported",
+    over=SIZES,
+    title="at other sizes, too, GD++ stays above the best constant ridge",
+    assumes=AT_SIZES,
+    finding="As for $d = 10$, $n = 20$: the best constant ridge is the limit of depth, and three layers leave room to come within a percent of it.",
+)
+claim(
+    "lt.gd-plus-plus/other-sizes/two-layers",
+    bound(over_ridge, OVER_RIDGE, low=1.05, twin={"layers": 3}, over={**SIZES, "layers": 2}),
+    source=TABLE_1,
+    kind="stronger",
+    expected="supported",
+    title="at other sizes, too, two layers of GD++ are too few",
+    assumes=AT_SIZES,
+    finding="At $n = 2 d$ the more dimensions, the farther: with two layers $e$ is of degree 4, and has as many eigenvalues to serve as there are dimensions.",
+)
