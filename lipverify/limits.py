@@ -16,7 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,9 +78,7 @@ def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
 
 def _consistent(s: Floats, a: Floats, noise: Floats, degree: int) -> Iterator[Limit]:
     """The limits a of a + sum_{j<=degree} c_j s^{-j delta}, over every delta within the noise."""
-    deltas = np.asarray(DELTAS if degree else DELTAS[:1])
-    design = s[:, None] ** (-deltas[:, None, None] * np.arange(degree + 1))
-    limits, misfits = _least_squares(design / noise[:, None], a / noise)
+    limits, misfits = _designs(s.tobytes(), noise.tobytes(), degree).least_squares(a / noise)
     if limits.size:
         level = max(1.0, float(misfits.min()))
         possible = limits[misfits <= 3 * level]
@@ -88,14 +88,30 @@ def _consistent(s: Floats, a: Floats, noise: Floats, degree: int) -> Iterator[Li
         yield Limit(float(centre), float(np.max(np.abs(possible - centre)) + unexplained))
 
 
-def _least_squares(designs: Floats, target: Floats) -> tuple[Floats, Floats]:
-    """The first coefficient and the root mean square misfit for every design of full rank."""
+class _Designs(NamedTuple):
+    """The designs of full rank, (designs, points, coefficients), with their singular value decompositions."""
+
+    designs: Floats
+    u: Floats
+    singular: Floats
+    v: Floats
+
+    def least_squares(self, target: Floats) -> tuple[Floats, Floats]:
+        """The first coefficient and the root mean square misfit for every design."""
+        solution = np.einsum("dji,dj->di", self.v, np.einsum("dpj,p->dj", self.u, target) / self.singular)
+        misfit = np.einsum("dpj,dj->dp", self.designs, solution) - target
+        return solution[:, 0], np.sqrt(np.mean(misfit**2, axis=1))
+
+
+@lru_cache(maxsize=2 * len(STARTS) * len(DEGREES))
+def _designs(s: bytes, noise: bytes, degree: int) -> _Designs:
+    """Those of s^{-j delta} over the noise, for every delta: sequences of one family often share them."""
+    deltas = np.asarray(DELTAS if degree else DELTAS[:1])
+    powers = np.frombuffer(s)[:, None] ** (-deltas[:, None, None] * np.arange(degree + 1))
+    designs = powers / np.frombuffer(noise)[:, None]
     u, singular, v = np.linalg.svd(designs, full_matrices=False)
     full = singular[:, -1] > 1e-14 * singular[:, 0]
-    u, singular, v, designs = u[full], singular[full], v[full], designs[full]
-    solution = np.einsum("dji,dj->di", v, np.einsum("dpj,p->dj", u, target) / singular)
-    misfit = np.einsum("dpj,dj->dp", designs, solution) - target
-    return solution[:, 0], np.sqrt(np.mean(misfit**2, axis=1))
+    return _Designs(designs[full], u[full], singular[full], v[full])
 
 
 def _epsilon(a: Floats, noise: Floats) -> Iterator[Limit]:

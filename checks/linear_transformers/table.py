@@ -275,7 +275,13 @@ claim(
     kind="convention",
     expected={
         **dict.fromkeys(
-            ("gdpp/uniform-6", "gdpp/uniform-7", "gdpp/levels-1-3-5", *(f"diag/uniform-{k}" for k in range(2, 7))),
+            (
+                "gdpp/uniform-6",
+                "gdpp/uniform-7",
+                "gdpp/levels-1-3-5",
+                "full/uniform-6",
+                *(f"diag/uniform-{k}" for k in range(2, 7)),
+            ),
             "supported",
         ),
         **dict.fromkeys(("gdpp/uniform-4", "gdpp/uniform-5"), "inconclusive"),
