@@ -32,14 +32,14 @@ def trained(family: str, attention: str, covariates: str, optimiser: str, seeds:
 
     rho(M, B) = |B'^T M B'|_2 / |B^T M B|_2, spurious over relevant, B the first axes; means over runs.
     """
-    from lipverify.optimum.pretraining import Recipe, pretrain
+    from lipverify.optimum.pretraining import Recipe, held_out_losses, pretrain
 
     recipe = Recipe(optimiser=optimiser, start=1.0, **recipe_of(family, attention, optimiser))
     here, streams = problem(family, covariates), [f"block/{family}/{covariates}/{k}" for k in range(seeds)]
-    every: dict[str, Any] = {"every": recipe.steps // 10, "held_out": HELD_OUT, "seed": seed}
     name = f"lowrank.nonlinear/{family}/{attention}/{covariates}/{optimiser}"
-    found = recipe.kept(name, here, streams, attention=attention, **every)
-    M, error = found["M"], found["loss"]
+    M = recipe.kept(name, here, streams, attention=attention, every=recipe.steps // 10, seed=seed)
+    fresh: dict[str, Any] = {"attention": attention, "held_out": HELD_OUT, "seed": seed}
+    error = np.array([held_out_losses(here, each, stream=one, **fresh) for each, one in zip(M, streams, strict=True)])
     rho = np.divide(*(np.linalg.norm(M[..., b, b], 2, axis=(2, 3)) for b in (slice(K, D), slice(K))))
     nothing: dict[str, Any] = {
         "steps": 1,

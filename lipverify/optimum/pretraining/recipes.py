@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import normals
 from lipverify.loss import loss_terms
 from lipverify.optimum.pretraining.kept import Arrays, kept
@@ -91,15 +92,15 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
             seed=seed,
         )
 
-    def kept(self, name: str, problem: Problem, streams: Sequence[str], **options: Any) -> Arrays:
-        """M (run, record, d, d) and the loss (run, record) of `runs`, from a file if there is one: see `kept`."""
+    def kept(self, name: str, problem: Problem, streams: Sequence[str], **options: Any) -> Floats:
+        """M (run, record, d, d) of `runs`, from a file if there is one: see `kept`."""
 
         def train(some: Sequence[str], steps: int) -> Arrays:
             found = msgspec.structs.replace(self, steps=steps).runs(problem, some, **options)
-            return {"M": np.array([run.M for run in found]), "loss": np.array([run.loss for run in found])}
+            return {"M": np.array([run.M for run in found])}
 
         asked = {"problem": problem, "recipe": self, "streams": list(streams), **options}
-        return kept(name, asked, train, steps=self.steps, every=options["every"])
+        return kept(name, asked, train, steps=self.steps, every=options["every"])["M"]
 
 
 def descended_window(problem: Problem, recipe: Recipe, reach: float) -> tuple[float, float]:

@@ -240,6 +240,20 @@ def _gradient(attention: Attention, contexts: Contexts, M: Floats, noise: float,
     return total / batch
 
 
+def held_out_losses(
+    problem: Problem, M: Floats, *, attention: str = "softmax", held_out: int = 4096, seed: int = 0, stream: str = ""
+) -> Floats:
+    """The loss at each of several matrices (record, d, d), on the contexts on which `pretrain` takes it.
+
+    >>> from lipverify.laws import Affine
+    >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, held_out=64)
+    >>> bool(np.all(held_out_losses(run.problem, run.M, held_out=64) == run.loss))
+    True
+    """
+    unseen = _held_out(problem, attention, held_out, seed, stream)
+    return np.array([_performance(unseen, each)[0] for each in M])
+
+
 def _held_out(problem: Problem, attention: str, contexts: int, seed: int, stream: str) -> SampledLoss:
     """The loss on contexts of which no step sees one."""
     contexts = whole("held_out", contexts, 4 * BATCHES)
