@@ -17,7 +17,7 @@ KINDS: dict[str, type[Proof]] = {
     "window": Theorem,
     "transfer": Transfer,
     "tradeoff": Tradeoff,
-    **dict.fromkeys(("optimum", "optimum at zero", "scale"), ProvedOptimum),
+    **dict.fromkeys(("optimum", "optimum far", "optimum at zero", "scale"), ProvedOptimum),
 }
 """The records of theorems that say more than their statement."""
 

@@ -17,14 +17,19 @@ from lipverify.loss import loss_terms
 from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.laws import Affine, Cosine, ReLU
-from lipverify.proofs.checker import optima
+from lipverify.proofs.checker import circle, optima
 from lipverify.proofs.checker.chain import BITS
+from lipverify.proofs.checker.curves import Curve
 from lipverify.proofs.direct import built
 from lipverify.proofs.record import Proof, below, beyond, named
 from lipverify.proofs.search import decimal, rounded
 
-FARTHEST = 30.0
-"""The largest w that is looked at."""
+CURVES = 30.0
+"""Up to this w the loss is a curve on all of the interval; beyond, ends of intervals decide, at fewer places."""
+FARTHEST = 150.0
+"""The largest w* that is proved."""
+EXCESS = 0.005
+"""By how much the bound on the loss is larger than the least, where a proof by ends begins."""
 CLOSE = 1e-3
 """How much farther than need be the ends of an interval are."""
 
@@ -69,7 +74,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     InvalidInput
         If the problem or the offset is not of its kind.
     OutOfReach
-        If the noise at no w <= 30 is above the least loss.
+        If w* > 150, or the noise at w = 30 is below the least loss and there is an offset, or another part of the law
+        than that of degree 1 has most of the bias.
 
     >>> from lipverify.laws import Affine
     >>> low, high = prove_optimum(Problem(d=3, n=10, law=Affine())).window
@@ -82,7 +88,9 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         raise InvalidInput(f"law = {problem.law!r}: c* is proved for affine and ReLU laws; leave the offset out.")
     given = about(problem, offset)
     found = optimal_window(problem)
-    at, stop = decimal(found.w), decimal(_stop(problem, found.loss))
+    at, stop = decimal(found.w), decimal(_stop(problem, found.w, found.loss))
+    if float(stop) > CURVES:
+        return _far(given, at, stop)
     with ctx.workprec(BITS):
         head: dict[str, Any] = {"theorem": "scale" if "offset" in given else "optimum", "given": given}
         k = optima.given(head) | {"at": arb(at)}
@@ -121,15 +129,47 @@ def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
     } | ({} if offset is None else {"offset": repr(number("offset", offset, "a variance", least=0))})
 
 
-def _stop(problem: Problem, level: float) -> float:
+def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
+    """Where a curve would need too many places: low and high where N and k_1 m^2 together exceed the least loss."""
+    if "offset" in given:
+        raise OutOfReach(f"{given}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
+    with ctx.workprec(BITS):
+        k = optima.given({"theorem": "optimum far", "given": given}) | {"at": arb(at)}
+        level = optima.level(k)[0]["level"][1].upper()
+
+        def exceeds(w: float) -> bool:
+            return bool(sum(optima.ends(k, arb(decimal(w))), arb(0)) > level * (1 + EXCESS))
+
+        edges = {
+            name: next((w for w in (float(at) * (1 + sign * 0.02 * j) for j in range(1, 25)) if exceeds(w)), None)
+            for name, sign in (("low", -1), ("high", 1))
+        }
+    if None in edges.values():
+        raise OutOfReach(
+            f"{given}: beyond w = {CURVES:g} the part of degree 1 alone must hold the bias up; use optimal_window."
+        )
+    chosen = {name: decimal(w) for name, w in edges.items() if w is not None}
+    return ProvedOptimum(
+        built("optimum far", given, {"level": {"at": at}, "beyond": {"stop": stop}, "around": chosen}).data
+    )
+
+
+def _stop(problem: Problem, at: float, level: float) -> float:
     """Where the noise alone is as large as the least loss, and a little farther."""
 
     def excess(w: float) -> float:
         return float(loss_terms(problem, w).noise) - level
 
-    if excess(FARTHEST) <= 0:
-        raise OutOfReach(f"{problem!r}: up to w = {FARTHEST:g} the noise is below the least loss; use optimal_window.")
-    return float(brentq(excess, 0.0, FARTHEST, rtol=1e-6)) * (1 + CLOSE)
+    if at > FARTHEST:
+        minutes = (at / 100) ** 2
+        raise OutOfReach(
+            f"{problem!r}: w* is {at:.4g}, and a proof would take some {minutes:.0f} minutes; up to {FARTHEST:g} it is "
+            "tried, so use prove_window or optimal_window."
+        )
+    end = max(CURVES, 2 * at)
+    while excess(end) <= 0:
+        end *= 2
+    return float(brentq(excess, 0.0, end, rtol=1e-6)) * (1 + CLOSE)
 
 
 def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> str:
@@ -196,7 +236,7 @@ def prove_not_isotropic(n: int, sigma: float, S: Entries, M: Entries, stop: floa
     >>> found.constants["gain_low"]
     0.0613063961259
     """
-    return _better("not isotropic", optima.isotropic_loss, n, sigma, S, M, stop)
+    return _better("not isotropic", circle.isotropic_loss, n, sigma, S, M, stop)
 
 
 def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
@@ -207,16 +247,16 @@ def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
     >>> prove_not_aligned(n=9, sigma=0.0, M=(4.612, 1.795), stop=5.0).constants["gain_low"]
     0.000337324061499
     """
-    return _better("not aligned", optima.aligned_loss, n, sigma, (1.0, 0.0), M, stop)
+    return _better("not aligned", circle.aligned_loss, n, sigma, (1.0, 0.0), M, stop)
 
 
 def _better(
-    theorem: str, loss_of: Callable[[Any], optima.Curve], n: int, sigma: float, S: Entries, M: Entries, stop: float
+    theorem: str, loss_of: Callable[[Any], Curve], n: int, sigma: float, S: Entries, M: Entries, stop: float
 ) -> Proof:
     """The proof, with the gain from a good place among those that M is compared with."""
     given = on_the_circle(n, sigma, S, M, stop)
     with ctx.workprec(BITS):
-        loss = loss_of(optima.given({"given": given}))
+        loss = loss_of(circle.given({"given": given}))
         places = [float(given["stop"]) * j / 400 for j in range(401)]
         at = min(places, key=lambda w: float(loss.over(arb(w), arb(w)).mid()))
     return built(theorem, given, {theorem.rpartition(" ")[2]: {"at": decimal(at)}})

@@ -14,7 +14,8 @@ from lipverify.proofs.checker.chain import BITS
 
 SHARE = 0.01
 FARTHER = 0.05
-"""W_least of a law whose bias falls more slowly than 1/w: there its own lemma alone keeps it from being less."""
+"""W_least of a law whose bias falls more slowly than 1/w, and low and high of an optimum that ends of parts decide: what
+is certified there has room, and it is known how much."""
 CHOSEN = {
     "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
     "F": -1, "slope": -1, "C": -1, "stop": -1,
@@ -26,7 +27,7 @@ def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each false statement: what is false about it, and the proof that states it.
 
     Bounds move by one per cent of their size (those that may be 0 by 0.01 at least), ranges by one per
-    cent (W_least of a law that jumps by five); the range of `tilt` begins at w = 1.
+    cent (those with more room by five); the range of `tilt` begins at w = 1.
     """
     signed = checker.KINDS[proof["theorem"]].signed
     with ctx.workprec(BITS):
@@ -39,10 +40,17 @@ def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         for name, way in ways.items():
             value = float(constants[name])
             size = max(abs(value), 1.0) if name in signed else abs(value)
-            share = FARTHER if name == "W_least" and laws.beta(proof["law"]) < 1 else SHARE
+            share = FARTHER if roomy(proof, name) else SHARE
             yield f"{where}: {name}", changed(proof, i, name, f"{value + way * share * size:.15g}")
         if "u" in constants:
             yield f"{where}: u", changed(proof, i, "u", "1")
+
+
+def roomy(proof: dict[str, Any], name: str) -> bool:
+    """Whether one per cent more may still be true."""
+    if name == "W_least":
+        return laws.beta(proof["law"]) < 1
+    return name in ("low", "high") and proof["theorem"] == "optimum far"
 
 
 def changed(proof: dict[str, Any], lemma: int, name: str, text: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from lipverify.loss.block import block_terms
 from lipverify.loss.scaled import scaled_loss
 from lipverify.problem.named import low_rank_problem
 from lipverify.proofs import Proof, checker, prove_not_aligned, prove_not_isotropic, prove_optimum, prove_rising
-from lipverify.proofs.checker import optima
+from lipverify.proofs.checker import circle, curves, optima
 from lipverify.proofs.checker.contexts import STRIP, averages, gauss
 from lipverify.proofs.finite import about, on_the_circle
 from lipverify.proofs.twins import twins
@@ -36,6 +36,9 @@ PROBLEMS = {
 }
 
 
+FAR = Problem(d=3, n=10**5, law=Affine(), sigma=1.0)
+
+
 @cache
 def proof(name: str) -> Proof:
     match name:
@@ -47,12 +50,17 @@ def proof(name: str) -> Proof:
             return prove_rising(Problem(d=3, n=3, law=Affine()), 12.0, 24.0)
         case "not isotropic":
             return prove_not_isotropic(9, 1.0, (Fraction(5, 3), Fraction(1, 6)), (2.6, 0.87), 6.0)
+        case "far":
+            return prove_optimum(FAR)
         case "not aligned":
             return prove_not_aligned(9, 0.0, (4.612, 1.795), 5.0)
     return prove_optimum(PROBLEMS[name])
 
 
-@pytest.mark.parametrize("name", ["affine", "zero", "scale", "rising", "not isotropic", "not aligned"])
+@pytest.mark.parametrize(
+    "name",
+    ["affine", pytest.param("far", marks=pytest.mark.slow), "zero", "scale", "rising", "not isotropic", "not aligned"],
+)
 def test_every_twin_of_every_lemma_is_rejected(name: str) -> None:
     assert proof(name).failures() == []
     seen = set()
@@ -68,6 +76,33 @@ def test_the_exact_minimiser_is_inside(name: str) -> None:
     low, high = found.window
     assert low - exact.w_error <= exact.w <= high + exact.w_error
     assert high - low < 0.05 * exact.w
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=4)
+@given(st.sampled_from([(2, 3000), (3, 10**5), (5, 10**7)]), st.floats(1, 2))
+def test_far_out_the_ends_of_intervals_decide(about: tuple[int, int], more: float) -> None:
+    d, n = about
+    problem = Problem(d=d, n=round(n * more), law=Affine(), sigma=1.0)
+    found, exact = prove_optimum(problem), optimal_window(problem)
+    low, high = found.window
+    assert low < exact.w < high
+    assert found.data["theorem"] == ("optimum far" if exact.w > 25 else "optimum")
+    assert high / low < 1.3
+
+
+def test_the_ends_are_those_of_the_exact_method() -> None:
+    k = optima.given({"given": about(FAR)})
+    for w in (3.0, 28.0, 60.0):
+        noise, bias = optima.ends(k, arb(w))
+        exact = loss_terms(FAR, w)
+        assert abs(float(noise.mid()) - float(exact.noise)) <= float(noise.rad()) + float(exact.noise_error)
+        assert 0.9 * float(exact.bias) < float(bias.mid()) < float(exact.bias)
+
+
+def test_where_the_part_of_degree_one_is_too_little_it_is_said() -> None:
+    with pytest.raises(OutOfReach, match="degree 1"):
+        prove_optimum(FAR.replace(law=Quadratic(L=3.0)))
 
 
 @pytest.mark.parametrize("L", [1.0, 4.0])
@@ -107,7 +142,7 @@ def test_what_cannot_be_proved_is_said() -> None:
         prove_optimum(Problem(d=3, n=10, law=Affine(), sigma=0.0))
     with pytest.raises(InvalidInput, match="affine and ReLU"):
         prove_optimum(PROBLEMS["zonal"], 0.0)
-    with pytest.raises(OutOfReach, match="up to w = 30"):
+    with pytest.raises(OutOfReach, match="minutes"):
         prove_optimum(Problem(d=3, n=10**9, law=Affine(), sigma=0.1))
     with pytest.raises(OutOfReach, match="nothing of c"):
         _ = prove_optimum(PROBLEMS["affine"]).excess
@@ -171,7 +206,7 @@ def reciprocal(w: Any) -> list[Any]:
     return [1 / (1 + arb(w) ** 2 / 5)]
 
 
-SMOOTH = optima.curves(reciprocal, [1 / arb(STRIP).cos()], arb(0), arb(8))[0]
+SMOOTH = curves.curves(reciprocal, [1 / arb(STRIP).cos()], arb(0), arb(8))[0]
 
 
 @given(st.floats(0, 8), st.floats(0, 8))
@@ -187,14 +222,14 @@ def test_the_error_of_a_curve_covers_a_function_with_poles_next_to_the_strip(mon
     def peak(w: Any) -> list[Any]:
         return [1 / (arb(11) / 10 * (w - 4)).cosh()]
 
-    monkeypatch.setattr(optima, "ACCURACY", 0.2)  # few points
-    coarse = optima.curves(peak, [1 / (arb(11) / 10 * STRIP).cos()], arb(0), arb(8))[0]
+    monkeypatch.setattr(curves, "ACCURACY", 0.2)  # few points
+    coarse = curves.curves(peak, [1 / (arb(11) / 10 * STRIP).cos()], arb(0), arb(8))[0]
     missed = [abs(coarse.polynomial(arb(w) / 4 - 1).mid() - peak(arb(w))[0].mid()) for w in np.linspace(0, 8, 200)]
     assert 1e-4 < max(map(float, missed)) < float(coarse.error) < 1
 
 
 def test_radii_of_the_values_enter_the_error() -> None:
-    blurred = optima.curves(lambda w: [reciprocal(w)[0] + arb(0, 1e-3)], [1 / arb(STRIP).cos()], arb(0), arb(8))[0]
+    blurred = curves.curves(lambda w: [reciprocal(w)[0] + arb(0, 1e-3)], [1 / arb(STRIP).cos()], arb(0), arb(8))[0]
     assert float(blurred.error) > 1e-3
 
 
@@ -211,21 +246,21 @@ def test_above_and_lowest_say_no_more_than_is_true() -> None:
 @given(st.floats(0.3, 2.9), st.floats(0.3, 2.9), st.sampled_from([0.0, 0.7]))
 def test_losses_on_the_circle_are_those_of_the_reduction(c: float, c_perp: float, sigma: float) -> None:
     problem = low_rank_problem("sphere", 2, 1, 6, sigma)
-    k = optima.given({"given": on_the_circle(6, sigma, (1.0, 0.0), (c, c_perp), 3.0)})
+    k = circle.given({"given": on_the_circle(6, sigma, (1.0, 0.0), (c, c_perp), 3.0)})
     exact = block_terms(problem, np.array([c, c]), np.array([c_perp, 0.0]))
-    (_, high), (_, low) = (optima.matrix(k)[0][name] for name in ("level", "level_low"))
+    (_, high), (_, low) = (circle.matrix(k)[0][name] for name in ("level", "level_low"))
     for ball, value, error in zip(
-        (high.union(low), optima.aligned_loss(k).over(arb(c), arb(c))), exact.total, exact.total_error, strict=True
+        (high.union(low), circle.aligned_loss(k).over(arb(c), arb(c))), exact.total, exact.total_error, strict=True
     ):
         assert abs(float(value) - float(ball.mid())) <= float(error) + float(ball.rad())
         assert float(ball.rad()) < 1e-6
 
 
 def test_the_isotropic_loss_on_the_circle_is_that_of_the_affine_law() -> None:
-    k = optima.given({"given": on_the_circle(6, 2.0, (1.0, 1.0), (1.0, 1.0), 3.0)})
+    k = circle.given({"given": on_the_circle(6, 2.0, (1.0, 1.0), (1.0, 1.0), 3.0)})
     for w in (0.1, 1.0, 2.9):
         exact = loss_terms(Problem(d=2, n=6, law=Affine(L=math.sqrt(6)), sigma=2.0), w)
-        assert abs(float(exact.total) - float(optima.isotropic_loss(k).over(arb(w), arb(w)).mid())) < 1e-7
+        assert abs(float(exact.total) - float(circle.isotropic_loss(k).over(arb(w), arb(w)).mid())) < 1e-7
 
 
 def test_the_curvature_at_zero_is_that_of_the_loss() -> None:

@@ -11,8 +11,10 @@ variogram        for windows: the bias of any law whose variogram lies between t
 roughness        for variogram: Matern fields, kinks and jumps between their powers
 laws             for windows: which law needs which
 transformers     linear transformers: layers, cosines and ridge for every size
-optima           one problem: where its loss is least, over all w or all matrices of a form
-contexts         for optima: attention at one w, as balls
+optima           one problem: where its loss is least, over all w
+circle           one problem on the circle: matrices that do better than all of a form
+contexts         for optima and circle: attention at one w, as balls
+curves           for optima and circle: functions on whole intervals of w
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
 """
@@ -25,13 +27,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chain, optima, transformers, windows
+from . import chain, circle, optima, transformers, windows
 from .chain import FORMAT, Kind, Proof
 
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(windows.THEOREMS, windows.KIND),
     **dict.fromkeys(transformers.THEOREMS, transformers.KIND),
     **dict.fromkeys(optima.THEOREMS, optima.KIND),
+    **dict.fromkeys(circle.THEOREMS, circle.KIND),
 }
 """The kind of each theorem, by its name."""
 

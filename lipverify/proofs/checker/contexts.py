@@ -17,8 +17,11 @@ e^{k(u-s)} exp(-e^{u-s}) and phi = E exp(-e^{u-s}), the averages are the integra
 u| <= b |A_k[h](x + ib)| <= cos(b)^{-k} A_k[h](x + log cos b), so that the rule is off by at most eta H^2, eta = 2
 cos(b)^{-2} / (e^{2 pi b / q} - 1) (Trefethen and Weideman, SIAM Review 56 (2014), theorem 5.1).
 
-**Ends.** The nodes before u_0 <= 0 add at most n^2 H^2 e^{u_0}, those beyond u_J = 2w + y, y >= log 2, at most n^2 H^2
-(1 + e^y) e^{-e^y}, since s is at most 2w: integrals of e^{ku}, and of e^{2v} e^{-e^v} over v = u - 2w.
+**Ends.** The nodes before u_0 <= 0 add at most n H e^{u_0} + n^2 H^2 e^{2 u_0}, integrals of e^{ku}. Those beyond u_J
+= 2w + y, y >= log 2, add at most n^2 H^2 (1 + e^y) e^{-e^y}, since s is at most 2w: an integral of e^{2v} e^{-e^v}
+over v = u - 2w; and at most 2 n^2 H^2 phi(u_J)^{n-2}, since phi falls and the trapezoidal sum of e^{kv} e^{-e^v}, k =
+1 or 2, is 2 at most for q <= 1. Of tokens with s >= c all that is used is 0 <= e^{u-s} <= e^{u-c}: they count in phi
+alone.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ from .chain import Ball
 
 GOAL = 24.0
 """Averages are off by e^-GOAL or so."""
+SPARE = 4.0
+"""How much farther the ends are, that their error is of no weight."""
 BITS = 128
 STRIP = 1.375
 """b, of tokens and of w."""
@@ -64,15 +69,29 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
         t, p = gauss(d, m)
         q, b, ends = arb(step()), arb(STEEPEST), arb(n) ** 2 * 4
         eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
-        first = -arb(math.ceil(GOAL + 2 * math.log(2 * n)))
-        count = math.ceil((2 * float(w.upper()) + math.log(GOAL + 2 * math.log(2 * n) + 5) - float(first)) / step()) + 1
-        y = first + count * q - 2 * w
-        left_out = 4 * eta + ends * (first.exp() + (1 + y.exp()) * (-y.exp()).exp())
-        error = arb(0, (left_out + largest * rho ** -(2 * m - d)).abs_upper())
-        if not (y > arb(2).log() and m > d):
-            raise ValueError(f"w = {w}: too few nodes")
+        first = -arb(math.ceil(GOAL + math.log(2 * n) + SPARE))
+        s = [w * (1 - x) for x in t]
+        count = nodes(s, p, n, float(first), float(w.upper()))
+        last = first + count * q
+        far = last + GOAL + 2 * math.log(2 * n) + 2 * SPARE
+        near = [i for i in range(m) if not s[i] >= far]
         h = [[arb(1)] * m, *([1 - P for P in column] for column in legendre(d, t, degrees))]
-        phi, one, two = sums([(w * (x - 1)).exp() for x in t], p, h, first, q, count)
+        chosen = [[column[i] for i in near] for column in (s, p, *h)]
+        phi, one, two = sums([(-each).exp() for each in chosen[0]], chosen[1], chosen[2:], first, q, count)
+        rest, small = (1 - sum(chosen[1], arb(0))).max(0), [(first + j * q - far).exp() for j in range(count + 1)]
+        phi = [each + rest * (1 - arb(0).union(x)) for each, x in zip(phi, small, strict=True)]
+        one, two = (
+            [[each + rest * 2 * arb(0).union(x) for each, x in zip(column, small, strict=True)] for column in both]
+            for both in (one, two)
+        )
+        y = last - 2 * w
+        beyond = 2 * phi[-1].abs_upper() ** (n - 2)
+        if y > arb(2).log():
+            beyond = beyond.min((1 + y.exp()) * (-y.exp()).exp())
+        left_out = 4 * eta + ends * beyond + 2 * n * first.exp() + ends * (2 * first).exp()
+        error = arb(0, (left_out + largest * rho ** -(2 * m - d)).abs_upper())
+        if not (m > d and q <= 1):
+            raise ValueError(f"w = {w}: too few nodes")
         # a sum of n - 2 or n - 1 others
         single, double = ([each.max(0).min(1) ** (n - k) for each in phi] for k in (1, 2))
 
@@ -89,6 +108,19 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
 def step() -> float:
     """q, for which eta is about e^-GOAL."""
     return 2 * math.pi * STEEPEST / (GOAL + 6)
+
+
+def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float) -> int:
+    """How many steps lead to where phi^{n-2} leaves nothing, or beyond 2w; whatever it is, the ends are bounded."""
+    wanted = GOAL + 2 * math.log(2 * n) + 2 * SPARE
+    low, high = 0, math.ceil((2 * w + math.log(wanted + 2) - first) / step()) + 1
+    tokens = [(float(x), float(y)) for x, y in zip(s, p, strict=True)]
+    while low < high:
+        middle = (low + high) // 2
+        u = first + middle * step()
+        phi = sum(y * math.exp(-math.exp(min(u - x, 6.0))) for x, y in tokens)
+        low, high = (low, middle) if (n - 2) * -math.log(max(phi, 1e-300)) > wanted else (middle + 1, high)
+    return low
 
 
 def sums(

@@ -1,0 +1,193 @@
+r"""Matrices that do better than a form that was claimed, on the circle, for one number of tokens.
+
+d = 2 and E f(x) f(x') = x^T S x', S and M diagonal. The query is x = (cos theta, sin theta); a token's
+score is omega times t, its coordinate along e = M x / omega, omega = |M x|. With T = sum a_i t_i and R = sum a_i u_i
+across e, sum a_i x_i = T e + R e', and the loss at M is the mean over theta of
+
+    F(theta) = E T^2 e^T S e + E R^2 e'^T S e' - 2 E T e^T S x + x^T S x + sigma^2 E sum a_i^2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from flint import arb, arb_poly, ctx, fmpq
+
+from .chain import Ball, Bounds, Conditions, Kind, Known, Proof, Rule, least, most
+from .contexts import STRIP, averages
+from .curves import ACCURACY, SPARE_BITS, Curve, bits, curves
+
+
+def circle(k: Known) -> list[Curve]:
+    """E T, E T^2, E R^2 and E sum a_i^2 for all omega up to `stop`."""
+    return _circle(k["n"], k["stop"].str(60))
+
+
+@lru_cache(maxsize=16)
+def _circle(n: int, stop: str) -> list[Curve]:
+    def values(omega: Ball) -> tuple[Ball, ...]:
+        # (1 - t)^2 = 2 (1 - P_1) - (1 - P_2) / 2 and 1 - t^2 = (1 - P_2) / 2
+        at = averages(2, n, omega, (1, 2))
+        second = 1 - 2 * at.mean[1] + at.pairs[1] + 2 * at.alone[1] - at.alone[2] / 2
+        return 1 - at.mean[1], second, at.alone[2] / 2, at.noise
+
+    c = arb(STRIP).cos()
+    return curves(values, [1 / c, 1 / c**2, 2 / c**2, 1 / c**2], arb(0), arb(stop))
+
+
+def matrix(k: Known) -> tuple[Bounds, Conditions]:
+    """The loss at M is level at most, and level_low at least.
+
+    Because F has the period pi and is analytic where the scores stay in the strip: |Im M x| <= sinh |y| max |M| at
+    theta + i y is at most b for |y| <= delta; there |F| <= K = tr S (1 / cos b + cosh delta)^2 + sigma^2 / cos(b)^2,
+    and the trapezoidal rule with N points is off by at most 2 K / (e^{2 delta N} - 1) (Trefethen and Weideman, SIAM
+    Review 56 (2014), theorem 3.2). Its moments are curves in omega.
+    """
+    with ctx.workprec(SPARE_BITS):
+        S, M, sigma = k["S"], k["M"], k["sigma"]
+        delta, c = (arb(STRIP) / max(abs(M[0]), abs(M[1]))).asinh(), arb(STRIP).cos()
+        K = (S[0] + S[1]) * (1 / c + delta.cosh()) ** 2 + (sigma / c) ** 2
+        points = 1 + math.ceil(float((2 * K / ACCURACY).log() / (2 * delta)))
+        total = sum((at_angle(k, fmpq(j, points)) for j in range(points)), arb(0))
+        loss = total / points + arb(0, (2 * K / (2 * delta * points).expm1()).abs_upper())
+    return {"level": least(loss), "level_low": most(loss)}, {"|M| <= stop": all(abs(each) <= k["stop"] for each in M)}
+
+
+def at_angle(k: Known, angle: fmpq) -> Ball:
+    """F at a multiple of pi."""
+    S, M = k["S"], k["M"]
+    x = arb.cos_pi_fmpq(angle), arb.sin_pi_fmpq(angle)
+    y = M[0] * x[0], M[1] * x[1]
+    omega = (y[0] ** 2 + y[1] ** 2).sqrt()
+    e = y[0] / omega, y[1] / omega
+    first, second, across, noise = (curve.over(omega, omega) for curve in circle(k))
+    bias = second * (S[0] * e[0] ** 2 + S[1] * e[1] ** 2) + across * (S[0] * e[1] ** 2 + S[1] * e[0] ** 2)
+    bias += S[0] * x[0] ** 2 + S[1] * x[1] ** 2 - 2 * first * (S[0] * e[0] * x[0] + S[1] * e[1] * x[1])
+    return bias + k["sigma"] ** 2 * noise
+
+
+def isotropic(k: Known) -> tuple[Bounds, Conditions]:
+    """Of all w I, w >= 0, the least loss is between least_low and least_high.
+
+    Because F is then tr S / 2 times E |sum a_i x_i - x|^2, and the noise, which is more than the least beyond stop.
+    """
+    loss, noise = isotropic_loss(k), k["sigma"] ** 2 * circle(k)[3].over(k["stop"], k["stop"])
+    bounds, conditions = between_ends(k, loss)
+    return bounds, conditions | {"the noise at stop is above the least": noise > bounds["least_low"][1]}
+
+
+def isotropic_loss(k: Known) -> Curve:
+    """The loss at w I."""
+    first, second, across, noise = circle(k)
+    half, square = (k["S"][0] + k["S"][1]) / 2, k["sigma"] ** 2
+    return combined([(half, second), (half, across), (-2 * half, first), (square, noise)], half)
+
+
+def aligned(k: Known) -> tuple[Bounds, Conditions]:
+    """Of all M = diag(c, 0) with |c| <= stop, S = diag(1, 0), the least loss is between least_low and least_high.
+
+    Because with omega = c |z|, z = cos theta, it is E_z [E T^2 - 2 |z| E T + z^2 + sigma^2 E sum a_i^2], power by power
+    of omega; at -c the sign of E T >= 0 is the other one, and the loss is larger.
+    """
+    bounds, conditions = between_ends(k, aligned_loss(k))
+    return bounds, conditions | {"S = diag(1, 0)": bool(k["S"][0] == 1 and k["S"][1] == 0)}
+
+
+def aligned_loss(k: Known) -> Curve:
+    """The loss at diag(c, 0)."""
+    first, second, _, noise = circle(k)
+    with ctx.workprec(bits(first.polynomial.length())):
+        half, rest = k["stop"] / 2, combined([(arb(1), second), (k["sigma"] ** 2, noise)], arb(0))
+        in_omega = [curve.polynomial(arb_poly([-1, 1 / half])).coeffs() for curve in (rest, first)]
+        total = [x * absolute(j) - 2 * y * absolute(j + 1) for j, (x, y) in enumerate(zip(*in_omega, strict=True))]
+        total[0] += arb(1) / 2
+        error = rest.error + 2 * absolute(1) * first.error
+        return Curve(first.first, first.last, arb_poly(total)(arb_poly([half, half])), error)
+
+
+def between_ends(k: Known, loss: Curve) -> tuple[Bounds, Conditions]:
+    """The least value of a curve: no more than that at one place."""
+    return {"least_low": most(loss.lowest()), "least_high": least(loss.over(k["at"], k["at"]))}, {
+        "0 <= at <= stop": 0 <= k["at"] <= k["stop"]
+    }
+
+
+def combined(summands: Sequence[tuple[Ball, Curve]], constant: Ball) -> Curve:
+    """A sum of multiples of curves, and a constant."""
+    polynomial = sum((arb_poly([factor]) * curve.polynomial for factor, curve in summands), arb_poly([constant]))
+    error = sum((abs(factor) * curve.error for factor, curve in summands), arb(0))
+    return Curve(summands[0][1].first, summands[0][1].last, polynomial, error)
+
+
+def absolute(k: int) -> Ball:
+    """E |cos theta|^k.
+
+    >>> float(absolute(2).mid())
+    0.5
+    """
+    return (arb(k + 1) / 2).gamma() / (arb.pi().sqrt() * (arb(k) / 2 + 1).gamma())
+
+
+def gain(k: Known) -> tuple[Bounds, Conditions]:
+    """The least loss of all those is more than that of M, by gain_low to gain_high.
+
+    By subtraction.
+    """
+    return {"gain_low": most(k["least_low"] - k["level"]), "gain_high": least(k["least_high"] - k["level_low"])}, {}
+
+
+THEOREMS: dict[str, tuple[Rule, ...]] = {
+    "not isotropic": (matrix, isotropic, gain),
+    "not aligned": (matrix, aligned, gain),
+}
+GIVEN = {"n", "sigma", "S", "M", "stop"}
+
+
+def given(proof: Proof) -> dict[str, Any]:
+    """Numbers as balls or whole numbers, pairs as pairs."""
+    stated = proof["given"]
+    pairs = {name: tuple(fraction(each) for each in stated[name]) for name in ("S", "M")}
+    return {"n": int(stated["n"])} | {name: fraction(stated[name]) for name in ("sigma", "stop")} | pairs
+
+
+def fraction(text: str) -> Ball:
+    """A decimal, or a fraction of two."""
+    over, _, under = text.partition("/")
+    return arb(over) / arb(under or 1)
+
+
+def wrong(proof: Proof) -> list[str]:
+    """What makes it no theorem of these."""
+    stated = proof["given"]
+    if set(stated) != GIVEN:
+        return [f"given are {', '.join(sorted(stated))}; they must be {', '.join(sorted(GIVEN))}"]
+    k = given(proof)
+    balls = [k["sigma"], k["stop"], *k["S"]]
+    if not (k["n"] >= 2 and all(ball.is_finite() and ball >= 0 for ball in balls)):
+        return [f"{stated}: n >= 2, and what else is given >= 0"]
+    if not (len(k["S"]) == len(k["M"]) == 2 and all(ball.is_finite() and ball != 0 for ball in k["M"])):
+        return [f"{stated}: S and M are pairs, and no entry of M is 0"]
+    return []
+
+
+def statement(proof: Proof) -> str:
+    """The theorem of a proof, from its constants."""
+    k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()} | proof["given"]
+    others = "w I, w >= 0" if proof["theorem"] == "not isotropic" else f"diag(c, 0), |c| <= {k['stop']}"
+    return (
+        f"d = 2, n = {k['n']}, sigma = {k['sigma']}, S = diag({', '.join(k['S'])}): the loss of diag("
+        f"{', '.join(k['M'])}) is less than that of every {others}, by {k['gain_low']} to {k['gain_high']}"
+    )
+
+
+KIND = Kind(
+    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof["theorem"]]],
+    given=given,
+    statement=statement,
+    chosen={isotropic: ("at",), aligned: ("at",)},
+    wrong=wrong,
+    signed=("at",),
+)

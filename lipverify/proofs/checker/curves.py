@@ -1,0 +1,89 @@
+"""Functions on whole intervals of w, by polynomials through balls at a few places.
+
+A function at most M in that strip is, on an interval, within 4 M rho^{1-m} / (rho - 1) of the polynomial
+through its values at m Chebyshev points, rho = b/r + (1 + b^2/r^2)^{1/2}, r half its length (the ellipse of that rho
+lies in the strip; Trefethen, Approximation Theory and Approximation Practice, theorem 8.2), and values that are off by
+e move that polynomial by at most (1 + (2/pi) log m) e (chapter 15).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from flint import arb, arb_poly, ctx, fmpq
+
+from .chain import Ball
+from .contexts import STRIP
+
+SPARE_BITS = 200
+"""Of precision, and 6 more for each Chebyshev point of a polynomial."""
+ACCURACY = 1e-9
+FINEST = 2.0**-18
+"""The narrowest part of an interval that is looked at by itself, as a share of it."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A function on [first, last] that differs from `polynomial`, in s from -1 to 1, by at most `error`."""
+
+    first: Ball
+    last: Ball
+    polynomial: arb_poly
+    error: Ball
+
+    def over(self, low: Ball, high: Ball) -> Ball:
+        """A ball that contains all values on a part of the interval."""
+        with ctx.workprec(bits(self.polynomial.length())):
+            length = self.last - self.first
+            shifted = self.polynomial(arb_poly([(low + high - self.first - self.last) / length, 1]))
+            within = arb(0, ((high - low) / length).abs_upper())
+            return reduce(lambda total, each: total * within + each, reversed(shifted.coeffs()), arb(0)) + arb(
+                0, self.error.abs_upper()
+            )
+
+    def above(self, level: Ball, low: Ball, high: Ball) -> bool:
+        """Whether it is above a level on all of a part of the interval."""
+        if self.over(low, high) > level:
+            return True
+        middle = (low + high) / 2
+        if not self.over(middle, middle) > level or not high - low > FINEST * (self.last - self.first):
+            return False
+        return self.above(level, low, middle) and self.above(level, middle, high)
+
+    def lowest(self) -> Ball:
+        """A number that it is nowhere below, and hardly more than which it is somewhere."""
+        parts, width = [(self.first, self.last)], self.last - self.first
+        while True:
+            found = [(self.over(*part), part) for part in parts]
+            somewhere = reduce(arb.min, [ball.upper() for ball, _ in found])
+            kept = [(ball, part) for ball, part in found if not ball > somewhere]
+            nowhere = reduce(arb.min, [ball.lower() for ball, _ in kept])
+            if somewhere - nowhere < 4 * self.error or not width > FINEST * (self.last - self.first):
+                return nowhere
+            parts = [half for _, (a, c) in kept for half in ((a, (a + c) / 2), ((a + c) / 2, c))]
+            width /= 2
+
+
+def curves(values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball) -> list[Curve]:
+    """Functions on [first, last] from their values at one w, and bounds on them in the strip."""
+    beta = arb(STRIP) / ((last - first) / 2)
+    rho = beta + (1 + beta**2).sqrt()
+    largest = reduce(arb.max, bounds)
+    m = 2 + math.ceil(float((4 * largest / (rho - 1) / ACCURACY).log() / rho.log()))
+    with ctx.workprec(bits(m)):
+        points = [arb.cos_pi_fmpq(fmpq(2 * j + 1, 2 * m)) for j in range(m)]
+        measured = [values(first + (s + 1) * (last - first) / 2) for s in points]
+        moved, found = 1 + 2 / arb.pi() * arb(m).log(), []
+        for bound, column in zip(bounds, zip(*measured, strict=True), strict=True):
+            widest = reduce(arb.max, [arb(value.rad()) for value in column])
+            polynomial = arb_poly.interpolate(points, [arb(value.mid()) for value in column])
+            found.append(Curve(first, last, polynomial, 4 * bound * rho ** (1 - m) / (rho - 1) + moved * widest))
+        return found
+
+
+def bits(points: int) -> int:
+    """The precision for a polynomial through so many points."""
+    return SPARE_BITS + 6 * points
