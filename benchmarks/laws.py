@@ -67,7 +67,7 @@ def works(law: Law, d: int) -> list[Callable[[], object]]:
     """What is timed of a law."""
     few, many = (Problem(d=d, n=n, law=law) for n in (30, 10**9))
     return [
-        lambda: loss_terms(many, 10.0),
+        lambda: (loss_terms(many, 10.0), loss_terms(few, 4.0)),
         lambda: loss_terms(few, 5.0),
         lambda: loss_terms(many, 300.0),
         lambda: optimal_window(many),

@@ -21,7 +21,7 @@ from numpy.polynomial import chebyshev
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.ridge.tokens import gauss_rule
+from lipverify.loss.exact.ridge.tokens import gauss_rule, plain_rule
 from lipverify.loss.exact.ridge.variogram import CHECKS, ROUNDING, SAFETY, TINY, Variogram, scale
 
 SHARPNESS, TAIL = 1.8, 30.0
@@ -225,8 +225,10 @@ def turns(d: int, order: int, crossings: list[Floats], power: int) -> tuple[Floa
     fixed = np.linspace(-end, end, panels + 1)
     stacked = np.stack([np.clip(crossing, -end, end) for crossing in crossings], axis=-1)
     edges = np.concatenate([np.broadcast_to(fixed, (*stacked.shape[:-1], fixed.size)), stacked], axis=-1)
-    edges = np.sort(edges, axis=-1)
-    x, gauss = gauss_rule(order)
+    place = np.argsort(edges, axis=-1)
+    edges, beside = np.take_along_axis(edges, place, axis=-1), place > panels
+    beside = (beside[..., 1:] | beside[..., :-1])[..., None]
+    x, gauss = (np.where(beside, *each) for each in zip(gauss_rule(order), plain_rule(order), strict=True))
     width = np.diff(edges, axis=-1)[..., None]
     shape = (*stacked.shape[:-1], -1)
     return np.reshape(edges[..., :-1, None] + width * x, shape), np.reshape(width * gauss, shape)
