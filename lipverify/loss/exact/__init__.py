@@ -7,6 +7,7 @@ zonal    every isotropic law, by its covariance, harmonic by harmonic
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 
 import numpy as np
 from msgspec.structs import replace
@@ -81,8 +82,8 @@ def exact_terms(
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     """By the route that is asked for, or that reaches it."""
     if isinstance(problem.law, ReLUNetwork):
-        covariance = Zonal(variogram=problem.law.covariance(problem.d).variogram)
-        return replace(_terms(problem.replace(law=covariance), w, route), problem=problem)
+        field = _field_of(problem.law, problem.d)
+        return replace(_terms(problem.replace(law=field), w, route), problem=problem)
     if route is not None:
         return ROUTES[chosen("route", route, ROUTES)](problem, w)
     law = problem.law
@@ -104,6 +105,12 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     else:
         places = np.flatnonzero(~quick)
     return _explained(_joined(problem, parts, places, w))
+
+
+@lru_cache(maxsize=64)
+def _field_of(law: ReLUNetwork, d: int) -> Zonal:
+    """The field with the covariance of a network; the same one each time, for what is tabulated is remembered by it."""
+    return Zonal(variogram=law.covariance(d).variogram)
 
 
 def _explained(terms: LossTerms) -> LossTerms:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, growth, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, Ridge, Zonal
+from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, ReLUNetwork, Ridge, Zonal
 from lipverify.optimum.window.sensitivity import sensitivity
 from lipverify.properties.kernels import is_positive
 from lipverify.properties.variance import variance
@@ -197,3 +197,14 @@ def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> Non
     assert is_positive(variogram, points) <= 1
     with pytest.raises(AssertionError, match="positive"):
         is_positive(Zonal(variogram=lambda r: r**3), points)
+
+
+def test_what_is_tabulated_of_a_network_is_remembered() -> None:
+    """Its variogram is a method of a covariance that is made anew, which is another function each time."""
+    from lipverify.loss.exact.ridge.laws import parts_of
+
+    p = Problem(d=3, n=30, law=ReLUNetwork(bias=0.7))
+    loss_terms(p, 2.0)
+    before = parts_of.cache_info().misses
+    loss_terms(p.replace(law=ReLUNetwork(bias=0.7)), 3.0)
+    assert parts_of.cache_info().misses == before
