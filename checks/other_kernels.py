@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.attention import Box, Epanechnikov, NormalisedLinear, Rational
 from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
 
 Value = tuple[float, float]
@@ -15,7 +14,12 @@ Value = tuple[float, float]
 
 def named(kernel: str, power: float = 0.0) -> lv.attention.Kernel:
     """By name."""
-    return Rational(power) if kernel == "rational" else {"box": Box(), "epanechnikov": Epanechnikov()}[kernel]
+    kinds = lv.attention
+    return (
+        kinds.Rational(power)
+        if kernel == "rational"
+        else {"box": kinds.Box(), "epanechnikov": kinds.Epanechnikov()}[kernel]
+    )
 
 
 def terms(kernel: str, d: int, n: float, w: float, power: float = 0.0) -> dict[str, Value]:
@@ -53,7 +57,7 @@ def at_rate(kernel: str, d: int, n: float) -> Value:
 def normalised(d: int, w: float) -> Value:
     """B over E f(x)^2 = 1/d, weights (1 + s_i) / sum_j (1 + s_j), of 10^20 tokens."""
     problem = lv.Problem(d=d, n=1e20, law=lv.laws.Linear(), sigma=0.0)
-    found = lv.loss_terms(problem, w, attention=NormalisedLinear())
+    found = lv.loss_terms(problem, w, attention=lv.attention.NormalisedLinear())
     return d * float(found.bias), d * float(found.bias_error)
 
 
