@@ -124,7 +124,7 @@ claim(
     expected="refuted",
     over={**SHORT_KERNELS, "d": (3, 5)},
     title="no attention but softmax has a window that adapts",
-    statement=r"\mathcal{L}(w_n) \not\to 0 \quad \text{for any } w_n, \ K \neq e^{-u}",
+    statement=r"\inf_n \mathcal{L}(w_n) > 0 \quad \text{for every } w_n, \ K \neq e^{-u}",
     assumes=(*SHORT, r"$w = n^{2/(d+3)}$, which adapts to $n$"),
     agrees=AGREED,
     finding="A box, which attends to the tokens of a ball alike, has a window that is as good as softmax's up to a constant. What counts is that weights are positive, add to one and "

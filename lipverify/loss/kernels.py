@@ -71,7 +71,7 @@ class Epanechnikov(Kernel):
 
     def weight(self, u: Array, w: float) -> Array:
         """1 - u, or 0."""
-        return (1 - u) * (u < 1)
+        return (1 - u) * (u < 1) + 0.0
 
 
 @dataclass(frozen=True)
