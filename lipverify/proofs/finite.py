@@ -140,8 +140,12 @@ def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
         def exceeds(w: float) -> bool:
             return bool(sum(optima.ends(k, arb(decimal(w))), arb(0)) > level * (1 + EXCESS))
 
+        degree_one = 1 in optima.spectrum(k)[0]
         edges = {
-            name: next((w for w in (float(at) * (1 + sign * 0.02 * j) for j in range(1, 25)) if exceeds(w)), None)
+            name: next(
+                (w for w in (float(at) * (1 + sign * 0.02 * j) for j in range(1, 25)) if degree_one and exceeds(w)),
+                None,
+            )
             for name, sign in (("low", -1), ("high", 1))
         }
     if None in edges.values():

@@ -32,7 +32,7 @@ from .harmonics import harmonics, wave
 
 LONGEST = 4
 """The longest interval of a curve of the loss."""
-NARROWEST = 1e-4
+NARROWEST = 5e-3
 """The narrowest part of an interval of which the ends decide, as a share of where it is."""
 LISTED = {"cosine": 20, "relu": 30}
 """The last degree of a law that has infinitely many."""
