@@ -45,12 +45,6 @@ def best(kind: str, d: int, s: float, n: float) -> dict[str, Value]:
     return {"w": (w, w * step), "loss": (loss, loss * (fall**2 + rise**2) * step**2 + float(terms.total_error[1]))}
 
 
-def searched(kind: str, d: int, s: float, n: float) -> dict[str, Value]:
-    """The same by the search for the least loss over all w."""
-    found = lv.optimal_window(lv.Problem(d=d, n=n, law=law_of(kind, s), sigma=1.0))
-    return {"w": (found.w, found.w_error), "loss": (found.loss, found.loss_error)}
-
-
 def bias(d: int, s: float, w: float, n: int) -> Value:
     """B of the field, exactly."""
     terms = lv.loss_terms(lv.Problem(d=d, n=n, law=law_of("field", s), sigma=1.0), w)
@@ -92,7 +86,6 @@ RATES: dict[str, Any] = {
     "over": FIELDS,
     "assumes": FIELD,
     "agrees": (
-        agree(best, searched, "w^*", of="w", methods=("one step", "search"), over={"kind": "field", "d": 2, "s": 0.5, "n": 1e6}),
         agree(bias, sampled_bias, "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0}, given={"contexts": 4000}),
     ),
 }  # fmt: skip

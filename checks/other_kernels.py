@@ -122,7 +122,7 @@ claim(
     source=UNIQUE,
     kind="convention",
     expected="refuted",
-    over={**SHORT_KERNELS, "d": (3, 5)},
+    over={**SHORT_KERNELS, "d": per_profile((3,), (3, 5))},
     title="no attention but softmax has a window that adapts",
     statement=r"\inf_n \mathcal{L}(w_n) > 0 \quad \text{for every } w_n, \ K \neq e^{-u}",
     assumes=(*SHORT, r"$w = n^{2/(d+3)}$, which adapts to $n$"),
@@ -133,7 +133,7 @@ claim(
 )
 claim(
     "softmax.other-kernels/rational/bias",
-    exponent(many, "B / L^2", of="bias", along="w", ray=(1e3, 1e8, 9), equals="-min(2, 2*power - d + 1)"),
+    exponent(many, "B / L^2", of="bias", along="w", ray=(1e3, 1e8, 8), equals="-min(2, 2*power - d + 1)"),
     source=SKETCH,
     kind="derived",
     expected="supported",
@@ -149,7 +149,7 @@ claim(
 )
 claim(
     "softmax.other-kernels/rational/noise",
-    exponent(many, "n N", of="noise", along="w", ray=(1e3, 1e8, 9), equals="(d - 1)/2"),
+    exponent(many, "n N", of="noise", along="w", ray=(1e3, 1e8, 8), equals="(d - 1)/2"),
     source=SKETCH,
     kind="derived",
     expected="supported",
@@ -161,7 +161,7 @@ claim(
 )
 claim(
     "softmax.other-kernels/rational/any-power",
-    exponent(many, "B / L^2", of="bias", along="w", ray=(1e3, 1e8, 9), equals="-2", sharp="-min(2, 2*power - d + 1)"),
+    exponent(many, "B / L^2", of="bias", along="w", ray=(1e3, 1e8, 8), equals="-2", sharp="-min(2, 2*power - d + 1)"),
     source=SKETCH,
     kind="stronger",
     expected="refuted",

@@ -249,7 +249,7 @@ claim(
     r"averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which contains the variance over contexts.)",
     **EVERY,
 )
-for other, where in (("relu", (5,)), ("cosine", (2, 3, 5)), ("quadratic", (2, 3, 5))):
+for other, where in (("cosine", (2, 3, 5)), ("quadratic", (2, 3, 5))):
     claim(f"softmax.tradeoff/{other}/bias/every-window", RISES, over={"law": other, "d": where}, **EVERY)
 PROVED: dict[str, Any] = {
     "source": TABLE,

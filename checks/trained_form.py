@@ -171,7 +171,7 @@ claim(
     source=REBUTTAL,
     kind="stronger",
     expected="supported",
-    over={"law": ("relu", "affine")},
+    over={"law": "affine"},
     title="the row of the block form in more dimensions and longer contexts",
     statement=r"r = 0 \text{ is a minimum of } \mathcal{L} \text{ in } r \text{ at the best } \mathbf{M} = w^* \mathbf{I}",
     assumes=(r"covariates uniform on $S^{d-1}$, $L = 3$, $\sigma = 0.5$, the $d$ and $n$ of the cells; nothing is trained", *MODEL[1:]),
