@@ -88,7 +88,7 @@ def mirrored(kind: str, d: int, n: int, layers: int, seed: int) -> Value:
     end, missed = forward(kind, context, query, weights)[0], 0
     for place in range(n):
         signs = np.where(np.arange(n) == place, -1, 1)[:, None]
-        missed += np.count_nonzero(forward(kind, signs * context, query, weights)[0] - signs * end)
+        missed += int(np.count_nonzero(forward(kind, signs * context, query, weights)[0] - signs * end))
     return float(missed), 0.0
 
 
