@@ -42,8 +42,20 @@ class Limit:
 
 
 def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
-    """The limit of the sequence a(s) as s -> infinity, corrections being powers of s or of log s."""
-    return _heard([*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)], WITNESSES, a, noise)
+    """The limit of the sequence a(s) as s -> infinity, corrections being powers of s or of log s.
+
+    The error is infinite for a sequence that moves more as it goes on: on the way from one power to another it looks
+    settled to every family.
+    """
+    limit = _heard([*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)], WITNESSES, a, noise)
+    return Limit(limit.value, math.inf) if _quickens(a, noise) else limit
+
+
+def _quickens(a: Floats, noise: Floats) -> bool:
+    """Whether a sequence moves more in its later half than in its earlier one, whatever its noise."""
+    steps, slack = np.abs(np.diff(a)), noise[1:] + noise[:-1]
+    half = steps.size // 2
+    return bool(np.sum((steps - slack)[-half:]) > np.sum((steps + slack)[:half]))
 
 
 def limit_beside_logarithms(log_s: Floats, a: Floats, noise: Floats) -> Limit:

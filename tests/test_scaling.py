@@ -72,6 +72,22 @@ def test_the_error_covers_the_truth(exponent: float, delta: float, corrections: 
     assert measured.error <= 0.05
 
 
+@given(
+    exponent=st.floats(-3, 3),
+    gap=st.floats(0.1, 1.5),
+    decades=st.floats(2, 12),
+    points=st.integers(8, 24),
+    place=st.floats(-0.3, 1.5),
+)
+def test_on_the_way_from_one_power_to_another_nothing_is_claimed(
+    exponent: float, gap: float, decades: float, points: int, place: float
+) -> None:
+    """The powers are equal at this place of the ladder, of which 0 is the start and 1 the end, or beyond it."""
+    s = np.geomspace(1, 10**decades, points)
+    measured = growth_of(s, s**exponent * (1 + (s / 10 ** (place * decades)) ** gap))
+    target(exponent_covers(measured, exponent + gap), label="error over claimed error")
+
+
 @pytest.mark.parametrize("noise", [1e-10, 1e-6, 1e-3])
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_in_the_values_is_inside_the_error(noise: float, seed: int) -> None:

@@ -10,8 +10,6 @@ from lipverify.claims.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, co
 
 FAMILIES = {"diag": "DIAG", "omega": "OMEGA", "full": "FULL", "safe-full": "SAFEFULL"}
 NOISY, DEEP = NOISE_LAWS[1:], DEPTHS[4:]
-LED_BACK = ("uniform-1", "uniform-3", "uniform-5", "uniform-7", "levels-1-3")
-"""Laws under which FULL was led back from the contexts on which it explodes, as SAFEFULL."""
 
 
 @needs(found=column)
@@ -129,7 +127,7 @@ claim(
     source=Source("V", "section 6", "models with 5 or more layers match or exceed the performance of TunedRR"),
     kind="convention",
     expected={**dict.fromkeys(("safe-full/uniform-1", "safe-full/uniform-3"), "refuted"), "*": "inconclusive"},
-    over={"noise": LED_BACK, "layers": DEEP},
+    over={"noise": NOISY, "layers": DEEP},
     title="read of free matrices that were led back from rare contexts, and of losses that are no larger",
     assumes=(
         ASSUMED[0],
