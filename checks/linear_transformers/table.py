@@ -280,6 +280,7 @@ claim(
                 "gdpp/uniform-6",
                 "gdpp/uniform-7",
                 "gdpp/levels-1-3-5",
+                "full/uniform-4",
                 "full/uniform-6",
                 *(f"diag/uniform-{k}" for k in range(2, 7)),
             ),
