@@ -46,7 +46,7 @@ def test_recorded_verdicts_are_those_of_the_derived_powers(id: str) -> None:
     claim, law = CLAIMS[id], id.split("/")[1]
     sharp = transferred_power(law_named(law), law_named(law))
     rays = [cell for cell in claim.cells if "d" in cell.where]
-    assert len(rays) == (3 if id.endswith("/proved") else 7)
+    assert len(rays) == 7
     holds = []
     for cell in rays:
         (low, high), power = cell.allowed.ends, float(sharp.subs(d, cell.where["d"]))
