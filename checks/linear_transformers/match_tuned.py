@@ -72,12 +72,12 @@ def quotients(**columns: Any) -> Table:
     every = {noise: compared(found) for noise, found in columns.items()}
     there = [(name, k) for name in FAMILIES.values() for k in DEEP if any(here.has(name, k) for here in every.values())]
     rows = []
-    for noise, here in every.items():
-        cells = [quotient(here, name, k) for name, k in there]
-        rows.append((named(noise), *(concise(value, error) for value, error, _ in cells)))
+    for name, k in there:
+        cells = [quotient(here, name, k) for here in every.values()]
+        rows.append((f"{name} {k}", *(concise(value, error) for value, error, _ in cells)))
     return Table(
-        caption="The loss over that of TunedRR, by law of the noise, family and layers; in brackets the error in units of the last digit, of contexts and trainings.",
-        header=("noise", *(f"{name} {k}" for name, k in there)),
+        caption="The loss over that of TunedRR, by family, layers and law of the noise; in brackets the error in units of the last digit, of contexts and trainings.",
+        header=("model", *map(named, every)),
         rows=tuple(rows),
     )
 

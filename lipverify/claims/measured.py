@@ -149,9 +149,12 @@ class Measured:
 
 
 def call_at(call: Call, family: Place, profile: Profile, keyword: str) -> Measurement:
-    """A call as a measurement; coordinates of the family are added where the function takes them."""
-    own = {name: value for name, value in call.where.items() if not isinstance(value, str) or "{" not in value}
-    return measured_by(call.function, (), (*family.where, *own), tuple(own), keyword).at(family, own, profile)
+    """A call as a measurement; coordinates of the family are added where it does not say them itself."""
+    said = {name: value for name, value in call.where.items() if not isinstance(value, str) or "{" not in value}
+    own = Place({name: settled(value, profile) for name, value in said.items()})
+    return measured_by(call.function, (), (*family.where, *said), tuple(said), keyword).at(
+        family.joined(own), {}, profile
+    )
 
 
 def measured_by(

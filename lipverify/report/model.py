@@ -101,6 +101,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """What sets it apart from the other readings of the statement."""
     kind: str
     grade: str
+    proved: bool
+    """Whether another reading is a proof of all of it."""
     statement: Text
     verdict: str
     outcome: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from lipverify.claims.behind import behind
 from lipverify.claims.figure import Figure, Layer
 from lipverify.claims.ledger import Cell, Record
 from lipverify.claims.ledger import Table as LedgerTable
@@ -40,7 +41,7 @@ def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -
         corrected=readings.remarks(differing, lambda record: (record.corrected,)),
         why=readings.remarks(nearest, lambda record: (record.finding,))[:_REMARKS],
         picture=None if shown is None else draw(shown),
-        readings=tuple(map(_reading, nearest_first(records))),
+        readings=tuple(_reading(record, records) for record in nearest_first(records)),
         tables=tables_of(records, "theorem"),
         controls=readings.remarks(nearest, lambda record: (record.control.latex or record.control.statement,)),
         judged=_judged(records),
@@ -75,7 +76,7 @@ def _table(table: LedgerTable) -> Table:
     )
 
 
-def _reading(record: Record) -> Reading:
+def _reading(record: Record, records: Sequence[Record]) -> Reading:
     known = coordinates.shared([cell.where for cell in record.cells])
     refuted = [coordinates.without(cell.where, known) for cell in record.cells if cell.verdict == "refuted"]
     cell = telling_cell(record)
@@ -85,6 +86,7 @@ def _reading(record: Record) -> Reading:
         label=printable(readings.label(record) or record.id),
         kind=record.kind or "",
         grade=record.grade or "",
+        proved=behind([record], records) == "proved" != record.grade,
         statement=_statement(record.statement),
         verdict=record.verdict,
         outcome=judged.outcome,

@@ -236,13 +236,19 @@ def test_sampling_follows_the_seed_and_the_profile_of_the_command_line(tmp_path:
 
 def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
     text = dedent("""
-        from lipverify.claims import at, bound, claim, draw
+        from lipverify.claims import Table, at, bound, claim, draw
 
         def terms(law, d):
             return {"bias": (1 / d, 1e-9), "noise": (2 / d, 1e-9), "curve": [1.0, 2.0]}
 
         def words(law, found):
             return f"the {law} law: {found['curve'][1]}"
+
+        def rows(**found):
+            return Table(caption="", header=("law", "value"), rows=tuple((law, str(x)) for law, x in found.items()))
+
+        def of_law(law, d):
+            return {"affine": 1, "relu": 2}[law] / d
 
         LAWS = {"affine": {"b": "1"}, "relu": {"b": "1/2"}}
         claim(
@@ -252,9 +258,12 @@ def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
             kind={"affine/*": "printed", "*": "stronger"},
             expected={"affine/lower": "inconclusive", "*": "supported"},
             finding=draw(words, found=at(terms, d=2)),
+            tables=draw(rows, affine=at(of_law, law="affine", d=2), relu=at(of_law, law="relu", d=2)),
         )
     """)
     records = verified(tmp_path, text)
+    # what is measured for a figure is measured where it says, whatever the reading
+    assert {r.tables[0].rows for r in records.values()} == {(("affine", "0.5"), ("relu", "1.0"))}
     assert list(records) == [f"mine.terms/{law}/{side}" for law in ("affine", "relu") for side in ("lower", "upper")]
     assert {id: (r.verdict, r.kind) for id, r in records.items()} == {
         "mine.terms/affine/lower": ("inconclusive", "printed"),  # at the edge to 1e-9

@@ -55,7 +55,8 @@ def _headline(it: Theorem, row: Row, words: Formulas) -> Markup:
 def _reading(it: Reading, of: Theorem, anchor: str, place: Place) -> Markup:
     """One claim, with its own address."""
     words, target = place.formulas, place.ids[anchor]
-    standing = [(it.kind, None), (it.grade, place.grades.get(it.grade))]
+    grade = f"{it.grade} and proved" if it.proved else it.grade
+    standing = [(it.kind, None), (grade, place.grades.get("proved" if it.proved else it.grade))]
     facts = [
         element("p", "Refuted ", words.rich(it.where), ".") if it.where else None,
         element("p", _telling(it, words)) if it.quantity else None,
