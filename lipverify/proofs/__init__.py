@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.proofs.declared import Gaussian, Kinked, Pieces, Powers
+    from lipverify.proofs.declared import Gaussian, Kinked, Pieces, Powers, Rough
     from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
     from lipverify.proofs.envelope import Envelope, Tradeoff, prove_envelope, prove_tradeoff
     from lipverify.proofs.files import load
@@ -39,6 +39,7 @@ __all__ = [
     "Powers",
     "Proof",
     "ProvedOptimum",
+    "Rough",
     "Theorem",
     "Tradeoff",
     "Transfer",
@@ -67,6 +68,7 @@ __getattr__, __dir__ = lazy(
         "ProvedOptimum": "finite",
         "Powers": "declared",
         "Proof": "record",
+        "Rough": "declared",
         "Theorem": "window",
         "Tradeoff": "envelope",
         "Transfer": "window",

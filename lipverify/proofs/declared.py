@@ -10,7 +10,7 @@ from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number, numbers
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.own import Ridge, Zonal
-from lipverify.proofs.checker import roughness
+from lipverify.proofs.checker import laws, roughness
 
 WAYS = (
     "lipverify.proofs.Powers(coefficients), or with its kinks or jumps lipverify.proofs.Pieces(at, polynomials) or "
@@ -149,6 +149,28 @@ class Pieces(msgspec.Struct, frozen=True):
         return any(jump for _, jump, _ in roughness.read(self.text).breaks)
 
 
+class Rough(msgspec.Struct, frozen=True):
+    """The variogram |x - x'|^{2s}: fields of Hölder order below s everywhere, as rough as Brownian motion for s = 1/2.
+
+    Raises
+    ------
+    InvalidInput
+        If s is not a number between 0 and 1.
+
+    >>> Rough(0.5)(np.array([0.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
+    s: float
+
+    def __post_init__(self) -> None:
+        number("s", self.s, "the Hölder order,", above=0, below=1)
+
+    def __call__(self, r: Array) -> Array:
+        """r^{2s}."""
+        return r ** (2 * self.s)
+
+
 KNOWN = {abs: Kinked(-1.0, 1.0), np.abs: Kinked(-1.0, 1.0), np.sign: Pieces((0.0,), ((-1.0,), (1.0,)))}
 """Functions that are known to the bit."""
 
@@ -183,7 +205,7 @@ def declared_kernel(law: Zonal) -> str:
     Raises
     ------
     OutOfReach
-        If the kernel is a function that says nothing of itself, or may not be positive definite.
+        If the kernel is a function that says nothing of itself, or may not be positive definite, or an order is unknown.
     """
     if law.spectrum is not None:
         return f"zonal:{','.join(map(repr, law.spectrum))}"
@@ -196,8 +218,14 @@ def declared_kernel(law: Zonal) -> str:
                 "Zonal(spectrum=...) for one d."
             )
         return f"powers:{','.join(map(repr, law.kernel.coefficients))}"
+    if isinstance(law.variogram, Rough):
+        name = f"rough-{law.variogram.s:g}"
+        if name in laws.LAWS:
+            return name
+        known = ", ".join(each.removeprefix("rough-") for each in laws.LAWS if each.startswith("rough-"))
+        raise OutOfReach(f"s = {law.variogram.s!r}: theorems are proved for s = {known}.")
     what = "kernel" if law.variogram is None else "variogram"
     raise OutOfReach(
-        f"law = {law!r}: no ball encloses a {what} that is a function; give Matern(nu=...), Zonal(spectrum=...), or as "
-        "the kernel lipverify.proofs.Powers(coefficients >= 0) or lipverify.proofs.Gaussian(length)."
+        f"law = {law!r}: no ball encloses a {what} that is a function; give Matern(nu=...), Zonal(spectrum=...), Zonal(variogram="
+        "lipverify.proofs.Rough(s)), or as the kernel lipverify.proofs.Powers(coefficients >= 0) or lipverify.proofs.Gaussian(length)."
     )

@@ -12,7 +12,7 @@ from flint import arb
 from .chain import FORMAT, Ball, Proof, Rule
 from .harmonics import WEIGHT, projected, smooth, smooth_bias
 from .kink import kink, kink_bias
-from .roughness import jumps, kinks, matern, read
+from .roughness import jumps, kinks, matern, read, rough
 from .tokens import moments, noise, scale, tilt
 from .variogram import distances, variogram_bias
 
@@ -147,6 +147,12 @@ LAWS: dict[str, Family] = {
         own=lambda numbers, d: {"linear": numbers[0] ** 2, "kinked": numbers[1] ** 2},
     ),
     **{f"matern-{nu}": of_matern(nu) for nu in ("0.5", "1.5", "2.5")},
+    **{
+        f"rough-{s}": Family(
+            rough, (distances, variogram_bias), s, f"with the variogram L^2 |x - x'|^{2 * float(s):g}"
+        )
+        for s in ("0.25", "0.5", "0.75")
+    },
     "kinks": Family(kinks, (distances, variogram_bias), "1.5", says="with L times the pieces ({})", rule="pieces"),
     "jumps": Family(jumps, (distances, variogram_bias), "0.5", says="with L times the pieces ({})", rule="pieces"),
 }
@@ -156,6 +162,7 @@ The cosine law changes its shape with L, which is its number: "cosine:2.5". The 
 numbers are its k_0, k_1, ... at L = 1: "zonal:0,1,0.5"; of a link the coefficients of h: "link:0,1,2" is z + 2 z^2; of
 powers those of a kernel; of rbf the length l and the variance of e^{-|x-x'|^2 / (2 l^2)} = e^{(t-1)/l^2}; of kinked A
 and C in A z + C |z|; of Matern fields length and variance; of kinks and jumps pieces, as `roughness.read` reads them.
+Rough fields have their order s in the name.
 """
 PIECES = ("kinks", "jumps")
 

@@ -1,4 +1,4 @@
-r"""Which sums of powers the variogram of a law lies between: Matern fields, and ridge laws f(x) = h(<q, x>) of pieces.
+r"""Which sums of powers the variogram of a law lies between: fields, and ridge laws f(x) = h(<q, x>) of pieces.
 
 A piecewise polynomial h has breaks at z_i, where it jumps by s_i and its slope by D_i; |h'| <= M and |h''| <= M'
 between them, x_i = 1 - z_i^2. With K_d[h](t) = E h(<q, x>) h(<q, x'>) on the sphere of R^d, <x, x'> = t,
@@ -16,6 +16,7 @@ value at r = 2 in proportion to the next power.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -46,9 +47,18 @@ def matern(k: Known) -> tuple[Bounds, Conditions]:
     return stated((size * square * rate**2,) * 2, scaled), {}
 
 
-def stated(square: Interval, terms: dict[int, Interval]) -> Bounds:
+def rough(k: Known) -> tuple[Bounds, Conditions]:
+    """V = r^{2s}: of a field that is as rough everywhere, 0 < s < 1, nothing is left.
+
+    Because for 0 < s < 1 r^{2s} is the variogram of a field on R^d (Schoenberg), and so on its sphere.
+    """
+    one = arb(1)
+    return stated((arb(0), arb(0)), {float(2 * k["beta"]): (one, one)}), {"0 < s < 1": 0 < k["beta"] < 1}
+
+
+def stated(square: Interval, terms: Mapping[float, Interval]) -> Bounds:
     """The constants of a variogram."""
-    names = {"A": square} | {f"c{j}": each for j, each in terms.items()}
+    names = {"A": square} | {f"c{j:g}": each for j, each in terms.items()}
     lows = {f"{name}_low": most(low) for name, (low, _) in names.items()}
     return lows | {f"{name}_high": least(high) for name, (_, high) in names.items()}
 

@@ -178,7 +178,7 @@ def statement(proof: Proof) -> str:
     k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()}
     u = next(lemma["constants"]["u"] for lemma in proof["lemmas"] if lemma["name"] == "tilt")
     L, stated, spread = own_constant(law), law.partition(":")[2], f"{a + beta - 1:g}"
-    more = f" of L = {L}" if L else f" {LAWS[family(law)].says}".format(stated) if stated else ""
+    more = f" of L = {L}" if L else f" {LAWS[family(law)].says}".format(stated) if LAWS[family(law)].says else ""
     which, free = f"{family(law)}{more}, d = {d}: ", "n, sigma" if L else "n, L, sigma"
     beside, power = f" + {k['b_next']} / w^{2 - beta:g}" if "b_next" in k else "", f"{a + max(beta, 1) - 1:g}"
     W = f"(n L^2 / sigma^2)^(1/{a + beta:g})"
