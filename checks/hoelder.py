@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.claims import Source, agree, claim, exponent, per_profile
+from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
+from lipverify.claims.proved import proved_rates
+from lipverify.proofs import Rough
 
 Value = tuple[float, float]
 STEP = 0.1
@@ -20,7 +22,7 @@ STEP = 0.1
 def law_of(kind: str, s: float) -> lv.laws.Law:
     """Random fields with E (f(x) - f(x'))^2 = |x - x'|^2s, rough everywhere; or f = |<q, x>|^s, rough where <q, x> = 0."""
     if kind == "field":
-        return lv.laws.Zonal(variogram=lambda r: r ** (2 * s))
+        return lv.laws.Zonal(variogram=Rough(s))
     return lv.laws.Ridge(lambda z: abs(z) ** s, kinks=(0.0,))
 
 
@@ -43,6 +45,11 @@ def best(kind: str, d: int, s: float, n: float) -> dict[str, Value]:
     step = e * (abs(math.log(variance)) + off / fall + further / rise)
     w, loss = W * variance**e, float(terms.total[1])
     return {"w": (w, w * step), "loss": (loss, loss * (fall**2 + rise**2) * step**2 + float(terms.total_error[1]))}
+
+
+def proved(kind: str, d: int, s: float) -> dict[str, Value]:
+    """The exponents of w* and of the loss there in Lambda, proved for every n, L and sigma in a range."""
+    return proved_rates(f"rough-{s:g}", d, law_of(kind, s))
 
 
 def bias(d: int, s: float, w: float, n: int) -> Value:
@@ -89,6 +96,16 @@ RATES: dict[str, Any] = {
         agree(bias, sampled_bias, "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0}, given={"contexts": 4000}),
     ),
 }  # fmt: skip
+
+PROVED: dict[str, Any] = {
+    "kind": "derived",
+    "assumes": (
+        r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+        *FIELD[1:],
+        r"$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$ and $n \geq K W^{(d-1)/2}$, $W = \Lambda^{2/(d - 1 + 2s)}$, with the numbers of `lipverify prove`",
+    ),
+}
+"""Between two multiples of a power of Lambda for every n, L and sigma in that range: the exponent is exact."""
 
 claim(
     "softmax.hoelder/window",
@@ -137,4 +154,46 @@ claim(
     r"of the queries: $B \sim w^{-s - 1/2}$, and $s = 1$ is the ReLU law's $w^{-3/2}$. Attention adapts to the mean square of what $f$ does inside a window, not to "
     "the worst point.",
     corrected=r"$w^* = \Theta(\Lambda^{2/(d + 2s)})$ for functions that are of order $s$ across one hyperplane, $s < 3/2$",
+)
+claim(
+    "softmax.hoelder/window/proved",
+    bound(proved, "e", of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
+    proves="softmax.hoelder/window",
+    source=REBUTTAL,
+    expected="supported",
+    over=FIELDS,
+    title="the best window on tasks of Hölder order s, proved for every n",
+    **PROVED,
+)
+claim(
+    "softmax.hoelder/loss/proved",
+    bound(proved, "e", of="loss", equals="-2*s/(d - 1 + 2*s)", within="1e-15", method="certified"),
+    proves="softmax.hoelder/loss",
+    source=REBUTTAL,
+    expected="supported",
+    over=FIELDS,
+    title="the loss at the best window on tasks of Hölder order s, proved for every n",
+    **PROVED,
+)
+claim(
+    "softmax.hoelder/printed-range/proved",
+    bound(proved, "e", of="window", high="2/d", sharp="2/(d - 1 + 2*s)", method="certified"),
+    proves="softmax.hoelder/printed-range",
+    source=THEOREM_2,
+    expected="refuted",
+    over={"kind": "field", ("d", "s"): per_profile(((2, 0.25),), ((2, 0.25), (3, 0.25)))},
+    title="the printed upper bound of the window, for tasks of Hölder order 1/4",
+    corrected=r"$w^* = \Theta(\Lambda^{2/(d - 1 + 2s)})$, inside of the printed range for $1/2 \leq s < 1$",
+    **PROVED,
+)
+claim(
+    "softmax.hoelder/printed-range/edge/proved",
+    bound(proved, "e", of="window", high="2/d", sharp="2/d", method="certified"),
+    source=THEOREM_2,
+    expected="supported",
+    over={"kind": "field", "d": per_profile((2, 3), (2, 3, 5)), "s": 0.5},
+    title="the printed upper bound of the window is reached by tasks of Hölder order 1/2",
+    statement=r"w^* = \Theta\left(\Lambda^{2/d}\right), \quad s = 1/2",
+    finding=r"Here the printed range ends: fields as rough as Brownian motion have $w^*$ between two multiples of $\Lambda^{2/d}$ itself.",
+    **PROVED,
 )

@@ -17,31 +17,37 @@ from lipverify.foundation.shipped import shipped
 
 if TYPE_CHECKING:
     from lipverify.problem import Problem
+    from lipverify.problem.law import Law
     from lipverify.proofs import Proof, ProvedOptimum, Theorem
 
 FOLDER = "proofs"
 """Where in the folder of the checks the committed proofs are."""
 
 
-def proved_rates(law: str, d: int) -> dict[str, tuple[float, float]]:
+def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, tuple[float, float]]:
     """The exponents of n N in w, of B in w, and of w* and the loss in Lambda, with the error 0.
 
     >>> proved_rates("relu", 3)["bias"]
     (-1.5, 0.0)
     """
-    proof = proved_window(law, d)
+    proof = proved_window(law, d, own)
     a, beta = proof.noise_power, proof.beta
     return {"noise": (a, 0.0), "bias": (-beta, 0.0), "window": (1 / (a + beta), 0.0), "loss": (-beta / (a + beta), 0.0)}
 
 
 @lru_cache(maxsize=64)
-def proved_window(law: str, d: int) -> Theorem:
-    """The window theorem: from the committed proof, which is certified again; where there is none, found now."""
+def proved_window(law: str, d: int, own: Law | None = None) -> Theorem:
+    """The window theorem: from the committed proof, which is certified again; where there is none, found now.
+
+    The law is the one of that name, or if it is a law of one's `own`, that one, and the name that of its proofs.
+    """
     from lipverify.problem.laws import law_named
     from lipverify.proofs import Theorem, prove_window
+    from lipverify.proofs.record import named
 
-    proof = committed(f"{law}-{d}", lambda: prove_window(law_named(law), d))
-    if not isinstance(proof, Theorem) or (proof.law, proof.d) != (law, d):
+    meant = own or law_named(law)
+    proof = committed(f"{law}-{d}", lambda: prove_window(meant, d))
+    if not isinstance(proof, Theorem) or (proof.law, proof.d) != (named(meant), d):
         raise ValueError(f"{law}-{d}.json: not a proof for the {law} law and d = {d}: {proof.statement}")
     return proof
 
