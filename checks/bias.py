@@ -225,5 +225,12 @@ claim(
     "softmax.bias-lower/{law}/sharp/proved",
     bound(proved_rates, "b", of="bias", equals="-beta", within="1e-15", method="certified"),
     proves="softmax.bias-lower/{law}/sharp",
+    **{**PROVED, "kind": "sharp", "over": {"law": EVEN, "d": (2, 3, 5)}},
+    finding=r"The quadratic law's envelope holds for every $L$. The cosine law changes its shape with $L$: its own is that of $L = 1$.",
+)
+claim(
+    "softmax.bias-lower/{law}/sharp/proved",
+    bound(proved_rates, "b", of="bias", equals="-beta", within="1e-15", method="certified"),
+    proves="softmax.bias-lower/{law}/sharp",
     **{**PROVED, "kind": "sharp"},
 )

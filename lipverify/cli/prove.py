@@ -17,9 +17,9 @@ from typing import Any
 from rich.console import Console
 
 from lipverify.claims.claim import CellPlan, Claim
-from lipverify.claims.profile import profile_named
+from lipverify.claims.profile import Profile, profile_named
 from lipverify.claims.proved import found_anew
-from lipverify.claims.registry import select_claims
+from lipverify.claims.registry import is_path, select_claims
 from lipverify.cli.laws import law_at
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.problem.law import Law
@@ -81,7 +81,7 @@ def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
 
 def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
     """Each theorem that is wanted: the beginning of its file's name, and what finds it, by the rest of that name."""
-    claims = select_claims(wanted.ids, profile_named("full" if wanted.d else "quick")) if wanted.ids else ()
+    claims = behind_each(wanted.ids, profile_named("full" if wanted.d else "quick")) if wanted.ids else ()
     other = [claim for claim in claims if not claim.id.startswith(WINDOWS)]
     plans = [plan for claim in other for plan in provable(claim)]
     missing = [claim.id for claim in other if not any(provable(claim))]
@@ -97,6 +97,15 @@ def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
     for plan in plans:
         if wanted.d is None or plan.where.get("d", wanted.d[0]) in wanted.d:
             yield "", partial(behind, plan, seen)
+
+
+def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
+    """The claims that are meant, and in the place of one that has no proof file of its own the one that proves it."""
+    chosen = select_claims(ids, profile)
+    around = {claim.id.partition("/")[0] for claim in chosen} | {each for each in ids if is_path(each)}
+    proofs = {claim.proves: claim for claim in select_claims(sorted(around), profile) if claim.proves}
+    meant = (each if each.id.startswith(WINDOWS) or provable(each) else proofs.get(each.id, each) for each in chosen)
+    return tuple({each.id: each for each in meant}.values())
 
 
 def window(law: Law, d: int, least_lambda: float | None, least_tokens: float | None) -> dict[str, Proof]:

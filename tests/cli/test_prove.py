@@ -19,7 +19,16 @@ SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
 
 
+NAMES = {
+    "cosine": "cosine:1.0",
+    "beside": "kinks:0.5|0.5,-1.0|-0.5,1.0",
+    "clip": "kinks:-0.5,0.5|-0.5|0.0,1.0|0.5",
+    "step": "jumps:0.5|0.0|1.0",
+}
+"""The laws of proof files whose names are other ones than the checker's."""
 WINDOWS = {f"{law}-{d}" for law in ("affine", "relu") for d in range(2, 9)}
+WINDOWS |= {f"{law}-{d}" for law in ("quadratic", *NAMES) for d in (2, 3, 5)}
+WINDOWS |= {f"rough-{s}-{d}" for s, d in ((0.25, 2), (0.5, 2), (0.75, 2), (0.25, 3), (0.5, 3), (0.5, 5), (0.75, 5))}
 
 
 def run(*arguments: str) -> int:
@@ -57,6 +66,8 @@ def test_what_cannot_be_proved_is_said(capsys: pytest.CaptureFixture[str]) -> No
     [
         ("softmax.tradeoff/relu/noise", {f"tradeoff-relu-{d}" for d in (2, 3, 5)}),
         ("softmax.tradeoff/affine/bias/every-window/proved", {f"rising-affine-{d}-3" for d in (2, 3, 5)}),
+        ("softmax.hoelder/window", {"rough-0.25-2", "rough-0.5-2"}),
+        ("softmax.lipschitz-notion/breaks/clip/window/proved", {f"clip-{d}" for d in (2, 3, 5)}),
         ("softmax.covariance-inversion", {"covariance-space"}),
         ("lowrank.boundary", {"lowrank-radius"}),
         ("lt.second-order", {"lt-layers"}),
@@ -78,6 +89,14 @@ def test_every_kind_of_theorem_is_found_anew_as_it_is_committed(
         assert proof.statement in printed
         recorded = load(shipped() / FOLDER / f"{name}.json").data
         assert {**proof.data, "lemmas": ()} == {**recorded, "lemmas": ()}  # of the same; searches differ in late digits
+
+
+def test_a_claim_that_another_one_proves_has_the_proof_of_that(tmp_path: Path) -> None:
+    """Of the claim alone, not of all that its statement has; with its proof beside it, once."""
+    assert run("prove", "softmax.hoelder/loss", "softmax.hoelder/loss/proved", "--d", "3", "--out", str(tmp_path)) == 0
+    assert {path.stem for path in tmp_path.iterdir()} == {"rough-0.25-3", "rough-0.5-3"}
+    with pytest.raises(InvalidInput, match="no proof file"):
+        run("prove", "softmax.hoelder/largest-order")
 
 
 def test_one_dimension_of_a_claim(tmp_path: Path) -> None:
@@ -122,7 +141,8 @@ def test_a_committed_proof_is_one(path: Path) -> None:
     assert proof.failures() == []
     assert isinstance(proof, Theorem) == (path.stem in WINDOWS)
     if isinstance(proof, Theorem):
-        assert f"{proof.law}-{proof.d}" == path.stem
+        law, _, d = path.stem.rpartition("-")
+        assert (proof.law, proof.d) == (NAMES.get(law, law), int(d))
 
 
 def test_committed_proofs_are_those_that_readings_rest_on() -> None:

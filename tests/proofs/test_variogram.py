@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Matern, Ridge
-from lipverify.proofs import Pieces, checker, prove_envelope, prove_tradeoff, prove_transfer, prove_window
+from lipverify.laws import Matern, Ridge, Zonal
+from lipverify.proofs import Pieces, Rough, checker, prove_envelope, prove_tradeoff, prove_transfer, prove_window
 from lipverify.proofs.checker import laws, roughness
 from lipverify.proofs.checker.chain import BITS
 from lipverify.proofs.checker.variogram import known_powers
@@ -28,6 +28,7 @@ numbers = st.sampled_from([Fraction(k, 4) for k in range(-8, 9)])
 CLIP = Ridge(Pieces((-0.5, 0.5), ((-0.5,), (0.0, 1.0), (0.5,))), kinks=(-0.5, 0.5))
 BESIDE = Ridge(Pieces((0.5,), ((0.5, -1.0), (-0.5, 1.0))), kinks=(0.5,))
 SIGN = Ridge(np.sign, jumps=(0.0,))
+FIELDS = [Zonal(variogram=Rough(s)) for s in (0.25, 0.5, 0.75)]
 
 
 @st.composite
@@ -149,7 +150,7 @@ def test_distances_by_sampling(d: int) -> None:
             assert k[f"{name}{j}_high"] < 1.15 * k[f"{name}{j}_low"]
 
 
-@pytest.mark.parametrize("law", [CLIP, SIGN, Matern(nu=0.5), Matern(nu=1.5), Matern(nu=2.5)], ids=str)
+@pytest.mark.parametrize("law", [CLIP, SIGN, Matern(nu=0.5), Matern(nu=1.5), Matern(nu=2.5), *FIELDS], ids=str)
 @pytest.mark.parametrize("d", [2, 3, 5, 8])
 def test_every_twin_of_every_lemma_is_rejected(law: Any, d: int) -> None:
     proved = prove_window(law, d)
@@ -161,7 +162,7 @@ def test_every_twin_of_every_lemma_is_rejected(law: Any, d: int) -> None:
     assert seen == {lemma.name for lemma in proved.lemmas}
 
 
-ROUGH = [CLIP, BESIDE, SIGN, *(Matern(nu=nu, length=0.8) for nu in (0.5, 1.5, 2.5))]
+ROUGH = [CLIP, BESIDE, SIGN, *FIELDS, *(Matern(nu=nu, length=0.8) for nu in (0.5, 1.5, 2.5))]
 
 
 def window_lies_between(law: Any, d: int, more: float) -> None:
@@ -188,7 +189,7 @@ def test_the_optimal_window_lies_between_the_proved_lines(law: Any, d: int, more
     window_lies_between(law, d, more)
 
 
-@pytest.mark.parametrize("law", [SIGN, *(Matern(nu=nu) for nu in (0.5, 1.5, 2.5))], ids=str)
+@pytest.mark.parametrize("law", [SIGN, *FIELDS, *(Matern(nu=nu) for nu in (0.5, 1.5, 2.5))], ids=str)
 @pytest.mark.parametrize("d", [2, 3, 8])
 def test_low_and_high_close_in_on_the_derived_constant(law: Any, d: int) -> None:
     beta = laws.beta(named(law))
