@@ -14,7 +14,7 @@ from lipverify.proofs.checker.chain import BITS
 
 SHARE = 0.01
 FARTHER = 0.05
-"""W_least of a law whose bias falls more slowly than 1/w, and low and high of an optimum that ends of parts decide:
+"""W_least and K of a law whose bias falls more slowly than 1/w, and low and high of an optimum that ends of parts decide:
 what is certified there has room, and it is known how much."""
 CHOSEN = {
     "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
@@ -48,7 +48,7 @@ def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def roomy(proof: dict[str, Any], name: str) -> bool:
     """Whether one per cent more may still be true."""
-    if name == "W_least":
+    if name in ("W_least", "K"):
         return laws.beta(proof["law"]) < 1
     return name in ("low", "high") and proof["theorem"] == "optimum far"
 
