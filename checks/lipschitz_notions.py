@@ -5,8 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 import lipverify as lv
 from lipverify.claims import Source, bound, claim, identity
 from lipverify.claims.proved import ball, proved_rates, proved_window

@@ -205,7 +205,8 @@ def declared_kernel(law: Zonal) -> str:
     Raises
     ------
     OutOfReach
-        If the kernel is a function that says nothing of itself, or may not be positive definite, or an order is unknown.
+        If the kernel is a function that says nothing of itself, or may not be positive definite, or no theorem is
+        known for the order of a variogram.
     """
     if law.spectrum is not None:
         return f"zonal:{','.join(map(repr, law.spectrum))}"
@@ -226,6 +227,7 @@ def declared_kernel(law: Zonal) -> str:
         raise OutOfReach(f"s = {law.variogram.s!r}: theorems are proved for s = {known}.")
     what = "kernel" if law.variogram is None else "variogram"
     raise OutOfReach(
-        f"law = {law!r}: no ball encloses a {what} that is a function; give Matern(nu=...), Zonal(spectrum=...), Zonal(variogram="
-        "lipverify.proofs.Rough(s)), or as the kernel lipverify.proofs.Powers(coefficients >= 0) or lipverify.proofs.Gaussian(length)."
+        f"law = {law!r}: no ball encloses a {what} that is a function; give Matern(nu=...), Zonal(spectrum=...), "
+        "Zonal(variogram=lipverify.proofs.Rough(s)), or as the kernel lipverify.proofs.Powers(coefficients >= 0) or "
+        "lipverify.proofs.Gaussian(length)."
     )

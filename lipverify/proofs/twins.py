@@ -14,8 +14,8 @@ from lipverify.proofs.checker.chain import BITS
 
 SHARE = 0.01
 FARTHER = 0.05
-"""W_least and K of a law whose bias falls more slowly than 1/w, and low and high of an optimum that ends of parts decide:
-what is certified there has room, and it is known how much."""
+"""W_least and K of a law whose bias falls more slowly than 1/w, and low and high of an optimum that ends of parts
+decide: what is certified there has room, and it is known how much."""
 CHOSEN = {
     "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
     "F": -1, "slope": -1, "C": -1, "stop": -1,

@@ -148,9 +148,7 @@ LAWS: dict[str, Family] = {
     ),
     **{f"matern-{nu}": of_matern(nu) for nu in ("0.5", "1.5", "2.5")},
     **{
-        f"rough-{s}": Family(
-            rough, (distances, variogram_bias), s, f"with the variogram L^2 |x - x'|^{2 * float(s):g}"
-        )
+        f"rough-{s}": Family(rough, (distances, variogram_bias), s, f"with the variogram L^2 |x - x'|^{2 * float(s):g}")
         for s in ("0.25", "0.5", "0.75")
     },
     "kinks": Family(kinks, (distances, variogram_bias), "1.5", says="with L times the pieces ({})", rule="pieces"),

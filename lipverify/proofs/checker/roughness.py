@@ -43,7 +43,9 @@ def matern(k: Known) -> tuple[Bounds, Conditions]:
     }
     square, terms = known[float(k["nu"])]
     size, rate = 2 * k["variance"], (2 * k["nu"]).sqrt() / k["length"]
-    scaled = {j: (size * low * rate**j, size * high * rate**j) for j, (low, high) in terms.items()}
+    scaled: dict[float, Interval] = {
+        j: (size * low * rate**j, size * high * rate**j) for j, (low, high) in terms.items()
+    }
     return stated((size * square * rate**2,) * 2, scaled), {}
 
 

@@ -62,8 +62,8 @@ def variogram_bias(k: Known) -> tuple[Bounds, Conditions]:
     g_2 V_12] / 2 mu_1^2, over (1 + 1/(n mu_1))^2 (Jensen), as in `smooth_bias`; both fall in w. Of it A is A D^2 / w^2.
     Above: singles and pairs >= 0 lie between Jensen's bounds, E[g r^j] / mu_1 / (1 + 1/(n mu_1)) and E[g_1 g_2 r_12^j]
     / mu_1^2 (1 - 1/n) / (1 + 2/(n mu_1))^2, and the cut, with J0 and J2; n >= T. Beyond it r^j <= 2^{j-i} r^i, r_12^i
-    <= max(2^{i-1}, 1) (r_1^i + r_2^i), i = 2 beta; E sum a_i h_i^beta <= (E sum a_i h_i)^beta for beta <= 1. A power w^-e beyond w^-beta, e
-    not 2, is at most u^{beta-e} w^-beta.
+    <= max(2^{i-1}, 1) (r_1^i + r_2^i), i = 2 beta; E sum a_i h_i^beta <= (E sum a_i h_i)^beta for beta <= 1. A power
+    w^-e beyond w^-beta, e not 2, is at most u^{beta-e} w^-beta.
     """
     u, T, beta, D = k["u"], k["T_least"], k["beta"], (k["D_low"] ** 2, k["D_high"] ** 2)
     i = float(2 * beta)
@@ -82,7 +82,7 @@ def variogram_bias(k: Known) -> tuple[Bounds, Conditions]:
     b_plus, b_next = (arb(0) if i == 4 else found[4].max(0) for found in (lower, upper))
     b_low = lower[i] + sum((lower[j].min(0) * u ** (arb(i - j) / 2) for j in lower if j != i), arb(0))
     b_high = upper[i] + sum((upper[j].max(0) * u ** (arb(i - j) / 2) for j in upper if j not in (i, 4)), arb(0))
-    tail = (k["H_1"] ** beta if i <= 2 else {3: k["H_3/2"], 4: k["H_2"]}[i]) * arb(2) ** beta
+    tail = (k["H_1"] ** beta if i <= 2 else k["H_3/2" if i == 3 else "H_2"]) * arb(2) ** beta
     return {
         "b_low": most(b_low / jensen**2),
         "b_plus": most(b_plus / jensen**2),
