@@ -144,8 +144,8 @@ def home_of(function: Callable[..., Any]) -> ModuleType | None:
     return module if module is not None and hasattr(module, HOME) else None
 
 
-def read_file(path: str) -> ClaimsFile:
-    """The claims file at a path.
+def read_file(path: str, name: str = "claims file") -> ClaimsFile:
+    """The claims file at a path; `name` is what a refusal calls it.
 
     Raises
     ------
@@ -155,13 +155,13 @@ def read_file(path: str) -> ClaimsFile:
     try:
         whole = Path(path).expanduser()
     except RuntimeError as error:  # no home
-        raise InvalidInput(f"claims file = {shown(path)}: cannot be read ({error}).") from None
-    made = content("claims file", whole)
+        raise InvalidInput(f"{name} = {shown(path)}: cannot be read ({error}).") from None
+    made = content(name, whole)
     try:
         return ClaimsFile(path, made.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = made[: error.start].count(b"\n") + 1
-        raise InvalidInput(f"{path}:{line}: not UTF-8 ({error.reason}); a claims file is Python in UTF-8.") from None
+        raise InvalidInput(f"{path}:{line}: not UTF-8 ({error.reason}); a {name} is Python in UTF-8.") from None
 
 
 @lru_cache(maxsize=256)

@@ -76,7 +76,8 @@ class Range:
             return Allowed(low=ends["equals"] - slack, high=ends["equals"] + slack)
         low, high = ends.get("low"), ends.get("high")
         if low is not None and high is not None and not low < high:
-            raise Fault(f"low = {low:g} and high = {high:g} at {place}: low must be less than high.", "low")
+            rule = "low must be less than high; for one value give equals= in place of both"
+            raise Fault(f"low = {low:g} and high = {high:g} at {place}: {rule}.", "low")
         return Allowed(low=low, high=high, open=self.strict)
 
     def text(self, quantity: str) -> str:

@@ -24,7 +24,7 @@ def law_at(text: str, L: float) -> Law:
     from lipverify.claims.file import read_file
 
     path, name = found.groups()
-    file = read_file(path)
+    file = read_file(path, "law file")
     module = guarded(file, file.module)
     law = getattr(module, name, None)
     if law is None:

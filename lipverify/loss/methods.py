@@ -54,7 +54,8 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         "certified": balls that are proved to contain the values, with 20 digits.
     **options
         For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`; `M`, see
-        `lipverify.problem.whitening`; and `attention`, a kernel of `lipverify.attention`.
+        `lipverify.problem.whitening`; and `attention`, a kernel of `lipverify.attention`
+        (of Affine and Linear tasks; all others are sampled).
         For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
         For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
         `lipverify.loss.montecarlo.montecarlo_terms`.

@@ -506,6 +506,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "a twin of which of two": (SQUARE.replace("high=", "low=0, high="), 12, "which bound"),
     "a twin of a coordinate that is not taken": (changed(SQUARE, "twin", '{"y": 1.0}'), 12, "does not take y"),
     "bounds that cross": (changed(plus(SQUARE, 'low="2*x"'), "twin", 'dict(high="x/10")'), 13, "low must be less"),
+    "bounds that meet": (changed(plus(SQUARE, 'low="x"'), "twin", 'dict(high="x/10")'), 13, "give equals="),
     "equals beside a bound": (plus(SQUARE, 'equals="x"'), 13, "equals"),
     "within without equals": (plus(SQUARE, 'within="x"'), 13, "within"),
     "a bound on a function of other arguments": (SQUARE.replace("square(x)", "square(y)"), 3, "does not take x"),

@@ -184,6 +184,7 @@ def test_the_command_line_takes_a_law_of_a_file(lipverify: Commands, tmp_path: P
         assert done.returncode == 2
         assert says in done.stderr
         assert done.stderr.count("\n") == 1
+    assert "law file = 'missing.py': cannot be read" in loss("missing.py:both").stderr
     path.write_text(LAWS_FILE + "\n1 / 0\n")
     assert "my.py:9: ZeroDivisionError" in loss(f"{path}:both").stderr
 
