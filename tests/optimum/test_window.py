@@ -144,3 +144,10 @@ def test_a_minimum_at_the_end_has_no_sensitivity() -> None:
 
 def test_a_law_that_is_not_proportional_to_L_has_none_for_it() -> None:
     assert sensitivity(optimal_window(Problem(d=3, n=1e6, law=Cosine(L=2.0)))).window_L is None
+
+
+def test_no_sensitivity_of_a_sum_names_the_law() -> None:
+    optimum = optimal_window(Problem(d=3, n=100, law=ReLU() + Cosine(L=3.0), sigma=1.0))
+    assert optimum.where == "interior"
+    with pytest.raises(InvalidInput, match=r"law = Sum\(.*take optima at two n"):
+        sensitivity(optimum)

@@ -52,7 +52,7 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     Raises
     ------
     InvalidInput
-        If the minimum is at 0, or the law is known by its spectrum only.
+        If the minimum is at 0, or the law is a sum or known by its spectrum only.
     OutOfReach
         If the loss is so flat about w* that its curvature is rounding.
 
@@ -63,11 +63,11 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     (0.333333, 1.333333)
     """
     instance("optimum", optimum, Optimum, "optimal_window finds one")
-    if optimum.where != "interior" or not has_averages(optimum.problem.law):
-        raise InvalidInput(
-            f"where = {optimum.where!r}: only a minimum inside has derivatives, of a law that is known by more than "
-            "its spectrum."
-        )
+    if optimum.where != "interior":
+        raise InvalidInput(f"where = {optimum.where!r}: only a minimum inside has derivatives.")
+    if not has_averages(optimum.problem.law):
+        rule = "sums and laws known by their spectrum have no derivatives here; take optima at two n"
+        raise InvalidInput(f"law = {optimum.problem.law!r}: {rule}.")
     x, law = math.log(optimum.w), optimum.problem.law
     local = LocalLoss.at(optimum.problem, x)
     if local.total.deriv(2)(0.0) <= NODES.size**2 * local.error:
