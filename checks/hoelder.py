@@ -11,7 +11,6 @@ import numpy as np
 import lipverify as lv
 from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
 from lipverify.claims.proved import proved_rates
-from lipverify.proofs import Rough
 
 Value = tuple[float, float]
 STEP = 0.1
@@ -22,6 +21,8 @@ STEP = 0.1
 def law_of(kind: str, s: float) -> lv.laws.Law:
     """Random fields with E (f(x) - f(x'))^2 = |x - x'|^2s, rough everywhere; or f = |<q, x>|^s, rough where <q, x> = 0."""
     if kind == "field":
+        from lipverify.proofs import Rough
+
         return lv.laws.Zonal(variogram=Rough(s))
     return lv.laws.Ridge(lambda z: abs(z) ** s, kinks=(0.0,))
 

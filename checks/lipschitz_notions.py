@@ -8,7 +8,6 @@ from typing import Any
 import lipverify as lv
 from lipverify.claims import Source, bound, claim, identity
 from lipverify.claims.proved import ball, proved_rates, proved_window
-from lipverify.proofs import Pieces
 
 Value = tuple[float, float]
 Vector = tuple[Fraction, ...]
@@ -67,12 +66,12 @@ def windows(d: int, n: float, L: float) -> Value:
     return one.w / other.w, (one.w_error / one.w + other.w_error / other.w) * one.w / other.w
 
 
-BROKEN = {
-    "beside": Pieces((0.5,), ((0.5, -1.0), (-0.5, 1.0))),
-    "clip": Pieces((-0.5, 0.5), ((-0.5,), (0.0, 1.0), (0.5,))),
-    "step": Pieces((0.5,), ((0.0,), (1.0,))),
+BROKEN: dict[str, tuple[Any, Any]] = {
+    "beside": ((0.5,), ((0.5, -1.0), (-0.5, 1.0))),
+    "clip": ((-0.5, 0.5), ((-0.5,), (0.0, 1.0), (0.5,))),
+    "step": ((0.5,), ((0.0,), (1.0,))),
 }
-"""|z - 1/2|, z cut off at both ends, and 1 beyond 1/2: a kink elsewhere, two kinks, a jump."""
+"""Pieces of |z - 1/2|, z cut off at both ends, and 1 beyond 1/2: a kink elsewhere, two kinks, a jump."""
 
 
 def proved(link: str, d: int) -> dict[str, Value]:
@@ -82,7 +81,9 @@ def proved(link: str, d: int) -> dict[str, Value]:
 
 def broken(link: str) -> lv.laws.Ridge:
     """The law of a link of pieces."""
-    h = BROKEN[link]
+    from lipverify.proofs import Pieces
+
+    h = Pieces(*BROKEN[link])
     return lv.laws.Ridge(h, **{"jumps" if h.jumps else "kinks": h.at})
 
 
