@@ -21,8 +21,8 @@ _LAYERS = ("theorem", "front", "evidence")
 """What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
 _SHORT = 32
 """Characters of a list of points that stands in the table."""
-_REMARKS = 3
-"""What the evidence shows, of so many readings; where each has its own, the rest stands with the evidence."""
+_REMARKS, _LONGEST = 3, 1000
+"""What the evidence shows, of so many readings and in so many letters at most; the rest stands with the evidence."""
 
 
 def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -> Theorem:
@@ -39,7 +39,7 @@ def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
         assumptions=readings.remarks(nearest, lambda record: record.assumptions),
         corrected=readings.remarks(differing, lambda record: (record.corrected,)),
-        why=readings.remarks(nearest, lambda record: (record.finding,))[:_REMARKS],
+        why=readings.remarks(nearest, lambda record: (record.finding,) * (len(record.finding) <= _LONGEST))[:_REMARKS],
         picture=None if shown is None else draw(shown),
         readings=tuple(_reading(record, records) for record in nearest_first(records)),
         tables=tables_of(records, "theorem"),
