@@ -154,6 +154,14 @@ claim(
     assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ beside $\ell' = 1$"),
     finding=r"Only $\mathbb{E} f(x) f(x')$ enters the loss, and with it $\mathbb{E}\, \ell^2$.",
 )
+ONE_LARGEST: dict[str, Any] = {
+    "source": SHARED,
+    "kind": "convention",
+    "expected": "refuted",
+    "over": {"d": (2, 5)},
+    "statement": r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*",
+    "corrected": r"$w^*$ depends on $\mathbb{E}\, \ell^2$; at one largest $L$ windows differ by the factor $(\mathbb{E}\, \ell^2 / L^2)^{2/(d+3)}$",
+}
 claim(
     "softmax.lipschitz-notion/largest",
     bound(
@@ -166,31 +174,21 @@ claim(
         sharp="3**(-2/(d + 3))",
         given={"L": 1.0},
     ),
-    source=SHARED,
-    kind="convention",
-    expected="refuted",
-    over={"d": (2, 5)},
     title="classes with the same largest Lipschitz constant have one window",
-    statement=r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*",
     assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; $n \to \infty$"),
     finding=r"Both classes are 1-Lipschitz and no better. Attention adapts to an average over the class, $\mathbb{E}\, \ell^2$, which is $L^2/3$ for "
     r"$\mathrm{Unif}[-L, L]$: the notion of Lipschitzness that it learns is a mean, not a maximum. The rate is the same.",
-    corrected=r"$w^*$ depends on $\mathbb{E}\, \ell^2$; at one largest $L$ windows differ by the factor $(\mathbb{E}\, \ell^2 / L^2)^{2/(d+3)}$",
+    **ONE_LARGEST,
 )
 claim(
     "softmax.lipschitz-notion/largest/proved",
     bound(proved_windows, r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=0.15, sharp="3**(-2/(d + 3))", method="certified"),
     proves="softmax.lipschitz-notion/largest",
-    source=SHARED,
-    kind="convention",
-    expected="refuted",
-    over={"d": (2, 5)},
     title="classes with the same largest Lipschitz constant have other windows, proved for every n",
-    statement=r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*",
     assumes=(*MODEL[1:], r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; every $n$ that the window theorem covers"),
     finding=r"The quotient stands here as the interval that contains it: $w^*$ of the affine class lies between two multiples of $\Lambda^{2/(d+3)}$ for "
     r"every $L$, and linear tasks of slope 1 have its covariance at $L^2 = 3$. It is not 1 even within 15 %, for any of these $n$.",
-    corrected=r"$w^*$ depends on $\mathbb{E}\, \ell^2$; at one largest $L$ windows differ by the factor $(\mathbb{E}\, \ell^2 / L^2)^{2/(d+3)}$",
+    **ONE_LARGEST,
 )  # fmt: skip
 BREAKS = {"beside": {"beta": "3/2"}, "clip": {"beta": "3/2"}, "step": {"beta": "1/2"}}
 FOR_EVERY_N: dict[str, Any] = {

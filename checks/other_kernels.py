@@ -116,6 +116,14 @@ CONTEXTS = {"contexts": per_profile(4000, 40_000)}
 FEW = {"d": 3, "n": 30, "w": 4.0}
 AGREED = agree(terms, sampled, "B", of="bias", over={**SHORT_KERNELS, **FEW}, given=CONTEXTS)
 
+DECAYING: dict[str, Any] = {
+    "source": SKETCH,
+    "kind": "derived",
+    "expected": "supported",
+    "over": {"kernel": "rational", ("d", "power"): ((3, 3.0), (3, 1.5), (5, 2.5))},
+    "assumes": RATIONAL,
+}
+
 claim(
     "softmax.other-kernels/unique",
     exponent(at_rate, r"\mathcal{L}(w)", ray=(1e4, 1e24, 9), low="0", sharp="-4/(d + 3)"),
@@ -134,13 +142,9 @@ claim(
 claim(
     "softmax.other-kernels/rational/bias",
     exponent(many, "B / L^2", of="bias", along="w", ray=(1e3, 1e8, 8), equals="-min(2, 2*power - d + 1)"),
-    source=SKETCH,
-    kind="derived",
-    expected="supported",
-    over={"kernel": "rational", ("d", "power"): ((3, 3.0), (3, 1.5), (5, 2.5))},
     title="how fast a kernel has to decay",
     statement=r"B = \Theta\left(w^{-\min(2,\ 2p - (d - 1))}\right), \quad p > (d - 1)/2",
-    assumes=RATIONAL,
+    **DECAYING,
     agrees=agree(
         terms, sampled, "B", of="bias", over={"kernel": "rational", "power": (1.5, 3.0), **FEW}, given=CONTEXTS
     ),
@@ -150,13 +154,9 @@ claim(
 claim(
     "softmax.other-kernels/rational/noise",
     exponent(many, "n N", of="noise", along="w", ray=(1e3, 1e8, 8), equals="(d - 1)/2"),
-    source=SKETCH,
-    kind="derived",
-    expected="supported",
-    over={"kernel": "rational", ("d", "power"): ((3, 3.0), (3, 1.5), (5, 2.5))},
     title="the noise of a kernel with a polynomial decay",
     statement=r"N = \Theta\left(\sigma^2 w^{(d - 1)/2} / n\right), \quad p > (d - 1)/2",
-    assumes=RATIONAL,
+    **DECAYING,
     finding="The same power as for softmax: the noise counts the tokens in a window, whatever its edge looks like.",
 )
 claim(
