@@ -28,6 +28,8 @@ DELTAS = np.geomspace(0.02, 4.0, 107)
 DEGREES = (0, 1, 2, 3, 4, 5, 6)
 STARTS = (0.0, 0.2, 0.4, 0.6)
 SAFETY = 4.0
+FULL_RANK = 1e-14
+"""Columns whose pivots differ by more than this depend on each other to rounding."""
 WITNESSES = 6
 LOGARITHMIC_WITNESSES = 10
 """Powers of log s come in one family alone, whose candidates agree too easily."""
@@ -101,18 +103,17 @@ def _consistent(s: Floats, a: Floats, noise: Floats, degree: int) -> Iterator[Li
 
 
 class _Designs(NamedTuple):
-    """The designs of full rank, (designs, points, coefficients), with their singular value decompositions."""
+    """The designs of full rank: orthonormal bases of their columns, and what a target gives as the first coefficient."""
 
-    designs: Floats
-    u: Floats
-    singular: Floats
-    v: Floats
+    basis: Floats
+    """(designs, points, coefficients)"""
+    first: Floats
+    """(designs, points)"""
 
     def least_squares(self, target: Floats) -> tuple[Floats, Floats]:
         """The first coefficient and the root mean square misfit for every design."""
-        solution = np.einsum("dji,dj->di", self.v, np.einsum("dpj,p->dj", self.u, target) / self.singular)
-        misfit = np.einsum("dpj,dj->dp", self.designs, solution) - target
-        return solution[:, 0], np.sqrt(np.mean(misfit**2, axis=1))
+        misfit = np.einsum("dpj,dj->dp", self.basis, np.einsum("dpj,p->dj", self.basis, target)) - target
+        return self.first @ target, np.sqrt(np.mean(misfit**2, axis=1))
 
 
 @lru_cache(maxsize=2 * len(STARTS) * len(DEGREES))
@@ -120,10 +121,12 @@ def _designs(s: bytes, noise: bytes, degree: int) -> _Designs:
     """Those of s^{-j delta} over the noise, for every delta: sequences of one family often share them."""
     deltas = np.asarray(DELTAS if degree else DELTAS[:1])
     powers = np.frombuffer(s)[:, None] ** (-deltas[:, None, None] * np.arange(degree + 1))
-    designs = powers / np.frombuffer(noise)[:, None]
-    u, singular, v = np.linalg.svd(designs, full_matrices=False)
-    full = singular[:, -1] > 1e-14 * singular[:, 0]
-    return _Designs(designs[full], u[full], singular[full], v[full])
+    basis, triangle = np.linalg.qr(powers / np.frombuffer(noise)[:, None])
+    pivots = np.abs(np.diagonal(triangle, axis1=1, axis2=2))
+    full = pivots.min(axis=1) > FULL_RANK * pivots.max(axis=1)
+    # basis @ triangle @ solution = target: the first coefficient is <triangle^{-T} e_1, basis^T target>
+    basis, unit = basis[full], np.eye(degree + 1)[:, :1]
+    return _Designs(basis, (basis @ np.linalg.solve(np.swapaxes(triangle[full], 1, 2), unit))[..., 0])
 
 
 def _epsilon(a: Floats, noise: Floats) -> Iterator[Limit]:
