@@ -28,6 +28,15 @@ def to_device(array: Floats, xp: Any, device: Any) -> Array:
     return array if xp is np else xp.asarray(array, device=device)
 
 
+def row_sums(array: Array, xp: Any) -> Array:
+    """Sums over the last axis, as products with ones: several times quicker than `xp.sum` where that axis is short.
+
+    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]]), np).tolist()
+    [3.0, 7.0]
+    """
+    return xp.matmul(array, xp.ones_like(array[(0,) * (array.ndim - 1) + (...,)]))
+
+
 def aligned(array: Floats, alignment: int) -> Floats:
     """A contiguous copy whose first byte stands at a multiple of `alignment`, as vectors of a processor want it."""
     room = np.empty(array.size + alignment // array.itemsize)

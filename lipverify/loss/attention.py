@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array
+from lipverify.foundation.arrays import Array, row_sums
 from lipverify.foundation.validation import chosen
 from lipverify.problem.law import Law
 from lipverify.problem.sums import Sum
@@ -59,12 +59,12 @@ def softmax_weights(scores: Array, xp: Any) -> Array:
     """
     level = xp.real(scores) if "complex" in str(scores.dtype) else scores
     g = xp.exp(scores - xp.max(level, axis=-1, keepdims=True))
-    return g / xp.sum(g, axis=-1, keepdims=True)
+    return g / row_sums(g, xp)[..., None]
 
 
 def softmax_pullback(weights: Array, slopes: Array, xp: Any) -> Array:
     """a_i (g_i - sum_j a_j g_j)."""
-    return weights * (slopes - xp.sum(weights * slopes, axis=-1, keepdims=True))
+    return weights * (slopes - row_sums(weights * slopes, xp)[..., None])
 
 
 def linear_weights(scores: Array, xp: Any) -> Array:
@@ -124,7 +124,7 @@ def samples(attention: Attention, contexts: Contexts, M: Array, xp: Any = np) ->
     """
     a = attention.weights(scores(contexts, M, xp), xp)
     _, residuals = _residuals(attention, contexts, a, xp)
-    return xp.sum(a * a, axis=-1), sum(e * e for e in residuals)
+    return row_sums(a * a, xp), sum(e * e for e in residuals)
 
 
 def losses_and_slopes(
@@ -139,7 +139,7 @@ def losses_and_slopes(
     """
     a = attention.weights(scores(contexts, M, xp), xp)
     values, residuals = _residuals(attention, contexts, a, xp)
-    loss = amplitude_variance * sum(e * e for e in residuals) + variance * xp.sum(a * a, axis=-1)
+    loss = amplitude_variance * sum(e * e for e in residuals) + variance * row_sums(a * a, xp)
     slopes = 2 * variance * a
     for f, e in zip(values, residuals, strict=True):
         slopes = slopes + 2 * amplitude_variance * e[..., None] * f
@@ -172,5 +172,5 @@ def _residuals(attention: Attention, contexts: Contexts, a: Array, xp: Any) -> t
     pairs = list(zip(contexts.values, contexts.targets, strict=True))
     if attention.sum_to_one:
         differences = [f - target[..., None] for f, target in pairs]
-        return differences, [xp.sum(a * f, axis=-1) for f in differences]
-    return contexts.values, [xp.sum(a * f, axis=-1) - target for f, target in pairs]
+        return differences, [row_sums(a * f, xp) for f in differences]
+    return contexts.values, [row_sums(a * f, xp) - target for f, target in pairs]

@@ -155,7 +155,7 @@ class RidgeLaw(FunctionLaw, frozen=True):
 
     def values(self, tasks: Array, points: Array, xp: Any) -> list[Array]:
         """h_k(<q, x>)."""
-        return self.links(xp.sum(tasks[:, None, :] * points, axis=-1), xp)
+        return self.links(xp.matmul(points, tasks[:, :, None])[..., 0], xp)
 
 
 def as_ridge(law: Law, method: str) -> RidgeLaw:

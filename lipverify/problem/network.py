@@ -77,7 +77,7 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
 
     def values(self, tasks: Array, points: Array, xp: Any) -> list[Array]:
         """(<q, x> + bias b)_+."""
-        z = xp.sum(tasks[:, None, :-1] * points, axis=-1) + self.bias * tasks[:, -1:]
+        z = xp.matmul(points, tasks[:, :-1, None])[..., 0] + self.bias * tasks[:, -1:]
         return [xp.maximum(z, xp.zeros_like(z))]
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:

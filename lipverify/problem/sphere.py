@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipverify.foundation.arrays import Array
+from lipverify.foundation.arrays import Array, row_sums
 
 
 def on_sphere(normals: Array, xp: Any) -> Array:
@@ -14,4 +14,4 @@ def on_sphere(normals: Array, xp: Any) -> Array:
     >>> on_sphere(np.array([[3.0, 4.0]]), np)
     array([[0.6, 0.8]])
     """
-    return normals / xp.sqrt(xp.sum(normals * normals, axis=-1, keepdims=True))
+    return normals / xp.sqrt(row_sums(normals * normals, xp))[..., None]

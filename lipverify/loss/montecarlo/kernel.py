@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats, to_host
+from lipverify.foundation.arrays import Floats, row_sums, to_host
 from lipverify.loss.kernels import Kernel, Rational
 from lipverify.loss.montecarlo.full import WholeContexts
 from lipverify.loss.montecarlo.samples import largest_bias
@@ -44,7 +44,7 @@ class KernelAttention(WholeContexts):
             moved = [f - target[:, None] for f, target in zip(block.values, block.targets, strict=True)]
             for k, w in enumerate(map(float, self.w)):
                 K = self.kernel.weight(w * xp.clip(h, 0.0, 2.0), w)
-                found = [xp.sum(each, axis=-1) for each in (K, K * K, *(K * f for f in moved))]
+                found = [row_sums(each, xp) for each in (K, K * K, *(K * f for f in moved))]
                 sums[k] = [one + other for one, other in zip(sums[k], found, strict=True)]
             targets = block.targets
         noise, bias = [], []

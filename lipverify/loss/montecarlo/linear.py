@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats, to_host
+from lipverify.foundation.arrays import Floats, row_sums, to_host
 from lipverify.loss.montecarlo.full import WholeContexts
 
 
@@ -34,8 +34,8 @@ class LinearAttention(WholeContexts):
         products: list[Any] = [0.0] * len(self.law.extents())
         for block in self.blocks(index):
             s = self.scores(block)
-            squares = squares + xp.sum(s * s, axis=-1)
-            products = [p + xp.sum(s * f, axis=-1) for p, f in zip(products, block.values, strict=True)]
+            squares = squares + row_sums(s * s, xp)
+            products = [p + row_sums(s * f, xp) for p, f in zip(products, block.values, strict=True)]
         w = xp.asarray(self.w, device=self.backend.device)
         noise = w**2 * (squares / n**2)[:, None]
         errors = [w * (p / n)[:, None] - target[:, None] for p, target in zip(products, block.targets, strict=True)]
