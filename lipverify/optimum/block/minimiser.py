@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from numpy.polynomial import chebyshev
+from scipy.optimize import minimize
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
@@ -26,6 +27,12 @@ ACROSS = np.array([0.005, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
 """Shares of the range at which the loss is looked at before it is refined."""
 LOCATED = 1e-6
 """A place is found to this share of its scale."""
+PATCH, CLOSE, MOST_PATCHES = 0.4, 0.04, 200
+"""Half-widths of the patches on which the loss is a polynomial, in units of the scale: to come near, and the last."""
+NODES = np.cos(np.pi * (np.arange(7) + 0.5) / 7)
+GRID = np.array(np.meshgrid(NODES, NODES, indexing="ij"))
+TO_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(NODES, NODES.size - 1))
+"""From values at the nodes to the Chebyshev coefficients of the polynomial through them."""
 PROBE = 1e-2
 """Step of the second differences, as a share of the scale: squared, far above the rounding of the loss."""
 
@@ -174,9 +181,8 @@ def _survey(surface: _Surface) -> tuple[tuple[float, float], tuple[float, float]
 
 def _along(surface: _Surface, bracket: tuple[float, float]) -> float:
     """The best c at c' = 0."""
-    tolerance = {"xatol": LOCATED * surface.units[0]}
-    found = minimize_scalar(lambda c: surface.at((c, 0.0)), bounds=bracket, method="bounded", options=tolerance)
-    return float(min((found.x, *bracket), key=lambda c: surface.at((c, 0.0))))
+    middle = sum(bracket) / 2, 0.0
+    return min((_refined(surface, middle, across=False)[0], *bracket), key=lambda c: surface.at((c, 0.0)))
 
 
 def _slope(surface: _Surface, c: float) -> tuple[float, float]:
@@ -189,14 +195,38 @@ def _slope(surface: _Surface, c: float) -> tuple[float, float]:
     return float(value), float(abs(slopes[0] - slopes[1]) + 4 * np.max(error) / steps[1] ** 2)
 
 
-def _refined(surface: _Surface, start: tuple[float, float]) -> tuple[float, float]:
-    """The minimum near a pair."""
-    units = np.array(surface.units)
-    simplex = np.array(start) + 0.1 * units * np.array([[0.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    options = {"initial_simplex": simplex / units, "xatol": LOCATED, "fatol": math.inf, "maxiter": 400}
-    found = minimize(lambda point: surface.at(units * point), start / units, method="Nelder-Mead", options=options)
-    c, c_perp = units * found.x
-    return float(np.clip(c, -surface.C, surface.C)), float(abs(c_perp))
+def _refined(surface: _Surface, start: tuple[float, float], across: bool = True) -> tuple[float, float]:
+    """The minimum near a pair, c' fixed unless `across`: that of polynomials through values about it, ever closer."""
+    moved, size = np.array([1.0, float(across)]), PATCH
+    at, reach = np.array(start), surface.C / surface.units[0]
+    for _ in range(MOST_PATCHES):
+        half = min(size, reach) * moved * surface.units
+        centre = at.clip([half[0] - surface.C, -math.inf], [surface.C - half[0], math.inf])
+        grid = centre[:, None, None] + half[:, None, None] * (GRID if across else GRID[:, :, :1])
+        losses, _ = surface.losses(grid[0], np.abs(grid[1]))
+        at = centre + half * _lowest(losses / losses.mean(), moved)
+        # at an end of the patch that is no end of the ball the minimum is farther on
+        inside = np.abs(at - centre) < (1 - LOCATED) * half
+        inside |= np.array([abs(at[0]) >= (1 - LOCATED) * surface.C, not across])
+        if inside.all():
+            if size == CLOSE:
+                break
+            size = CLOSE
+    return float(at[0].clip(-surface.C, surface.C)), float(abs(at[1]))
+
+
+def _lowest(losses: Floats, moved: Floats) -> Floats:
+    """Where in [-1, 1]^2 the polynomial through the losses at GRID is lowest."""
+    coefficients = TO_COEFFICIENTS @ losses @ (TO_COEFFICIENTS.T if losses.shape[1] > 1 else np.ones((1, 1)))
+    slopes = [chebyshev.chebder(coefficients, axis=axis) if moved[axis] else np.zeros((1, 1)) for axis in range(2)]
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        value, *slope = (chebyshev.chebval2d(*point, each) for each in (coefficients, *slopes))
+        return float(value), np.array(slope)
+
+    begin = GRID[:, *np.unravel_index(np.argmin(losses), losses.shape)] * moved
+    options = {"ftol": 0.0, "gtol": 1e-14}
+    return np.asarray(minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 2, options=options).x)
 
 
 def _uncertainty(surface: _Surface, c: float, c_perp: float, axis: int) -> float:
