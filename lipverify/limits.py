@@ -103,7 +103,7 @@ def _consistent(s: Floats, a: Floats, noise: Floats, degree: int) -> Iterator[Li
 
 
 class _Designs(NamedTuple):
-    """The designs of full rank: orthonormal bases of their columns, and what a target gives as the first coefficient."""
+    """The designs of full rank: orthonormal bases of their columns, and what gives a target's first coefficient."""
 
     basis: Floats
     """(designs, points, coefficients)"""
