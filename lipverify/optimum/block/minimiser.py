@@ -218,15 +218,16 @@ def _refined(surface: _Surface, start: tuple[float, float], across: bool = True)
 def _lowest(losses: Floats, moved: Floats) -> Floats:
     """Where in [-1, 1]^2 the polynomial through the losses at GRID is lowest."""
     coefficients = TO_COEFFICIENTS @ losses @ (TO_COEFFICIENTS.T if losses.shape[1] > 1 else np.ones((1, 1)))
-    slopes = [chebyshev.chebder(coefficients, axis=axis) if moved[axis] else np.zeros((1, 1)) for axis in range(2)]
+    down, right = (chebyshev.chebder(coefficients, axis=axis) for axis in range(2))
 
     def loss(point: Floats) -> tuple[float, Floats]:
-        value, *slope = (chebyshev.chebval2d(*point, each) for each in (coefficients, *slopes))
-        return float(value), np.array(slope)
+        x, y = point
+        value, *slope = (float(chebyshev.chebval2d(x, y, each)) for each in (coefficients, down, right))
+        return value, np.array(slope)
 
-    begin = GRID[:, *np.unravel_index(np.argmin(losses), losses.shape)] * moved
-    options = {"ftol": 0.0, "gtol": 1e-14}
-    return np.asarray(minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 2, options=options).x)
+    i, j = np.unravel_index(np.argmin(losses), losses.shape)
+    options: dict[str, Any] = {"jac": True, "bounds": [(-1, 1)] * 2, "options": {"ftol": 0.0, "gtol": 1e-14}}
+    return np.asarray(minimize(loss, GRID[:, i, j] * moved, method="L-BFGS-B", **options).x)
 
 
 def _uncertainty(surface: _Surface, c: float, c_perp: float, axis: int) -> float:
