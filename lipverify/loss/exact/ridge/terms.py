@@ -36,10 +36,11 @@ TOLERANCE = 1e-11
 EPS = float(np.finfo(float).eps)
 ROUNDING = 64 * EPS
 """Rounding of a sum of products of a few hundred positive terms, relative."""
-DENSITY_ROUNDING = 8 * EPS
+DENSITY_ROUNDING = 9 * EPS
 """Rounding of sin(theta) at a node, relative: theta at a break from two roots, a difference, a quotient and an
-arctangent (11/4 eps); sine and cosine at the node by addition theorems, two functions, a product and a sum each
-(3/2 + 1 eps, twice). Its power d - 2 is in the weight of every token. What weights have in common moves the averages
+arctangent (11/4 eps); by addition theorems sine and cosine at the node over that of the turn, a function, a product and
+a sum each (3/2 eps, twice), the square of the latter, a sum, a quotient and two products (5/2 eps), and the tangent of
+the turn (1/2 eps). Its power d - 2 is in the weight of every token. What weights have in common moves the averages
 of psi_1 and psi_2 and the deficit of phi alike, and enters the loss once at most."""
 MOST_ROUNDING = 1e-3
 """A value that rounding alone may move by more than this share says little, and would take long."""
