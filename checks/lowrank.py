@@ -145,7 +145,7 @@ EITHER = {f"{name}*": (words, *BOTH) for name, words in COVARIATES.items()}
 PAIRS = per_profile(((2, 1), (3, 2), (4, 2)), ((2, 1), (3, 1), (3, 2), (4, 2), (5, 3), (6, 2), (8, 3)))
 WIDE = per_profile(((3, 2), (4, 2)), ((3, 2), (4, 2), (5, 3), (6, 2), (8, 3)))
 """Where samples can settle it: with k = 1 on the product and no noise the loss is flat wherever c is large."""
-CONTEXTS = {"contexts": per_profile(8192, 65536)}
+CONTEXTS = {"contexts": per_profile(4096, 65536)}
 BY_SAMPLES: dict[str, Any] = {"method": "montecarlo", "given": CONTEXTS}
 EXACT, SAMPLED = "3e-5", "0.1"
 """Three times the largest errors of a ratio, by each method."""

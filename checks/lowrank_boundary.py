@@ -214,7 +214,7 @@ LARGE = (
     ("product", 5, 2, 1e6, 0.5, 8.0),
     ("product", 3, 2, 20, 0.0, 12.0),
 )
-MANY = per_profile(8192, 65536)
+MANY = per_profile(4096, 65536)
 claim(
     "lowrank.boundary/product",
     bound(best, RATIO, of="ratio", equals=0, within=EXACT, over={WHERE: LARGE}),
@@ -272,7 +272,7 @@ claim(
         bound(gained, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M}^*)", of="gain", high="0",
               twin={"low": near}, instead=near, over={WHERE: (("sphere", 2, 1, n, 0.0, 8.0),)}, method="montecarlo",
               given={"contexts": contexts})
-        for n, near, contexts in ((9, "5e-4", per_profile(2_621_440, 26_214_400)), (12, "5e-3", per_profile(262_144, 2_621_440)))
+        for n, near, contexts in ((9, "5e-4", per_profile(1_310_720, 26_214_400)), (12, "5e-3", per_profile(262_144, 2_621_440)))
     ),
     source=THEOREM_4,
     kind="stronger",
@@ -283,7 +283,7 @@ claim(
     agrees=(
         *(agree(best, gained, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M}^*)", of="gain",
                 over={WHERE: (("sphere", 2, 1, n, 0.0, 8.0),)}, given={"contexts": contexts})
-          for n, contexts in ((9, per_profile(2_621_440, 26_214_400)), (12, per_profile(262_144, 2_621_440)))),
+          for n, contexts in ((9, per_profile(1_310_720, 26_214_400)), (12, per_profile(262_144, 2_621_440)))),
         *agreed(("sphere", 2, 1, 20, 0.0, 5.0), FEW),
     ),
     figures=draw(forgetting, found=at(along, lengths=ALONG)),

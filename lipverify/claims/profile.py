@@ -31,7 +31,7 @@ def profile_named(name: str, seed: int = 0, backend: str = "numpy") -> Profile:
         If there is none.
     """
     if name == "quick":
-        return Profile("quick", 12, 40_000, seed, backend)
+        return Profile("quick", 12, 20_000, seed, backend)
     if name == "full":
         return Profile("full", 27, 400_000, seed, backend)
     raise InvalidInput(f"profile = {name!r} is not known; choose one of: {', '.join(PROFILES)}.")

@@ -89,11 +89,11 @@ def test_a_sampled_claim_names_the_cell_that_needs_most_and_is_decided_by_what_i
     assert record.verdict == "inconclusive"
     assert (step.what, record.cells[step.cell].where["d"]) == ("contexts", 3)
     assert step.needed == pytest.approx(0.001)
-    assert step.error == pytest.approx(3 / math.sqrt(40_000))
+    assert step.error == pytest.approx(3 / math.sqrt(20_000))
     # 9 / 0.001^2 contexts are enough, and a third more is what is asked for
-    assert 40_000 * step.times == pytest.approx(1.3 * 9e6, rel=0.01)
+    assert 20_000 * step.times == pytest.approx(1.3 * 9e6, rel=0.01)
     done, before = verified(lipverify, tmp_path)
-    assert "at d = 3 it needs an error of 0.001: 293 times the contexts" in " ".join(done.stdout.split())
+    assert "at d = 3 it needs an error of 0.001: 586 times the contexts" in " ".join(done.stdout.split())
     assert f"--decide {math.ceil(2 * before.claims[0].step.seconds)}" in " ".join(done.stdout.split())  # type: ignore[union-attr]
     done, after = verified(lipverify, tmp_path, "--decide", "60")
     assert [after.claims[0].verdict, after.claims[0].step] == ["supported", None], done.stderr
