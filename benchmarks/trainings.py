@@ -11,7 +11,8 @@ from lipverify.linear_transformer.training.witness import Witness, models_folder
 
 def main() -> None:
     """Print processor seconds by family and depth, on average over laws and seeds, and what everything took."""
-    found = [read_witness(path) for path in sorted(models_folder().glob("*/*.json"))]
+    every = [read_witness(path) for path in sorted(models_folder().glob("*/*.json"))]
+    found, others = ([each for each in every if ("@" in each.noise) == other] for other in (False, True))
     cells: dict[tuple[str, int], list[Witness]] = defaultdict(list)
     for each in found:
         cells[each.family, each.layers].append(each)
@@ -23,8 +24,9 @@ def main() -> None:
     for name in NAMES:
         line = sum(mean(cells[name, layers]) for layers in LAYERS if cells[name, layers])
         print(f"{name}: {line:.0f} s for one law and seed, all depths that are there")
-    print(f"{len(found)} models: {sum(each.seconds for each in found) / 3600:.2f} hours")
-    for machine in sorted({f"{each.machine}, {each.trained.arithmetic}" for each in found}):
+    for said, models in (("", found), (" at other sizes", others)):
+        print(f"{len(models)} models{said}: {sum(each.seconds for each in models) / 3600:.2f} hours")
+    for machine in sorted({f"{each.machine}, {each.trained.arithmetic}" for each in every}):
         print(machine)
 
 

@@ -284,7 +284,8 @@ def train(
         What the models are for: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear, all of
         whose trainings are made anew.
     noise
-        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default.
+        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is that law at another
+        size, d = 5 and n = 10.
     family
         Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is searched on exact integrals.
     layers

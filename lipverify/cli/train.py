@@ -37,11 +37,13 @@ class Which:
     def models(self) -> list[Any]:
         """The models, refused where a coordinate has no such value."""
         from lipverify.linear_transformer.families import NAMES
-        from lipverify.linear_transformer.published import LAYERS, NOISES
+        from lipverify.linear_transformer.published import LAYERS, NOISES, problem
         from lipverify.linear_transformer.training.making import Model
 
         laws = [law.name for law in NOISES]
-        noises = [chosen("noise", each, laws) for each in self.noise or laws]
+        noises = self.noise or laws
+        for each in noises:
+            chosen("noise", each.partition("@")[0], laws), problem(each)
         families = [chosen("family", each, NAMES) for each in self.family or NAMES]
         seeds = [whole("seeds", each, least=0, what="a seed") for each in self.seeds or SEEDS]
         depths = [whole("layers", each, least=1, what="a depth") for each in self.layers or LAYERS]

@@ -71,13 +71,49 @@ def printed(noise: str, model: str, layers: int = 0) -> Printed:
     return found
 
 
-def problem(noise: str) -> Regression:
-    """The problem of a column: d = 10, n = 20, and the law of that name.
+def problem(column: str) -> Regression:
+    """The problem of a column: d = 10, n = 20, and the law of that name; or that law at another size, "LAW@DxN".
+
+    Raises
+    ------
+    InvalidInput
+        If it is not such a name.
 
     >>> problem("levels-1-3").noise.second_moment
     5.0
+    >>> problem("uniform-3@5x40")
+    Regression(d=5, n=40, noise=UniformNoise(sigma_max=3.0))
     """
-    return Regression(D, N, noise_named(noise))
+    law, _, size = column.partition("@")
+    if not size:
+        return Regression(D, N, noise_named(column))
+    d, _, n = size.partition("x")
+    if not (d.isdecimal() and n.isdecimal()):
+        raise InvalidInput(f"noise = {column!r}: write uniform-3@5x10 for the law uniform-3 at d = 5 and n = 10.")
+    found = Regression(int(d), int(n), noise_named(law))
+    if (name := column_of(found)) != column:
+        raise InvalidInput(f"noise = {column!r}: this problem is called {name!r}; write that.")
+    return found
+
+
+def column_of(regression: Regression) -> str:
+    """The name that `problem` reads.
+
+    >>> column_of(problem("uniform-3@5x10")), column_of(problem("uniform-3"))
+    ('uniform-3@5x10', 'uniform-3')
+    """
+    return regression.noise.name + _size(regression)
+
+
+def address_of(regression: Regression) -> str:
+    """The problem in addresses of random streams: the column of the table, and the size if it is another."""
+    return regression.noise.label + _size(regression)
+
+
+def _size(regression: Regression) -> str:
+    """What a size adds to the name of the law."""
+    d, n = regression.d, regression.n
+    return "" if (d, n) == (D, N) else f"@{d}x{n}"
 
 
 def _rounding(digits: str) -> float:

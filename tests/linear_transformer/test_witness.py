@@ -15,7 +15,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import has_compiler
 from lipverify.foundation.witnesses import machine_here
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.published import NOISES
+from lipverify.linear_transformer.published import NOISES, problem
 from lipverify.linear_transformer.regression import rare
 from lipverify.linear_transformer.training import making
 from lipverify.linear_transformer.training.lineage import PLANS, parents, trained
@@ -98,6 +98,39 @@ def test_a_witness_of_another_name_is_refused(tmp_path: Path) -> None:
         read_witness(other)
 
 
+def test_a_model_of_another_size_is_named_after_law_and_size(tmp_path: Path) -> None:
+    [made] = make([Model("uniform-2@3x8", "DIAG", 1, 0)], tmp_path)
+    assert (made.name, made.trained.d, made.trained.n) == ("uniform-2@3x8/DIAG-1-0.json", 3, 8)
+    assert read_witness(tmp_path / made.name) == made
+    assert made.command == "lipverify train lt.table-1 --noise uniform-2@3x8 --family DIAG --layers 1 --seeds 0"
+    [again] = make([Model("uniform-2@3x8", "DIAG", 1, 0)], tmp_path)
+    assert again == made  # kept
+    for other in (LAW, "uniform-2@3x9"):
+        path = tmp_path / name_of(other, "DIAG", 1, 0)
+        path.parent.mkdir()
+        shutil.copy(tmp_path / made.name, path)
+        with pytest.raises(InvalidInput, match="named after its model"):
+            read_witness(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "uniform-2@",
+        "uniform-2@3",
+        "uniform-2@3x",
+        "uniform-2@3x0",
+        "uniform-2@-3x8",
+        "@3x8",
+        "uniform-2@10x20",
+        "uniform-2@03x8",
+    ],
+)
+def test_a_size_that_cannot_be_read_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput):
+        problem(name)
+
+
 def test_models_come_after_what_they_are_grown_from() -> None:
     every = in_order([Model(LAW, "FULL", 3, 0), Model(LAW, "OMEGA", 1, 0)])
     assert len(every) == len(set(every)) == 7
@@ -168,7 +201,7 @@ def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> No
     laws, found = {law.name for law in NOISES}, {path: read_witness(path) for path in every_witness()}
     assert found
     for path, witness in found.items():
-        assert witness.noise in laws
+        assert witness.noise.partition("@")[0] in laws
         for (family, layers), digest in zip(parents(witness.family, witness.layers), witness.grown_from, strict=True):
             older = path.with_name(f"{family}-{layers}-{witness.seed}.json")
             assert found[older].digest == digest, path

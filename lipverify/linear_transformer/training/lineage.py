@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from lipverify.linear_transformer.families import Diag, LowRank, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
-from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.published import address_of, problem
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Arithmetic
@@ -61,12 +61,12 @@ def trained(
     grown_from: Sequence[Trained] = (),
     arithmetic: Arithmetic | None = None,
 ) -> Trained:
-    """A model of one of `families.NAMES`, trained on the problem of the published table.
+    """A model of one of `families.NAMES`, trained on the problem of the published table, or on one of another size.
 
     Parameters
     ----------
     noise, family, layers
-        The law by its name, such as "uniform-3"; the family; the depth.
+        The problem by its name, such as "uniform-3" or "uniform-3@5x10"; the family; the depth.
     seed
         Of all that is drawn.
     grown_from
@@ -75,7 +75,7 @@ def trained(
         "native" or "array"; by default native where there is a C compiler.
     """
     kind, plan = family_named(family, problem(noise)), plan_of(family, layers)
-    samples = f"trained/{kind.regression.noise.label}"  # of all models, so that their losses compare
+    samples = f"trained/{address_of(kind.regression)}"  # of all models, so that their losses compare
     stream = f"{samples}/{family}/{layers}"
     if isinstance(kind, SafeFull):
         return fit(kind, [Start("FULL", grown_from[0].array)], plan, seed, samples, arithmetic)

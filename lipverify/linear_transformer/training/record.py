@@ -60,9 +60,14 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
     arithmetic: str
 
     @property
+    def regression(self) -> Regression:
+        """The problem that it was trained on."""
+        return Regression(self.d, self.n, self.noise)
+
+    @property
     def kind(self) -> Omega | Full:
         """The family."""
-        return family_named(self.family, Regression(self.d, self.n, self.noise))
+        return family_named(self.family, self.regression)
 
     @property
     def array(self) -> Floats:

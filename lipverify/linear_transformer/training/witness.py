@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.witnesses import digest_of, machine_here, read_record, write_record
+from lipverify.linear_transformer.published import column_of
 from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan
 
@@ -37,7 +38,7 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     command
         What makes it, with the models that it is grown from.
     noise, family, layers, seed
-        Which model it is; the law by its name.
+        Which model it is; the law by its name, with the size where it is not that of the table: "uniform-3@5x10".
     plan
         The settings.
     grown_from
@@ -80,7 +81,7 @@ def name_of(noise: str, family: str, layers: int, seed: int) -> str:
 
 def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, ...], seconds: float) -> Witness:
     """A model that was trained here just now, as a witness."""
-    noise, layers = trained.noise.name, trained.layers
+    noise, layers = column_of(trained.regression), trained.layers
     command = f"lipverify train lt.table-1 --noise {noise} --family {trained.family} --layers {layers} --seeds {seed}"
     made = Witness(
         format=FORMAT,
@@ -168,5 +169,5 @@ def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, .
 def _consistent(witness: Witness) -> bool:
     """Whether the model is the one that the fields beside it name, with as many weights as its form has."""
     model = witness.trained
-    same = (model.noise.name, model.family, model.layers) == (witness.noise, witness.family, witness.layers)
+    same = (column_of(model.regression), model.family, model.layers) == (witness.noise, witness.family, witness.layers)
     return same and len(model.weights) == model.layers * int(np.prod(model.kind.shape))
