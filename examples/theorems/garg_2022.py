@@ -48,7 +48,7 @@ def fact(name, exact, words, over, **bounds):
     cells = {"d": 5, "n": (3, 15), "sigma": (0.5, 1.0)}
     claim(f"garg.{name}", bound(exact, "R", **bounds), over={"d": (5, 20)} | over, kind="derived", expected="supported",
           agrees=agree(exact, sampled, "R", over=cells, given={"name": name}),
-          source=(PAPER, "section 3.1 and Figure 2, the baselines", words))
+          source=(PAPER, "section 3, Baselines, and Figure 2", words))
 
 
 fact("least-squares", least_squares, "least squares, of least norm where $n < d$",

@@ -49,7 +49,7 @@ def excess(g, d, snr):
 
 # fmt: off
 OVER, AT = {"g": (0.25, 0.5, 2.0, 4.0), "snr": (1.0, 5.0)}, {"g": (0.5, 2.0), "d": 20, "snr": 5.0}
-PRINTED = (PAPER, "Theorem 1", r"$g/(1 - g)$ for $g = d/n < 1$; $r^2 (1 - 1/g) + 1/(g - 1)$ beyond, noise 1")
+PRINTED = (PAPER, "isotropic features", r"$g/(1 - g)$ for $g = d/n < 1$; $r^2 (1 - 1/g) + 1/(g - 1)$ beyond, noise 1")
 claim("hastie.limit", bound(ridgeless, "R", equals=limit, within="1e-3", along="d", ray=(20, 2e12)), over=OVER,
       source=PRINTED, kind="printed", expected="supported", agrees=agree(ridgeless, sampled, "R", over=AT))
 claim("hastie.finite", bound(ridgeless, "R", equals=limit, within="1e-3"), over=OVER | {"d": (20, 200)},
@@ -57,4 +57,4 @@ claim("hastie.finite", bound(ridgeless, "R", equals=limit, within="1e-3"), over=
       corrected=r"$d/(n - d - 1)$ below and $r^2 (1 - n/d) + n/(d - n - 1)$ above, at every $n$")
 claim("hastie.tuned", bound(excess, "d (R_d - R)", low=0, high=1, twin={"high": 0.02}),
       over=OVER | {"g": (0.5, 1.0, 2.0), "d": (10, 20)}, kind="derived", expected="supported",
-      source=(PAPER, "section 5", "the limit of the best ridge, penalty $g/r^2$: $g m(-g/r^2)$; no peak at $g = 1$"))
+      source=(PAPER, "best ridge", "the limit of the best ridge, penalty $g/r^2$: $g m(-g/r^2)$; no peak at $g = 1$"))

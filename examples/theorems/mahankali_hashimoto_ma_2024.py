@@ -47,10 +47,10 @@ def over_bayes_sampled(d, n, sigma, contexts, seed):
 OVER = {"d": (2, 5, 10), "n": (5, 20, 200), "sigma": (0.0, 1.0)}
 claim("mahankali.isotropic", identity(off, r"\mathbf{A}^* - \eta \mathbf{I}", twin={"more": 0.99}),
       over=OVER | {"skew": 0.0}, kind="printed", expected="supported",
-      source=(PAPER, "Theorem 1", r"for $x \sim N(0, I)$: one step of gradient descent with a rate $\eta$"))
+      source=(PAPER, "isotropic covariates", r"for $x \sim N(0, I)$: one step of gradient descent with a rate $\eta$"))
 claim("mahankali.skewed", identity(off, r"\mathbf{A}^* K - \eta \mathbf{I}", twin={"more": 0.99}),
       over=OVER | {"skew": (0.5, 1.0)}, kind="printed", expected="supported",
-      source=(PAPER, "Theorem 2", r"for $x \sim N(0, K)$, $w \sim N(0, K^{-1})$: one step with $\eta K^{-1}$"))
+      source=(PAPER, "other covariances", r"for $x \sim N(0, K)$, $w \sim N(0, K^{-1})$: one step with $\eta K^{-1}$"))
 claim("mahankali.not-ridge", bound(over_bayes, "R / R_B", low=1, twin="(d + 1 + sigma**2) / sigma**2"),
       over={"d": (5, 10), "n": (5, 20, 80), "sigma": (0.5, 1.0)}, kind="derived", expected="supported",
       agrees=agree(over_bayes, over_bayes_sampled, "R / R_B", over={"d": 5, "n": 20, "sigma": 1.0}),

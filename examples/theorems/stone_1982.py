@@ -50,7 +50,7 @@ def softmax(law, d, n):
 
 
 # fmt: off
-RATE = ("Stone, Ann. Statist. 10 (1982)", "Theorem 1", "smoothness $b$, $k$ dimensions: the rate is $n^{-2b/(2b+k)}$")
+RATE = ("Stone, Ann. Statist. 10 (1982)", "the rates", "smoothness $b$, $k$ dimensions: the rate is $n^{-2b/(2b+k)}$")
 SAME = agree(box, sampled, r"\sup R", over={"k": (1, 2), "b": (0.5, 1.0), "n": 50, "h": (0.1, 0.3)})
 POWER = "-2*b/(2*b + k)"
 claim("stone.box", exponent(best_box, r"\min_h \sup R", ray=(1e6, 1e16), equals=POWER, sharp=POWER),
