@@ -176,9 +176,9 @@ claim(
     r"Laplacian of $f$ on the sphere; for the ReLU law it comes from the kink.",
     source=SKETCH,
     assumes=MANY,
-    over={"law": {**LAWS, **EVEN}, "d": (2, 5)},
+    over={"law": {**LAWS, **EVEN}, "d": (2, 3, 5)},
 )
-for law, where in (("affine", DIMENSIONS), ("quadratic", (5,)), ("cosine", (5,))):
+for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), ("cosine", (5,))):
     claim(
         f"softmax.bias-upper/{law}/every-window",
         exponent(

@@ -249,8 +249,12 @@ claim(
     r"averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which contains the variance over contexts.)",
     **EVERY,
 )
-for other, where in (("cosine", (2, 3, 5)), ("quadratic", (2, 3, 5))):
-    claim(f"softmax.tradeoff/{other}/bias/every-window", RISES, over={"law": other, "d": where}, **EVERY)
+claim(
+    "softmax.tradeoff/{law}/bias/every-window",
+    RISES,
+    over={"law": ("relu", "cosine", "quadratic"), "d": (2, 3, 5)},
+    **EVERY,
+)
 PROVED: dict[str, Any] = {
     "source": TABLE,
     "expected": "supported",
