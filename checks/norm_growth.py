@@ -15,6 +15,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "relu": {"law": "relu", "d": 3, "n": 16, "sigma": 0.5, "L": (0.5, 1.0, 2.0, 4.0), "start": 0.1, "gd": 1.0},
     "cosine": {"law": "cosine", "d": 3, "n": 16, "sigma": 0.3, "L": (0.5, 1.0, 2.0), "start": 0.5, "gd": 4.0},
     "long": {"law": "relu", "d": 6, "n": 64, "sigma": 0.5, "L": (1.0, 2.0), "start": 0.1, "gd": 2.0},
+    "wide": {"law": "relu", "d": 12, "n": 256, "sigma": 0.5, "L": (1.0, 2.0), "start": 0.1, "gd": 8.0},
     "circle": {"law": "cosine", "d": 2, "n": 32, "sigma": 0.1, "L": (3.0, 5.0), "start": 0.5, "gd": 2.0},
 }
 """The last entry is the step of gradient descent. The even cosine law has no gradient at M = 0: its starts are larger."""
@@ -257,16 +258,17 @@ for law, pairs, beyond in (
 claim(
     "softmax.norm-growth/relu/anisotropic/long-contexts",
     bound(
-        trained, RATIO, twin="2*log(larger/L)", given={"law": "long", "seeds": per_profile(4, 16)},
-        over={("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}, **RUNS,
+        trained, RATIO, twin="2*log(larger/L)", given={"seeds": per_profile(4, 16)},
+        over={"law": ("long", "wide"), ("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}, **RUNS,
     ),
     source=SLIDE,
     kind="stronger",
     expected="supported",
     over={"covariates": "anisotropic"},
-    title="the same on an ellipsoid in six dimensions",
+    title="the same on ellipsoids in six and twelve dimensions",
     statement=STATED,
-    assumes=(r"ReLU law, $d = 6$, $n = 64$, $\sigma = 0.5$, $L = 1, 2$; gradient descent with step 2, $w_0 = 0.1$; axes of the ellipsoid from $\sqrt 2$ to $1/\sqrt 2$",
+    assumes=(r"ReLU law, $\sigma = 0.5$, $L = 1, 2$, $w_0 = 0.1$; long: $d = 6$, $n = 64$, gradient descent with step 2; wide: $d = 12$, $n = 256$, with step 8; axes of the "
+             r"ellipsoids from $\sqrt 2$ to $1/\sqrt 2$",
              *ASSUMED[1:]),
 )  # fmt: skip
 claim(
