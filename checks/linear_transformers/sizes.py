@@ -23,7 +23,7 @@ TUNED_ON = 2048
 """Contexts that cap and factor of TunedRR are fitted to."""
 CAP = 0.1
 """What a context counts at most, in units of d/2, the loss of the prediction 0: rare ones would rule some means otherwise, of
-models and of ridge, and their errors could not be believed. One layer loses about that much on any context."""
+models and of ridge, and their errors could not be believed. One layer loses more than that on many contexts."""
 CLOSE, FAR = "log(11/10)", "log(3/2)"
 """Losses that match: to a tenth; and that are not far apart: by half."""
 

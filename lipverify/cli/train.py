@@ -43,7 +43,8 @@ class Which:
         laws = [law.name for law in NOISES]
         noises = self.noise or laws
         for each in noises:
-            chosen("noise", each.partition("@")[0], laws), problem(each)
+            chosen("noise", each.partition("@")[0], laws)
+            problem(each)
         families = [chosen("family", each, NAMES) for each in self.family or NAMES]
         seeds = [whole("seeds", each, least=0, what="a seed") for each in self.seeds or SEEDS]
         depths = [whole("layers", each, least=1, what="a depth") for each in self.layers or LAYERS]

@@ -20,7 +20,7 @@ from lipverify.foundation.means.batches import mean_interval
 from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_optimum
-from lipverify.linear_transformer.published import MODELS, address_of, printed, problem
+from lipverify.linear_transformer.published import MODELS, printed, problem
 from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
     Estimator,
@@ -127,7 +127,7 @@ def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison
         Of the fresh contexts; the seeds of the trainings are those of the witnesses.
     """
     regression = problem(noise)
-    stream = f"comparison/{address_of(regression)}"
+    stream = f"comparison/{regression.noise.label}"
     rows = _rows(noise, regression, seed, stream)
     found: list[list[_Seen]] = [[] for _ in rows]
     for number in range(samples):
@@ -145,7 +145,7 @@ def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison
 def fresh_sample(noise: str, contexts: int, seed: int, number: int = 0) -> Evaluation:
     """One of the samples that a column is evaluated on, thinned, made ready for comparisons."""
     regression = problem(noise)
-    stream = f"comparison/{address_of(regression)}/report/{number}"
+    stream = f"comparison/{regression.noise.label}/report/{number}"
     return evaluation(*thinned(regression, contexts, seed, stream))
 
 
