@@ -7,7 +7,7 @@ import logging
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import lru_cache, partialmethod
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -79,6 +79,8 @@ _SQUAT = 0.75
 """How much less high they are where there are several rows."""
 _FORMULAS = 4096
 """How many formulas are remembered as they are read."""
+_READ_AT, _DPI = 100.0, 72
+"""The size, in points, and the resolution, to the inch, in which matplotlib itself reads formulas for outlines."""
 
 
 def draw(figure: Figure) -> bytes:
@@ -86,10 +88,9 @@ def draw(figure: Figure) -> bytes:
 
     Raises `ValueError` where the figure cannot be drawn, such as x and y of unequal length.
     """
-    svg = _drawn(figure, _WIDTH * width(figure), "svg", "none", {})
-    if any(sign.encode() in svg for sign in _OUTLINED):
-        return _drawn(figure, _WIDTH * width(figure), "svg", "path", {})
-    return svg
+    with _drawn(figure, _WIDTH * width(figure)) as canvas:
+        svg = _saved(canvas, "svg", "none", {})
+        return _saved(canvas, "svg", "path", {}) if any(sign.encode() in svg for sign in _OUTLINED) else svg
 
 
 def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes:
@@ -102,22 +103,13 @@ def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes
         inches = _COLUMN
         figure = replace(figure, panels=(replace(figure.panels[0], title=""),))
     about = {"Title": printable(title), "Description" if kind == "svg" else "Subject": printable(figure.alt)}
-    with _undisturbed():
-        return _drawn(figure, inches, kind, "path", about)
-
-
-@cache
-def _reader(parse: Callable[..., Any]) -> Callable[..., Any]:
-    """Formulas as they are read, by everything that they depend on."""
-    from matplotlib.mathtext import MathTextParser
-
-    kinds = {"vector": MathTextParser("path"), "raster": MathTextParser("agg")}
-    return lru_cache(_FORMULAS)(lambda kind, *key: parse(kinds[kind], *key))
+    with _undisturbed(), _drawn(figure, inches) as canvas:
+        return _saved(canvas, kind, "path", about)
 
 
 @contextmanager
 def _remembered() -> Iterator[None]:
-    """Every formula is read once: matplotlib remembers fifty, and each canvas reads its own again.
+    """Every formula is read once, in one size: reading is most of drawing, and matplotlib reads for each size anew.
 
     This reaches for a private name; where it is not there, drawing is slower and the same.
     """
@@ -127,12 +119,36 @@ def _remembered() -> Iterator[None]:
     if not hasattr(before, "__wrapped__"):
         yield
         return
-    read = _reader(before.__wrapped__)
-    MathTextParser._parse_cached = lambda self, *key: read(self._output_type, *key)  # type: ignore[attr-defined]
+    MathTextParser._parse_cached = partialmethod(_read, before.__wrapped__)  # type: ignore[attr-defined]
     try:
         yield
     finally:
         MathTextParser._parse_cached = before  # type: ignore[attr-defined]
+
+
+def _read(parser: Any, parse: Callable[..., Any], text: str, dpi: float, font: Any, *how: Any) -> Any:
+    """A formula in a size, from how it was read in the size of outlines: every length in it is as much smaller."""
+    from matplotlib.font_manager import FontProperties
+
+    if parser._output_type != "vector":
+        return parse(parser, text, dpi, font, *how)
+    font = FontProperties() if font is None else font.copy()
+    unit = font.get_size_in_points() / _READ_AT * dpi / _DPI
+    font.set_size(_READ_AT)
+    read = _read_once(parse, text, font, *how)
+    return type(read)(
+        *(unit * length for length in read[:3]),
+        [(face, unit * size, code, glyph, unit * x, unit * y) for face, size, code, glyph, x, y in read.glyphs],
+        [tuple(unit * length for length in rectangle) for rectangle in read.rects],
+    )
+
+
+@lru_cache(_FORMULAS)
+def _read_once(parse: Callable[..., Any], text: str, font: Any, *how: Any) -> Any:
+    """A formula as matplotlib reads it in the size of outlines."""
+    from matplotlib.mathtext import MathTextParser
+
+    return parse(MathTextParser("path"), text, _DPI, font, *how)
 
 
 @contextmanager
@@ -147,21 +163,32 @@ def _undisturbed() -> Iterator[None]:
         logger.setLevel(before)
 
 
-def _drawn(figure: Figure, inches: float, kind: str, text: str, about: dict[str, str]) -> bytes:
-    """The figure so many inches wide; SVG with its text as text ("none") or as outlines ("path")."""
+@contextmanager
+def _drawn(figure: Figure, inches: float) -> Iterator[Any]:
+    """The figure so many inches wide, with the settings under which it is saved."""
     import matplotlib
     from matplotlib import style
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    undated = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind]
-    settings = style.context(["default", {**_STYLE, "svg.fonttype": text}], after_reset=True)
+    settings = style.context(["default", _STYLE], after_reset=True)
     with matplotlib.rc_context(), settings, _remembered():
-        canvas = Canvas()
+        # measured as it will be drawn: the usual canvas has pixels
+        canvas = FigureCanvasSVG(Canvas(dpi=_DPI)).figure
         if figure.maps:
             draw_maps(canvas, figure, inches)
         else:
             _draw_panels(canvas, figure, inches)
-        out = io.BytesIO()
+        yield canvas
+
+
+def _saved(canvas: Any, kind: str, text: str, about: dict[str, str]) -> bytes:
+    """What was drawn as a file; SVG with its text as text ("none") or as outlines ("path")."""
+    import matplotlib
+
+    undated = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind]
+    out = io.BytesIO()
+    with matplotlib.rc_context({"svg.fonttype": text}):
         canvas.savefig(out, format=kind, metadata={**dict.fromkeys(undated), **about})
     return out.getvalue()
 

@@ -68,11 +68,15 @@ def names(some: Sequence[Record], records: Sequence[Record]) -> str:
 def _covered(some: Sequence[Record], records: Sequence[Record]) -> str:
     """The fewest sets of readings that share parts of their labels, and that are these readings together."""
     parts = {record.id: tuple(filter(None, label(record).split("/"))) for record in records}
+    having: dict[str, set[str]] = {}
+    for id, theirs in parts.items():
+        for part in theirs:
+            having.setdefault(part, set()).add(id)
     wanted = {record.id for record in some}
     kinds: dict[frozenset[str], str] = {}
     for record in some:
         for kind in (k for size in (1, 2, 3) for k in combinations(parts[record.id], size)):
-            members = frozenset(id for id, theirs in parts.items() if set(kind) <= set(theirs))
+            members = frozenset(set.intersection(*(having[part] for part in kind)))
             if members <= wanted:
                 kinds.setdefault(members, "/".join(kind))
         kinds.setdefault(frozenset({record.id}), label(record) or record.id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +20,8 @@ from lipverify.report.vocabulary import UnreadableError
 
 _FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
 _SHORT_CODE = re.compile(r"`([^`]+)`")
+_REMEMBERED = 1 << 14
+"""Texts, and formulas, of which a report has many again and again: each is read once."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -33,6 +35,7 @@ class Run(msgspec.Struct, frozen=True):
 Text = tuple[Run, ...]
 
 
+@lru_cache(_REMEMBERED)
 def rich(text: str) -> Text:
     r"""Text with `$LaTeX$` and `` `code` `` in it; a formula that cannot be read stays as it is.
 
@@ -49,6 +52,7 @@ def rich(text: str) -> Text:
     return tuple(runs + _words(text[at:]))
 
 
+@lru_cache(_REMEMBERED)
 def formula(latex: str) -> Run:
     """One formula, given without dollar signs; as code where it cannot be typeset."""
     try:

@@ -50,7 +50,8 @@ def topic(records: Sequence[Record], draw: Draw, *, anchor: str, theorem: str, p
 def _drawings(records: Sequence[Record], draw: Draw, printed: Printed) -> tuple[tuple[Drawing, ...], tuple[str, ...]]:
     """New figures, but for the one on the theorem's page, and the anchors of those that an earlier topic shows."""
     every = joined(figure for record in records for figure in record.figures)
-    drawn = dict.fromkeys(draw(figure) for figure in every if figure != telling_figure(records))
+    telling = telling_figure(records)
+    drawn = dict.fromkeys(draw(figure) for figure in every if figure != telling)
     new = tuple(each for each in drawn if each.file not in printed.figures)
     printed.figures |= {each.file for each in new if each.file}
     return new, tuple(each.anchor for each in drawn if each not in new)
