@@ -17,7 +17,7 @@ FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathde
 @pytest.mark.parametrize("size", [7.0, 8.5, 40.0])
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_formula_lies_where_it_would_have_been_read(text: str, size: float) -> None:
-    """To what fonts and matplotlib round: a 64th of a point at each glyph, and a little of the size at a root."""
+    """To what fonts and matplotlib round: a 32nd of a point at each glyph, and a little of the size at a root."""
     font = FontProperties(family="cmr10", size=size, math_fontfamily="cm")
     plain = MathTextParser("path").parse(text, 72, font)
     with _remembered():
@@ -26,7 +26,7 @@ def test_a_formula_lies_where_it_would_have_been_read(text: str, size: float) ->
     assert [glyph[1] for glyph in scaled.glyphs] == pytest.approx([glyph[1] for glyph in plain.glyphs], abs=1 / 64)
     assert scaled.width == pytest.approx(plain.width, abs=1 + len(plain.glyphs) / 64)
     for ours, theirs in zip(_laid(scaled), _laid(plain), strict=True):
-        assert ours == pytest.approx(theirs, abs=size / 50 + len(plain.glyphs) / 64)
+        assert ours == pytest.approx(theirs, abs=size / 50 + len(plain.glyphs) / 32)
 
 
 def _laid(read: Any) -> list[tuple[float, ...]]:
