@@ -31,7 +31,7 @@ from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, Grading, log_power
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.supports import token_breaks
-from lipverify.loss.exact.ridge.tokens import Places, gauss_rule, plain_rule
+from lipverify.loss.exact.ridge.tokens import Places, split_rule
 from lipverify.loss.exact.ridge.variogram import LARGE
 
 Factor = Callable[[float, Floats], Floats]
@@ -188,21 +188,6 @@ def _at(products: Products, contexts: Contexts, order: int, factor: Factor | Non
         total += float(weight[keep] @ value)
         slack += float(weight[keep] @ off)
     return total, slack
-
-
-def split_rule(edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Rows, nodes and weights on every interval between edges, shape (row, edge): of `gauss_rule` beside singular ones.
-
-    Elsewhere nothing happens at an edge, and as many nodes of `plain_rule` say more.
-    """
-    place = np.argsort(edges, axis=1)
-    edges, singular = np.take_along_axis(edges, place, axis=1), np.take_along_axis(singular, place, axis=1)
-    row, interval = np.nonzero(np.diff(edges, axis=1) > 0)
-    low, width = edges[row, interval], np.diff(edges, axis=1)[row, interval]
-    rules = zip(gauss_rule(order), plain_rule(order), strict=True)
-    beside = (singular[:, 1:] | singular[:, :-1])[row, interval, None]
-    x, gauss = (np.where(beside, graded, plain) for graded, plain in rules)
-    return np.repeat(row, order), (low[:, None] + width[:, None] * x).ravel(), (width[:, None] * gauss).ravel()
 
 
 def _angle(s: Floats | float, w: float) -> Floats:

@@ -20,68 +20,19 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.ridge.tokens import gauss_rule, plain_rule
+from lipverify.loss.exact.ridge.cells import Cell, Cells, Fit
+from lipverify.loss.exact.ridge.turns import mean_over_turns
 from lipverify.loss.exact.ridge.variogram import CHECKS, ROUNDING, SAFETY, TINY, Variogram, scale
 
-SHARPNESS, TAIL = 1.8, 30.0
-"""Error exponent of the rule in z over its order, and that of what is beyond its end."""
-PANEL = 3.0
-"""Of a rule in z that is split at crossings."""
-TANH = 1 - 1e-15
 ORDER, FINER = 22, 30
 """Of the rules over beta behind a table, and behind the values that it is compared with."""
-ACROSS, ALONG = 28, 40
-"""Coefficients of a cell of the table, in theta' and in the ratio."""
-SETTLED, KNOWN = 1e-14, 1e-11
-"""A cell whose last coefficients are larger than the first is split; a table not known to the second is none."""
+SIZES = (16, 18), (28, 40)
+"""Coefficients on a cell of the table, in x and in y: the first where they settle."""
+KNOWN = 1e-11
+"""A part of a table that is not known to this is none."""
 MOST_SPLITS = 4
-ENDS, DIAGONAL = np.array([0.003, 0.03, 0.2, 0.45, 0.7, 0.93, 0.98]), np.array([0.997, 0.9999])
-"""Where in a cell it is compared with values too, beside `CHECKS`; the last in y alone."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """M / scale for theta' in [low, high]: a polynomial in x and y, shape (ACROSS, ALONG).
-
-    theta' = low + (high - low) sin^2(pi x / 2) and r = 1 - (1 - y)^flat, which turns what happens at their ends into
-    high powers.
-    """
-
-    low: float
-    high: float
-    flat: int
-    coefficients: Floats
-
-    def angles(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Both angles, (2, point), and the sine of half their difference, at every (x, y)."""
-        far = self.low + (self.high - self.low) * np.sin(math.pi * x / 2) ** 2
-        folded = np.minimum(far, math.pi - far)
-        apart = (1 - y) ** self.flat
-        near = 2 * np.arctan((1 - apart) * np.tan(folded / 2))
-        # sin(a - b) = (1 - r) sin(a) cos(b)
-        sine = np.where(far == folded, apart * np.sin(folded / 2) * np.cos(near / 2), np.sin((far - near) / 2))
-        return np.stack([near, far]), np.asarray(sine)
-
-    def __call__(self, far: Floats, apart: Floats) -> Floats:
-        """M / scale at theta' and 1 - r."""
-        y = 1 - apart ** (1 / self.flat)
-        x = 2 / math.pi * np.arcsin(np.sqrt(np.clip((far - self.low) / (self.high - self.low), 0, 1)))
-        across = chebyshev.chebvander(2 * x - 1, self.coefficients.shape[0] - 1)
-        along = chebyshev.chebvander(2 * y - 1, self.coefficients.shape[1] - 1)
-        return np.asarray(np.einsum("pk,pk->p", across @ self.coefficients, along))
-
-    @property
-    def tail(self) -> float:
-        """Its last coefficients, relative to the largest value: what is left out is about as large."""
-        last = np.max(np.abs(self.coefficients[-3:])), np.max(np.abs(self.coefficients[:, -3:]))
-        return float(max(last) / max(np.max(np.abs(self.coefficients)), TINY))
-
-    @property
-    def split(self) -> float:
-        """Where to split it: near pi/2, where two tokens may be the same or antipodes, the closer to it."""
-        share = {self.high: 7 / 8, self.low: 1 / 8}.get(math.pi / 2, 1 / 2)
-        return self.low + (self.high - self.low) * share
+BETWEEN = np.array([0.003, 0.03, *CHECKS, 0.93, 0.997])
+"""Where in a cell it is compared with values by another rule."""
 
 
 @dataclass(frozen=True)
@@ -112,126 +63,98 @@ class Products:
 
     def turns(self, order: int) -> int:
         """About how many values a mean over beta takes."""
-        return 1 if self.variogram.d == 2 or self._table is not None else 4 * order
+        return 4 * order if self._cells is None and self.variogram.d > 2 else 1
 
     def mean(self, both: Floats, sine: Floats, order: int) -> tuple[Floats, Floats | float]:
         """E_beta R(theta_ij), and what a table leaves out of it."""
-        d = self.variogram.d
-        if d == 2:
-            apart, together = 2 * np.arcsin(sine), np.sum(both, axis=0)
-            ends = (apart, np.minimum(together, 2 * np.pi - together))
-            return (self.variogram.beyond_linear(ends[0]) + self.variogram.beyond_linear(ends[1])) / 2, 0.0
-        if self._table is None:
-            return self.turned(both, sine, order), 0.0
-        cells, gap = self._table
-        far, apart = folded(both, sine)
-        which = np.searchsorted([cell.high for cell in cells[:-1]], far)
-        values = np.empty_like(far)
-        for i in range(len(cells)):
-            here = np.flatnonzero(which == i)
-            if here.size:
-                values[here] = cells[i](far[here], apart[here])
-        size = self._size(far)
+        apart, together = 2 * np.arcsin(sine), np.sum(both, axis=0)
+        together = np.minimum(together, 2 * math.pi - together)
+        if self.variogram.d == 2:
+            return (self.variogram.beyond_linear(apart) + self.variogram.beyond_linear(together)) / 2, 0.0
+        if self._cells is None:
+            return mean_over_turns(self.variogram, apart, together, order), 0.0
+        value, gap = np.empty_like(apart), np.empty_like(apart)
+        which = self._cells.which(apart, together)
+        for number in np.unique(which).tolist():
+            here = np.flatnonzero(which == number)
+            value[here], gap[here] = self._in_cell(number, apart[here], together[here], order)
+        size = self._size(together)
         # angles near pi are known to an eps, whatever is left of them
-        return values * size, gap * size + ROUNDING * self._size(both[1])
+        return value * size, gap * size + ROUNDING * self._size(both[1])
 
-    def turned(self, both: Floats, sine: Floats, order: int) -> Floats:
-        """E_beta R(theta_ij) by a rule over beta."""
-        d, rest = self.variogram.d, self.variogram.beyond_linear
-        lever = np.prod(np.sin(both), axis=0)
-        ends = np.stack([2 * np.arcsin(sine), np.pi - np.abs(np.pi - np.sum(both, axis=0))])
-        ends = rest(np.minimum(ends, np.pi))
-        crossings = [
-            np.arctanh(np.clip(2 * (math.sin(m / 2) ** 2 - sine**2) / np.maximum(lever, 1e-300) - 1, -TANH, TANH))
-            for m in self.variogram.meetings
-            if m < math.pi
-        ]
-        z, weight = turns(d, order, crossings, self.variogram.power)
-        share, other = 1 / (1 + np.exp(-2 * z)), 1 / (1 + np.exp(2 * z))  # sin^2(beta/2), cos^2(beta/2)
-        squared = sine[..., None] ** 2 + lever[..., None] * share
-        left = np.cos(np.sum(both, axis=0) / 2)[..., None] ** 2 + lever[..., None] * other
-        angle = 2 * np.arctan2(np.sqrt(squared), np.sqrt(left))
-        # less what is known at both ends, of which the mean is half of the sum
-        between = rest(angle) - ends[0][..., None] * other - ends[1][..., None] * share
-        density = np.cosh(z) ** (2 - d) / half_beta(d - 2)
-        return np.asarray((ends[0] + ends[1]) / 2 + np.sum(between * (density * weight), axis=-1))
+    def _in_cell(self, number: int, apart: Floats, together: Floats, order: int) -> tuple[Floats, Floats]:
+        """The mean over its size and what it is known to, in one cell: by its table, or by the rule where it has none."""
+        assert self._cells is not None
+        x, y = self._cells[number].places(apart, together)
+        value, gap = np.empty_like(x), np.empty_like(x)
+        fits = self._fits(number)
+        which = np.searchsorted([fit.cell.high for fit in fits[:-1]], x)
+        for i, fit in enumerate(fits):
+            here = np.flatnonzero(which == i)
+            if not here.size:
+                continue
+            if fit.gap <= KNOWN * fit.largest:
+                value[here], gap[here] = fit(x[here], y[here]), fit.gap
+            else:
+                mean = mean_over_turns(self.variogram, apart[here], together[here], order)
+                value[here], gap[here] = mean / self._size(together[here]), 0.0
+        return value, gap
 
     @cached_property
-    def _table(self) -> tuple[list[Cell], float] | None:
-        """Cells in ascending order, and what E_beta R over `_size` is known to; None where they do not settle."""
-        variogram = self.variogram
-        if variogram.roots or any(m < math.pi for m in variogram.meetings):
+    def _cells(self) -> Cells | None:
+        """Where the mean over beta is tabulated; of a law with roots nowhere."""
+        if self.variogram.roots:
             return None
-        edges = sorted({0.0, math.pi / 2, math.pi, *(piece.low for piece in variogram.pieces)})
-        waiting, cells = list(pairwise(edges)), []
-        for depth in range(MOST_SPLITS + 1):
-            found = [self._cell(low, high) for low, high in waiting]
-            settled = [cell.tail <= SETTLED or depth == MOST_SPLITS for cell in found]
-            cells += [cell for cell, fine in zip(found, settled, strict=True) if fine]
-            rough = [cell for cell, fine in zip(found, settled, strict=True) if not fine]
-            waiting = [part for cell in rough for part in pairwise((cell.low, cell.split, cell.high))]
-        cells.sort(key=lambda cell: cell.low)
-        largest = max(float(np.max(np.abs(cell.coefficients))) for cell in cells)
-        gap = SAFETY * max(self._off(cell) for cell in cells) + ROUNDING * largest
-        return (cells, gap) if gap <= KNOWN * largest else None
+        inner = [m for m in self.variogram.meetings if m < math.pi]
+        return Cells((0.0, *inner, math.pi), 2 if self.variogram.power == 2 else 4)
 
-    def _cell(self, low: float, high: float) -> Cell:
+    @cached_property
+    def _found(self) -> dict[int, list[Fit]]:
+        return {}
+
+    def _fits(self, number: int) -> list[Fit]:
+        """The polynomials on the parts of a cell, found when they are asked for."""
+        if number not in self._found:
+            assert self._cells is not None
+            waiting, fits = [self._cells[number]], []
+            for depth in range(MOST_SPLITS + 1):
+                found = [self._fit(cell) for cell in waiting]
+                settled = [fit.settled or depth == MOST_SPLITS for fit in found]
+                fits += [self._checked(fit) for fit, fine in zip(found, settled, strict=True) if fine]
+                rough = [fit.cell for fit, fine in zip(found, settled, strict=True) if not fine]
+                waiting = [
+                    replace(cell, low=low, high=high)
+                    for cell in rough
+                    for low, high in pairwise((cell.low, (cell.low + cell.high) / 2, cell.high))
+                ]
+            self._found[number] = sorted(fits, key=lambda fit: fit.cell.low)
+        return self._found[number]
+
+    def _fit(self, cell: Cell) -> Fit:
         """Through the values at Chebyshev points."""
-        x, y = ((1 + np.cos(np.pi * (np.arange(size) + 0.5) / size)) / 2 for size in (ACROSS, ALONG))
-        empty = Cell(low, high, 2 if self.variogram.power == 2 else 4, np.zeros((1, 1)))
-        values = np.reshape(self._values(empty, x, y, ORDER), (ACROSS, ALONG))
-        return replace(empty, coefficients=_transform(x) @ values @ _transform(y).T)
+        for sizes in SIZES:
+            x, y = ((1 + np.cos(np.pi * (np.arange(size) + 0.5) / size)) / 2 for size in sizes)
+            values = np.reshape(self._values(cell, x, y, ORDER)[0], sizes)
+            fit = Fit(cell, _transform(x) @ values @ _transform(y).T)
+            if fit.settled:
+                break
+        return fit
 
-    def _off(self, cell: Cell) -> float:
-        """The largest difference from values by another rule between the nodes, and the last coefficients."""
-        x, y = np.concatenate([CHECKS, ENDS]), np.concatenate([CHECKS, ENDS, DIAGONAL])
-        values = self._values(cell, x, y, FINER)
-        both, _ = cell.angles(np.repeat(x, y.size), np.tile(y, x.size))
-        tail = cell.tail * float(np.max(np.abs(cell.coefficients)))
-        return float(np.max(np.abs(cell(both[1], np.tile((1 - y) ** cell.flat, x.size)) - values))) + tail
+    def _checked(self, fit: Fit) -> Fit:
+        """With its gap: the largest difference from values by another rule between the nodes, and the last coefficients."""
+        values, (x, y) = self._values(fit.cell, BETWEEN, BETWEEN, FINER)
+        off = float(np.max(np.abs(fit(x, y) - values)))
+        return replace(fit, gap=SAFETY * (off + fit.tail) + ROUNDING * fit.largest)
 
-    def _values(self, cell: Cell, x: Floats, y: Floats, order: int) -> Floats:
-        """E_beta R(theta_ij) over its size on the grid of x and y, flat."""
-        both, sine = cell.angles(np.repeat(x, y.size), np.tile(y, x.size))
-        return self.turned(both, sine, order) / self._size(both[1])
+    def _values(self, cell: Cell, x: Floats, y: Floats, order: int) -> tuple[Floats, tuple[Floats, Floats]]:
+        """E_beta R(theta_ij) over its size on the grid of x, as shares of the cell, and y, flat; the coordinates."""
+        x, y = np.repeat(cell.low + (cell.high - cell.low) * x, y.size), np.tile(y, x.size)
+        apart, together = cell.angles(x, y)
+        return mean_over_turns(self.variogram, apart, together, order) / self._size(together), (x, y)
 
-    def _size(self, far: Floats) -> Floats:
+    def _size(self, together: Floats) -> Floats:
         """What E_beta R is a bounded multiple of."""
-        return scale(2, far) * far if self.variogram.power == 2 else scale(1, far)
-
-
-def folded(both: Floats, sine: Floats) -> tuple[Floats, Floats]:
-    """theta' and 1 - r for angles (2, pair), or those of their antipodes, such that theta <= theta' <= pi - theta."""
-    together = np.sum(both, axis=0)
-    near, far = (np.where(together > math.pi, math.pi - both[1 - i], both[i]) for i in range(2))
-    # without cancellation
-    apart = np.where(far < math.pi / 2, sine / np.sin(far / 2), np.abs(np.cos(together / 2)) / np.cos(far / 2))
-    return far, np.clip(apart / np.cos(near / 2), 0, 1)
-
-
-def turns(d: int, order: int, crossings: list[Floats], power: int) -> tuple[Floats, Floats]:
-    """Nodes and weights in z, tan(beta/2) = e^z, of density cosh^{2-d}(z) and at least e^{-power |z|} beside it.
-
-    All singularities of a mean over beta are at |Im z| = pi/2, but for the crossings, where a rule is split.
-    """
-    end = math.acosh(math.exp(TAIL / (d - 2 + power)))
-    if not crossings:
-        # the error is e^{-2 pi a / step} cos^{2-d}(a), as on the lines |Im z| = a, at the best a
-        a = np.linspace(0.01, 0.99, 99) * math.pi / 2
-        step = float(np.max(2 * math.pi * a / (SHARPNESS * order - (d - 2) * np.log(np.cos(a)))))
-        z = step * (np.arange(2 * math.ceil(end / step)) + 0.5 - math.ceil(end / step))
-        return np.asarray(z), np.full(z.size, float(step))
-    panels = 2 * math.ceil(end / PANEL)
-    fixed = np.linspace(-end, end, panels + 1)
-    stacked = np.stack([np.clip(crossing, -end, end) for crossing in crossings], axis=-1)
-    edges = np.concatenate([np.broadcast_to(fixed, (*stacked.shape[:-1], fixed.size)), stacked], axis=-1)
-    place = np.argsort(edges, axis=-1)
-    edges, beside = np.take_along_axis(edges, place, axis=-1), place > panels
-    beside = (beside[..., 1:] | beside[..., :-1])[..., None]
-    x, gauss = (np.where(beside, *each) for each in zip(gauss_rule(order), plain_rule(order), strict=True))
-    width = np.diff(edges, axis=-1)[..., None]
-    shape = (*stacked.shape[:-1], -1)
-    return np.reshape(edges[..., :-1, None] + width * x, shape), np.reshape(width * gauss, shape)
+        return scale(self.variogram.power, together) * (together if self.variogram.power == 2 else 1.0)
 
 
 def _transform(share: Floats) -> Floats:

@@ -99,6 +99,21 @@ def plain_rule(order: int) -> tuple[Floats, Floats]:
     return (x + 1) / 2, weight / 2
 
 
+def split_rule(edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Rows, nodes and weights on every interval between edges, shape (row, edge): of `gauss_rule` beside singular ones.
+
+    Elsewhere nothing happens at an edge, and as many nodes of `plain_rule` say more.
+    """
+    place = np.argsort(edges, axis=1)
+    edges, singular = np.take_along_axis(edges, place, axis=1), np.take_along_axis(singular, place, axis=1)
+    row, interval = np.nonzero(np.diff(edges, axis=1) > 0)
+    low, width = edges[row, interval], np.diff(edges, axis=1)[row, interval]
+    rules = zip(gauss_rule(order), plain_rule(order), strict=True)
+    beside = (singular[:, 1:] | singular[:, :-1])[row, interval, None]
+    x, gauss = (np.where(beside, graded, plain) for graded, plain in rules)
+    return np.repeat(row, order), (low[:, None] + width[:, None] * x).ravel(), (width[:, None] * gauss).ravel()
+
+
 def integer_power(x: Floats, k: int) -> Floats:
     """x^k for an integer k >= 0: by squaring, several times cheaper than the general power while k is small.
 
