@@ -21,11 +21,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 
 DELTAS = np.geomspace(0.02, 4.0, 107)
-DEGREES = (0, 1, 2, 3, 4, 5, 6)
+DEGREES = range(7)
 STARTS = (0.0, 0.2, 0.4, 0.6)
 SAFETY = 4.0
 FULL_RANK = 1e-14
@@ -83,50 +84,54 @@ def _heard(candidates: Iterable[Limit], count: int, a: Floats, noise: Floats) ->
 def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
     """For each start and degree: the centre and spread of the limits of all delta that fit the noise."""
     for start in STARTS:
-        first = int(start * a.size)
-        part = slice(first, None)
-        for degree in DEGREES:
-            if a.size - first >= degree + 3 + (degree > 0):
-                yield from _consistent(s[part] / s[first], a[part], noise[part], degree)
+        part = slice(int(start * a.size), None)
+        yield from _consistent(s[part] / s[part][:1], a[part], noise[part])
 
 
-def _consistent(s: Floats, a: Floats, noise: Floats, degree: int) -> Iterator[Limit]:
-    """The limits a of a + sum_{j<=degree} c_j s^{-j delta}, over every delta within the noise."""
-    limits, misfits = _designs(s.tobytes(), noise.tobytes(), degree).least_squares(a / noise)
-    if limits.size:
-        level = max(1.0, float(misfits.min()))
-        possible = limits[misfits <= 3 * level]
-        centre = limits[np.argmin(misfits)]
-        # a misfit beyond the noise is a correction that was left out: it enters the limit as it is
-        unexplained = (level - 1) * float(noise.max())
-        yield Limit(float(centre), float(np.max(np.abs(possible - centre)) + unexplained))
+def _consistent(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
+    """For each degree the limits a of a + sum_{j<=degree} c_j s^{-j delta}, over every delta within the noise."""
+    degrees = [degree for degree in DEGREES if a.size >= degree + 3 + (degree > 0)]
+    if not degrees:
+        return
+    designs = _designs(s.tobytes(), noise.tobytes(), len(degrees))
+    limits, left = np.zeros(DELTAS.size), np.broadcast_to(a / noise, (DELTAS.size, a.size))
+    for degree in degrees:
+        column = designs.basis[:, :, degree]
+        along = np.einsum("dp,dp->d", column, left)
+        limits, left = limits + designs.first[:, degree] * along, left - along[:, None] * column
+        if (full := designs.full[:, degree]).any():
+            misfits = np.sqrt(np.mean(left[full] ** 2, axis=1))
+            level = max(1.0, float(misfits.min()))
+            possible, centre = limits[full][misfits <= 3 * level], limits[full][np.argmin(misfits)]
+            # a misfit beyond the noise is a correction that was left out: it enters the limit as it is
+            unexplained = (level - 1) * float(noise.max())
+            yield Limit(float(centre), float(np.max(np.abs(possible - centre)) + unexplained))
 
 
 class _Designs(NamedTuple):
-    """The designs of full rank: orthonormal bases of their columns, and what gives a target's first coefficient."""
+    """Powers s^{-j delta} over the noise for every delta, lower degrees first: one basis serves all degrees."""
 
     basis: Floats
-    """(designs, points, coefficients)"""
+    """Orthonormal columns of the same spans, (delta, point, degree)."""
     first: Floats
-    """(designs, points)"""
-
-    def least_squares(self, target: Floats) -> tuple[Floats, Floats]:
-        """The first coefficient and the root mean square misfit for every design."""
-        misfit = np.einsum("dpj,dj->dp", self.basis, np.einsum("dpj,p->dj", self.basis, target)) - target
-        return self.first @ target, np.sqrt(np.mean(misfit**2, axis=1))
+    """What each adds to the coefficient of the power 0, (delta, degree)."""
+    full: NDArray[np.bool_]
+    """Whether columns up to each are independent beyond rounding, (delta, degree)."""
 
 
-@lru_cache(maxsize=2 * len(STARTS) * len(DEGREES))
-def _designs(s: bytes, noise: bytes, degree: int) -> _Designs:
-    """Those of s^{-j delta} over the noise, for every delta: sequences of one family often share them."""
-    deltas = np.asarray(DELTAS if degree else DELTAS[:1])
-    powers = np.frombuffer(s)[:, None] ** (-deltas[:, None, None] * np.arange(degree + 1))
+@lru_cache(maxsize=2 * len(STARTS))
+def _designs(s: bytes, noise: bytes, count: int) -> _Designs:
+    """Those of `count` degrees; sequences of one family often share them."""
+    powers = np.exp(-np.multiply.outer(np.outer(DELTAS, np.log(np.frombuffer(s))), np.arange(count)))
     basis, triangle = np.linalg.qr(powers / np.frombuffer(noise)[:, None])
     pivots = np.abs(np.diagonal(triangle, axis1=1, axis2=2))
-    full = pivots.min(axis=1) > FULL_RANK * pivots.max(axis=1)
-    # basis @ triangle @ solution = target: the first coefficient is <triangle^{-T} e_1, basis^T target>
-    basis, unit = basis[full], np.eye(degree + 1)[:, :1]
-    return _Designs(basis, (basis @ np.linalg.solve(np.swapaxes(triangle[full], 1, 2), unit))[..., 0])
+    full = np.minimum.accumulate(pivots, axis=1) > FULL_RANK * np.maximum.accumulate(pivots, axis=1)
+    # triangle @ solution = basis^T target, so that the first coefficient is <triangle^{-T} e_1, basis^T target>
+    first = np.zeros_like(pivots)
+    for degree in range(count):
+        known = np.einsum("dj,dj->d", first[:, :degree], triangle[:, :degree, degree])
+        first[:, degree] = (float(degree == 0) - known) / np.where(full[:, degree], triangle[:, degree, degree], 1.0)
+    return _Designs(basis, first, full)
 
 
 def _epsilon(a: Floats, noise: Floats) -> Iterator[Limit]:
