@@ -49,10 +49,13 @@ class SampledLoss:
     def _mean(self, evaluated: list[tuple[Contexts, Floats, Floats]], without: int) -> tuple[float, Floats]:
         total, gradient, contexts = 0.0, np.zeros((self.problem.d, self.problem.d)), 0
         for block, loss, z in evaluated:
-            kept = np.arange(len(loss)) % BATCHES != without
-            total += float(np.sum(loss[kept]))
-            gradient += z[kept].T @ block.query[kept]
-            contexts += int(np.count_nonzero(kept))
+            total += float(np.sum(loss))
+            gradient += z.T @ block.query
+            contexts += len(loss)
+            if without != NONE:
+                total -= float(np.sum(loss[without::BATCHES]))
+                gradient -= z[without::BATCHES].T @ block.query[without::BATCHES]
+                contexts -= len(loss[without::BATCHES])
         return total / contexts, gradient / contexts
 
     def _of_batches(self, evaluated: list[tuple[Contexts, Floats, Floats]]) -> Floats:
