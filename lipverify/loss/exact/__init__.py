@@ -35,9 +35,9 @@ BLUNT = 1e-10
 """A relative error beyond which the other route is tried, for a link of one's own."""
 NARROW = 200.0
 """From this window on the zonal route needs so many harmonics that it says no more than the other, in minutes."""
-WIDE = 50.0
-"""Up to here the zonal route is the quicker one for a link with several kinks: all of the sphere is in reach, and two
-kinks are met at once in many ways. On the circle itself they are few."""
+WIDE, LOW = 50.0, 4
+"""Up to this window and this dimension the zonal route is the quicker one for a link with several kinks, for a single
+loss: all of the sphere is in reach, and two kinks are met at once in many ways. In more dimensions it is blunt."""
 LOST = 1e-8
 """A relative error beyond which the result of a kernel says what would give more."""
 HARMONICS = 64
@@ -55,9 +55,9 @@ def exact_terms(
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
     `route` is "ridge" or "zonal". By default the zonal route serves laws given by their spectrum, and links of one's
-    own with kinks at small windows, where it is quicker; the ridge route the others. Where one is blunt or does not
-    reach, the other is tried, and the better value stands: `reason` of the result says why. `attention` is "softmax",
-    or a kernel of `lipverify.attention` on linear tasks, which has one route of its own.
+    own with several kinks at small windows in few dimensions, where it is quicker; the ridge route the others. Where
+    one is blunt or does not reach, the other is tried, and the better value stands: `reason` of the result says why.
+    `attention` is "softmax", or a kernel of `lipverify.attention` on linear tasks, which has one route of its own.
 
     Raises
     ------
@@ -122,9 +122,10 @@ def _explained(terms: LossTerms) -> LossTerms:
 
 
 def wide(problem: Problem) -> float:
-    """The window up to which the zonal route is the quicker one for a link with kinks; -1 where none is."""
+    """The window up to which the zonal route is the quicker one for a link with several kinks; -1 where none is."""
     law = problem.law
-    return WIDE if isinstance(law, Ridge) and problem.d > 2 and meetings_of(law.kink_points) else -1.0
+    several = isinstance(law, Ridge) and len(meetings_of(law.kink_points)) > 1
+    return WIDE if several and 2 < problem.d <= LOW else -1.0
 
 
 def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 
-SETTLED = 1e-14
+SETTLED = 4e-14
 """A cell whose last coefficients are larger than this share of the first is split."""
 Larger = Literal["A", "B", "neither"]
 LARGER: tuple[Larger, ...] = ("A", "B", "neither")

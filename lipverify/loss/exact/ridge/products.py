@@ -26,7 +26,7 @@ from lipverify.loss.exact.ridge.variogram import CHECKS, ROUNDING, SAFETY, TINY,
 
 ORDER, FINER = 22, 30
 """Of the rules over beta behind a table, and behind the values that it is compared with."""
-SIZES = (16, 18), (28, 40)
+SIZES = (20, 18), (28, 40)
 """Coefficients on a cell of the table, in x and in y: the first where they settle."""
 KNOWN = 1e-11
 """A part of a table that is not known to this is none."""

@@ -56,11 +56,13 @@ def _means(variogram: Variogram, nearest: Floats, farthest: Floats, order: int) 
         z, weight = plain_turns(d, order, variogram.power)
         first, last, low, reach = (part[:, None] for part in (*ends, squares, lever))
         left = np.cos(farthest / 2)[:, None] ** 2
-    share, other = 1 / (1 + np.exp(-2 * z)), 1 / (1 + np.exp(2 * z))  # sin^2(beta/2), cos^2(beta/2)
+    ratio = np.exp(-2 * z)
+    share = 1 / (1 + ratio)  # sin^2(beta/2)
+    other = ratio * share  # cos^2(beta/2)
     angle = 2 * np.arctan2(np.sqrt(low + reach * share), np.sqrt(left + reach * other))
     # less what is known at both ends, of which the mean is half of the sum
     between = rest(angle) - first * other - last * share
-    weight = np.cosh(z) ** (2 - d) / half_beta(d - 2) * weight
+    weight = (4 * share * other) ** ((d - 2) / 2) / half_beta(d - 2) * weight
     total = np.bincount(row, between * weight, minlength=nearest.size) if crossings else between @ weight
     return np.asarray((ends[0] + ends[1]) / 2 + total)
 
