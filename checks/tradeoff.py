@@ -208,7 +208,7 @@ claim(
     agrees=agreed("N"),
     figures=CURVES,
     finding=r"The rise is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the twin claims more than its "
-    r"slope $2 w^2 / d$ there.",
+    r"slope $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is also one over the number of points that are attended to: fewer as $w$ grows.",
 )  # fmt: skip
 claim(
     "softmax.tradeoff/{law}/bias/relevant",
