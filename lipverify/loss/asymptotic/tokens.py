@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from functools import cache
 
 import sympy
-from sympy import exp, oo
 
-from lipverify.loss.asymptotic.sphere import Expr, c, d, density_constant, laplacian, w
+from lipverify.loss.asymptotic.sphere import Expr, c, d, density_constant, gamma_integral, laplacian, w
 
 TERMS = 3
 """Terms that are kept of every power series: a leading one, the next, and one that may take part in its place."""
 Delta = sympy.Symbol("Delta")
 """The Laplacian of the sphere, where polynomials in it are meant; -l (l+d-2) on harmonics of degree l."""
 
-_s, _v = sympy.symbols("s v", positive=True)
+_s = sympy.Symbol("s", positive=True)
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,32 @@ def moment_terms(k: int, j: int = 0) -> list[Expr]:
     >>> sympy.powsimp(moment_terms(1, 1)[0] / moment_terms(1)[0])
     (d/2 - 1/2)/w
     """
-    smooth = ((2 - _s) ** ((d - 3) / 2)).series(_s, 0, TERMS).removeO()
-    singular = density_constant() * _s ** ((d - 3) / 2 + j) * exp(-k * w * _s)
-    terms = [smooth.coeff(_s, i) * sympy.powsimp(singular * _s**i) for i in range(TERMS)]
-    return [sympy.gammasimp(sympy.integrate(term, (_s, 0, oo), conds="none")) for term in terms]
+    power = (d - 3) / 2
+    # (2 - s)^power = sum_i binomial(power, i) (-s)^i 2^(power - i)
+    smooth = [sympy.ff(power, i) / sympy.factorial(i) * (-1) ** i * 2 ** (power - i) for i in range(TERMS)]
+    return [
+        sympy.gammasimp(density_constant() * factor * gamma_integral(power + i + j, k * w))
+        for i, factor in enumerate(smooth)
+    ]
 
 
 def expansion(above: list[Expr], below: list[Expr]) -> list[Expr]:
     """Coefficients of 1, 1/w, ... of a ratio of sums of terms."""
-    first = below[0]
-    over, under = (sum(sympy.powsimp(sympy.gammasimp(term / first)) for term in terms) for terms in (above, below))
-    series = (over / under).subs(w, 1 / _v).series(_v, 0, TERMS).removeO()
-    return [sympy.factor(series.coeff(_v, k)) for k in range(TERMS)]
+    over, under = (_coefficients([term / below[0] for term in terms]) for terms in (above, below))
+    ratio: list[Expr] = []
+    for k in range(TERMS):
+        ratio.append(sympy.factor(over[k] - sum(known * under[k - i] for i, known in enumerate(ratio))))
+    return ratio
+
+
+def _coefficients(terms: list[Expr]) -> list[Expr]:
+    """Those of 1, 1/w, ... in a sum of terms, each a power of w; the first of them is 1 in a divisor."""
+    found = [sympy.Integer(0)] * TERMS
+    for term in terms:
+        factor, power = sympy.powsimp(sympy.gammasimp(term)).as_coeff_exponent(w)
+        if -power < TERMS:
+            found[-power] += factor
+    return found
 
 
 @cache
