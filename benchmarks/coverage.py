@@ -44,6 +44,8 @@ CASES: dict[str, tuple[float, Callable[[Floats], Floats]]] = {
     "u^30": (1 / 31, lambda u: u**30),
     "1 - u^30": (30 / 31, lambda u: 1 - u**30),
 }
+MANY, FEWER = 20_000, 400
+"""So many samples that the bets aim at their number, and how many repetitions of that."""
 
 
 def line(name: str, misses: int, repetitions: int, width: float) -> None:
@@ -52,15 +54,15 @@ def line(name: str, misses: int, repetitions: int, width: float) -> None:
     print(f"  {name:34s} {misses:5d} of {repetitions}: {share:6.2%} ± {error:.2%}, median half-width {width:.3g}")
 
 
-def fixed(name: str, size: int) -> None:
+def fixed(name: str, size: int, repetitions: int = REPETITIONS) -> None:
     truth, transform = CASES[name]
-    x = transform(uniforms(0, f"fixed/{name}", 0, (size, REPETITIONS)))
+    x = transform(uniforms(0, f"fixed/{name}", 0, (size, repetitions)))
     low, high = betting_interval(x)
     line(
-        f"betting, {size} samples", int(np.sum((low > truth) | (high < truth))), REPETITIONS, np.median(high - low) / 2
+        f"betting, {size} samples", int(np.sum((low > truth) | (high < truth))), repetitions, np.median(high - low) / 2
     )
     error = 1.96 * x.std(axis=0) / math.sqrt(size)
-    line(f"normal, {size} samples", int(np.sum(np.abs(x.mean(axis=0) - truth) > error)), REPETITIONS, np.median(error))
+    line(f"normal, {size} samples", int(np.sum(np.abs(x.mean(axis=0) - truth) > error)), repetitions, np.median(error))
 
 
 def stopped(name: str, rtol: float) -> None:
@@ -94,6 +96,7 @@ def main() -> None:
     for name, size, rtol in (("one in a hundred", 300, 0.6), ("u^30", 200, 0.3), ("1 - u^30", 200, 0.01)):
         print(f"{name}:")
         fixed(name, size)
+        fixed(name, MANY, FEWER)
         stopped(name, rtol)
     print("samples of the ReLU law, against the exact method:")
     bias_of_contexts()

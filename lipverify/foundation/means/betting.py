@@ -6,13 +6,17 @@ probability at most (1 - level) / 2 (Ville). The interval keeps the m that neith
 bet downwards has made that rich. Source: Waudby-Smith and Ramdas, "Estimating means of bounded random
 variables by betting", JRSS B 86 (2024), section 4.
 
-Samples need not be kept. They are taken in stages of 16, 16, 32, 64, ... with one bet each, made from the stages
-before; and the logarithm of the capital is bounded from below by the sums of a stage,
+Samples need not be kept. They are taken in stages of 16 and then of a sixteenth of all before, with one bet each, made
+from other stages; and the logarithm of the capital is bounded from below by the sums of a stage,
 
     log(1 + y) >= y - kappa(a) y^2   for y >= -a,    kappa(a) = (-a - log(1 - a)) / a^2,
 
 because (y - log(1 + y)) / y^2 decreases. A capital that is too small makes the interval wider, never wrong;
 lambda falls like N^{-1/2}, kappa tends to 1/2, and nothing is lost in the limit.
+
+With 10 000 samples or more the bets know how many are left (`target`): the half-width is 1.2 to 1.3 times the normal
+one where the range does not matter. With fewer a pilot would cost more than that gains, and a stage has one bet for
+all m.
 
 For samples far smaller than the range the width is about log(2 / (1 - level)) / N ranges and not a
 multiple of the standard error: N samples cannot exclude that one in N is as large as the range.
@@ -26,12 +30,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means import target
 from lipverify.foundation.means.samples import MARGIN, ROUNDING
+from lipverify.foundation.means.target import kappa
 
-FIRST_STAGE = 16
+FIRST_STAGE, SHARE = 16, 16
+"""Samples of a stage at least, and which share of those before."""
+MANY = 10_000
+"""Samples from which on the bets aim at their number."""
+WIDER = 1.3
+"""Half-widths of many samples are at most so many times the normal ones, where the range does not matter."""
 LARGEST_LOSS = 0.75
 """Share of the capital that one sample may cost at most."""
 SLACK = 0.01
@@ -103,6 +115,7 @@ class Tally:
         self.low, self.extent = low, high - low
         self.allowance = ROUNDING * np.maximum(np.abs(low), np.abs(high))
         self.stages: list[Moments] = []
+        self._full = 0
 
     @property
     def count(self) -> int:
@@ -119,10 +132,11 @@ class Tally:
         """
         unit = self._unit(samples)
         while len(unit):
-            if not self.stages or self.stages[-1].count == self._size(len(self.stages) - 1):
+            if not self.stages or self.stages[-1].count == self._full:
+                self._full = max(FIRST_STAGE, self.count // SHARE)
                 centre = self.stages[0].centre if self.stages else unit[0]
                 self.stages.append(Moments.of(unit[:0], centre))
-            room = self._size(len(self.stages) - 1) - self.stages[-1].count
+            room = self._full - self.stages[-1].count
             self.stages[-1] += Moments.of(unit[:room], self.stages[-1].centre)
             unit = unit[room:]
 
@@ -153,7 +167,8 @@ class Tally:
     def needed(self, rtol: float, miss: float) -> float:
         """How many samples make every half-width rtol times the mean at the level 1 - miss, to judge by these.
 
-        The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss).
+        The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss); for
+        many samples the first term is `WIDER` times the normal one.
         """
         sampled = ~self.settled
         if not np.any(sampled):
@@ -163,13 +178,13 @@ class Tally:
         wanted = rtol * mean / self.extent[sampled]
         if np.any(wanted <= 0):  # nothing but zeros was seen: look at more
             return 4.0 * self.count
-        spread = 2 * T * self.moments.variance[sampled]
-        root = (np.sqrt(spread) + np.sqrt(spread + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
-        return MARGIN * float(np.max(root)) ** 2
 
-    @staticmethod
-    def _size(stage: int) -> int:
-        return FIRST_STAGE * 2 ** max(stage - 1, 0)
+        def count(spread: float) -> float:
+            spreads = spread * self.moments.variance[sampled]
+            root = (np.sqrt(spreads) + np.sqrt(spreads + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
+            return MARGIN * float(np.max(root)) ** 2
+
+        return min(count(2 * T), max(float(MANY), count((WIDER * float(ndtri(1 - miss / 2))) ** 2)))
 
     def _unit(self, samples: Floats) -> Floats:
         high = self.low + self.extent
@@ -181,6 +196,9 @@ class Tally:
     def _edges(self, level: float) -> tuple[Floats, Floats]:
         """The interval in the unit of the range."""
         threshold, mean = math.log(2 / (1 - level)), self.moments.mean
+        if self.count >= MANY:
+            low, high = target.edges(self.stages, threshold)
+            return np.minimum(low, mean), np.maximum(high, mean)
         edges = []
         for sign, end in ((1.0, 0.0), (-1.0, 1.0)):
             bets = _bets(self.stages, sign, threshold)
@@ -214,13 +232,6 @@ def betting_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floa
     return low.reshape(samples.shape[1:]), high.reshape(samples.shape[1:])
 
 
-def _kappa(a: Floats) -> Floats:
-    """(-a - log(1 - a)) / a^2, by its series where it would cancel."""
-    small = a < 1e-3
-    safe = np.where(small, 0.5, a)
-    return np.where(small, 0.5 + a * (1 / 3 + a * (1 / 4 + a / 5 + a * a)), (-safe - np.log1p(-safe)) / safe**2)
-
-
 def _bets(stages: list[Moments], sign: float, threshold: float) -> Floats:
     """One bet for each stage and column, (stages, columns), that looks best after the stages before it.
 
@@ -234,7 +245,7 @@ def _bets(stages: list[Moments], sign: float, threshold: float) -> Floats:
         mean, variance = before.mean, before.variance
         choices = BETS[:, None] / np.maximum(mean, 1 - mean)
         losses = choices * (mean if sign > 0 else 1 - mean)
-        widths = threshold / (choices * N) + _kappa(losses) * choices * variance
+        widths = threshold / (choices * N) + kappa(losses) * choices * variance
         bets.append(np.take_along_axis(choices, np.argmin(widths, axis=0)[None], axis=0)[0])
         before += stage
     return np.array(bets)
@@ -247,7 +258,7 @@ def _log_capital(stages: list[Moments], bets: Floats, sign: float, m: Floats) ->
     worst = np.maximum(m if sign > 0 else 1 - m, np.finfo(float).tiny)
     bet, offset = np.minimum(bets, LARGEST_LOSS / worst), m - stages[0].centre
     squares = second - 2 * offset * first + count * offset**2
-    return np.sum(sign * bet * (first - count * offset) - _kappa(bet * worst) * bet**2 * squares, axis=0)
+    return np.sum(sign * bet * (first - count * offset) - kappa(bet * worst) * bet**2 * squares, axis=0)
 
 
 def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> Floats:
