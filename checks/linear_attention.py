@@ -301,7 +301,7 @@ claim(
     "linear-attention.descent/{law}",
     bound(
         from_preconditioner, r"\max |\mathbf{M}^* - \mathbf{P}| / \max |\mathbf{P}|", equals=0, within=0.2, twin={"trace": 0.0}, over={"n": 10},
-        method="montecarlo", given={"contexts": per_profile(5120, 40_960)},
+        method="montecarlo", given={"contexts": per_profile(8192, 40_960)},
     ),
     source=Source(
         "S",

@@ -143,7 +143,7 @@ HOW: dict[str, Any] = {"method": "montecarlo", "grade": "observed", "given": DRA
 def compared(against: str, quotient: str, cells: dict[str, Any], family: str = "DIAG", **bounds: Any) -> Any:
     """A bound on the logarithm of a loss of a family over another."""
     over_cells = {"family": family, "against": against, **cells}
-    return bound(over, rf"\log \frac{{\mathcal{{L}}_{{{family}}}}}{{{quotient}}}", over=over_cells, **bounds, **HOW)
+    return bound(over, rf"\log(\mathcal{{L}}_{{\mathrm{{{family}}}}} / {quotient})", over=over_cells, **bounds, **HOW)
 
 
 LESS = r"\mathcal{L}_{L - 1}"
