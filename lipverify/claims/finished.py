@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Callable
+from functools import cache
 from inspect import unwrap
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -62,7 +64,7 @@ class Finished:
         query = "SELECT result, seconds FROM finished WHERE address = ? AND made_by = ?"
         try:
             row = self._rows.execute(query, (measurement.address, self.made_by)).fetchone()
-            return row and (msgspec.msgpack.decode(row[0], type=_type_of(measurement)), float(row[1]))
+            return row and (msgspec.msgpack.decode(row[0], type=_declared(measurement.function)), float(row[1]))
         except (sqlite3.Error, msgspec.DecodeError, TypeError):
             return None  # a row that cannot be read is a measurement that is not finished
 
@@ -70,7 +72,7 @@ class Finished:
         """Keep the result of a measurement."""
         try:
             encoded = msgspec.msgpack.encode(result, enc_hook=_plain)
-            msgspec.msgpack.decode(encoded, type=_type_of(measurement))
+            msgspec.msgpack.decode(encoded, type=_declared(measurement.function))
         except (TypeError, NotImplementedError, msgspec.DecodeError):
             return
         with self._or_give_up():
@@ -105,11 +107,12 @@ class Finished:
             self.problem = str(error)
 
 
-def _type_of(measurement: Measurement) -> Any:
+@cache
+def _declared(function: Callable[..., Any]) -> Any:
     """The type that a measurement's function declares to return; a TypeError if it declares none."""
-    hints = get_type_hints(unwrap(measurement.function), localns={"Growth": Growth})
+    hints = get_type_hints(unwrap(function), localns={"Growth": Growth})
     if "return" not in hints:
-        raise TypeError(f"{measurement.function.__name__} does not declare what it returns")
+        raise TypeError(f"{function.__name__} does not declare what it returns")
     return hints["return"]
 
 

@@ -128,8 +128,8 @@ class _Run:
         self.done = done
         self.open: dict[str, None] = {}
         """What is not begun, in the order of the plan."""
-        self.tallest: list[str] = []
-        """The same by the height of what stands on it, as soon as all is planned; some of it may have begun."""
+        self.tallest: dict[str, None] = {}
+        """The same by the height of what stands on it, as soon as all is planned."""
         self.running: dict[Future[Any], tuple[str, float]] = {}
         self.leading = ""
         """What runs because it is the next of the plan."""
@@ -161,7 +161,8 @@ class _Run:
         some = next(self.plan, None)
         if some is None:
             heights = _heights(self.measurements)
-            self.plan, self.tallest = None, sorted(self.open, key=lambda address: -heights[address])
+            self.plan = None
+            self.tallest = dict.fromkeys(sorted(self.open, key=lambda address: -heights[address]))
             return False
         for address, measurement in some.items():
             if address not in self.measurements:
@@ -179,6 +180,11 @@ class _Run:
             self.done[address] = Outcome(kept[0], "", kept[1])
             self._report(address)
 
+    def _close(self, address: str) -> None:
+        """Take a measurement from those that are to be made."""
+        del self.open[address]
+        self.tallest.pop(address, None)
+
     def _spoil(self) -> None:
         """A measurement is spoilt with what it needs, which stands before it: one pass after a loss finds all."""
         if not self.lost_something:
@@ -188,7 +194,7 @@ class _Run:
             lost = (self.done[need.address] for need in self.measurements[address].needs if need.address in self.done)
             problem = next((outcome.problem for outcome in lost if outcome.problem), "")
             if problem:
-                del self.open[address]
+                self._close(address)
                 self._finish(address, Outcome(None, problem, 0.0))
 
     def _give_up(self) -> None:
@@ -198,7 +204,7 @@ class _Run:
         for address in list(self.open):
             claims = self.needed_by(address)
             if claims and all(self.too_long[claim] >= GIVEN_UP_AFTER for claim in claims):
-                del self.open[address]
+                self._close(address)
                 problem = (
                     f"{address}: given up, after {GIVEN_UP_AFTER} other measurements of the claim did not end within "
                     f"{self.limit:g} s each; --limit SECONDS allows more"
@@ -234,7 +240,7 @@ class _Run:
         leads = not self.leading
         for address in self.suspects or (self.open if leads else self.tallest or self.open):
             if address in self.open and all(need.address in self.done for need in self.measurements[address].needs):
-                del self.open[address]
+                self._close(address)
                 self.leading = address if leads else self.leading
                 return address
         return None
@@ -242,7 +248,7 @@ class _Run:
     def _again(self, addresses: Sequence[str]) -> None:
         """Measurements that were lost with their worker begin again, before all others."""
         self.open = dict.fromkeys([*addresses, *self.open])
-        self.tallest = [*addresses, *self.tallest]
+        self.tallest = dict.fromkeys([*addresses, *self.tallest])
         if self.leading in addresses:
             self.leading = ""
 

@@ -3,6 +3,7 @@ r"""Short LaTeX as plain text: a claim is written once, in LaTeX, and tables and
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 COMMANDS = {
     "Lambda": "Λ", "Omega": "Ω", "Theta": "Θ", "Sigma": "Σ", "Delta": "Δ", "Gamma": "Γ", "Pi": "Π", "Phi": "Φ",
@@ -23,6 +24,7 @@ _RAISED = {chr(code) for code in SUPERSCRIPTS}
 _LOWERED = {chr(code) for code in SUBSCRIPTS} - {"y"}
 
 
+@lru_cache(maxsize=8192)
 def plain(latex: str) -> str:
     r"""LaTeX as text with Unicode's letters, for one line; what it does not know stays as it is written.
 

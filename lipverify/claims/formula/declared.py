@@ -7,14 +7,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Rational
 from typing import Any
 
 from lipverify.claims.formula.arithmetic import CONSTANTS, Number, is_real, value_of
 from lipverify.claims.formula.bound import Bound
-from lipverify.claims.formula.grammar import Unreadable, names_in, tree_of
-from lipverify.claims.formula.notation import BUILT, ONE_LINE, PLAIN
+from lipverify.claims.formula.grammar import REMEMBERED, Unreadable, names_of, tree_of
+from lipverify.claims.formula.notation import BUILT, ONE_LINE, PLAIN, Notation
 from lipverify.claims.formula.substitution import substituted
 from lipverify.errors import InvalidInput
 
@@ -45,7 +45,7 @@ class Formula(Bound):
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols that it holds, in the order in which they are read."""
-        return tuple(dict.fromkeys(name.id for name in names_in(tree_of(self.text)) if name.id not in CONSTANTS))
+        return tuple(name for name in names_of(self.text) if name not in CONSTANTS)
 
     def with_symbols(self, meaning: Mapping[str, Any]) -> Formula:
         """The formula with a formula (or what `formula` reads) in place of each symbol that has a meaning.
@@ -54,7 +54,7 @@ class Formula(Bound):
         '1/(d - 1)'
         """
         given = {symbol: formula(meaning[symbol], name=symbol).text for symbol in self.symbols if symbol in meaning}
-        return formula(substituted(self.text, given)) if given else self
+        return formula(substituted(self.text, tuple(given.items()))) if given else self
 
     @property
     def latex(self) -> str:
@@ -63,12 +63,12 @@ class Formula(Bound):
         >>> print(Formula("kappa**(1/2) * 2/(d + 3)").latex)
         \frac{\kappa^{1/2} \cdot 2}{d + 3}
         """
-        return BUILT.printed(tree_of(self.text), self.text).text
+        return _printed(BUILT, self.text)
 
     @property
     def inline_latex(self) -> str:
         """The same on one line, for an exponent or a sentence."""
-        return ONE_LINE.printed(tree_of(self.text), self.text).text
+        return _printed(ONE_LINE, self.text)
 
     def value(self, where: Mapping[str, Any]) -> Number:
         """Exact as long as can be."""
@@ -84,7 +84,7 @@ class Formula(Bound):
         >>> print(Formula("sqrt(kappa)/n**(1/2)"))
         √(κ)/n^(1/2)
         """
-        return PLAIN.printed(tree_of(self.text), self.text).text
+        return _printed(PLAIN, self.text)
 
 
 def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expression") -> Formula:
@@ -112,7 +112,7 @@ def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expre
     text = _written(given, name)
     declared = "its symbols" if symbols is None else ", ".join(symbols) or "numbers alone"
     try:
-        read = [each.id for each in names_in(tree_of(text))]
+        read = names_of(text)
     except Unreadable as why:
         shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
         raise InvalidInput(f"{name} = {shown!r}: not an expression in {declared}: {why}.") from None
@@ -122,6 +122,12 @@ def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expre
         if symbols is not None and each not in (*CONSTANTS, *symbols):
             raise InvalidInput(f"{name} = {text!r}: {each} is not one of {declared}.")
     return Formula(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _printed(notation: Notation, text: str) -> str:
+    """A whole formula as a notation prints it."""
+    return notation.printed(tree_of(text), text).text
 
 
 def is_sympy(given: Any) -> bool:

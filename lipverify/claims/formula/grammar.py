@@ -34,11 +34,15 @@ SYMBOL = re.compile(rf"[{_LETTER}][{_LETTER}0-9]*(_[{_LETTER}0-9]+)*_?")
 LITERAL = re.compile(r"\d*\.?\d*([eE][+-]?\d+)?")
 
 
+REMEMBERED = 8192
+"""Formulas that are read once; the claims of a run have some thousands of them, each at many points."""
+
+
 class Unreadable(Exception):
     """Why a text is no formula."""
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=REMEMBERED)
 def tree_of(text: str) -> ast.expr:
     """The tree of a formula.
 
@@ -63,12 +67,18 @@ def tree_of(text: str) -> ast.expr:
     return tree
 
 
-def names_in(tree: ast.AST) -> Iterator[ast.Name]:
-    """Every symbol and constant, in the order in which it is read; not the names of functions."""
+@lru_cache(maxsize=REMEMBERED)
+def names_of(text: str) -> tuple[str, ...]:
+    """Every symbol and constant of a formula, each once, in the order in which it is read; raises as `tree_of`."""
+    return tuple(dict.fromkeys(name.id for name in _names_in(tree_of(text))))
+
+
+def _names_in(tree: ast.AST) -> Iterator[ast.Name]:
+    """Every symbol and constant; not the names of functions."""
     if isinstance(tree, ast.Name):
         yield tree
     for child in tree.args if isinstance(tree, ast.Call) else ast.iter_child_nodes(tree):
-        yield from names_in(child)
+        yield from _names_in(child)
 
 
 def source(text: str, tree: ast.expr) -> str:

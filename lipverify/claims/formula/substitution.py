@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import lru_cache
 
-from lipverify.claims.formula.grammar import tree_of
+from lipverify.claims.formula.grammar import REMEMBERED, tree_of
 
 ANYTHING, SUM, PRODUCT, POWER, ATOM = range(5)
 """How tightly a part holds together in Python's notation."""
 _HELD: dict[type[ast.AST], int] = {ast.Add: SUM, ast.Sub: SUM, ast.Mult: PRODUCT, ast.Div: PRODUCT, ast.Pow: POWER}
 
 
-def substituted(text: str, meaning: Mapping[str, str]) -> str:
+@lru_cache(maxsize=REMEMBERED)
+def substituted(text: str, meanings: tuple[tuple[str, str], ...]) -> str:
     """The text with others in place of symbols, in brackets where the tree would come out another.
 
-    >>> substituted("1/D + D", {"D": "d - 1"})
+    >>> substituted("1/D + D", (("D", "d - 1"),))
     '1/(d - 1) + (d - 1)'
     """
+    meaning = dict(meanings)
     written = text.encode()
     for symbol, needed in sorted(_places(tree_of(text)), key=lambda place: place[0].col_offset, reverse=True):
         if symbol.id in meaning:
