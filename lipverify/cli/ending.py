@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -38,7 +39,7 @@ def exit_code(ledger: Ledger, strict: bool) -> int:
 
 def ending(ledger: Ledger, files: Sequence[Path], strict: bool, width: int) -> list[str]:
     """The lines, none wider than `width`; ten or fewer, where ten lines of that width hold what must be said."""
-    head = _wrapped([*_counted(ledger), *_new(ledger)], width)
+    head = _wrapped([*_counted(ledger, width), *_new(ledger)], width)
     tail = _wrapped([*_where(ledger, files), _exit(ledger, strict)], width)
     return [*head, *_troubles(ledger, width, max(LINES - len(head) - len(tail), 2)), *tail]
 
@@ -52,12 +53,14 @@ def needs_a_look(record: Record) -> bool:
     return record.moved or record.verdict in ("error", "inconclusive") or not record.control.caught
 
 
-def _counted(ledger: Ledger) -> Iterator[str]:
-    """Printed statements by outcome and by grade, and the other readings."""
+def _counted(ledger: Ledger, width: int) -> Iterator[str]:
+    """Printed statements by outcome, in fewer words where one line would not hold them, by grade, and the others."""
     own = [record for record in ledger.claims if record.kind in ("printed", None)] or ledger.claims
     grades = Counter(behind([record], ledger.claims) for record in own)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])
     first, *others = counts(measured(ledger.claims)).split("; ")
+    if len(first) > width:
+        first = re.sub(r" holds? (with slack|once corrected)", r" \1", first)
     yield from (first, *([f"by grade: {told}"] if told else []), *others)
 
 
@@ -84,14 +87,15 @@ def _troubles(ledger: Ledger, width: int, room: int) -> list[str]:
 
 
 def _trouble(ledger: Ledger, record: Record, width: int, room: float = math.inf) -> list[str]:
-    """What became of one claim; its reason is cut where the lines are not enough."""
+    """What became of one claim; of its reason the end is kept where the lines are not enough: it begins with the place."""
     next_step, words, cut = _next_step(ledger, record), _reason(record).split(), ""
     while True:
-        text = f"! {visible(record.id)} {_became(record)}: {' '.join(words)}{cut}; next: {next_step}"
+        because = f": {cut}{' '.join(words)}" if words else ""
+        text = f"! {visible(record.id)} {_became(record)}{because}; next: {next_step}"
         lines = wrapped(text, width, "    ")
         if len(lines) <= room or not words:
             return lines
-        words, cut = words[:-1], " ..."
+        words, cut = words[1:], "... "
 
 
 def _left_out(records: Sequence[Record]) -> str:

@@ -18,8 +18,8 @@ SIGNS: dict[Outcome, str] = {
 SHORT: dict[Outcome, str] = {
     "holds": "hold", "holds with slack": "slack", "holds once corrected": "corrected", "fails": "fail", "open": "open",
 }  # fmt: skip
-STEM, OUTCOME, GRADE = 33, 22, 13
-"""Columns, of eighty."""
+STEM, OUTCOME, GRADE, WIDTH = 33, 22, 13, 80
+"""Columns, of eighty together with the verdicts that follow."""
 
 
 def stem_of(id: str) -> str:
@@ -38,7 +38,9 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
     grade = behind(own, records) or "no evidence"
     counts = Counter[str](record.verdict for record in records)
     tally = " ".join(f"{counts[verdict]} {look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
-    return f"{sign} {visible(stem):<{STEM}}{told:<{OUTCOME}}{grade:<{GRADE}}{tally}{_notes(records)}"
+    behind_it = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
+    # what is longer begins further to the left, under no column but whole
+    return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(behind_it))}}{behind_it}"
 
 
 def claim_line(record: Record) -> str:

@@ -109,11 +109,29 @@ def test_a_reason_that_is_cut_says_so_and_keeps_the_next_step() -> None:
     alone = with_claims(moved(first, "inconclusive", **OPEN))
     text = " ".join(line.strip() for line in ending(alone, FILES, False, 80))
     assert OPEN["problem"] in text
-    longer = 2 * f"{OPEN['problem']} "
+    longer = 4 * f"{OPEN['problem']} "
     several = with_claims(*(moved(each, "inconclusive", problem=longer) for each in (first, second) * 9))
     text = " ".join(line.strip() for line in ending(several, FILES, False, 80))
     assert longer not in text
-    assert f" ...; next: {first.reproduce}" in text
+    assert "inconclusive: ... " in text
+    assert f"{OPEN['problem']}; next: {first.reproduce}" in text, "what is cut is the beginning, and the place with it"
+
+
+def test_the_end_has_ten_lines_for_all_claims_of_two_papers() -> None:
+    """Dozens of statements, with every outcome among them, open ones too, in a folder with a long name."""
+    outcomes = [{"verdict": "supported", "corrected": ""}] * 38 + [{"verdict": "supported", "corrected": "x"}] * 8
+    outcomes += [{"verdict": "refuted", "corrected": "x"}] * 4 + [{"verdict": "inconclusive", **OPEN}] * 3
+    records = [
+        replace(EXAMPLE.claims[0], **{"corrected": "", **each, "expected": each["verdict"]}, kind="printed")
+        for each in outcomes
+    ]
+    others = [replace(record, kind="stronger", expected=record.verdict) for record in EXAMPLE.claims] * 20
+    files = [Path("/home/somebody/of/a/long/name/theorems/reports", file.name) for file in FILES]
+    lines = ending(with_claims(*records, *others), files, False, 80)
+    assert len(lines) <= 10
+    assert lines[0] == "53 printed statements: 38 hold, 8 with slack, 4 once corrected, 0 fail, 3 open"
+    assert "is open: " in "".join(lines)
+    assert "...;" not in " ".join(lines)
 
 
 def test_strict_and_missed_controls_are_exit_code_1_in_words() -> None:
@@ -156,6 +174,17 @@ def test_a_theorem_is_a_line_of_eighty_columns() -> None:
         line = theorem_line(stem, records)
         assert cell_len(line) <= 80
         assert stem in line
+    many = [
+        replace(
+            EXAMPLE.claims[0], kind="printed", grade="extrapolated", verdict=verdict, expected=verdict, corrected=""
+        )
+        for verdict in ("supported", "refuted", "inconclusive")
+        for _ in range(40)
+    ]
+    line = theorem_line("lt.table-1", many)
+    assert cell_len(line) <= 80
+    assert line.endswith("    40 hold, 40 fail, 40 open extrapolated 40 ✓ 40 ✗ 40 ?")
+    assert theorem_line("a" * 70, many).startswith(f"? {'a' * 70} 40 hold"), "a name stays whole, and apart"
     one = replace(EXAMPLE.claims[0], expected="refuted")
     assert "1 MOVED" in theorem_line("a.b", [one])
     assert "1 MOVED" in claim_line(one)
