@@ -87,7 +87,7 @@ def _troubles(ledger: Ledger, width: int, room: int) -> list[str]:
 
 
 def _trouble(ledger: Ledger, record: Record, width: int, room: float = math.inf) -> list[str]:
-    """What became of one claim; of its reason the end is kept where the lines are not enough: it begins with the place."""
+    """What became of one claim; where the lines are not enough, the end of its reason: it begins with the place."""
     next_step, words, cut = _next_step(ledger, record), _reason(record).split(), ""
     while True:
         because = f": {cut}{' '.join(words)}" if words else ""
