@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lipverify import LossTerms, Optimum, Problem, loss_terms, optimal_window, sensitivity, strategies
 from lipverify.errors import OutOfReach
-from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
+from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
 from lipverify.loss.exact.ridge.terms import rough_terms
 from lipverify.optimum.window import local, minimiser, origin, search
 from lipverify.problem.classification import ClassLaw
@@ -252,3 +252,35 @@ def test_no_minimum_is_at_infinity(law: Law, d: int, n: int) -> None:
 def test_a_curvature_that_is_rounding_has_no_sensitivity() -> None:
     with pytest.raises(OutOfReach, match="flat about w"):
         sensitivity(optimal_window(Problem(d=3, n=30, law=Affine(), sigma=1e4)))
+
+
+MADE_OF_OTHERS: tuple[Law, ...] = (
+    ReLU() + Cosine(L=3.0),
+    2 * Cosine(L=2.0) + Quadratic(),
+    mixture({ReLU(): 0.25, Quadratic(): 0.75}),
+    ReLUNetwork(),
+    ReLUNetwork(bias=0.0) + Affine(),
+    RBF(length=0.5),
+    Matern(nu=2.5) + Cosine(L=1.0),
+)
+
+
+@pytest.mark.parametrize("law", MADE_OF_OTHERS, ids=repr)
+def test_every_law_with_an_exact_loss_has_its_derivatives_at_zero(law: Law) -> None:
+    """Sums and networks were refused as having neither links nor a covariance, where w* is below 1/2."""
+    problem, h = Problem(d=10, n=9, law=law), 1e-3
+    terms = loss_terms(problem, [0.0, h])
+    bias, _, error = origin.derivatives(problem, float(terms.bias[0]), float(terms.noise[0]))
+    rest = abs(float(terms.bias[1]) - float(np.polynomial.Polynomial(bias / [1, 1, 2])(h)))
+    assert rest <= h**3 * terms.bias[0] + terms.bias_error[1] + float(np.sum(error))
+    assert abs(bias[1]) * h + abs(bias[2]) * h**2 / 2 > h**3 * terms.bias[0]  # power: without them it would fail
+
+
+def test_a_sum_and_a_network_have_an_optimum_below_one_half() -> None:
+    for law in (ReLU() + Cosine(L=3.0), ReLUNetwork()):
+        problem = Problem(d=10, n=9, law=law)
+        found = optimal_window(problem)
+        assert 0 < found.w < origin.REACH
+        assert found.w_error < 1e-6 * found.w
+        around = loss_terms(problem, [0.97 * found.w, found.w, 1.03 * found.w]).total
+        assert around[1] < min(around[0], around[2])

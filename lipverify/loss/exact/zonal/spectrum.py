@@ -11,7 +11,7 @@ Where the last average has a closed form it is used.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -24,7 +24,9 @@ from lipverify.loss.exact.zonal.projection import of_kernel, of_links
 from lipverify.problem.fields import variation_of
 from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Zonal
+from lipverify.problem.sums import Sum
 
 EPS = float(np.finfo(float).eps)
 WAVE_ROUNDING = 8 * EPS
@@ -46,16 +48,31 @@ def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
     InvalidInput
         If a kernel is not positive definite in dimension d.
     """
+    if isinstance(law, Sum):
+        return _sum([(weight, spectrum_of(part, d, most)) for weight, part in law.parts], d)
     if isinstance(law, Zonal) and law.spectrum is not None:
         k = np.array(law.spectrum[1:] or (0.0,))
         return Spectrum(d, k, np.zeros_like(k), 0.0, 0.0)
-    if variation_of(law) is not None:
+    if variation_of(law) is not None or isinstance(law, ReLUNetwork):
         return of_kernel(law.covariance(d), d, most)
     if type(law) in CLOSED_FORMS:
         return CLOSED_FORMS[type(law)](law, d, most)
     if isinstance(law, RidgeLaw):
         return of_links(law, d, most)
     raise InvalidInput(f"law = {law!r} has neither links nor a covariance.")
+
+
+def _sum(parts: Sequence[tuple[float, Spectrum]], d: int) -> Spectrum:
+    """The weighted sum of spectra. What one does not list is in its tail, or is rounding."""
+    listed = max((part.k.size for _, part in parts), default=1)
+    added = np.zeros((2, listed))
+    for weight, part in parts:
+        added[:, : part.k.size] += weight * np.stack([part.k, part.error])
+    tail, tail_error = (
+        sum(weight * each for weight, each in zip((w for w, _ in parts), ends, strict=True))
+        for ends in ([part.tail for _, part in parts], [part.tail_error for _, part in parts])
+    )
+    return Spectrum(d, added[0], added[1] + EPS * added[0], tail, tail_error)
 
 
 def _affine(law: Affine, d: int, most: int) -> Spectrum:
