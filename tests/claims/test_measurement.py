@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -217,3 +219,47 @@ GIVEN_UP = "the executor gave it up"
 def test_an_executor_that_gives_up_is_the_problem_of_each_measurement(workers: Workers, said: str) -> None:
     found = outcomes([Measurement(number, (k,)) for k in range(3)], workers)
     assert [outcome.problem.partition(": ")[2].startswith(said) for outcome in found.values()] == [True] * 3
+
+
+class Slow:
+    """An object of which the end takes longer than the limit."""
+
+    def __del__(self) -> None:
+        busy(0.3)
+
+
+def busy(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def collected(phase: str, info: dict[str, int]) -> None:
+    busy(0.15)
+
+
+@pytest.mark.parametrize("kind", ["a callback of the collector", "the end of an object"])
+def test_an_alarm_within_a_callback_of_the_interpreter_rings_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is raised there is printed as "Exception ignored" and lost; Hypothesis has such a callback."""
+    lost: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    monkeypatch.setattr(measurement, "AGAIN", 0.05)
+
+    def long() -> None:
+        if kind == "the end of an object":
+            Slow()
+        else:
+            gc.collect()
+        busy(10.0)
+
+    if kind != "the end of an object":
+        gc.callbacks.append(collected)
+    try:
+        begun = time.monotonic()
+        with pytest.raises(measurement.TimeLimit), measurement.alarm(0.1):
+            long()
+    finally:
+        if collected in gc.callbacks:
+            gc.callbacks.remove(collected)
+    assert time.monotonic() - begun < 5
+    assert not lost
