@@ -47,6 +47,8 @@ def test_models_are_made_and_kept(lipverify: Commands, tmp_path: Path) -> None:
     [
         (("train", "lt.table-2"), "lt.table-1"),
         (("train", "lt.table-1", "--noise", "uniform-9"), "uniform-9"),
+        (("train", "lt.table-1", "--noise", "uniform-9@5x20"), "uniform-9"),
+        (("train", "lt.table-1", "--noise", "uniform-3@5"), "write uniform-3@5x10"),
         (("train", "lt.table-1", "--family", "GD++"), "DIAG, SAFE, OMEGA, LOWRANK, FULL, SAFEFULL"),
         (("train", "lt.table-1", "--layers", "0"), "layers = 0"),
         (("train", "lt.table-1", "--layers", "8"), "layers = 8"),
