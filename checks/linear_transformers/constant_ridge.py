@@ -372,7 +372,7 @@ claim(
     "lt.constant-ridge-bound/baselines",
     bound(
         baselines, r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0, within=Z_BOTH, method="montecarlo",
-        given={"contexts": per_profile(8192, 50_000)},
+        given={"contexts": per_profile(4096, 50_000)},
     ),
     source=TABLE_1,
     kind="printed",
@@ -383,9 +383,9 @@ claim(
         *ASSUMED, "constants tuned on one sample of contexts, losses from another",
         "each printed number is a mean over 100,000 sequences, ridge with the true variance on the same",
     ),
-    finding=draw(tuned, **{noise: at(baselines, noise=noise, contexts=per_profile(8192, 50_000)) for noise in SHOWN}),
+    finding=draw(tuned, **{noise: at(baselines, noise=noise, contexts=per_profile(4096, 50_000)) for noise in SHOWN}),
 )  # fmt: skip
-SIZED: dict[str, Any] = {"method": "montecarlo", "given": {"contexts": per_profile(8192, 65_536)}}
+SIZED: dict[str, Any] = {"method": "montecarlo", "given": {"contexts": per_profile(4096, 65_536)}}
 AT_SIZES = (
     r"$\sigma \sim U(0, 5)$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; the sizes of the cells",
     ASSUMED[1],

@@ -205,7 +205,7 @@ WHERE = (
 )
 PLACE = ("d", "n", "layer")
 SOON, LATE = ((1, 2, 1), (3, 8, 1)), ((3, 8, 2), (5, 12, 3), (5, 12, 5))
-FRESH: dict[str, Any] = {"contexts": per_profile(2048, 65_536)}
+FRESH: dict[str, Any] = {"contexts": per_profile(1024, 65_536)}
 TRAININGS = (0, 1, 2)
 FLOATS: dict[str, Any] = {"method": "identity", "grade": "bounded"}
 

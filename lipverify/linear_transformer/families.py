@@ -94,6 +94,10 @@ class Omega(Family):
         """The weights in the units of the data, (layers, 4)."""
         return weights * self.units
 
+    def numbers(self, weights: Floats) -> Floats:
+        """What the compiled kernel takes: the four numbers of each layer."""
+        return self.four(weights)
+
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
         """Two diagonal heads a layer."""
         return tuple(Diagonal(*map(float, layer)) for layer in self.four(weights))
@@ -184,6 +188,10 @@ class Full(Family):
     def matrices(self, weights: Floats) -> Floats:
         """P and Q in the units of the data, (layers, 2, d + 1, d + 1)."""
         return weights * self.units
+
+    def numbers(self, weights: Floats) -> Floats:
+        """What the compiled kernel takes: P and Q of each layer."""
+        return self.matrices(weights)
 
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
         """One head a layer."""

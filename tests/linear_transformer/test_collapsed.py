@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.compiling import has_compiler, library
 from lipverify.linear_transformer.attention import Entrywise, Heads
@@ -23,9 +24,11 @@ from lipverify.linear_transformer.regression.noise import UniformNoise
 from lipverify.linear_transformer.theory.rounding import rounding_bound
 from lipverify.linear_transformer.tokens import Tokens
 from lipverify.linear_transformer.tokens import forward as by_tokens
+from lipverify.linear_transformer.training import native
 from lipverify.linear_transformer.training.counting import LARGEST
-from lipverify.linear_transformer.training.native import agrees
+from lipverify.linear_transformer.training.native import agrees, packed
 from lipverify.linear_transformer.training.objective import Objective, Sample, draw_sample
+from lipverify.linear_transformer.training.record import OfFamily
 
 EPS = float(np.finfo(float).eps)
 STEP = 1e-30
@@ -169,6 +172,50 @@ def test_losses_beyond_doubles_count_as_the_cap(sample: Sample) -> None:
         assert float(losses.min()) >= 0
 
 
+@pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("layers", [1, 3, 6])
+def test_models_are_evaluated_alike_by_kernel_and_numpy(name: str, layers: int) -> None:
+    """On many contexts, of which one explodes beyond doubles: there NumPy decides, as it does without a compiler."""
+    regression = Regression(4, 9, UniformNoise(2.0))
+    drawn, family = draw_contexts(regression, 600, 0, "test/evaluated"), family_named(name, regression)
+    weights = family.at_random(np.random.default_rng(layers).normal(size=(layers, *family.shape)))
+    gram = drawn.gram.copy()
+    gram[17] *= 1e200
+    contexts, model = replace(drawn, gram=gram), OfFamily(family, weights)
+    by_kernel, by_array = model(contexts), model.by_array(gram)
+    assert packed(contexts) is not None
+    assert np.array_equal(by_kernel[17], by_array[17], equal_nan=True)
+    others = np.arange(600) != 17
+    monomials = model_of_absolute_values(family, weights, drawn.gram[others])
+    allowed = roundings(layers, 5, heads=2) * EPS * monomials
+    assert np.all(np.abs(by_kernel - by_array)[others] <= allowed)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_without_a_kernel_numpy_evaluates(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No compiler, and one that makes nothing."""
+    monkeypatch.setattr(native, "has_compiler", lambda: there)
+    monkeypatch.setattr(native, "_kernel_if_any", native._kernel_if_any.__wrapped__)
+    monkeypatch.setattr(native, "_kernel", refused)
+    regression = Regression(3, 8, UniformNoise(1.0))
+    contexts, family = draw_contexts(regression, 600, 0, "test/none"), family_named("FULL", regression)
+    model = OfFamily(family, family.at_random(np.random.default_rng(0).normal(size=(2, *family.shape))))
+    native.packed.cache_clear()
+    assert native.packed(contexts) is None
+    assert np.array_equal(model(contexts), model.by_array(contexts.gram))
+
+
+def refused(size: int) -> Any:
+    raise InvalidInput("backend = 'native': false does not compile the kernel")
+
+
+def model_of_absolute_values(family: Any, weights: Floats, gram: Floats) -> Floats:
+    """The sum of the absolute values of all monomials of w."""
+    model = [layer.layer(gram.shape[-1] - 1) for layer in family.model(weights)]
+    return np.asarray(-readout(np.abs(gram), [Layer(np.abs(layer.P), np.abs(layer.Q)) for layer in model]).w)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_another_library_and_device(name: str, sample: Sample) -> None:
     objective, weights = _objective(name, sample, 2)
@@ -191,7 +238,7 @@ def test_models_are_the_attentions_in_the_units_of_the_data(name: str, layers: i
     w = forward(gram, family.attentions(weights, gram)).w
     model = [layer.layer(3) for layer in family.model(weights)]
     v = readout(gram, model).w
-    monomials = -readout(np.abs(gram), [Layer(np.abs(layer.P), np.abs(layer.Q)) for layer in model]).w
+    monomials = model_of_absolute_values(family, weights, gram)
     allowed = roundings(layers, 4, heads=2) * EPS * monomials
     target(float(np.max(np.abs(w - v) / allowed)))
     assert np.all(np.abs(w - v) <= allowed)
@@ -204,6 +251,7 @@ WRONG = {
     "a block of a diagonal layer": ("t->S[i][DIM] = om[l][1]", "t->S[i][DIM] = om[l][2]"),
     "the damping by the cap": ("share *= damp * damp;", "share *= damp;"),
     "what is lost": ("lost[k] = again = 1;", "lost[k] = 0;"),
+    "a sign of what is read": ("w[j] = -R[0][j];", "w[j] = R[0][j];"),
 }
 
 

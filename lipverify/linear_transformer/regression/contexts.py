@@ -70,9 +70,9 @@ class Regression:
             raise InvalidInput(f"noise = {self.noise!r}: give a noise law, such as UniformNoise(3.0).")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contexts:
-    """Sampled contexts.
+    """Sampled contexts; one and the same only with themselves.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,12 +36,8 @@ class Formulas(NamedTuple):
 
 def implicit_step(d: int, n: int, heads: int, step: Step = advance) -> Formulas:
     """One layer of any weights at a general state: the tokens and the query against the state that `step` gives."""
-    size = d + 1
-    s = Symbols(M=(d, d), u=(d,), a=(), w=(d,), P=(heads, size, size), Q=(heads, size, size), e=(n, size), t=(d,))
+    s, first, moved = _written_out(d, n, heads)
     state = State(s.M[None], s.u[None], array([s.a]), s.w[None])
-    first = [list(s.e[i]) for i in range(n)] + [[*s.t, 0]]
-    keys = [_seen(s.M, s.u, s.a, s.w, e) for e in first]
-    moved = [_layer(s.P, s.Q, keys[:n], key) for key in keys]
     after = step(state, _gram(s.e), Layer(s.P, s.Q))
     stated = [_seen(after.M[0], after.u[0], after.a[0], after.w[0], e) for e in first]
 
@@ -50,6 +46,16 @@ def implicit_step(d: int, n: int, heads: int, step: Step = advance) -> Formulas:
         return [row[:d] for row in context], [row[d:] for row in context], [query[:d]], [query[d:]]
 
     return Formulas(*map(leftover, formulas(moved), formulas(stated)))
+
+
+@lru_cache(maxsize=8)
+def _written_out(d: int, n: int, heads: int) -> tuple[Symbols, list[list[Any]], list[list[Any]]]:
+    """The symbols, the tokens with the query last, and what one layer makes of them: the same for every recursion."""
+    size = d + 1
+    s = Symbols(M=(d, d), u=(d,), a=(), w=(d,), P=(heads, size, size), Q=(heads, size, size), e=(n, size), t=(d,))
+    first = [list(s.e[i]) for i in range(n)] + [[*s.t, 0]]
+    keys = [_seen(s.M, s.u, s.a, s.w, e) for e in first]
+    return s, first, [_layer(s.P, s.Q, keys[:n], key) for key in keys]
 
 
 def diagonal_layer(d: int, n: int, heads: int, twisted: bool = False) -> Leftover:

@@ -71,7 +71,8 @@ INLINE v bc(double x) { return x - (v){0}; }
 
 /* kind 0: full head, weights P, Q (L, SIZE, SIZE) each; kind 1: four weights xx xy yx yy a layer.
    gram (blocks, SIZE, SIZE, LANES), target (blocks, DIM, LANES), weight (blocks, LANES) of a context in the gradient;
-   loss (blocks, LANES) out; gradient: kind 0 (L, 2, SIZE, SIZE); kind 1 (L, 4). cap > 0: capped there; cap < 0: the slope of the
+   loss (blocks, LANES) out; gradient: kind 0 (L, 2, SIZE, SIZE); kind 1 (L, 4); not wanted, its place takes w (blocks, DIM, LANES).
+   cap > 0: capped there; cap < 0: the slope of the
    logarithm at -cap; 0: none. */
 void collapsed(int kind, int layers, long blocks, const double *weights, const double *gram, const double *target,
                const double *weight, double cap, int want, double *loss, double *gradient)
@@ -165,7 +166,11 @@ void collapsed(int kind, int layers, long blocks, const double *weights, const d
         for (int k = 0; k < LANES; k++)
             if (lost[k]) out[k] = cap > 0 ? cap : 1.0 / 0.0, share[k] = 0;
         *(v *)(loss + block * LANES) = out;
-        if (!want) continue;
+        if (!want) {
+            v *w = (v *)(gradient + block * DIM * LANES);
+            for (int j = 0; j < DIM; j++) w[j] = -R[0][j];
+            continue;
+        }
         for (int j = 0; j < DIM; j++) dR[j] *= share;
         dR[DIM] = bc(0);
         /* adjoint of the readout rows, kept for each layer */

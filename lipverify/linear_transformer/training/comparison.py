@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import msgspec
 import numpy as np
@@ -18,8 +18,9 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
 from lipverify.foundation.means.samples import SampledMean
-from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.families import NAMES, Omega
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_optimum
+from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum
 from lipverify.linear_transformer.published import MODELS, printed, problem
 from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
@@ -33,7 +34,7 @@ from lipverify.linear_transformer.regression.bayes import Bayes
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
 from lipverify.linear_transformer.regression.thinned import thinned
-from lipverify.linear_transformer.training.record import estimate
+from lipverify.linear_transformer.training.record import OfFamily
 from lipverify.linear_transformer.training.witness import depths_of, trainings
 
 ESTIMATORS = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
@@ -161,9 +162,16 @@ def _rows(noise: str, regression: Regression, seed: int, stream: str) -> list[Ro
     gdplusplus = [known_optimum(noise, layers, float(SEQUENCES)) for layers in depths]
     return [
         *((name, 0, [each]) for name, each in zip(ESTIMATORS, estimators, strict=True)),
-        *(("GD++", k, [partial(estimate, each.model)]) for k, each in enumerate(gdplusplus, 1)),
+        *(("GD++", k, [_gdplusplus(regression, each)]) for k, each in enumerate(gdplusplus, 1)),
         *((*model, trainings(noise, *model)) for model in models),
     ]
+
+
+def _gdplusplus(regression: Regression, optimum: GDPlusPlusOptimum) -> Estimator:
+    """An optimum of GD++ as four weights a layer of which two are 0."""
+    form = Omega(regression)
+    four = np.asarray([(layer.xx, 0.0, layer.yx, 0.0) for layer in optimum.model])
+    return OfFamily(form, four / form.units)
 
 
 class _Seen(msgspec.Struct, frozen=True):

@@ -10,12 +10,15 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats, aligned
-from lipverify.foundation.compiling import library
+from lipverify.foundation.compiling import has_compiler, library
 from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, pullback
 from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.training.counting import LARGEST, counted
 
 ALIGNMENT = 64
@@ -35,8 +38,12 @@ COUNTED = ((math.inf, True), (0.5, True), (0.5, False))
 class Packed:
     """Moments (contexts, d + 1, d + 1), goals (contexts, d) and shares (contexts,) in the order of the kernel."""
 
-    def __init__(self, gram: Floats, goal: Floats, share: Floats, kernel: Kernel | None = None) -> None:
+    def __init__(
+        self, gram: Floats, goal: Floats | None = None, share: Floats | None = None, kernel: Kernel | None = None
+    ) -> None:
         self.count, size, _ = gram.shape
+        goal = np.zeros((self.count, size - 1)) if goal is None else goal
+        share = np.ones(self.count) if share is None else share
         self.kernel = kernel or _kernel(size)
         lanes = self.kernel.lanes
         self.blocks = -(-self.count // lanes)
@@ -64,6 +71,36 @@ class Packed:
             gradient += part
         found = losses.reshape(-1)[: self.count]
         return (found if sign > 0 else counted(found, cap, bounded)[0]), gradient
+
+    def readouts(self, weights: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """(w, lost): what the last layer reads, (contexts, d), and where that is beyond what a double holds, squared.
+
+        There w means nothing.
+        """
+        weights = np.ascontiguousarray(weights, dtype=float)
+        losses, w = _vectors(np.zeros(self.share.shape)), _vectors(np.zeros(self.goal.shape))
+        self.kernel.function(
+            int(weights.ndim == 2), len(weights), self.blocks, *map(_address, (weights, self.gram, self.goal,
+            self.share)), 0.0, 0, *map(_address, (losses, w)),
+        )  # fmt: skip
+        found = w.transpose(0, 2, 1).reshape(-1, w.shape[1])
+        return found[: self.count], np.isinf(losses.reshape(-1)[: self.count])
+
+
+@functools.lru_cache(maxsize=1)
+def packed(contexts: Contexts) -> Packed | None:
+    """Contexts for the kernel, to evaluate one model after another on them; None if no kernel can be made here."""
+    kernel = _kernel_if_any(contexts.gram.shape[-1])
+    return None if kernel is None else Packed(contexts.gram, kernel=kernel)
+
+
+@functools.cache
+def _kernel_if_any(size: int) -> Kernel | None:
+    """The kernel, or None where there is no compiler or what it makes is refused."""
+    try:
+        return _kernel(size) if has_compiler() else None
+    except (InvalidInput, OutOfReach):
+        return None
 
 
 class Kernel(NamedTuple):
@@ -93,8 +130,8 @@ def _loaded(made: ctypes.CDLL) -> Kernel:
 def agrees(made: ctypes.CDLL, size: int) -> bool:
     """Whether a compiled kernel gives the losses and gradients that NumPy gives, up to rounding, on a small sample.
 
-    Free heads and four numbers a layer, one layer and three, with a cap, with a logarithm and without; in one of the
-    contexts the loss is beyond what a double holds.
+    What the last layer reads as well. Free heads and four numbers a layer, one layer and three, with a cap, with a
+    logarithm and without; in one of the contexts the loss is beyond what a double holds.
     """
     if not (hasattr(made, "collapsed") and hasattr(made, "lanes")):
         return False
@@ -110,10 +147,14 @@ def agrees(made: ctypes.CDLL, size: int) -> bool:
                 found = Packed(moments, goal, share, kernel).losses(weights, cap, bounded)
                 if not _close(found, _by_numpy(moments, goal, share, weights, cap, bounded)):
                     return False
+            w, lost = Packed(blown_up, kernel=kernel).readouts(weights)
+            expected = forward(gram, _attentions(weights, size)).w
+            if not np.array_equal(np.flatnonzero(lost), [FEW // 2]) or not _close((w[~lost],), (expected[~lost],)):
+                return False
     return True
 
 
-def _close(found: tuple[Floats, Floats], expected: tuple[Floats, Floats]) -> bool:
+def _close(found: tuple[Floats, ...], expected: tuple[Floats, ...]) -> bool:
     """Within `ROUNDING` of the largest entry; what is not a number is not close."""
     return all(
         bool(np.all(np.abs(one - other) <= ROUNDING * np.abs(other).max()))

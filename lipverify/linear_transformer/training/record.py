@@ -2,23 +2,64 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.collapsed import forward, readout
 from lipverify.linear_transformer.families import Full, Omega, family_named
 from lipverify.linear_transformer.layer import Parametrisation, written_out
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
+from lipverify.linear_transformer.training.native import DEEPEST, packed
 
 ROWS = 4096
 """Contexts that an estimate works on together."""
 FEW = 512
 """The same for layers that multiply moments entry by entry or by shared matrices: what they need fits into a cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfFamily:
+    """The estimator that weights of a family are.
+
+    Many contexts go through the compiled kernel where there is one, which agrees with the array library to rounding.
+
+    Attributes
+    ----------
+    family, weights
+        The form, and the weights in its units, (layers, *shape).
+
+    >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
+    >>> regression = Regression(3, 20, UniformNoise(1.0))
+    >>> nothing = OfFamily(Omega(regression), np.zeros((2, 4)))
+    >>> nothing(draw_contexts(regression, 5, seed=0, stream="a")).shape
+    (5, 3)
+    """
+
+    family: Omega | Full
+    weights: Floats
+
+    def __call__(self, contexts: Contexts) -> Any:
+        """The w that the last layer reads, (contexts, d)."""
+        many = isinstance(contexts.gram, np.ndarray) and len(contexts) >= FEW and len(self.weights) <= DEEPEST
+        ready = packed(contexts) if many else None
+        if ready is None:
+            return self.by_array(contexts.gram)
+        w, lost = ready.readouts(self.family.numbers(self.weights))
+        if lost.any():
+            w[lost] = self.by_array(contexts.gram[lost])
+        return w
+
+    def by_array(self, gram: Array) -> Array:
+        """The same by the library of the moments, (contexts, d + 1, d + 1)."""
+        layers, xp = self.family.attentions(self.weights, gram), gram.__array_namespace__()
+        with np.errstate(over="ignore", invalid="ignore"):
+            return xp.concat([forward(gram[k : k + FEW, ...], layers).w for k in range(0, gram.shape[0], FEW)])
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,12 +122,7 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
     def __call__(self, contexts: Contexts) -> Any:
         """The w that the last layer reads, (contexts, d)."""
-        gram, layers = contexts.gram, self.kind.attentions(self.array, contexts.gram)
-        xp = gram.__array_namespace__()
-        with np.errstate(over="ignore", invalid="ignore"):
-            return xp.concat(
-                [forward(gram[first : first + FEW, ...], layers).w for first in range(0, len(contexts), FEW)]
-            )
+        return OfFamily(self.kind, self.array)(contexts)
 
 
 def estimate(model: tuple[Parametrisation, ...], contexts: Contexts) -> Any:
