@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -161,7 +162,13 @@ def _where(ledger: Ledger, files: Sequence[Path]) -> Iterator[str]:
     written = f": {', '.join(file.name for file in files)} in {files[0].parent}" if files else ""
     yield f"{took}{written}"
     if ledger.claims:
-        yield f"more: lipverify explain {visible(stem_of(ledger.claims[0].id))}; every claim: --table"
+        yield f"more: {_explaining(ledger.claims[0])}; every claim: --table"
+
+
+def _explaining(record: Record) -> str:
+    """The command that explains a theorem, with the file that its claims are from."""
+    _, _, *file = shlex.split(record.reproduce)[:-1] or ("lipverify", "verify")
+    return visible(shlex.join(["lipverify", "explain", *file, stem_of(record.id)]))
 
 
 def _exit(ledger: Ledger, strict: bool) -> str:

@@ -52,7 +52,7 @@ def claim_line(record: Record) -> str:
 
 def _notes(records: Sequence[Record]) -> str:
     """What a reader must not miss."""
-    moved = sum(record.moved for record in records)
+    moved = sum(record.moved and record.verdict != "error" for record in records)
     missed = sum(not record.control.caught and not record.problem for record in records)
     notes = [f"{moved} MOVED"] * bool(moved) + [f"{missed} CONTROL NOT CAUGHT"] * bool(missed)
     return "".join(f"  {note}" for note in notes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -29,7 +30,7 @@ from lipverify.cli.verify import verdict_table
 from lipverify.cli.wrapping import wrapped
 from tests import ROOT
 from tests.cli.test_cli import ENVIRONMENT
-from tests.commands import CLAIMS_FILE, Commands
+from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands
 
 EXAMPLE = read_ledger(ROOT / "reports" / "example" / "ledger.json")
 replace = msgspec.structs.replace
@@ -132,6 +133,22 @@ def test_the_end_has_ten_lines_for_all_claims_of_two_papers() -> None:
     assert lines[0] == "53 printed statements: 38 hold, 8 with slack, 4 once corrected, 0 fail, 3 open"
     assert "is open: " in "".join(lines)
     assert "...;" not in " ".join(lines)
+
+
+def test_the_command_that_explains_is_one_that_works(lipverify: Commands, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my claims.py").write_text(QUICK_FILE)
+    lipverify("verify", "my claims.py", "--jobs", "1")
+    record, *_ = read_ledger(Path("reports", "ledger.json")).claims
+    (line,) = [line for line in ending(with_claims(record), [], False, 200) if line.startswith("more: ")]
+    command = shlex.split(line.removeprefix("more: ").partition(";")[0])
+    assert command[:2] == ["lipverify", "explain"]
+    assert record.id in lipverify(*command[1:]).stdout
+
+
+def test_a_check_that_broke_has_not_moved() -> None:
+    broken = replace(EXAMPLE.claims[0], verdict="error", problem="no", expected="supported")
+    assert "MOVED" not in theorem_line("a.b", [broken])
 
 
 def test_strict_and_missed_controls_are_exit_code_1_in_words() -> None:
