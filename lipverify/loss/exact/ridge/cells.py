@@ -1,8 +1,8 @@
 r"""Where the mean of V over a turn is analytic: cells of the nearest and the farthest that two tokens can be.
 
-M(A, B), the mean of R over the distances from A to B, is analytic but where A or B is at a place: 0, pi, or an angle at
-which V is not smooth. There it behaves as a power of the distance from the place, and at A = B as a homogeneous function
-of both distances. So every interval between places is halved, and each half belongs to one place:
+M(A, B), the mean of R over the distances from A to B, is analytic but where A or B is at a place: 0, pi, or an angle
+at which V is not smooth. There it behaves as a power of the distance from the place, and where both are at one place
+as a homogeneous function of both distances. So every interval between places is halved, each half with its place:
 
     A = place +- width y^flat, B = place' +- width' x^flat     where the places differ,
     the larger share = x^flat, their quotient = y^flat         of width and width', where it is the same place.
@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 
-SETTLED = 4e-14
-"""A cell whose last coefficients are larger than this share of the first is split."""
 Larger = Literal["A", "B", "neither"]
 LARGER: tuple[Larger, ...] = ("A", "B", "neither")
 
@@ -94,11 +92,6 @@ class Fit:
     def tail(self) -> float:
         """Its last coefficients: what is left out is about as large."""
         return float(max(np.max(np.abs(self.coefficients[-3:])), np.max(np.abs(self.coefficients[:, -3:]))))
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing is left out but rounding."""
-        return self.tail <= SETTLED * self.largest
 
 
 @dataclass(frozen=True)

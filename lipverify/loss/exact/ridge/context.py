@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, ive
 
 from lipverify.foundation.arrays import Floats
@@ -132,7 +133,7 @@ class Contexts:
                 yield slice(start, i)
                 start = i
 
-    def __getitem__(self, which: slice) -> Contexts:
+    def __getitem__(self, which: slice | NDArray[np.bool_]) -> Contexts:
         return Contexts(self.d, self.n, self.w[which], self.low[which], self.high[which])
 
     def _between(self, share: Floats) -> Floats:

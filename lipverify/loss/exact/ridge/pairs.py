@@ -25,10 +25,12 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from lipverify.foundation.angles import sine_and_cosine, versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, Grading, log_power
+from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.supports import token_breaks
 from lipverify.loss.exact.ridge.tokens import Places, split_rule
@@ -37,8 +39,9 @@ from lipverify.loss.exact.ridge.variogram import LARGE
 Factor = Callable[[float, Floats], Floats]
 """From n and log phi(u) to what takes the place of n (n-1) phi(u)^{n-2}."""
 
-TABLE = 18
-"""Coefficients a unit of the graded coordinate, of log(-log phi) and of Q."""
+TABLE, PARTS, FEWER = 18, 4, 11
+"""Coefficients a unit of the graded coordinate, of log(-log phi) and of Q; the same polynomial is kept in parts of a
+unit, on which fewer coefficients say as much."""
 PHI_ORDER = 28
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
@@ -77,12 +80,16 @@ class Graded:
         panels = max(1, math.ceil(float(ends[1] - ends[0])))
         edges = grading.u(ends[0] + (ends[1] - ends[0]) * np.arange(panels + 1) / panels)
         edges[0], edges[-1] = low, high
-        x = np.cos(np.pi * (np.arange(TABLE) + 0.5) / TABLE)
+        x, few = chebyshev_points(TABLE), chebyshev_points(FEWER)
         u = edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2
-        values = function(u.ravel()).reshape(u.shape)
-        transform = 2 / TABLE * chebyshev.chebvander(x, TABLE - 1).T
-        transform[0] /= 2
-        return cls(edges, np.asarray(transform @ values.T))
+        coefficients = to_coefficients(TABLE) @ function(u.ravel()).reshape(u.shape).T
+        starts = np.arange(PARTS) / PARTS
+        inner = 2 * (starts[:, None] + (few + 1) / (2 * PARTS)) - 1
+        # (part, coefficient, panel), of which panels and their parts are the columns
+        parts = to_coefficients(FEWER) @ chebyshev.chebvander(inner, TABLE - 1) @ coefficients
+        parts = np.reshape(np.transpose(parts, (1, 2, 0)), (FEWER, -1))
+        finer = (edges[:-1, None] + np.diff(edges)[:, None] * starts).ravel()
+        return cls(np.append(finer, edges[-1]), parts)
 
     def __call__(self, u: Floats) -> Floats:
         """Values at u, which is taken into the range."""
@@ -196,7 +203,7 @@ def _angle(s: Floats | float, w: float) -> Floats:
 
 
 def _deficits(angles: Floats, w: float) -> Floats:
-    return np.asarray(2 * w * np.sin(np.minimum(angles, np.pi) / 2) ** 2)
+    return w * versine(np.minimum(angles, np.pi))
 
 
 def _corners(meetings: Floats) -> Floats:
@@ -261,6 +268,6 @@ class Pairs:
         logs = self.log_q(softest) - apart - 2 * np.log1p(np.exp(-apart))
         if self.d > 2:
             with np.errstate(divide="ignore"):
-                logs += (self.d - 2) * np.log(np.abs(np.sin(both))).sum(axis=0)
+                logs += (self.d - 2) * np.log(np.abs(np.prod(sine_and_cosine(both)[0], axis=0)))
         density = np.exp(logs - 2 * math.log(half_beta(self.d - 1)))
         return density if self.ratio is None else density * self.ratio(softest)

@@ -17,19 +17,20 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.polynomial import chebyshev
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.cells import Cell, Cells, Fit
+from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.turns import mean_over_turns
-from lipverify.loss.exact.ridge.variogram import CHECKS, ROUNDING, SAFETY, TINY, Variogram, scale
+from lipverify.loss.exact.ridge.variogram import CHECKS, ROUNDING, SAFETY, Variogram, scale
 
 ORDER, FINER = 22, 30
 """Of the rules over beta behind a table, and behind the values that it is compared with."""
 SIZES = (20, 18), (28, 40)
 """Coefficients on a cell of the table, in x and in y: the first where they settle."""
-KNOWN = 1e-11
-"""A part of a table that is not known to this is none."""
+SETTLED, KNOWN = 4e-14, 1e-11
+"""A cell whose last coefficients are larger than the first share of its largest is split; what is not known to the
+second is no table."""
 MOST_SPLITS = 4
 BETWEEN = np.array([0.003, 0.03, *CHECKS, 0.93, 0.997])
 """Where in a cell it is compared with values by another rule."""
@@ -83,7 +84,7 @@ class Products:
         return value * size, gap * size + ROUNDING * self._size(both[1])
 
     def _in_cell(self, number: int, apart: Floats, together: Floats, order: int) -> tuple[Floats, Floats]:
-        """The mean over its size and what it is known to, in one cell: by its table, or by the rule where it has none."""
+        """The mean over its size in one cell and what the table leaves out; by the rule where there is no table."""
         assert self._cells is not None
         x, y = self._cells[number].places(apart, together)
         value, gap = np.empty_like(x), np.empty_like(x)
@@ -93,7 +94,7 @@ class Products:
             here = np.flatnonzero(which == i)
             if not here.size:
                 continue
-            if fit.gap <= KNOWN * fit.largest:
+            if fit.gap <= self._enough(fit, KNOWN):
                 value[here], gap[here] = fit(x[here], y[here]), fit.gap
             else:
                 mean = mean_over_turns(self.variogram, apart[here], together[here], order)
@@ -119,7 +120,7 @@ class Products:
             waiting, fits = [self._cells[number]], []
             for depth in range(MOST_SPLITS + 1):
                 found = [self._fit(cell) for cell in waiting]
-                settled = [fit.settled or depth == MOST_SPLITS for fit in found]
+                settled = [fit.tail <= self._enough(fit, SETTLED) or depth == MOST_SPLITS for fit in found]
                 fits += [self._checked(fit) for fit, fine in zip(found, settled, strict=True) if fine]
                 rough = [fit.cell for fit, fine in zip(found, settled, strict=True) if not fine]
                 waiting = [
@@ -133,15 +134,19 @@ class Products:
     def _fit(self, cell: Cell) -> Fit:
         """Through the values at Chebyshev points."""
         for sizes in SIZES:
-            x, y = ((1 + np.cos(np.pi * (np.arange(size) + 0.5) / size)) / 2 for size in sizes)
+            x, y = ((1 + chebyshev_points(size)) / 2 for size in sizes)
             values = np.reshape(self._values(cell, x, y, ORDER)[0], sizes)
-            fit = Fit(cell, _transform(x) @ values @ _transform(y).T)
-            if fit.settled:
+            fit = Fit(cell, to_coefficients(sizes[0]) @ values @ to_coefficients(sizes[1]).T)
+            if fit.tail <= self._enough(fit, SETTLED):
                 break
         return fit
 
+    def _enough(self, fit: Fit, share: float) -> float:
+        """That share of the largest value, or what R itself is known to over its size, which is counted in any case."""
+        return max(share * fit.largest, self.variogram.rise_gap if self.variogram.power == 2 else self.variogram.gap)
+
     def _checked(self, fit: Fit) -> Fit:
-        """With its gap: the largest difference from values by another rule between the nodes, and the last coefficients."""
+        """With its gap: the largest difference from values by another rule, and the last coefficients."""
         values, (x, y) = self._values(fit.cell, BETWEEN, BETWEEN, FINER)
         off = float(np.max(np.abs(fit(x, y) - values)))
         return replace(fit, gap=SAFETY * (off + fit.tail) + ROUNDING * fit.largest)
@@ -155,10 +160,3 @@ class Products:
     def _size(self, together: Floats) -> Floats:
         """What E_beta R is a bounded multiple of."""
         return scale(self.variogram.power, together) * (together if self.variogram.power == 2 else 1.0)
-
-
-def _transform(share: Floats) -> Floats:
-    """From values at Chebyshev points, given on [0, 1], to coefficients."""
-    transform = 2 / share.size * chebyshev.chebvander(2 * share - 1, share.size - 1).T
-    transform[0] /= 2
-    return np.asarray(transform)

@@ -21,6 +21,7 @@ from scipy.special import roots_gegenbauer
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.averages import Averages
+from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes
 
@@ -66,18 +67,15 @@ class Table:
         """Interpolation at `size` Chebyshev points in t."""
         c, c_weight = zonal_rule(d, size)
         r, r_weight = zonal_rule(d - 1, size)
-        t = np.cos(np.pi * (np.arange(size) + 0.5) / size)[:, None, None]
+        t = chebyshev_points(size)[:, None, None]
         near = 2 * np.sin(np.pi * (np.arange(size) + 0.5) / (2 * size))[:, None, None] ** 2
         c_column = c[:, None]
         delta = np.sqrt((1 - c_column**2) * near * (1 + t)) * r - c_column * near
         rise = increment(c_column, delta)
         slopes, squares = rise @ r_weight / near[..., 0], (rise**2 @ r_weight / near[..., 0]) @ c_weight
-        basis = chebyshev.chebvander(t.ravel(), size - 1)
-        to_coefficients = 2 / size * basis.T
-        to_coefficients[0] /= 2
         values = increment(np.zeros_like(c), c)
         variance = float(values**2 @ c_weight - (values @ c_weight) ** 2)
-        return cls(variance, to_coefficients @ slopes, to_coefficients @ squares, c_weight)
+        return cls(variance, to_coefficients(size) @ slopes, to_coefficients(size) @ squares, c_weight)
 
     def distance(self, other: Table) -> float:
         """The largest relative difference of the variogram and of E_c[(H / (1 - t))^2] between two tables."""

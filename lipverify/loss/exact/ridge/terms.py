@@ -160,7 +160,7 @@ def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -
 
 
 def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
-    """Raise the order until two successive rules agree at every window; the values and their errors."""
+    """At every window, raise the order until two successive rules agree; the values and their errors."""
     tolerance = max((part.tolerance for _, part in parts), default=TOLERANCE)
     rounding = _rounding(contexts)
     if np.any(rounding > MOST_ROUNDING):
@@ -171,18 +171,21 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
         )
     value = _quadrature(parts, contexts, ORDERS[0])
     gap = Values(np.abs(value.noise), np.abs(value.bias))
+    off, rough = np.asarray(value.off), np.ones(contexts.w.shape, dtype=bool)
     for order in ORDERS[1:]:
         try:
-            finer = _quadrature(parts, contexts, order)
+            finer = _quadrature(parts, contexts[rough], order)
         except OutOfReach:
             if order == ORDERS[1]:
                 raise
             break  # what is known so far stands, with its error
-        gap, value = finer.distance(value), finer
-        if np.all(gap.noise <= TOLERANCE * value.noise) and np.all(gap.bias <= tolerance * value.bias):
+        _put((gap, value), rough, (finer.distance(value[rough]), finer))
+        off[rough] = finer.off
+        rough = ~((gap.noise <= TOLERANCE * value.noise) & (gap.bias <= tolerance * value.bias))
+        if not rough.any():
             break
     known = rounding + max((part.relative_error for _, part in parts), default=0.0)
-    return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + value.off)
+    return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + off)
 
 
 Factors = Callable[[float, Floats], tuple[Floats, Floats]]

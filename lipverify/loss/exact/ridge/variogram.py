@@ -23,7 +23,6 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
 
-from lipverify.foundation.angles import sine_and_cosine, versine
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.tokens import gauss_rule
 
@@ -137,10 +136,9 @@ class Planes:
         low, width = edges[row, piece, None], np.diff(edges, axis=1)[row, piece, None]
         x, gauss = rule
         omega = low + width * x
-        sine, cosine = sine_and_cosine(omega)
-        weight = width * gauss * sine * (top * cosine) ** (self.d - 3)
+        weight = width * gauss * np.sin(omega) * (top * np.cos(omega)) ** (self.d - 3)
         wanted = weight > NEGLIGIBLE * np.max(weight, initial=0.0)
-        row, tau, weight = np.repeat(row, len(x))[wanted.ravel()], top * sine[wanted], weight[wanted]
+        row, tau, weight = np.repeat(row, len(x))[wanted.ravel()], top * np.sin(omega[wanted]), weight[wanted]
         rho = np.hypot(tau, base)
         inner = np.empty_like(tau)
         step = max(1, BATCH // len(x))
@@ -192,9 +190,8 @@ class Planes:
             width, r, h = (high - low)[here], rho[here], half[here]
             nodes, middle = low[here, None] + width[:, None] * x, (low + high)[here] / 2
             # rho cos(phi -+ half), by the piece of the link that the middle of the interval is in
-            sine, cosine = sine_and_cosine(nodes)
-            level = (r * np.cos(h))[:, None] * cosine
-            turned = (r * np.sin(h))[:, None] * sine
+            level = (r * np.cos(h))[:, None] * np.cos(nodes)
+            turned = (r * np.sin(h))[:, None] * np.sin(nodes)
             values = []
             for sign in (1, -1):
                 inside = np.searchsorted(self.kinks, r * np.cos(middle - sign * h))
@@ -322,7 +319,8 @@ class Variogram:
 
 def scale(power: int, theta: Floats) -> Floats:
     """F: 1 - cos(theta) for power 2, sin(theta/2) for power 1."""
-    return versine(theta) if power == 2 else np.sin(theta / 2)
+    sine = np.sin(theta / 2)
+    return np.asarray(2 * sine**2 if power == 2 else sine)
 
 
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
