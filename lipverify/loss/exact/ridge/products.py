@@ -3,10 +3,8 @@ r"""The mean product of two increments of f, given both tokens' angles from the 
     G(theta, theta') = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - M(theta, theta')) / 2,
     M = E_beta V(theta_ij),  sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2).
 
-M knows nothing of windows and contexts. Where V is smooth inside (0, pi) it is tabulated once for a law and a
-dimension, in theta' >= theta and r = tan(theta/2) / tan(theta'/2): analytic for r < 1, a power or a logarithm at r = 1.
-As both tokens may be replaced by their antipodes, theta + theta' <= pi; beyond theta' = pi/2 the ratio is that to
-pi - theta'.
+M knows nothing of windows and contexts. It is tabulated once for a law and a dimension in the nearest and the farthest
+that two tokens can be, A = theta' - theta and B = min(theta + theta', 2 pi - theta - theta'): a cell when it is met.
 """
 
 from __future__ import annotations
