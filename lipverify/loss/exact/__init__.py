@@ -19,7 +19,7 @@ from lipverify.foundation.validation import chosen
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.ridge import ridge_terms
 from lipverify.loss.exact.ridge.laws import has_averages
-from lipverify.loss.exact.ridge.variogram import meetings_of
+from lipverify.loss.exact.ridge.planes import meetings_of
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.kernels import Kernel

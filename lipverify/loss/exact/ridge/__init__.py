@@ -4,7 +4,8 @@ laws, task, supports     the links of a law; averages over the task; where a lin
 smooth, kinked, absolute averages over the task for smooth links, links with kinks, and |z|
 tokens, averages         averages over one token, given the query
 context                  n tokens become one integral over u = log(lambda)
-variogram, fields        all that the loss depends on of a law, as a table of one angle
+planes, fields           the variogram, all that the loss depends on: of links with kinks, and of covariances
+variogram                its table
 pairs, products          the bias from the variogram alone: two tokens, and what increments at both have in common
 turns, cells             the mean of the latter over the angle between two tokens: by a rule, and where it is tabulated
 interpolation            polynomials through values at Chebyshev points

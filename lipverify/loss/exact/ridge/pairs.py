@@ -31,10 +31,10 @@ from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, Grading, log_power
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
+from lipverify.loss.exact.ridge.planes import LARGE
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.supports import token_breaks
 from lipverify.loss.exact.ridge.tokens import Places, split_rule
-from lipverify.loss.exact.ridge.variogram import LARGE
 
 Factor = Callable[[float, Floats], Floats]
 """From n and log phi(u) to what takes the place of n (n-1) phi(u)^{n-2}."""

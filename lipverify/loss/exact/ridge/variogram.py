@@ -1,14 +1,7 @@
-r"""The variogram V(theta) = E_f (f(x) - f(x'))^2 of a link that is analytic between its kinks and jumps.
+r"""The variogram V(theta) = E_f (f(x) - f(x'))^2 of a law, as a table; it holds all of it that the loss depends on.
 
-It holds all of a law that the loss depends on. With x, x' at angle theta, q has two coordinates in their plane, at
-distance rho from its origin and angle phi from the middle between x and x', so that
-
-    V(theta) = E_rho 1/pi int_0^pi (h(rho cos(phi - theta/2)) - h(rho cos(phi + theta/2)))^2 dphi,
-
-where rho^2 is a beta variable of parameters 1, (d-2)/2, and rho = 1 for d = 2. Either coordinate passes a kink c
-at phi = |alpha +- theta/2|, cos(alpha) = c / rho; both pass kinks c and c' at once where
-rho^2 sin^2(theta) = c^2 + c'^2 - 2 c c' cos(theta). Between these places everything is analytic, and V itself is
-between the angles at which two kinks meet as circles on the sphere.
+V is analytic between the angles at which two kinks of a link meet as circles on the sphere, and so is a polynomial on
+each of a few pieces; values are those of a `Source`: averages over planes, a closed form, or a covariance.
 """
 
 from __future__ import annotations
@@ -16,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import combinations_with_replacement, pairwise
-from typing import ClassVar, Protocol
+from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
 
 from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.planes import CONCENTRATION, RATIO, Link, Planes, meetings_of
 from lipverify.loss.exact.ridge.tokens import gauss_rule
-
-Link = Callable[[Floats], Floats]
 
 SIZE, MANY = 28, 8
 """Coefficients on a piece, and values for each of them where values are noisy."""
@@ -35,41 +26,18 @@ ORDERS, ROOT_ORDERS = (8, 12, 16, 22, 30, 44, 64), (12, 16, 22, 30, 44)
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
 """Where in [0, 1] a piece is compared with values by another rule."""
 SAFETY = 4.0
-CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 8
-"""rho is within 9 / sqrt(d) but for e^-40; rules are split there if d is large."""
 SETTLED, SETTLED_ROOT = 1e-13, 1e-9
 """A piece whose last coefficients are larger than this share of its largest value is split in two."""
 ANALYTIC = 1e-8
 """Where pieces do not settle to this, the link has roots."""
 MOST_SPLITS, MOST_PIECES = 5, 60
-SMALLEST, RATIO = 1e-7, 4.0
-"""Of the angles of a link with roots: below the first the variogram is a power, and pieces grow by the second."""
-STRENGTH = 6
-"""A root |x|^s at the end of an interval becomes x^{6 s + 5} under the rule for roots."""
+SMALLEST = 1e-7
+"""Of the angles of a link with roots: below it the variogram is a power."""
 VARIANCE_ORDER = 40
-NEAREST = 1e-9
-"""Kinks that meet at less than this are taken for one."""
 TINY = 1e-150
-SLIVER = 1e-15
-"""Intervals shorter than this hold nothing."""
-NEGLIGIBLE = 1e-19
-"""Nodes with less than this share of the largest weight are left out."""
-BATCH = 2_000_000
-"""Values of the link that are worked on at a time."""
 EPS = float(np.finfo(float).eps)
 ROUNDING = 16 * EPS
 NOTHING = Chebyshev([0.0])
-
-
-@cache
-def root_rule(order: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre on [0, 1] under a polynomial that is flat to order STRENGTH at both ends: for roots there."""
-    x, weight = np.polynomial.legendre.leggauss(order)
-    slope = np.polynomial.Polynomial([0.5, -0.5]) ** (STRENGTH - 1) * np.polynomial.Polynomial([0.5, 0.5]) ** (
-        STRENGTH - 1
-    )
-    place = slope.integ(lbnd=-1)
-    return place(x) / place(1.0), weight * slope(x) / place(1.0)
 
 
 class Source(Protocol):
@@ -93,112 +61,6 @@ class Source(Protocol):
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order."""
-
-
-@dataclass(frozen=True)
-class Planes:
-    """The link of a law in dimension d, with its kinks and jumps in ascending order, as averages over planes.
-
-    `roots` asks for rules that resolve |z - c|^s at a kink c.
-    """
-
-    d: int
-    link: Link
-    kinks: tuple[float, ...]
-    roots: bool = False
-    noise: ClassVar[float] = 0.0
-
-    def at(self, theta: Floats, order: int) -> Floats:
-        """V at every angle of a flat array, by rules of one order."""
-        rule = root_rule(order) if self.roots else gauss_rule(order)
-        if self.d == 2:
-            return self._circle(theta, np.ones_like(theta), None, rule)
-        total = np.zeros_like(theta)
-        bases = sorted({0.0, *(abs(c) for c in self.kinks if abs(c) < 1)})
-        for base, end in pairwise([*bases, 1.0]):
-            total += self._shell(theta, base, end, rule)
-        return total
-
-    def _shell(self, theta: Floats, base: float, end: float, rule: tuple[Floats, Floats]) -> Floats:
-        """The part with base < rho < end, over tau = (rho^2 - base^2)^{1/2}: in it all is analytic at the base."""
-        top, last = math.sqrt((1 - base) * (1 + base)), math.sqrt((end - base) * (end + base))
-        splits = [np.full((theta.size, 2), [0.0, last]), np.clip(self._crossings(theta, base), 0, last)]
-        if self.d > LARGE:
-            near = np.array(CONCENTRATION)[:, None] / math.sqrt(self.d)
-            scale = np.sqrt(np.maximum(near**2 - base**2, 0.0)) if base == 0 else near**2 / 2
-            splits.append(np.broadcast_to(np.minimum(scale.T, last), (theta.size, near.size)))
-        if self.roots:
-            grades = base * np.tan(theta / 2)[:, None] * RATIO ** np.arange(1, 12)
-            splits.append(np.clip(np.where(theta[:, None] < 1, grades, last), 0, last))
-        # tau = top sin(omega): so there is no singularity at rho = 1, near which a split may be
-        edges = np.arcsin(np.minimum(np.sort(np.concatenate(splits, axis=1), axis=1) / top, 1.0))
-        row, piece = np.nonzero(np.diff(edges, axis=1) > SLIVER)
-        low, width = edges[row, piece, None], np.diff(edges, axis=1)[row, piece, None]
-        x, gauss = rule
-        omega = low + width * x
-        weight = width * gauss * np.sin(omega) * (top * np.cos(omega)) ** (self.d - 3)
-        wanted = weight > NEGLIGIBLE * np.max(weight, initial=0.0)
-        row, tau, weight = np.repeat(row, len(x))[wanted.ravel()], top * np.sin(omega[wanted]), weight[wanted]
-        rho = np.hypot(tau, base)
-        inner = np.empty_like(tau)
-        step = max(1, BATCH // len(x))
-        for i in range(0, tau.size, step):
-            some = slice(i, i + step)
-            inner[some] = self._circle(theta[row[some]], rho[some], (base, tau[some]), rule)
-        return np.asarray((self.d - 2) * top * np.bincount(row, weight * inner, minlength=theta.size))
-
-    def _crossings(self, theta: Floats, base: float) -> Floats:
-        """The tau at which both coordinates are at kinks, (theta, pairs of kinks)."""
-        columns = [np.empty((theta.size, 0))]
-        for one, other in combinations_with_replacement(self.kinks, 2):
-            if one == other and abs(one) == base:
-                columns.append(base * np.tan(theta / 2)[:, None])
-                continue
-            squares = (one - other) ** 2 + 4 * one * other * np.sin(theta / 2) ** 2
-            rho = np.sqrt(squares) / np.sin(theta)
-            columns.append(np.sqrt(np.maximum((rho - base) * (rho + base), 0.0))[:, None])
-        return np.concatenate(columns, axis=1)
-
-    def _circle(
-        self, theta: Floats, rho: Floats, base: tuple[float, Floats] | None, rule: tuple[Floats, Floats]
-    ) -> Floats:
-        """The mean over phi at every (theta, rho), given the tau of one base."""
-        half = theta / 2
-        splits = [np.zeros_like(rho), np.full_like(rho, math.pi)]
-        for c in self.kinks:
-            # sin(alpha) from tau, where rho is near |c|
-            square = (rho - abs(c)) * (rho + abs(c)) if base is None or abs(c) != base[0] else base[1] ** 2
-            alpha = np.arctan2(np.sqrt(np.maximum(square, 0.0)), c)
-            for place in (np.abs(alpha - half), alpha + half):
-                grades = [0.0]
-                if self.roots:
-                    far = theta.max() * RATIO ** np.arange(-2, 2 + math.log(math.pi / theta.min(), RATIO))
-                    grades = [0.0, *far, *-far]
-                for grade in grades:
-                    near = np.abs(place + grade * theta / theta.max())
-                    splits.append(np.clip(np.minimum(near, 2 * math.pi - near), 0, math.pi))
-        phi = np.sort(np.stack(splits), axis=0)
-        x, gauss = rule
-        ends = np.array([-1.0, *self.kinks, 1.0])
-        floors, ceilings = np.nextafter(ends[:-1], 2), np.nextafter(ends[1:], -2)
-        floors[0], ceilings[-1] = -1.0, 1.0
-        total = np.zeros_like(rho)
-        for low, high in pairwise(phi):
-            here = np.flatnonzero(high - low > SLIVER)
-            if not here.size:
-                continue
-            width, r, h = (high - low)[here], rho[here], half[here]
-            nodes, middle = low[here, None] + width[:, None] * x, (low + high)[here] / 2
-            # rho cos(phi -+ half), by the piece of the link that the middle of the interval is in
-            level = (r * np.cos(h))[:, None] * np.cos(nodes)
-            turned = (r * np.sin(h))[:, None] * np.sin(nodes)
-            values = []
-            for sign in (1, -1):
-                inside = np.searchsorted(self.kinks, r * np.cos(middle - sign * h))
-                z = np.clip(level + sign * turned, floors[inside, None], ceilings[inside, None])
-                values.append(self.link(z))
-            total[here] += width * ((values[0] - values[1]) ** 2 @ gauss)
-        return total / math.pi
 
 
 @dataclass(frozen=True)
@@ -338,14 +200,6 @@ def root_edges(meetings: tuple[float, ...] = ()) -> list[float]:
     """Edges of pieces that resolve powers of the angle, down to `SMALLEST`."""
     steps = [SMALLEST * RATIO**j for j in range(math.ceil(math.log(math.pi / SMALLEST, RATIO)))]
     return sorted({*steps, *meetings, math.pi})
-
-
-def meetings_of(kinks: tuple[float, ...]) -> tuple[float, ...]:
-    """The angles theta in (0, pi) by which two kinks differ, as circles on the sphere: V is not smooth there."""
-    angles = np.arccos(kinks)
-    together = np.add.outer(angles, angles).ravel()
-    meetings = np.concatenate([np.abs(np.subtract.outer(angles, angles)).ravel(), together, 2 * np.pi - together])
-    return tuple(np.unique(meetings[(meetings > NEAREST) & (meetings < np.pi - NEAREST)].round(12)).tolist())
 
 
 def tabulated(planes: Source, power: int, edges: list[float], meetings: tuple[float, ...] = ()) -> Variogram:
