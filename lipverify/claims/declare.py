@@ -34,7 +34,7 @@ from lipverify.claims.formula import formula
 from lipverify.claims.ledger import KINDS, Kind, Source
 from lipverify.claims.place import caller_line
 from lipverify.claims.plain import plain
-from lipverify.claims.profile import Profile
+from lipverify.claims.profile import Profile, settled
 from lipverify.claims.ranges import Range, meant_at
 
 ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*")
@@ -118,8 +118,8 @@ class Declaration:
         def words(name: str) -> Any:
             return chosen(getattr(self, name), tail, name)
 
-        source = sourced(words("source"))
-        _require_words(id, words("kind"), words("expected"), words("title"), source)
+        source, expected = sourced(words("source")), settled(words("expected"), profile)
+        _require_words(id, words("kind"), expected, words("title"), source)
         forms = [form.only(side) for form in self.forms]
         here = [_in_words(form, family) for form in forms]
         label = ", ".join(filter(None, [*_named(family), SIDE_WORDS.get(side or "", "")]))
@@ -148,7 +148,7 @@ class Declaration:
             true_twin="; ".join(dict.fromkeys(form.twin_in_words(True, form.claimed) for form in here)),
             false_latex="; ".join(dict.fromkeys(form.twin_in_words(False, form.typeset) for form in here)),
             true_latex="; ".join(dict.fromkeys(form.twin_in_words(True, form.typeset) for form in here)),
-            expected=words("expected"),
+            expected=expected,
             plan=plan,
             assumptions=(*_texts(words("assumes"), "assumes"), *_readings(family, forms)),
             corrected=words("corrected"),
@@ -191,7 +191,7 @@ def claim(
     kind
         "printed", "convention", "stronger", "derived" or "sharp".
     expected
-        The verdict that is recorded, once it has been seen.
+        The verdict that is recorded, once it has been seen; `per_profile` of two where more evidence decides.
     over
         The coordinates: names to values; see `lipverify.claims.family`.
     title

@@ -27,6 +27,7 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.linear_transformer.collapsed import readout
+    from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor
     from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
     from lipverify.linear_transformer.gdplusplus.spectrum import spectral_mean
     from lipverify.linear_transformer.implicit import trajectory
@@ -65,6 +66,7 @@ __all__ = [
     "draw_prompts",
     "evaluation",
     "forward",
+    "gdplusplus_floor",
     "optimal_gdplusplus",
     "preconditioned",
     "readout",
@@ -95,6 +97,7 @@ __getattr__, __dir__ = lazy(
         "draw_prompts": "prompts",
         "evaluation": "regression.adjusted",
         "forward": "tokens",
+        "gdplusplus_floor": "gdplusplus.floor",
         "optimal_gdplusplus": "gdplusplus.optimum",
         "preconditioned": "prompts",
         "readout": "collapsed",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.attention import Attention
-from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer.layer import Parametrisation, written_out
 
 
 class Readout(NamedTuple):
@@ -22,9 +22,15 @@ class Readout(NamedTuple):
     a: Array
 
 
-def readout(gram: Array, layers: Sequence[Layer]) -> Readout:
-    """(w, a) after all layers, for moments of shape (..., d + 1, d + 1)."""
-    row = forward(gram, [layer.attention for layer in layers]).rows[0]
+def readout(gram: Array, layers: Sequence[Parametrisation]) -> Readout:
+    """(w, a) after all layers, for moments of shape (..., d + 1, d + 1).
+
+    Raises
+    ------
+    InvalidInput
+        If a layer is none, or was made for another d.
+    """
+    row = forward(gram, [layer.attention for layer in written_out(layers, gram)]).rows[0]
     return Readout(-row[..., 0, :-1], row[..., 0, -1])
 
 

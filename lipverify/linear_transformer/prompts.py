@@ -31,7 +31,7 @@ from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import number, numbers, whole
 from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.layer import Layer, Parametrisation, written_out
+from lipverify.linear_transformer.layer import Layer, Parametrisation
 from lipverify.linear_transformer.regression.contexts import CHUNK, wishart_root
 from lipverify.problem.matrices import Rows, rows
 from lipverify.problem.problem import context_length
@@ -241,7 +241,7 @@ def sampled_risk(
 
 def _losses(prompts: Prompts, drawn: Drawn, model: Model) -> Floats:
     """(v - w)^T Q (v - w) for the weights v that a model makes of each prompt."""
-    v = model(drawn.gram) if callable(model) else readout(drawn.gram, written_out(model, drawn.gram)).w
+    v = model(drawn.gram) if callable(model) else readout(drawn.gram, model).w
     return np.asarray(np.einsum("ci,ij,cj->c", v - drawn.task, prompts.Q, v - drawn.task))
 
 

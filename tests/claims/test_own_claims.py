@@ -234,6 +234,25 @@ def test_sampling_follows_the_seed_and_the_profile_of_the_command_line(tmp_path:
     assert found == pytest.approx(0.25 + 3e-6 + QUICK.contexts / 1e9, abs=1e-12)
 
 
+def test_the_recorded_verdict_may_be_one_for_each_profile(tmp_path: Path) -> None:
+    """Where more evidence decides."""
+    path = tmp_path / "mine.py"
+    path.write_text("""
+from lipverify.claims import bound, claim, per_profile
+
+def width(*, contexts):
+    return 0.9, 2e4 / contexts
+
+claim(
+    "mine.width", bound(width, "w", high=1, twin={"high": "1/2"}), source=("Notes", "1", "w"), kind="derived",
+    expected=per_profile("inconclusive", "supported"),
+)
+""")
+    for name, verdict in (("quick", "inconclusive"), ("full", "supported")):
+        (record,) = run(claims_of(str(path), profile_named(name)), jobs=1).claims
+        assert (record.verdict, record.expected) == (verdict, verdict)
+
+
 def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
     text = dedent("""
         from lipverify.claims import Table, at, bound, claim, draw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.compiling import has_compiler, library
+from lipverify.linear_transformer import Diagonal, GDPlusPlus, evaluation, gdplusplus_floor, optimal_gdplusplus
 from lipverify.linear_transformer.attention import Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, pullback, readout
 from lipverify.linear_transformer.families import NAMES, family_named
@@ -265,3 +267,26 @@ def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
     assert agrees(library(f"#define SIZE 4\n{source}", lambda made: agrees(made, 4)), 4)
     with pytest.raises(OutOfReach, match="computes wrongly"):
         library(f"#define SIZE 4\n{source.replace(right, wrong)}", lambda made: agrees(made, 4))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: draw_contexts(3, 5, 0, "a"), r"regression = 3.*Regression\(d="),  # type: ignore[arg-type]
+        (lambda: draw_contexts(Regression(3, 8, UniformNoise(1.0)), 5, -1, "a"), "seed = -1"),
+        (lambda: evaluation(3), "contexts = 3.*draw_contexts"),  # type: ignore[arg-type]
+        (lambda: gdplusplus_floor(3, 2), "regression = 3"),  # type: ignore[arg-type]
+        (lambda: optimal_gdplusplus(3, 2), "regression = 3"),  # type: ignore[arg-type]
+        (lambda: readout(np.eye(4), [3]), r"layers\[0\] = 3.*GDPlusPlus"),  # type: ignore[list-item]
+        (lambda: readout(np.eye(4), [Layer(np.zeros((1, 3, 3)), np.zeros((1, 3, 3)))]), "d = 3: this layer"),
+    ],
+)
+def test_what_is_none_of_its_kind_is_refused(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        call()
+
+
+def test_layers_of_every_form_are_read() -> None:
+    gram = draw_contexts(Regression(3, 8, UniformNoise(1.0)), 5, 0, "test/forms").gram
+    layers = [GDPlusPlus(0.01, -0.02), Diagonal(0.01, 0.0, -0.02, 0.003)]
+    assert np.array_equal(readout(gram, layers).w, readout(gram, [each.layer(3) for each in layers]).w)

@@ -33,7 +33,7 @@ from lipverify.linear_transformer.gdplusplus.filters import ExactLoss
 from lipverify.linear_transformer.gdplusplus.moments import density_moments
 from lipverify.linear_transformer.gdplusplus.orthogonal import WANTED, gauss_mean, recurrence
 from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen
-from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
 
 REFERENCE = 121
@@ -73,12 +73,13 @@ def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None 
     Raises
     ------
     InvalidInput
-        If n < d, for a depth out of range, or another law of the noise.
+        If `regression` is none, if n < d, for a depth out of range, or another law of the noise.
 
     >>> floor = gdplusplus_floor(Regression(10, 20, UniformNoise(0.0)), 2)
     >>> round(floor.value, 9), floor.error < 1e-15
     (0.266249213, True)
     """
+    require_regression(regression)
     layers = whole("layers", layers, least=1)
     if layers > LARGEST_DEPTH:
         raise InvalidInput(f"layers = {layers}: at most {LARGEST_DEPTH}; the polynomial has degree (3^layers - 1)/2.")

@@ -29,7 +29,7 @@ from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
 from lipverify.linear_transformer.gdplusplus.search import SAME, Minimum, best_ends
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, largest_seen, spectral_rule
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 
 STEP = 1e-5
 """Relative step of the second differences: the cube root of machine epsilon, for a gradient that is exact."""
@@ -101,13 +101,14 @@ def optimal_gdplusplus(
     Raises
     ------
     InvalidInput
-        If n < d, or for a depth out of range.
+        If `regression` is none, if n < d, or for a depth out of range.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> one, two = optimal_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
     >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)
     (True, 0.267942)
     """
+    require_regression(regression)
     optima: list[GDPlusPlusOptimum] = []
     minima: Floats = np.empty((0, 0))
     for _ in range(layers_within(depth)):

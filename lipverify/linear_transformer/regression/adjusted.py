@@ -23,6 +23,7 @@ from typing import Protocol
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.samples import SampledMean, sampled_mean
 from lipverify.foundation.streams import generator
+from lipverify.foundation.validation import instance
 from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator, eigenbasis
 from lipverify.linear_transformer.regression.thinned import thinned_mean
@@ -87,12 +88,18 @@ class Evaluation:
 def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     """Contexts made ready for comparisons; thinned ones with what each counts.
 
+    Raises
+    ------
+    InvalidInput
+        If `contexts` are none.
+
     >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> held_out = evaluation(draw_contexts(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, stream="a"))
     >>> held_out.loss(lambda contexts: held_out.oracle).value
     0.0
     """
+    instance("contexts", contexts, Contexts, "draw them with draw_contexts")
     basis = eigenbasis(contexts)
     return Evaluation(contexts, basis, basis.ridge(contexts.sigma**2), share)
 

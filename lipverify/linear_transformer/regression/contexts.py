@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import generator
-from lipverify.foundation.validation import whole
+from lipverify.foundation.validation import a_seed, instance, whole
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw
 
 CHUNK = 1024
@@ -70,6 +71,11 @@ class Regression:
             raise InvalidInput(f"noise = {self.noise!r}: give a noise law, such as UniformNoise(3.0).")
 
 
+def require_regression(regression: Any) -> None:
+    """Refuse what is no regression."""
+    instance("regression", regression, Regression, "build one with Regression(d=..., n=..., noise=UniformNoise(1.0))")
+
+
 @dataclass(frozen=True, eq=False)
 class Contexts:
     """Sampled contexts; one and the same only with themselves.
@@ -116,14 +122,15 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
     Raises
     ------
     InvalidInput
-        If `count` is not an integer >= 1.
+        If `regression` is none, `count` is not an integer >= 1, or `seed` is none.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")
     >>> few.gram.shape, few.task.shape, few.sigma.shape
     ((5, 4, 4), (5, 3), (5,))
     """
-    count = whole("contexts", count, least=1)
+    require_regression(regression)
+    count, seed = whole("contexts", count, least=1), a_seed(seed)
     chunks = [_chunk(regression, seed, stream, chunk) for chunk in range(-(-count // CHUNK))]
     gram, task, sigma = (np.concatenate(parts)[:count] for parts in zip(*chunks, strict=True))
     return Contexts(gram, task, sigma, regression.n)
