@@ -23,6 +23,7 @@ from lipverify.loss.exact.ridge.context import Contexts
 from lipverify.loss.exact.ridge.kinked import ROUNDING
 from lipverify.loss.exact.ridge.pairs import Factor, pair_term
 from lipverify.loss.exact.ridge.products import Products
+from lipverify.loss.exact.ridge.supports import CLOSE, distinct
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes, gauss_rule, kernel, token_nodes
 from lipverify.loss.exact.ridge.variogram import tabulated
@@ -116,12 +117,12 @@ def _at_kinks(of: Averages, block: slice, a: Floats) -> tuple[Floats, Floats]:
     The integral over s is split where the great circle <q, .> = 0 first meets the sphere of angle
     theta about the query, theta = a, and last meets it, theta = pi - a.
     """
-    places, breaks = of.places[block], of.breaks[block][:, None, :]
+    places, breaks = of.places[block], distinct(of.breaks[block], CLOSE)[:, None, :]
     double_w = 2 * places.w[:, None]
     near = double_w * np.sin(a / 2) ** 2
     meets = np.clip(np.stack([near, double_w - near], axis=-1), breaks[..., :1], breaks[..., -1:])
     split = np.concatenate([np.broadcast_to(breaks, (*a.shape, breaks.shape[-1])), meets], axis=-1)
-    nodes = token_nodes(places, np.sort(split, axis=-1), of.order)
+    nodes = token_nodes(places, distinct(np.sort(split, axis=-1)), of.order)
     return nodes.y, nodes.weight * absolute_increment(places.d, nodes, a[..., None])
 
 

@@ -30,6 +30,8 @@ AROUND_THE_BEND = np.array([-2.0, -1.0, 0.0, 1.0, 2.5, 5.0, 10.0])
 
 NEAREST, FARTHEST = np.log(1e-16), np.log(250.0)
 """Distances in x between which an end is looked for, on the scale of their logarithms."""
+SAME, CLOSE = 1e-13, 1e-2
+"""Breaks that are nearer to each other than this, relative to them, are one; those that may be moved, sooner."""
 BISECTIONS = 9
 """Enough to know a distance to a tenth."""
 
@@ -44,6 +46,12 @@ def token_breaks(places: Places, kernels: tuple[Kernel, ...]) -> Floats:
     right = [last + share * (high - last) for share in RIGHT]
     inner = [first, *left, *right, *(np.clip(places.u - bend, low, high) for bend in BENDS)]
     return np.sort(np.stack([low, *inner, high], axis=-1), axis=-1)
+
+
+def distinct(breaks: Floats, apart: float = SAME) -> Floats:
+    """Breaks, shape (..., break), without those that are next to their left neighbours everywhere, relative to them."""
+    wide = np.diff(breaks, axis=-1) > apart * breaks[..., 1:]
+    return np.compress(np.append(True, wide.any(axis=tuple(range(breaks.ndim - 1)))), breaks, axis=-1)
 
 
 def _support(places: Places, k: Kernel) -> tuple[Floats, Floats, Floats]:
