@@ -22,9 +22,9 @@ from lipverify.loss.exact.ridge.variogram import Variogram
 SHARPNESS, TAIL = 1.8, 30.0
 """Error exponent of the rule in z over its order, and that of what is beyond its end."""
 PANEL, DENSE = 0.9, 3.0
-"""Of a rule in z that is split at crossings, at most, and times the root of d: the density has singularities of order
-d - 2. Edges nearer to a crossing than half a panel are moved there, for what is not smooth at the end of one panel is
-not to be just outside of the next."""
+"""Of a rule in z that is split at crossings: the first at most, and the second over the root of d, for the density has
+singularities of order d - 2. Edges nearer to a crossing than half a panel are moved there: what is not smooth at the
+end of one panel is not to be just outside of the next."""
 TANH = 1 - 1e-15
 BLOCK = 64
 """Pairs at a time: what is worked on stays in a processor's cache."""
