@@ -134,9 +134,16 @@ def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) 
         )
     points = np.linspace(low, high, 33)
     try:
-        values = np.asarray(function(points), dtype=np.float64)
+        found = function(points)
+        kind = getattr(getattr(found, "dtype", None), "kind", "")
+        values = np.asarray(found, dtype=np.float64) if kind in "fiu" and kind else np.empty(0)
     except Exception as error:
         raise InvalidInput(f"{what} raised {type(error).__name__}: {error}; it {rule}.") from error
+    if kind == "b":
+        raise InvalidInput(f"{what} returned truth values; it {rule}: write np.where(condition, 1.0, 0.0).")
+    if not kind or kind not in "fiu":
+        what_it_is = f"an array of {found.dtype}" if kind else f"a {type(found).__name__}"
+        raise InvalidInput(f"{what} returned {what_it_is}; it {rule}.")
     if values.shape != points.shape:
         raise InvalidInput(f"{what} returned the shape {values.shape} for {points.shape}; it {rule}.")
     if not np.all(np.isfinite(values)):

@@ -24,6 +24,7 @@ from lipverify.loss.exact.ridge.averages import Averages
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes
+from lipverify.problem.fine import unseen
 
 Increment = Callable[[Floats, Floats], Floats]
 """(c, delta) -> h(c + delta) - h(c)."""
@@ -91,13 +92,20 @@ class Table:
 
 
 def smooth_averages(d: int, increment: Increment) -> TaskAverages:
-    """The averages of a smooth link, from a table as large as it takes; its error says if none was large enough."""
+    """The averages of a smooth link, from a table as large as it takes; its error says if none was large enough.
+
+    Raises
+    ------
+    OutOfReach
+        If the link has features that no table sees.
+    """
     table = Table.of(d, increment, SIZES[0])
     for size in SIZES[1:]:
         larger = Table.of(d, increment, size)
         gap, table = larger.distance(table), larger
         if gap <= SETTLED:
             break
+    missed = unseen(d, lambda c: increment(np.zeros_like(c), c), table.variance)
     products = (table.increment * table.c_weight) @ table.increment.T
     scale = np.sqrt(np.diag(products))
     count = int(np.flatnonzero(scale > NEGLIGIBLE * max(scale.max(), 1e-300))[-1]) + 1 if scale.any() else 1
@@ -111,7 +119,7 @@ def smooth_averages(d: int, increment: Increment) -> TaskAverages:
         variance=table.variance,
         variogram=lambda nodes: nodes.near * chebyshev.chebval(1 - nodes.near, table.variogram),
         pair=pair,
-        relative_error=4 * gap,
+        relative_error=4 * max(gap, missed),
     )
 
 

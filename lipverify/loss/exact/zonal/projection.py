@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
+from lipverify.problem.fine import unseen
 from lipverify.problem.law import RidgeLaw
 
 ROUNDING = 32 * float(np.finfo(float).eps)
@@ -58,10 +60,22 @@ def _rule(d: int, splits: tuple[float, ...], waves: float, share: float) -> tupl
 
 
 def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
-    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most."""
+    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most.
+
+    Raises
+    ------
+    OutOfReach
+        If a link has features that the rules do not see.
+    """
     near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most)
     values = np.stack([np.asarray(h, dtype=float) for h in law.links(1 - near, np)])
     centred = values - (values @ weight[0])[:, None]
+
+    def at(z: Floats, i: int) -> Floats:
+        return np.asarray(law.links(z, np)[i], dtype=float)
+
+    each = centred**2 @ weight[0]
+    missed = max(unseen(d, partial(at, i=i), float(variance)) for i, variance in enumerate(each))
     variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
     # values are subtracted from their mean: that costs an eps of their size, not of their spread
     noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
@@ -79,6 +93,7 @@ def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
 
     scale = law.amplitude_variance * len(values)
     slack = scale * noise * (2 * float(np.max(np.abs(centred))) + noise) + abs(variances[0] - variances[1])
+    slack += missed * variances[0]
     return _listed(d, (near, weight, centred), coefficient, (float(variances[0]), float(slack)), most)
 
 
