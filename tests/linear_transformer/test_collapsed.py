@@ -277,7 +277,7 @@ def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
         (lambda: evaluation(3), "contexts = 3.*draw_contexts"),  # type: ignore[arg-type]
         (lambda: gdplusplus_floor(3, 2), "regression = 3"),  # type: ignore[arg-type]
         (lambda: optimal_gdplusplus(3, 2), "regression = 3"),  # type: ignore[arg-type]
-        (lambda: readout(np.eye(4), [3]), r"layers\[0\] = 3.*GDPlusPlus"),  # type: ignore[list-item]
+        (lambda: readout(np.eye(4), (3,)), r"layers\[0\] = 3.*GDPlusPlus"),  # type: ignore[arg-type]
         (lambda: readout(np.eye(4), [Layer(np.zeros((1, 3, 3)), np.zeros((1, 3, 3)))]), "d = 3: this layer"),
     ],
 )
@@ -288,5 +288,5 @@ def test_what_is_none_of_its_kind_is_refused(call: Callable[[], object], said: s
 
 def test_layers_of_every_form_are_read() -> None:
     gram = draw_contexts(Regression(3, 8, UniformNoise(1.0)), 5, 0, "test/forms").gram
-    layers = [GDPlusPlus(0.01, -0.02), Diagonal(0.01, 0.0, -0.02, 0.003)]
+    layers = (GDPlusPlus(0.01, -0.02), Diagonal(0.01, 0.0, -0.02, 0.003))
     assert np.array_equal(readout(gram, layers).w, readout(gram, [each.layer(3) for each in layers]).w)

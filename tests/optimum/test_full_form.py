@@ -26,7 +26,6 @@ from lipverify.optimum.pretraining.full_form import (
     full_loss_and_gradient,
     mirrored,
     train_full,
-    train_full_together,
 )
 from tests.checks.files import functions_of
 from tests.strategies import log_floats
@@ -156,7 +155,7 @@ def test_drawn_labels_have_the_loss_that_is_averaged_in_closed_form(law: Law) ->
 
 def test_two_steps_of_descent_by_hand() -> None:
     """Keys by Q dA^T, queries by K dA; the control is the other order of the factors."""
-    run = train_full(SMALL, optimiser="gd", steps=2, batch=16, learning_rate=0.5, size=0.4, seed=3, stream="hand")
+    (run,) = train_full(SMALL, ["hand"], optimiser="gd", steps=2, batch=16, learning_rate=0.5, size=0.4, seed=3)
     K, Q = 0.4 * normals(3, "hand/start", 0, (2, 3, 3))
     assert np.array_equal(run.keys[0], K)
     assert np.array_equal(run.queries[0], Q)
@@ -172,7 +171,7 @@ def test_two_steps_of_descent_by_hand() -> None:
 
 def test_training_is_a_function_of_its_address_and_leaves_the_last_column() -> None:
     first, again, other = (
-        train_full(SMALL, steps=40, batch=8, seed=1, stream=stream) for stream in ("one", "one", "another")
+        train_full(SMALL, [stream], steps=40, batch=8, seed=1)[0] for stream in ("one", "one", "another")
     )
     assert first.steps.tolist() == list(range(0, 41, 2))
     assert np.array_equal(first.A, again.A)
@@ -220,20 +219,20 @@ def test_the_curvature_is_that_of_the_loss() -> None:
 )  # fmt: skip
 def test_a_value_that_breaks_its_rule_is_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
-        train_full(SMALL, **{"steps": 2, "batch": 4, **change})
+        train_full(SMALL, ["a"], **{"steps": 2, "batch": 4, **change})
 
 
 def test_training_that_diverges_is_refused() -> None:
     with pytest.raises(OutOfReach, match="diverged"):
-        train_full(SMALL, optimiser="gd", steps=20, batch=4, learning_rate=1e200)
+        train_full(SMALL, ["a"], optimiser="gd", steps=20, batch=4, learning_rate=1e200)
 
 
 @pytest.mark.parametrize("law", [ReLU(L=2.0), Sampled(THEOREM.rising, extent=2.0)])
 def test_trainings_side_by_side_are_those_of_each_alone(law: Law) -> None:
     problem, options = SMALL.replace(law=law), {"steps": 5, "batch": 8, "seed": 3}
-    together = train_full_together(problem, ["a", "b"], **options)  # type: ignore[arg-type]
+    together = train_full(problem, ["a", "b"], **options)  # type: ignore[arg-type]
     for run in together:
-        alone = train_full(problem, stream=run.stream, **options)  # type: ignore[arg-type]
+        (alone,) = train_full(problem, [run.stream], **options)  # type: ignore[arg-type]
         np.testing.assert_allclose(run.keys, alone.keys, rtol=1e-12)
         np.testing.assert_allclose(run.queries, alone.queries, rtol=1e-12)
     assert not np.any(together[0].A[:, :, :-1] == together[1].A[:, :, :-1])

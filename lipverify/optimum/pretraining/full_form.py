@@ -162,27 +162,30 @@ def curvature_in_row(contexts: LabelledContexts, M: Floats) -> float:
 
 def train_full(
     problem: Problem,
+    streams: Sequence[str],
     *,
     optimiser: str = "adam",
     steps: int = 500,
     batch: int = 64,
     learning_rate: float = 0.02,
     size: float = 0.1,
+    every: int | None = None,
     seed: int = 0,
-    stream: str = "",
-) -> FullTrajectory:
-    r"""Train K and Q, each of (d+1)^2 entries, on fresh contexts from a random start.
+) -> list[FullTrajectory]:
+    r"""Train K and Q, each of (d+1)^2 entries, on fresh contexts from a random start, once a stream, side by side.
 
     Parameters
     ----------
     problem
         Any problem whose law can be drawn.
+    streams, seed
+        Addresses of the random numbers: up to rounding a run does not depend on those beside it.
     optimiser, steps, batch, learning_rate
         "adam" or "gd", how many steps, contexts a step, and the size of a step.
     size
         Standard deviation of the entries of K and Q at the start.
-    seed, stream
-        Address of the random numbers.
+    every
+        A record is made after so many steps, by default twenty times.
 
     Raises
     ------
@@ -194,30 +197,9 @@ def train_full(
     Source: Collins et al., reviews and rebuttal, the answer on trained key and query matrices.
 
     >>> from lipverify.laws import ReLU
-    >>> run = train_full(Problem(d=2, n=10, law=ReLU(L=3.0)), steps=40, batch=16)
+    >>> (run,) = train_full(Problem(d=2, n=10, law=ReLU(L=3.0)), ["a"], steps=40, batch=16)
     >>> run.A.shape, run.steps[-1].item()
     ((21, 3, 3), 40)
-    """
-    options: dict[str, Any] = {"steps": steps, "batch": batch, "learning_rate": learning_rate, "size": size}
-    (run,) = train_full_together(problem, [stream], optimiser=optimiser, **options, seed=seed)
-    return run
-
-
-def train_full_together(
-    problem: Problem,
-    streams: Sequence[str],
-    *,
-    optimiser: str = "adam",
-    steps: int = 500,
-    batch: int = 64,
-    learning_rate: float = 0.02,
-    size: float = 0.1,
-    every: int | None = None,
-    seed: int = 0,
-) -> list[FullTrajectory]:
-    """Several trainings of one problem, side by side: each is that of `train_full` with its stream.
-
-    A record is made after `every` so many steps, by default twenty times.
     """
     rule = optimiser_named(optimiser, learning_rate)
     steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
@@ -260,7 +242,7 @@ def kept_full(name: str, problem: Problem, streams: Sequence[str], *, steps: int
     every = max(1, steps // RECORDS)
 
     def train(some: Sequence[str], count: int) -> Arrays:
-        found = train_full_together(problem, some, steps=count, every=every, seed=seed, **options)
+        found = train_full(problem, some, steps=count, every=every, seed=seed, **options)
         return {"keys": np.array([run.keys for run in found]), "queries": np.array([run.queries for run in found])}
 
     asked = {"problem": problem, "streams": list(streams), "steps": steps, "seed": seed, **options}

@@ -13,7 +13,8 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import normals
 from lipverify.loss import loss_terms
 from lipverify.optimum.pretraining.kept import Arrays, kept
-from lipverify.optimum.pretraining.training import Trajectory, pretrain_together
+from lipverify.optimum.pretraining.optimisers import optimiser_named
+from lipverify.optimum.pretraining.training import Settings, Trajectory, pretrain_together
 from lipverify.problem import Problem
 
 NODES = 13
@@ -78,19 +79,12 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         """
         d = problem.d
         noises = [normals(seed, f"{stream}/perturbation", 0, (d, d)) for stream in streams]
-        return pretrain_together(
-            problem,
-            streams,
-            [self.start * (np.eye(d) + self.spread * noise) for noise in noises],
-            optimiser=self.optimiser,
-            learning_rate=self.learning_rate,
-            steps=self.steps,
-            batch=self.batch,
-            attention=attention,
-            every=every,
-            held_out=held_out,
-            seed=seed,
+        starts = [self.start * (np.eye(d) + self.spread * noise) for noise in noises]
+        rule = optimiser_named(self.optimiser, self.learning_rate)
+        settings = Settings(
+            rule=rule, steps=self.steps, batch=self.batch, attention=attention, every=every, held_out=held_out
         )
+        return pretrain_together(problem, settings, streams, starts, seed=seed)
 
     def kept(self, name: str, problem: Problem, streams: Sequence[str], **options: Any) -> Floats:
         """M (run, record, d, d) of `runs`, from a file if there is one: see `kept`."""

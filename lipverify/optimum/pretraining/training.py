@@ -56,6 +56,25 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     gradient_norm: Any
 
 
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a training does, wherever it begins and whatever it draws.
+
+    Attributes
+    ----------
+    rule
+        The optimiser.
+    steps, batch, attention, every, held_out
+        As for `pretrain`.
+    """
+
+    rule: Optimiser
+    steps: int
+    batch: int
+    attention: str = "softmax"
+    every: int | None = None
+    held_out: int = 4096
+
+
 def pretrain(
     problem: Problem,
     *,
@@ -121,49 +140,26 @@ def pretrain(
     >>> run.steps.tolist(), run.M.shape, bool(run.loss[-1] < run.loss[0])
     ([0, 50, 100], (3, 2, 2), True)
     """
-    (run,) = pretrain_together(
-        problem,
-        [stream],
-        None if start is None else [start],
-        optimiser=optimiser,
-        steps=steps,
-        batch=batch,
-        learning_rate=learning_rate,
-        attention=attention,
-        every=every,
-        held_out=held_out,
-        beta1=beta1,
-        beta2=beta2,
-        eps=eps,
-        seed=seed,
-        progress=progress,
-    )
-    return run
+    rule = optimiser_named(optimiser, learning_rate, beta1=beta1, beta2=beta2, eps=eps)
+    settings = Settings(rule=rule, steps=steps, batch=batch, attention=attention, every=every, held_out=held_out)
+    return pretrain_together(problem, settings, [stream], [start], seed=seed, progress=progress)[0]
 
 
 def pretrain_together(
     problem: Problem,
+    settings: Settings,
     streams: Sequence[str],
-    starts: Sequence[Any] | None = None,
+    starts: Sequence[Any],
     *,
-    optimiser: str = "adam",
-    steps: int = 500,
-    batch: int = 256,
-    learning_rate: float = 0.05,
-    attention: str = "softmax",
-    every: int | None = None,
-    held_out: int = 4096,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    eps: float = 1e-8,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Trajectory]:
     """Several trainings of one problem, side by side: each is that of `pretrain` with its stream and start.
 
     >>> from lipverify.laws import Affine
-    >>> together = pretrain_together(Problem(d=2, n=10, law=Affine(L=3.0)), ["a", "b"], steps=10)
-    >>> alone = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, stream="b")
+    >>> settings = Settings(rule=optimiser_named("adam", 0.05), steps=10, batch=256)
+    >>> together = pretrain_together(Problem(d=2, n=10, law=Affine(L=3.0)), settings, ["a", "b"], [None, None])
+    >>> alone = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, batch=256, stream="b")
     >>> bool(np.allclose(together[1].M, alone.M, rtol=1e-12))
     True
     """
@@ -171,13 +167,12 @@ def pretrain_together(
     a_seed(seed)
     if progress is not None:
         function("progress", progress, "(steps done, steps in all)")
-    rule = optimiser_named(optimiser, learning_rate, beta1=beta1, beta2=beta2, eps=eps)
-    steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
+    rule, attention, held_out = settings.rule, settings.attention, settings.held_out
+    steps, batch = whole("steps", settings.steps, 1), whole("batch", settings.batch, 1)
     require_affordable(problem, steps, batch)
-    every = max(1, steps // RECORDS) if every is None else whole("every", every, 1)
+    every = max(1, steps // RECORDS) if settings.every is None else whole("every", settings.every, 1)
     unseen = [_held_out(problem, attention, held_out, seed, stream) for stream in streams]
-    given = [None] * len(streams) if starts is None else starts
-    start = np.stack([_start(problem, each, seed, stream) for each, stream in zip(given, streams, strict=True)])
+    start = np.stack([_start(problem, each, seed, stream) for each, stream in zip(starts, streams, strict=True)])
     at, matrices, performances = [], [], []
     drawn = _drawn(problem, steps, batch, seed, streams)
     for t, M in enumerate(_iterates(problem, attention, rule, start, drawn)):
