@@ -9,7 +9,7 @@ from rich.console import Console
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from lipverify.cli.app import app as commands
+from lipverify.cli.commands import app as commands
 
 COLUMNS = 84
 

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     from cyclopts import CycloptsError
 
-    from lipverify.cli.app import app
+    from lipverify.cli.commands import app
 
     try:
         with interruptible():

@@ -105,7 +105,7 @@ def test_bad_input_to_a_process_of_its_own(tmp_path: Path) -> None:
 
 def test_help_needs_no_numerical_library(lipverify: Commands) -> None:
     heavy = ("numpy", "scipy", "sympy", "matplotlib")
-    script = f"import sys, lipverify.cli.app; print([m for m in {heavy} if m in sys.modules])"
+    script = f"import sys, lipverify.cli.commands; print([m for m in {heavy} if m in sys.modules])"
     assert process("-c", script).stdout.strip() == "[]"
     done = process("-m", "lipverify", "--help")
     assert done.returncode == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lipverify.claims.proved import FOLDER, proved_rates, proved_window
-from lipverify.cli.app import app
+from lipverify.cli.commands import app
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.proofs import Theorem, checker, load

@@ -1,0 +1,229 @@
+"""Commands about claims: verify, list, explain and falsify them, train their models, begin files of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from lipverify.cli.commands.root import Json, Natural, Open, Positive, app
+
+
+@app.command
+def verify(
+    *ids: str,
+    profile: str = "quick",
+    out: Path = Path("reports"),
+    backend: str = "numpy",
+    jobs: Positive | None = None,
+    cluster: str | None = None,
+    limit: float | None = None,
+    decide: float | None = None,
+    seed: Natural = 0,
+    json: Json = False,
+    table: Annotated[bool, Parameter(negative="")] = False,
+    strict: Annotated[bool, Parameter(negative="")] = False,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    evidence: Annotated[bool, Parameter(negative="")] = False,
+    open: Open = False,
+) -> int:
+    """Verify claims; write OUT/ledger.json, OUT/report.pdf and OUT/report.html.
+
+    Verdicts are shown as they are made, a line a theorem; the end says what became of all of them.
+
+    Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a twin did not come out the
+    other way (with --strict also on any refuted claim); 2 bad input; 3 a check broke.
+
+    Parameters
+    ----------
+    ids
+        Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default. Files with claims
+        of your own by their paths (my_claims.py), see `lipverify new claim`; a claims file is code, and is run.
+    profile
+        quick (minutes on two cores) or full (hours).
+    out
+        Folder for the ledger and the reports; made if it is not there.
+    backend
+        numpy, native or cupy; see `lipverify loss --help`.
+    jobs
+        Processes; one a processor by default.
+    cluster
+        Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure in place of processes here.
+    limit
+        Seconds that one measurement may take before it is given up; 1800 in quick and 21600 in full by default.
+    decide
+        Seconds to spend on claims that are left open: more contexts, more points, another method, the cheapest first.
+        What each open claim needs, and at what cost, is said in any case.
+    seed
+        Seed of all sampled evidence.
+    json
+        Print the ledger on standard output, and all else on standard error.
+    table
+        Print every claim with what it states and what was measured.
+    strict
+        Refuted claims also give exit code 1.
+    resume
+        Go on with a run that was interrupted: what it finished, with these settings and this version, is in OUT.
+    evidence
+        Add every cell, cross-check and figure to the PDF, as an appendix; the web page and the ledger have them anyway.
+    open
+        Show OUT/report.html in the browser.
+    """
+    from lipverify.cli.verify import How, Shown, verify_claims
+
+    measured = {
+        "profile": profile,
+        "seed": seed,
+        "backend": backend,
+        "jobs": jobs,
+        "cluster": cluster,
+        "limit": limit,
+        "decide": decide,
+    }
+    how = How(**measured, resume=resume, evidence=evidence)  # type: ignore[arg-type]
+    return verify_claims(ids, how, out, Shown(json=json, table=table, strict=strict, open=open))
+
+
+@app.command(name="list")
+def list_(*ids: str, json: Json = False) -> int:
+    """List the claims with their recorded verdicts, and the counts of printed statements.
+
+    Parameters
+    ----------
+    ids
+        Claims or files, as for `verify`; all claims by default.
+    json
+        Print an array of objects.
+    """
+    from lipverify.cli.catalogue import list_claims
+
+    return list_claims(ids, json)
+
+
+@app.command
+def explain(id: str, /, *ids: str, json: Json = False) -> int:
+    """Explain a claim: statement, kind, source, assumptions, twins and how it is decided.
+
+    Parameters
+    ----------
+    id
+        A claim's id, the beginning of several, or a file with claims.
+    ids
+        More of them.
+    json
+        Print an array of objects.
+    """
+    from lipverify.cli.catalogue import explain_claims
+
+    return explain_claims((id, *ids), json)
+
+
+@app.command
+def falsify(
+    file: str,
+    id: str | None = None,
+    /,
+    *,
+    seconds: float = 60.0,
+    seed: Natural = 0,
+    out: Path = Path("counterexamples"),
+    json: Json = False,
+) -> int:
+    """Search the claims of a file for counterexamples, beyond the points at which they are measured.
+
+    Draws the coordinates of `over` (laws written out, d, n, w, sigma, ...), steers towards a refutation, makes what it
+    finds as simple as it can, measures it again by the other exact route, by balls or by sampling where these reach it,
+    and writes it as a claims file that `lipverify verify` runs. What was found is tried first next time. Whatever is
+    found counts only where the claim is meant to hold: `search=` of the claim says where that is. Needs the extra
+    `testing`.
+
+    Exit codes: 0 no counterexample; 1 one or more; 2 bad input; 3 nothing could be measured, or two methods disagree.
+
+    Parameters
+    ----------
+    file
+        A file with claims; it is code, and is run.
+    id
+        One of its claims by id, or the beginning of several; all by default.
+    seconds
+        For each claim.
+    seed
+        Seed of what is drawn.
+    out
+        Folder for the counterexamples; made if it is not there.
+    json
+        Print an array of objects.
+    """
+    from lipverify.cli.falsify import falsify_claims
+
+    return falsify_claims(file, id, seconds, seed, out, json)
+
+
+new = App(name="new", help="Write a commented start of a file of your own.")
+app.command(new)
+
+
+@new.command
+def claim(path: Path = Path("my_claims.py"), /, *, bound: Annotated[bool, Parameter(negative="")] = False) -> int:
+    """Write a claims file to start from: a law and a claim of your own; `lipverify verify PATH` verifies it.
+
+    Parameters
+    ----------
+    path
+        The file; never overwritten.
+    bound
+        A bound on a value and a law that is only a sampler, in place of an exponent and a link.
+    """
+    from lipverify.cli.new import write_claim
+
+    return write_claim(path, bound)
+
+
+@app.command
+def train(
+    id: str,
+    /,
+    *,
+    noise: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    family: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    layers: Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")] = None,
+    seeds: Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")] = None,
+    backend: str | None = None,
+    out: Path = Path("models"),
+    json: Json = False,
+) -> int:
+    """Train the models that claims rest on, from nothing: `lipverify train lt.table-1 --noise uniform-3 --layers 1 2`.
+
+    The models that come with lipverify are data, which `verify` evaluates and never trains. This makes them anew, each
+    after those that it is grown from, and says whether the weights are the same, bit for bit (as on the machine, with
+    the libraries and with the compiler that the file names), or by how much the loss differs. The same command goes on
+    where it was stopped.
+
+    Cost, in processor time with a C compiler: a few seconds for a layer or two, a minute for a diagonal model of seven,
+    some minutes for free matrices of seven; five times that without one. The time of each model is in its file.
+
+    Parameters
+    ----------
+    id
+        What the models are for: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear, all of
+        whose trainings are made anew.
+    noise
+        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is that law at another
+        size, d = 5 and n = 10.
+    family
+        Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is searched on exact integrals.
+    layers
+        Depths; 1 to 7 by default.
+    seeds
+        Seeds of all that is drawn; 0 1 2 by default.
+    backend
+        native, the compiled kernel, or numpy; native where there is a C compiler by default.
+    out
+        Folder of the models, one file each; made if it is not there.
+    json
+        Print an array of objects instead of the table.
+    """
+    from lipverify.cli.train import Which, train_models
+
+    return train_models(id, Which(noise, family, layers, seeds), backend, out, json)

@@ -1,0 +1,153 @@
+"""Commands about one problem: its loss, its best window, its best matrix."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from lipverify.cli.commands.root import Json, Length, Lipschitz, Natural, Positive, Windows, app
+
+
+@app.command
+def loss(
+    *,
+    d: Positive,
+    n: Length,
+    w: Windows,
+    law: str = "relu",
+    L: Lipschitz = 1.0,
+    sigma: float = 1.0,
+    method: str = "exact",
+    route: str | None = None,
+    contexts: Positive | None = None,
+    rtol: float | None = None,
+    sampling: str | None = None,
+    backend: str | None = None,
+    jobs: Positive | None = None,
+    seed: Natural = 0,
+    json: Json = False,
+) -> int:
+    """Bias and noise of the loss at one or more values of w.
+
+    Parameters
+    ----------
+    d
+        Ambient dimension, >= 2.
+    n
+        Context length, 1 to 1e30.
+    w
+        Values of w, >= 0, the inverse squared width of the window: w grows, the window narrows.
+    law
+        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
+        of yours (which is code, and is run).
+    L
+        Lipschitz constant; what is written out is multiplied by it.
+    sigma
+        Standard deviation of the label noise.
+    method
+        exact, montecarlo, asymptotic or certified.
+    route
+        For exact: ridge or zonal, two quadratures that share nothing.
+    contexts
+        For montecarlo: how many contexts to draw.
+    rtol
+        For montecarlo: relative accuracy wanted; as many contexts are drawn as it takes.
+    sampling
+        For montecarlo: reduced (two numbers a token) or full (whole contexts in R^d).
+    backend
+        For montecarlo: numpy, native (needs a C compiler) or cupy (needs a GPU); the same points on all.
+    jobs
+        For montecarlo: threads; one a processor by default. They change nothing but the time.
+    seed
+        For montecarlo: seed of the draws.
+    json
+        Print an object.
+    """
+    from lipverify.cli.numbers import print_loss
+
+    given = {"contexts": contexts, "rtol": rtol, "sampling": sampling, "backend": backend, "workers": jobs}
+    sampled = {name: value for name, value in given.items() if value is not None} | {"seed": seed}
+    return print_loss(d, n, w, law, L, sigma, method, route, sampled, json)
+
+
+@app.command
+def window(
+    *,
+    d: Positive,
+    n: Length,
+    law: str = "relu",
+    L: Lipschitz = 1.0,
+    sigma: float = 1.0,
+    json: Json = False,
+) -> int:
+    """The w* that minimises the loss, whose window is about w*^{-1/2} wide, and the loss there.
+
+    Parameters
+    ----------
+    d
+        Ambient dimension, >= 2.
+    n
+        Context length, 1 to 1e30.
+    law
+        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
+        of yours (which is code, and is run).
+    L
+        Lipschitz constant; what is written out is multiplied by it.
+    sigma
+        Standard deviation of the label noise.
+    json
+        Print an object.
+    """
+    from lipverify.cli.numbers import print_window
+
+    return print_window(d, n, law, L, sigma, json)
+
+
+@app.command
+def matrix(
+    *,
+    d: Positive,
+    n: Length,
+    law: str = "relu",
+    L: Lipschitz = 1.0,
+    sigma: float = 1.0,
+    covariance: Annotated[list[float] | None, Parameter(consume_multiple=True, negative="")] = None,
+    ball: float | None = None,
+    attention: str = "softmax",
+    contexts: Positive = 640,
+    seed: Natural = 0,
+    json: Json = False,
+) -> int:
+    """The matrix M that minimises the loss, by sampling; errors are half-widths of 95 % intervals.
+
+    Parameters
+    ----------
+    d
+        Ambient dimension, >= 2.
+    n
+        Context length.
+    law
+        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
+        of yours (which is code, and is run).
+    L
+        Lipschitz constant; what is written out is multiplied by it.
+    sigma
+        Standard deviation of the label noise.
+    covariance
+        Diagonal of Sigma, for covariates Sigma^{1/2} U; the sphere by default.
+    ball
+        Bound on the spectral norm of M, which is then symmetric; none by default.
+    attention
+        softmax or linear.
+    contexts
+        How many contexts to draw, >= 640: a first look takes a second; and 64000 have a tenth of its error.
+    seed
+        Seed of the draws.
+    json
+        Print an object.
+    """
+    from lipverify.cli.matrices import print_matrix
+
+    search = {"attention": attention, "contexts": contexts, "seed": seed}
+    return print_matrix(d, n, law, L, sigma, covariance, ball, search, json)
