@@ -95,27 +95,12 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
 def _verified(claims: Sequence[Claim], how: How, out: Path, shown: Shown) -> int:
     """The same, with the folder held."""
     from lipverify.claims.finished import NAME, Finished
-    from lipverify.claims.runner import run
 
     finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}")
     if not how.resume:
         finished.clear()
-    settings: dict[str, Any] = {
-        "profile": how.profile,
-        "seed": how.seed,
-        "backend": how.backend,
-        "jobs": how.jobs,
-        "cluster": how.cluster,
-        "limit": how.seconds,
-        "finished": finished,
-    }
     try:
-        with screen(claims, to_stderr=shown.json) as watch:
-            ledger = run(claims, **settings, watch=watch)
-        if how.decide is not None:
-            from lipverify.cli.decide import decided
-
-            ledger = decided(ledger, claims, how.decide, settings)
+        ledger = _ledger_of(claims, how, finished, shown)
     except InvalidInput:  # a cluster that is not there: nothing was begun
         if finished.empty:
             finished.remove()
@@ -125,15 +110,8 @@ def _verified(claims: Sequence[Claim], how: How, out: Path, shown: Shown) -> int
         return INTERRUPTED
     _print_ledger(ledger, shown)
     # the ledger first: a report can be made again from it
-    try:
-        write_ledger(ledger, out / "ledger.json")
-    except OSError as error:
-        print(f"lipverify: the ledger could not be written ({error.strerror}); {_kept(finished)}.", file=sys.stderr)
+    if not _written(ledger, out, finished):
         return BROKE
-    if any(record.verdict == "error" for record in ledger.claims):
-        print(f"lipverify: not everything could be measured; {_kept(finished)}.", file=sys.stderr)
-    else:
-        finished.remove()
     failures = write_reports(ledger, out, how.evidence)
     for name, why in failures.items():
         print(f"lipverify: {out / name} failed ({why}); {out / 'ledger.json'} is complete.", file=sys.stderr)
@@ -143,6 +121,42 @@ def _verified(claims: Sequence[Claim], how: How, out: Path, shown: Shown) -> int
         return BROKE
     _print_ending(ledger, tuple(out / name for name in (*WRITERS, "ledger.json")), shown)
     return exit_code(ledger, shown.strict)
+
+
+def _ledger_of(claims: Sequence[Claim], how: How, finished: Finished, shown: Shown) -> Ledger:
+    """The ledger of what is measured, and of the steps that open claims name where there is time for them."""
+    from lipverify.claims.runner import run
+
+    settings: dict[str, Any] = {
+        "profile": how.profile,
+        "seed": how.seed,
+        "backend": how.backend,
+        "jobs": how.jobs,
+        "cluster": how.cluster,
+        "limit": how.seconds,
+        "finished": finished,
+    }
+    with screen(claims, to_stderr=shown.json) as watch:
+        ledger = run(claims, **settings, watch=watch)
+    if how.decide is None:
+        return ledger
+    from lipverify.cli.decide import decided
+
+    return decided(ledger, claims, how.decide, settings)
+
+
+def _written(ledger: Ledger, out: Path, finished: Finished) -> bool:
+    """Write the ledger, and forget what is finished where nothing is left to go on with; False where it cannot be."""
+    try:
+        write_ledger(ledger, out / "ledger.json")
+    except OSError as error:
+        print(f"lipverify: the ledger could not be written ({error.strerror}); {_kept(finished)}.", file=sys.stderr)
+        return False
+    if any(record.verdict == "error" for record in ledger.claims):
+        print(f"lipverify: not everything could be measured; {_kept(finished)}.", file=sys.stderr)
+    else:
+        finished.remove()
+    return True
 
 
 def _print_ledger(ledger: Ledger, shown: Shown) -> None:
