@@ -138,7 +138,7 @@ def _read(parser: Any, parse: Callable[..., Any], text: str, dpi: float, font: A
     read = _read_once(parse, text, font, *how)
     return type(read)(
         *(unit * length for length in read[:3]),
-        [(face, unit * size, code, glyph, unit * x, unit * y) for face, size, code, glyph, x, y in read.glyphs],
+        [(face, unit * size, *code, unit * x, unit * y) for face, size, *code, x, y in read.glyphs],
         [tuple(unit * length for length in rectangle) for rectangle in read.rects],
     )
 
