@@ -242,7 +242,8 @@ def _nearness(cell: Cell) -> float:
         return math.inf
     if cell.verdict == "inconclusive":
         return -(cell.error if cell.error is not None else math.inf)
-    return cell.margin / (abs(cell.measured) if cell.verdict == "supported" and cell.measured else 1.0)
+    near = cell.margin / (abs(cell.measured) if cell.verdict == "supported" and cell.measured else 1.0)
+    return float(f"{near:.9g}")  # which of several cells that are as near to rounding is told must not hang on it
 
 
 def _case(cell: Cell, cells: Sequence[Cell]) -> str:

@@ -129,7 +129,7 @@ def telling_cell(record: Record) -> Cell | None:
     if refuting:
         return refuting[coordinates.smallest(cell.where for cell in refuting)]
     bounded = [cell for cell in record.cells if cell.margin is not None]
-    return min(bounded, key=lambda cell: cell.margin or 0.0, default=next(iter(record.cells), None))
+    return min(bounded, key=lambda cell: float(f"{cell.margin:.9g}"), default=next(iter(record.cells), None))
 
 
 def _judged(records: Sequence[Record]) -> str:

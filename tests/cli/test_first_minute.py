@@ -219,6 +219,16 @@ def test_what_was_measured_is_a_range_or_the_telling_case() -> None:
     assert f"(open in 1 of {len(held.cells)})" in summary([wide, *held.cells[1:]])
 
 
+def test_which_case_is_told_does_not_hang_on_rounding() -> None:
+    refuted = next(record for record in EXAMPLE.claims if record.verdict == "refuted" and len(record.cells) > 1)
+    alike = [replace(cell, verdict="refuted", measured=0.5, margin=-0.5) for cell in refuted.cells]
+    for last_bit in (1e-13, -1e-13):
+        moved = [*alike[:-1], replace(alike[-1], measured=0.5 + last_bit, margin=-0.5 - last_bit)]
+        assert summary(moved) == summary(alike)
+    farther = [*alike[:-1], replace(alike[-1], margin=-0.6)]
+    assert summary(farther) != summary(alike)
+
+
 def _telling(record: Record) -> float:
     worst = min((c for c in record.cells if c.verdict == "refuted"), key=lambda c: c.margin if c.margin else 0.0)
     assert worst.measured is not None
