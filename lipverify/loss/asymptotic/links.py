@@ -25,6 +25,8 @@ DERIVATIVES = 4
 OFFSET = 0.0123456789
 MISREAD = 1e-9
 """A link and what was read from it may differ by the rounding of a long formula, relative to the link's range."""
+NUMERIC = ["scipy", "numpy"]
+"""Where formulas find their functions of arrays: NumPy alone has no erf."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,14 @@ def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
     points = np.linspace(float(low), float(high), SAMPLES)[1:-1]
 
     def sign(argument: Expr) -> int:
-        values = np.sign(np.real(sympy.lambdify(c, argument, "numpy")(points) + 0 * points))
+        return constant(sympy.sign(argument), "kink")
+
+    def constant(step: Expr, what: str) -> int:
+        values = np.real(sympy.lambdify(c, step, NUMERIC)(points) + 0 * points)
         if values.min() < values.max():
-            raise OutOfReach(f"the link {h} has a kink between {low} and {high}: declare it, Ridge(link, kinks=(...)).")
+            raise OutOfReach(
+                f"the link {h} has a {what} between {low} and {high}: declare it, Ridge(link, {what}s=(...))."
+            )
         return int(values[0])
 
     def chosen(*branches: tuple[Expr, Expr]) -> Expr:
@@ -134,6 +141,7 @@ def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
     h = h.replace(sympy.Abs, lambda u: sign(u) * u)
     h = h.replace(sympy.sign, lambda u: sympy.Integer(sign(u)))
     h = h.replace(sympy.Heaviside, lambda u, *_: sympy.Rational(1 + sign(u), 2))
+    h = h.replace(sympy.floor, lambda u: sympy.Integer(constant(sympy.floor(u), "jump")))
     h = h.replace(sympy.Max, lambda *u: _extreme(u, sign, 1))
     h = h.replace(sympy.Min, lambda *u: _extreme(u, sign, -1))
     for end in (low, high):
@@ -181,11 +189,11 @@ def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c)
         # not at round numbers, where kinks are: of a jump's value nothing depends
         points = np.linspace(*domain, SAMPLES)[:-1] + OFFSET
         expected = np.asarray(function(points))
-        misread = np.max(np.abs(sympy.lambdify(of, h, "numpy")(points) + 0 * points - expected))
+        misread = np.max(np.abs(sympy.lambdify(of, h, NUMERIC)(points) + 0 * points - expected))
     except Exception as error:
         raise OutOfReach(
             f"link = {function!r} cannot be read as a formula ({type(error).__name__}: {error}): asymptotics need one "
-            "made of arithmetic, comparisons, np.where, np.clip and NumPy's elementary functions; use method='exact'."
+            "made of arithmetic, comparisons, np.where, np.select, np.piecewise, np.clip and NumPy's elementary functions; use method='exact'."
         ) from error
     if not misread <= MISREAD * (np.ptp(expected) + np.max(np.abs(expected))):
         raise OutOfReach(f"link = {function!r} is not the formula {h} that it looks like; use method='exact'.")
@@ -218,8 +226,8 @@ class Trace:
         return Trace(function(*(_expression(each) for each in inputs)))
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """np.where and np.clip."""
-        known = {"where": _where, "clip": _clip}.get(function.__name__)
+        """np.where, np.select, np.piecewise and np.clip."""
+        known = {"where": _where, "select": _select, "piecewise": _piecewise, "clip": _clip}.get(function.__name__)
         if known is None:
             raise TypeError(f"np.{function.__name__} is not known here")
         return known(*arguments, **options)
@@ -230,8 +238,25 @@ class Trace:
 
 
 def _where(condition: Any, one: Any, other: Any) -> Trace:
-    raw = condition.expression if isinstance(condition, Trace) else sympy.sympify(bool(condition))
-    return Trace(sympy.Piecewise((_expression(one), raw), (_expression(other), True)))
+    return _select([condition], [one], other)
+
+
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Trace:
+    """The first choice of which the condition holds."""
+    branches = [(_expression(choice), _condition(each)) for each, choice in zip(condlist, choicelist, strict=True)]
+    return Trace(sympy.Piecewise(*branches, (_expression(default), True)))
+
+
+def _piecewise(x: Any, condlist: Any, funclist: Any) -> Trace:
+    """The last function of which the condition holds, as NumPy writes one over the other."""
+    conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
+    choices = [each(x) if callable(each) else each for each in funclist]
+    default = choices[len(conditions)] if len(choices) == len(conditions) + 1 else 0
+    return _select(conditions[::-1], choices[: len(conditions)][::-1], default)
+
+
+def _condition(value: Any) -> Expr:
+    return value.expression if isinstance(value, Trace) else sympy.sympify(bool(value))
 
 
 def _clip(value: Any, low: Any, high: Any) -> Trace:
@@ -256,15 +281,22 @@ _FUNCTIONS |= {"absolute": sympy.Abs, "fabs": sympy.Abs, "sign": sympy.sign, "ma
 _FUNCTIONS |= {"fmax": sympy.Max, "fmin": sympy.Min, "heaviside": lambda u, at: sympy.Heaviside(u, at)}
 _FUNCTIONS |= {"cbrt": lambda u: sympy.sign(u) * sympy.Abs(u) ** sympy.Rational(1, 3), "reciprocal": lambda u: 1 / u}
 _FUNCTIONS |= {"expm1": lambda u: sympy.exp(u) - 1, "log1p": lambda u: sympy.log(1 + u), "negative": lambda u: -u}
+_FUNCTIONS |= {"erfc": lambda u: 1 - sympy.erf(u), "expit": lambda u: 1 / (1 + sympy.exp(-u))}
+# of what rounds a number, the value at a jump is of no account
+_FUNCTIONS |= {"floor": sympy.floor, "ceil": lambda u: 1 + sympy.floor(u)}
+_FUNCTIONS |= {"rint": lambda u: sympy.floor(u + sympy.Rational(1, 2))}
 _OPERATORS = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "truediv": lambda a, b: a / b,
     "pow": lambda a, b: a**b,
+    "floordiv": lambda a, b: sympy.floor(a / b),
+    "mod": lambda a, b: a - b * sympy.floor(a / b),
 }
 _FUNCTIONS |= {"subtract": _OPERATORS["sub"], "multiply": _OPERATORS["mul"], "true_divide": _OPERATORS["truediv"]}
 _FUNCTIONS |= {"add": _OPERATORS["add"], "divide": _OPERATORS["truediv"], "power": _OPERATORS["pow"]}
+_FUNCTIONS |= {"floor_divide": _OPERATORS["floordiv"], "remainder": _OPERATORS["mod"]}
 _FUNCTIONS |= {"float_power": _OPERATORS["pow"], "positive": lambda u: u}
 _COMPARISONS = {"gt": sympy.Gt, "ge": sympy.Ge, "lt": sympy.Lt, "le": sympy.Le}
 _FUNCTIONS |= {"greater": sympy.Gt, "greater_equal": sympy.Ge, "less": sympy.Lt, "less_equal": sympy.Le}
