@@ -193,7 +193,8 @@ def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c)
     except Exception as error:
         raise OutOfReach(
             f"link = {function!r} cannot be read as a formula ({type(error).__name__}: {error}): asymptotics need one "
-            "made of arithmetic, comparisons, np.where, np.select, np.piecewise, np.clip and NumPy's elementary functions; use method='exact'."
+            "made of arithmetic, comparisons, np.where, np.select, np.piecewise, np.clip and NumPy's elementary "
+            "functions; use method='exact'."
         ) from error
     if not misread <= MISREAD * (np.ptp(expected) + np.max(np.abs(expected))):
         raise OutOfReach(f"link = {function!r} is not the formula {h} that it looks like; use method='exact'.")
@@ -227,7 +228,7 @@ class Trace:
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         """np.where, np.select, np.piecewise and np.clip."""
-        known = {"where": _where, "select": _select, "piecewise": _piecewise, "clip": _clip}.get(function.__name__)
+        known: Any = {"where": _where, "select": _select, "piecewise": _piecewise, "clip": _clip}.get(function.__name__)
         if known is None:
             raise TypeError(f"np.{function.__name__} is not known here")
         return known(*arguments, **options)

@@ -24,6 +24,8 @@ PAIRS = 2**20
 """Pairs of points at a time (8 MiB an array)."""
 LARGEST_CONTEXT = 10_000
 """Tokens of a context: 10^8 pairs."""
+PAIR = 4
+"""What a pair costs, in numbers drawn: from 1.3 (a squared exponential) to 7 (an incomplete gamma function)."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,12 @@ class Fields(WholeContexts):
         known = variation_of(self.problem.law)
         assert known is not None
         return known
+
+    @property
+    def numbers(self) -> float:
+        """What a context costs, in numbers drawn: those of its points, and its pairs."""
+        n = float(self.problem.n)
+        return n * self.problem.d + PAIR * n**2
 
     @property
     def size(self) -> int:

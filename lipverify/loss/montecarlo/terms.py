@@ -84,7 +84,7 @@ def montecarlo_terms(
     problem, w
         As in `loss_terms`; any covariates, and any law whose functions can be drawn, or of which a kernel or a
         variogram is known: then f at the n + 1 points of a context is averaged in closed form, for n up to 10^4. A
-        context may take 1e10 numbers: two a token if reduced, else d.
+        context may take 1e10 numbers: two a token if reduced, else d; of a kernel or variogram four a pair of tokens.
     M
         A d x d matrix: scores are w x_i^T M x. The identity by default.
     attention
@@ -154,10 +154,10 @@ def montecarlo_terms(
     if kind is Tally:
         _require_bounds(first, problem)
     share = first.contexts_a_sample
-    draws = float(problem.n) * (2 / share if sampling == "reduced" else problem.d)
+    draws = numbers_of(first, problem)
     shown = None if progress is None else lambda done, total: progress(share * done, share * total)
     if contexts is not None:
-        _require_affordable(contexts, draws, progress is not None)
+        require_affordable(contexts, draws, "progress= follows them", progress is not None)
     if rtol is None:
         wanted = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
         value, error = tally_of(first, max(2, -(-wanted // share)), shown, workers, kind).interval()
@@ -262,15 +262,23 @@ def _require_bounds(drawn: Samples, problem: Problem) -> None:
         )
 
 
-def _require_affordable(contexts: int, draws: float, followed: bool) -> None:
-    """Refuse what would take hours, and say so of what takes minutes."""
+def numbers_of(drawn: Samples, problem: Problem) -> float:
+    """What a context costs, in numbers drawn."""
+    if isinstance(drawn, Fields):
+        return drawn.numbers
+    two = isinstance(drawn, Reduced | Elliptic)
+    return float(problem.n) * (2 / drawn.contexts_a_sample if two else problem.d)
+
+
+def require_affordable(contexts: int, draws: float, advice: str, followed: bool = False) -> None:
+    """Refuse what would take hours, and say so of what takes minutes, with an advice."""
     numbers = contexts * draws if contexts < LARGEST else math.inf
-    cost = f"contexts = {shown(contexts)}: {numbers:.0e} numbers would be drawn"
+    cost = f"contexts = {shown(contexts)}: {numbers:.0e} numbers would be drawn or worked out"
     if numbers > MOST_DRAWS:
         raise OutOfReach(f"{cost}, at most {MOST_DRAWS:.0e}; ask for fewer, or for an accuracy by rtol.")
     if numbers > MANY_DRAWS and not followed:
         minutes = numbers / NUMBERS_A_SECOND / 60
-        warnings.warn(f"{cost}, some {minutes:.0f} minutes on one processor; progress= follows them.", stacklevel=4)
+        warnings.warn(f"{cost}, some {minutes:.0f} minutes on one processor; {advice}.", stacklevel=4)
 
 
 def _validate(contexts: int | None, rtol: float | None, progress: Progress | None) -> None:

@@ -13,7 +13,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
 from lipverify.foundation.remembered import remembered
 from lipverify.foundation.validation import a_seed, whole
-from lipverify.loss.montecarlo.terms import matrix_of, require_fit, sampler
+from lipverify.loss.montecarlo.terms import matrix_of, numbers_of, require_affordable, require_fit, sampler
 from lipverify.problem import Problem
 from lipverify.problem.matrices import Rows, rows
 from lipverify.problem.problem import require_problem
@@ -63,8 +63,9 @@ def empirical_window(
     InvalidInput
         If `contexts` is not an integer, or less than 640: 20 for each batch; or M is no such matrix, or zero.
     OutOfReach
-        If a context does not fit, the minimum is at the end of the grid or not told from w = 0 or from the end, or it
-        is so flat that one batch more or less moves it out of the fitted range.
+        If a context does not fit, all take more than 1e12 numbers (hours; what takes minutes warns), the minimum is at
+        the end of the grid or not told from w = 0 or from the end, or it is so flat that one batch more or less moves
+        it out of the fitted range.
 
     >>> from lipverify.laws import Affine
     >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
@@ -78,6 +79,8 @@ def empirical_window(
     matrix = matrix_of(M, problem.d)
     if matrix is not None and not np.any(matrix):
         raise InvalidInput("M = 0: no window changes its scores; give another matrix.")
+    numbers = numbers_of(sampler(problem, SEARCH, matrix), problem)
+    require_affordable(contexts, numbers, "fewer take less, with a larger error")
     kept = None if matrix is None else rows("M", matrix)
     return remembered(_minimised, (problem, kept, contexts, seed, stream), EmpiricalWindow, problem=problem)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -20,7 +22,20 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import ROUNDING
 from lipverify.foundation.streams import normals, standard_normals, uniforms
-from lipverify.laws import Affine, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
+from lipverify.laws import (
+    RBF,
+    Affine,
+    Cosine,
+    Law,
+    Linear,
+    LowRank,
+    Quadratic,
+    ReLU,
+    Ridge,
+    Sampled,
+    Transformed,
+    Zonal,
+)
 from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.full import Full
 from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected
@@ -244,6 +259,32 @@ def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
 def test_a_context_that_does_not_fit_is_out_of_reach() -> None:
     with pytest.raises(OutOfReach, match="exact"):
         loss_terms(Problem(d=3, n=1e12, law=Affine()), 2.0, "montecarlo")
+
+
+@pytest.mark.parametrize("ask", [lambda **o: loss_terms(w=2.0, method="montecarlo", **o), empirical_window])
+@pytest.mark.parametrize(
+    ("law", "n", "minutes", "hours"),
+    [(RBF(), 2_000, 10**3, 10**5), (Zonal(kernel=np.exp), 2_000, 10**3, 10**5), (Affine(), 10**6, 10**5, 10**7)],
+    ids=["field", "kernel", "ridge law"],
+)
+def test_what_takes_minutes_warns_and_what_takes_hours_is_refused(
+    ask: Callable[..., object], law: Law, n: int, minutes: int, hours: int
+) -> None:
+    """Pairs of tokens count for laws that are known by a kernel or variogram; nothing is drawn here."""
+    problem = Problem(d=3, n=n, law=law)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="minutes on one processor"):
+            ask(problem=problem, contexts=minutes)
+        with pytest.raises(OutOfReach, match="at most 1e"):
+            ask(problem=problem, contexts=hours)
+
+
+def test_the_default_contexts_of_a_field_are_as_many_as_its_pairs_allow() -> None:
+    problem = Problem(d=3, n=400, law=RBF())
+    drawn: list[int] = []
+    loss_terms(problem, 2.0, "montecarlo", progress=lambda done, total: drawn.append(total))
+    assert drawn[-1] == round(4e7 / (3 * 400 + 4 * 400**2))
 
 
 @pytest.mark.parametrize(("law", "d"), [(Affine(), 3), (ReLU(), 2)])
