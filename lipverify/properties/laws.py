@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.streams import generator, normals
+from lipverify.foundation.validation import a_seed, instance, number, whole
 from lipverify.problem.composed import Transformed
-from lipverify.problem.law import FunctionLaw, RidgeLaw, as_functions
+from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, as_functions
 from lipverify.problem.sphere import on_sphere
 from lipverify.properties.ratio import EPS, ROUNDING, require
 
@@ -20,6 +21,10 @@ HAIRS = np.geomspace(1e-9, 1e-2, 8)
 """Distances from a kink at which it is looked for a slope."""
 STEP = 1e-5
 """Distance of two points between which a slope is taken."""
+WALKS, PLACES, COORDINATES = 2, 1024, 2**21
+"""Walks along a great circle, the second within the steepest step of the first; their places, and numbers in all."""
+LARGEST = 2**27
+"""Numbers that slopes in d directions may take (1 GiB)."""
 
 
 def is_isotropic(
@@ -56,7 +61,7 @@ def is_isotropic(
     >>> is_isotropic(ReLU(), 2, np.array([[0.0, -1.0], [1.0, 0.0]])) <= 1
     True
     """
-    law = as_functions(law, "is_isotropic")
+    law = _law_to_draw(law, "is_isotropic", d, contexts, seed)
     R = np.asarray(rotation, dtype=float)
     if R.shape != (d, d) or not np.allclose(R @ R.T, np.eye(d), atol=1e-9):
         raise InvalidInput(
@@ -74,7 +79,9 @@ def is_isotropic(
 
 
 def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: int = 500, seed: int = 0) -> float:
-    """|f(x) - f(x')| <= L |x - x'| on the sphere, where drawn functions are steepest and between distant points.
+    """|f(x) - f(x')| <= L |x - x'| on the sphere, along the great circle that starts uphill and between distant points.
+
+    What is steep on less than a thousandth of the circle, and is no declared kink or jump, may be missed.
 
     Parameters
     ----------
@@ -98,15 +105,25 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
     ------
     AssertionError
         If a function is steeper.
+    InvalidInput
+        If the law cannot be drawn, there is no L or it is no number >= 0, or d, contexts or seed are out of range.
+    OutOfReach
+        If the slopes in d directions do not fit into memory.
 
     >>> from lipverify.laws import ReLU
     >>> 0.95 < is_lipschitz(ReLU(L=3.0), 5) <= 1
     True
     """
-    law = as_functions(law, "is_lipschitz")
+    law = _law_to_draw(law, "is_lipschitz", d, contexts, seed)
     constant = L if L is not None else getattr(law, "L", None)
     if constant is None:
         raise InvalidInput(f"law = {law!r} has no L: give the constant that is claimed.")
+    constant = number("L", constant, "the constant that is claimed", least=0)
+    if contexts * d * d > LARGEST:
+        raise OutOfReach(
+            f"contexts = {contexts}, d = {d}: slopes in d directions take {contexts * d * d:.0e} numbers, at most "
+            f"{LARGEST:.0e}; ask for fewer contexts."
+        )
     tasks = law.draw(generator(seed, f"lipschitz/{law.name}", 0), contexts, d)
     amplitudes = _amplitudes(law, contexts, seed)
     x = _sphere(seed, "lipschitz", (contexts, 1, d))
@@ -115,6 +132,7 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
         return np.asarray(np.sum([a * h for a, h in zip(amplitudes, _values(law, tasks, points), strict=True)], axis=0))
 
     steep, far = _uphill(f, x), _sphere(seed, "far", (contexts, 8, d))
+    _require_gentle_walks(f, x, steep, constant)
     _require_gentle_kinks(law, amplitudes, constant)
     start, ends = f(x), np.concatenate([steep, far], axis=1)
     rise, distance = abs(f(ends) - start), np.linalg.norm(ends - x, axis=-1)
@@ -122,6 +140,24 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
     rounding = 16 * (EPS * abs(start) + EPS * constant)
     allowed = constant * distance * (1 + ROUNDING) + rounding
     return require("|f(x) - f(x')| <= L |x - x'|", rise, allowed, rise=rise, distance=distance, L=constant, law=law)
+
+
+def _require_gentle_walks(f: Any, x: Floats, towards: Floats, constant: float) -> None:
+    """Steps along the great circle from x through a point near it, and again within its steepest step."""
+    contexts, _, d = x.shape
+    side = towards - x
+    side = np.asarray(on_sphere(side - np.sum(side * x, axis=-1, keepdims=True) * x, np))
+    places = max(16, min(PLACES, COORDINATES // (contexts * d)))
+    low, width = np.zeros((contexts, 1)), 2 * math.pi
+    for _ in range(WALKS):
+        angle = low + width * np.linspace(0, 1, places + 1)
+        values = f(np.cos(angle)[..., None] * x + np.sin(angle)[..., None] * side)
+        rise, distance = abs(np.diff(values, axis=1)), 2 * math.sin(width / places / 2)
+        allowed = constant * distance * (1 + ROUNDING) + 16 * EPS * (np.max(np.abs(values)) + constant)
+        require(
+            "|f(x) - f(x')| <= L |x - x'| on a great circle", rise, allowed, rise=rise, distance=distance, L=constant
+        )
+        low, width = np.take_along_axis(angle, np.argmax(rise, axis=1, keepdims=True), axis=1), width / places
 
 
 def _require_gentle_kinks(law: FunctionLaw, amplitudes: list[Floats], constant: float) -> None:
@@ -154,7 +190,7 @@ def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: in
     >>> keeps_its_extents(Quadratic(), 3) <= 1
     True
     """
-    law = as_functions(law, "keeps_its_extents")
+    law = _law_to_draw(law, "keeps_its_extents", d, contexts, seed)
     tasks = law.draw(generator(seed, f"extents/{law.name}", 0), contexts, d)
     x = np.concatenate([_sphere(seed, "extents", (contexts, 200, d)), _poles(tasks, contexts, d)], axis=1)
     values, extents = _values(law, tasks, x), law.extents()
@@ -163,6 +199,14 @@ def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: in
     ranges = np.stack([np.ptp(h, axis=1) for h in values])
     stated = np.array(extents)[:, None]
     return require("max f - min f <= extent", ranges, stated * (1 + ROUNDING), range=ranges, extents=extents, law=law)
+
+
+def _law_to_draw(law: FunctionLaw, method: str, d: int, contexts: int, seed: int) -> FunctionLaw:
+    """The law, refused unless it is one of which so many functions can be drawn in this dimension."""
+    whole("d", d, 2, "the dimension")
+    whole("contexts", contexts, 1)
+    a_seed(seed)
+    return as_functions(instance("law", law, Law, "use one of lipverify.laws, such as Ridge(link)"), method)
 
 
 def _sphere(seed: int, stream: str, shape: tuple[int, ...]) -> Floats:

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from lipverify import Growth, LossTerms, Optimum, Problem, growth, loss_terms, optimal_window
 from lipverify.claims.verdict import Allowed, Interval, Verdict, decide, margin
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.means.betting import betting_interval
 from lipverify.foundation.streams import uniforms
-from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Sampled, Zonal
+from lipverify.laws import Affine, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Zonal
 from lipverify.properties import (
     agree,
     bias_is_not_negative,
@@ -295,6 +295,8 @@ POWER: dict[str, Power] = {
             "the kinked sum of two": Ridge(lambda z: np.abs(z) + np.maximum(z, 0), kinks=(0.0,)),
             "a power without its factor": Ridge(lambda z: z**3),
             "a jump": Ridge(np.sign),
+            "a jump that is not declared": Ridge(lambda z: np.where(z > 0.123, 1e-3, 0 * z)),
+            "steep on a millionth": Ridge(lambda z: 1e-3 * np.tanh(1e6 * (z - 0.31))),
         },
     ),
     "keeps_its_extents": Power(
@@ -426,6 +428,16 @@ def test_drawn_links_have_their_lipschitz_constant(law: Ridge, d: int) -> None:
     assert keeps_its_extents(law, d, contexts=50) <= 1
 
 
+def test_jumps_are_found_in_laws_that_are_made_of_others() -> None:
+    jump = Ridge(np.sign, jumps=(0.0,))
+    made: tuple[Any, ...] = LowRank(np.eye(3)[:, :2], jump), jump + Affine()
+    for law in made:
+        with pytest.raises(AssertionError, match="great circle"):
+            is_lipschitz(law, 3, 1000.0)
+    with pytest.raises(OutOfReach, match="fewer contexts"):
+        is_lipschitz(ReLU(), 10_000)
+
+
 @given(law=zonal_laws(), x=dimensions().flatmap(lambda d: points(d, 10)))
 def test_drawn_covariances_are_positive(law: Zonal, x: Any) -> None:
     assert is_positive(law, x) <= 1
@@ -485,6 +497,12 @@ def test_what_holds_with_room_is_zero() -> None:
         (lambda: is_isotropic(Affine(), 2, np.ones((2, 2))), "orthogonal"),
         (lambda: is_isotropic(Zonal(spectrum=(0.0, 1.0)), 2, np.eye(2)), "covariance only"),  # type: ignore[arg-type]
         (lambda: is_lipschitz(Ridge(np.tanh), 2), "no L"),
+        (lambda: is_lipschitz(Ridge(np.tanh), 2, math.nan), "L = nan"),
+        (lambda: is_lipschitz(Ridge(np.tanh), 2, "1"), "L = '1'"),  # type: ignore[arg-type]
+        (lambda: is_lipschitz(Ridge(np.tanh), 1.0, 3), "d = 1.0"),  # type: ignore[arg-type]
+        (lambda: is_lipschitz(np.tanh, 3, 1.0), "is not a Law"),  # type: ignore[arg-type]
+        (lambda: is_isotropic(ReLU(), 2, np.eye(2), seed=-1), "seed = -1"),
+        (lambda: keeps_its_extents(ReLU(), 3, contexts=0), "contexts = 0"),
         (lambda: is_positive(lambda t: t, np.ones(3)), "points"),
         (lambda: interval_covers(lambda x: (0.0, 1.0), lambda k: k, 0.5, level=1.5), "level = 1.5"),
         (lambda: is_a_minimum(optimal_window(Problem(d=2, n=1, law=Affine()))), "w = 0"),
