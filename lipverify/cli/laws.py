@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from typing import Any
 
 from lipverify.claims.loading import guarded
 from lipverify.errors import InvalidInput
@@ -19,6 +21,8 @@ def law_at(text: str, L: float) -> Law:
         If there is no such law; a fault of the file is told with its line.
     """
     found = re.fullmatch(r"(.+\.py):(\w+)", text)
+    if re.fullmatch(r".+\.py:?", text):
+        raise InvalidInput(f"law = {text!r} names a file and no law in it; write {text.rstrip(':')}:NAME.")
     if found is None:
         return law_named(text, L=L)
     from lipverify.claims.file import read_file
@@ -31,7 +35,7 @@ def law_at(text: str, L: float) -> Law:
         laws = [each for each, value in vars(module).items() if isinstance(value, Law)]
         has = f"its laws are {', '.join(laws)}" if laws else "it has no law, such as NAME = Ridge(np.tanh)"
         raise InvalidInput(f"law = {text!r}: there is no {name} in the file; {has}.")
-    if not isinstance(law, Law) and callable(law):
+    if not isinstance(law, Law) and _takes_L(law):
         made = law
         law = guarded(file, lambda: made(L=L))
     elif isinstance(law, Law) and L != 1:
@@ -41,3 +45,12 @@ def law_at(text: str, L: float) -> Law:
         rule = f"{name} must be a law, such as Ridge(np.tanh), or a function of L that makes one"
         raise InvalidInput(f"law = {text!r}: {rule}.")
     return law
+
+
+def _takes_L(value: Any) -> bool:
+    """Whether it is a function that may be called with L alone."""
+    try:
+        inspect.signature(value).bind(L=1.0)
+    except (TypeError, ValueError):  # no function; a function of other things; one that does not say
+        return False
+    return True

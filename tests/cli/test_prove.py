@@ -140,6 +140,24 @@ def test_a_law_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert checker.failures(found) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("", "write .*my.py:NAME"),
+        (":", "write .*my.py:NAME"),
+        (":points", "points must be a law, such as .*, or a function of L"),
+        (":made", "made must be a law, such as .*, or a function of L"),
+        (":nothing", "there is no nothing in the file"),
+    ],
+)
+def test_what_is_no_law_of_a_file_is_refused_with_the_way_out(tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "my.py").write_text(
+        "from lipverify.laws import ReLU\ndef points(z): return z\ndef made(): return ReLU()\n"
+    )
+    with pytest.raises(InvalidInput, match=says):
+        run("prove", "--law", f"{tmp_path}/my.py{name}")
+
+
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 def test_a_committed_proof_is_one(path: Path) -> None:
     proof = load(path)
