@@ -21,7 +21,7 @@ _LAYERS = ("theorem", "front", "evidence")
 """What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
 _SHORT = 32
 """Characters of a list of points that stands in the table."""
-_REMARKS, _LONGEST = 3, 1000
+_REMARKS, _LONGEST = 3, 800
 """What the evidence shows, of so many readings and in so many letters at most; the rest stands with the evidence."""
 
 
