@@ -17,7 +17,7 @@ FEWEST = 100
 """Samples below which no normal interval is given."""
 MARGIN = 1.15
 """So many more samples are asked for than those seen say are needed: the variance is an estimate."""
-WAY_OUT = "draw more, or use interval='betting'."
+WAY_OUT = "draw more, or use interval='betting' where something bounds the samples."
 ROUNDING = 64 * float(np.finfo(float).eps)
 """Relative error of a sample that a pairwise sum over up to 1e8 tokens may leave, with room."""
 TRUSTED = 0.25
