@@ -81,7 +81,8 @@ def is_isotropic(
 def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: int = 500, seed: int = 0) -> float:
     """|f(x) - f(x')| <= L |x - x'| on the sphere, along the great circle that starts uphill and between distant points.
 
-    What is steep on less than a thousandth of the circle, and is no declared kink or jump, may be missed.
+    The steepest of a thousand steps, or fewer in high dimensions, is looked at once more. A spike within a step, or a
+    jump that is smaller than the rise of another step, may be missed unless it is a declared kink or jump.
 
     Parameters
     ----------

@@ -283,8 +283,8 @@ _FUNCTIONS |= {"fmax": sympy.Max, "fmin": sympy.Min, "heaviside": lambda u, at: 
 _FUNCTIONS |= {"cbrt": lambda u: sympy.sign(u) * sympy.Abs(u) ** sympy.Rational(1, 3), "reciprocal": lambda u: 1 / u}
 _FUNCTIONS |= {"expm1": lambda u: sympy.exp(u) - 1, "log1p": lambda u: sympy.log(1 + u), "negative": lambda u: -u}
 _FUNCTIONS |= {"erfc": lambda u: 1 - sympy.erf(u), "expit": lambda u: 1 / (1 + sympy.exp(-u))}
-# of what rounds a number, the value at a jump is of no account
-_FUNCTIONS |= {"floor": sympy.floor, "ceil": lambda u: 1 + sympy.floor(u)}
+# of rint the value at a jump is of no account
+_FUNCTIONS |= {"floor": sympy.floor, "ceil": lambda u: -sympy.floor(-u)}
 _FUNCTIONS |= {"rint": lambda u: sympy.floor(u + sympy.Rational(1, 2))}
 _OPERATORS = {
     "add": lambda a, b: a + b,
