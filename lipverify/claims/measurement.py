@@ -7,6 +7,7 @@ to be measured is planned while the workers are busy: the first results need not
 
 from __future__ import annotations
 
+import _weakrefset
 import gc
 import signal
 import sys
@@ -14,6 +15,7 @@ import textwrap
 import threading
 import time
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
@@ -42,6 +44,8 @@ LONGEST_WARNING = 400
 CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
 AGAIN = 0.5
 """Seconds after which the alarm of a measurement that goes on rings again."""
+WEAK = (weakref.__file__, _weakrefset.__file__)
+"""Callbacks at the end of an object are functions of these modules, mostly."""
 BEAT = 0.5
 """Seconds between looks at the clock."""
 
@@ -396,7 +400,8 @@ def _ring(_: int, frame: FrameType | None) -> None:
     """The alarm. Where what is raised would be printed and lost it stays silent: it rings again."""
     collectors = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
-        if frame.f_code in collectors or frame.f_code.co_name == "__del__":
+        code = frame.f_code
+        if code in collectors or code.co_name == "__del__" or code.co_filename in WEAK:
             return
         frame = frame.f_back
     raise TimeLimit

@@ -53,6 +53,6 @@ def inverted(uniforms: Floats) -> Floats:
     from scipy.special import ndtri  # every problem imports this module, and few draw
 
     # the largest uniform is 1 - 2^-53, and 2^-54 more would be rounded to 1; in place, for there are many of them
-    moved = uniforms + 2.0**-54
+    moved = np.asarray(uniforms + 2.0**-54)
     np.minimum(moved, 1 - 2.0**-53, out=moved)
     return np.asarray(ndtri(moved, out=moved))

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -238,7 +239,26 @@ def collected(phase: str, info: dict[str, int]) -> None:
     busy(0.15)
 
 
-@pytest.mark.parametrize("kind", ["a callback of the collector", "the end of an object"])
+class Key:
+    """Something that a weak dictionary may hold by."""
+
+
+class Slowly(dict[Any, Any]):
+    """A dictionary that takes longer than the limit to give something up."""
+
+    def __delitem__(self, key: Any) -> None:
+        busy(0.3)
+
+
+def forgotten() -> None:
+    """A weak dictionary forgets what it holds."""
+    held, key = weakref.WeakKeyDictionary[Any, Any](), Key()
+    held.data = Slowly()  # type: ignore[attr-defined]
+    held[key] = None
+    del key
+
+
+@pytest.mark.parametrize("kind", ["a callback of the collector", "the end of an object", "the end of a key"])
 def test_an_alarm_within_a_callback_of_the_interpreter_rings_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is raised there is printed as "Exception ignored" and lost; Hypothesis has such a callback."""
     lost: list[Any] = []
@@ -248,11 +268,13 @@ def test_an_alarm_within_a_callback_of_the_interpreter_rings_again(kind: str, mo
     def long() -> None:
         if kind == "the end of an object":
             Slow()
+        elif kind == "the end of a key":
+            forgotten()
         else:
             gc.collect()
         busy(10.0)
 
-    if kind != "the end of an object":
+    if kind == "a callback of the collector":
         gc.callbacks.append(collected)
     try:
         begun = time.monotonic()
