@@ -12,7 +12,8 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.interruption import interruptible
 from lipverify.foundation.output import prepare_streams
 
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
+"""The last two are what shells make of SIGINT and SIGPIPE: nobody reads on, which is no verdict."""
 LONGEST = 1000
 """Letters of a message: what it quotes may have any number of them."""
 YOUNG = 100_000
@@ -46,9 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _refuse(str(error), BAD_INPUT)
     except KeyboardInterrupt:
         _refuse("interrupted; nothing was written.", INTERRUPTED)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as error:
+        # rich ends the program itself, with exit code 1
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
         _close_output()
-        sys.exit(1)
+        sys.exit(UNREAD)
     except OSError as error:
         if error.errno not in OUTPUT_FAILS or error.filename is not None:
             raise

@@ -90,6 +90,17 @@ def test_a_cluster_that_is_not_there_leaves_nothing(
     assert not (out / NAME).exists()
 
 
+def test_output_that_nobody_reads_on_is_no_verdict() -> None:
+    command = [sys.executable, "-m", "lipverify", "list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        assert done.stdout is not None
+        assert done.stderr is not None
+        assert done.stdout.readline()
+        done.stdout.close()
+        said = done.stderr.read()
+    assert (done.returncode, said) == (141, b"")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_output_that_cannot_be_written_is_no_success() -> None:
     with open("/dev/full", "w") as full:
