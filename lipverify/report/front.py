@@ -64,7 +64,7 @@ def _row(records: Group, anchor: str) -> Row:
     return Row(
         anchor=anchor,
         stem=printable(readings.stem(first)),
-        title=rich(readings.title(records)),
+        title=readings.heading(records),
         paper=printable(sources.short(first.source.paper)),
         place=rich(first.source.place),
         standing=standing(records),

@@ -8,6 +8,7 @@ from itertools import combinations
 import msgspec
 
 from lipverify.claims.ledger import Record
+from lipverify.claims.plain import plain
 from lipverify.claims.verdict import Verdict
 from lipverify.report import words
 from lipverify.report.text import Text, printable, rich
@@ -38,6 +39,12 @@ def title(records: Sequence[Record]) -> str:
     if first.heading is not None and first.heading.title.strip():
         return first.heading.title
     return first.title if len(records) == 1 and first.title.strip() else stem(first)
+
+
+def heading(records: Sequence[Record]) -> Text:
+    """The title as it is set: a claim without words for one has its statement, which is a formula."""
+    words, statement = title(records), records[0].statement
+    return rich(f"${statement}$" if words == plain(statement) else words)
 
 
 def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]]) -> tuple[Remark, ...]:

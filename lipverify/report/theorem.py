@@ -33,7 +33,7 @@ def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -
     return Theorem(
         anchor=anchor,
         stem=printable(readings.stem(records[0])),
-        title=rich(readings.title(records)),
+        title=readings.heading(records),
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records),
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),

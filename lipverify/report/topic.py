@@ -12,7 +12,7 @@ from lipverify.report.drawings import joined
 from lipverify.report.evidence import evidence
 from lipverify.report.front import Draw
 from lipverify.report.model import Drawing, Topic
-from lipverify.report.text import printable, rich
+from lipverify.report.text import printable
 from lipverify.report.theorem import tables_of, telling_figure
 
 
@@ -33,7 +33,7 @@ def topic(records: Sequence[Record], draw: Draw, *, anchor: str, theorem: str, p
         anchor=anchor,
         theorem=theorem,
         stem=printable(readings.stem(records[0])),
-        title=rich(readings.title(records)),
+        title=readings.heading(records),
         sources=readings.remarks(records, lambda record: (sources.quotation(record.source),)),
         assumptions=readings.remarks(records, lambda record: record.assumptions),
         remarks=readings.remarks(records, lambda record: (record.finding,)),

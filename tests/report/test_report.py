@@ -33,7 +33,7 @@ from lipverify.report.latex import typst_math
 from lipverify.report.looks import series_looks
 from lipverify.report.model import Drawing, Report, Symbol, Theorem
 from lipverify.report.notation import symbols_in
-from lipverify.report.readings import names
+from lipverify.report.readings import heading, names
 from lipverify.report.text import Run, Text, printable, rich
 from lipverify.report.typeset import typeset
 from lipverify.report.vocabulary import UnreadableError
@@ -268,8 +268,8 @@ def test_a_tampered_ledger_changes_the_report(name: str, folder: Path) -> None:
 def test_the_front_holds_the_result(book: Ledger, printed: bytes) -> None:
     # the first theorem may begin on the second page
     first = squeezed("".join(page.get_text() for page in pages(printed)[:2])).partition("Printed.")[0]
-    for heading in {claim.heading for claim in book.claims if claim.heading is not None}:
-        assert squeezed(heading.title) in first
+    for each in {claim.heading for claim in book.claims if claim.heading is not None}:
+        assert squeezed(each.title) in first
     for shown in ("6claims", "TheoptimalwindowThewindowasprinted", "holdsoncecorrected", "extrapolated"):
         assert shown in first
     assert first.count(squeezed("≠ recorded:")) == 2
@@ -703,6 +703,14 @@ def test_a_formula_that_the_typesetter_refuses_is_shown_as_its_source() -> None:
 def test_a_heading_that_shows_nothing_does_not_lose_the_report(changes: dict[str, str], folder: Path) -> None:
     claim = replace(record(figures=(), finding="kept finding"), **changes)
     assert squeezed("kept finding") in text_of(pdf(ledger((claim,)), folder))
+
+
+def test_a_claim_without_words_for_a_title_has_its_statement_as_a_formula() -> None:
+    said, statement = "w* = Θ(n^(2/(d + 3)))", r"w^* = \Theta\left(n^{2/(d + 3)}\right)"
+    for title, kind in ((said, "math"), ("the window grows", "words")):
+        (run,) = heading((record(title=title, statement=statement, heading=None),))
+        assert run.kind == kind
+        assert run.text == (statement if kind == "math" else title)
 
 
 def test_a_figure_that_two_readings_share_is_drawn_once() -> None:
