@@ -62,6 +62,7 @@ def log_quotient(pairs: Sequence[tuple[Any, Any]], mean: Callable[[Any], Sampled
     import numpy as np
 
     from lipverify.foundation.means.batches import mean_interval
+    from lipverify.foundation.means.samples import RARE
     from lipverify.linear_transformer.training.comparison import TRAININGS
 
     if len(pairs) < TRAININGS:
@@ -69,7 +70,7 @@ def log_quotient(pairs: Sequence[tuple[Any, Any]], mean: Callable[[Any], Sampled
     means = [(mean(one), mean(other)) for one, other in pairs]
     logs = np.asarray([math.log(one.value / other.value) for one, other in means])
     if not all(each.trusted for pair in means for each in pair):
-        return float(logs.mean()), math.inf, "rare contexts rule the mean, and its error is not to be believed"
+        return float(logs.mean()), math.inf, RARE
     parts = [a / one.value - b / other.value for (a, b), (one, other) in zip(pairs, means, strict=True)]
     value, spread = mean_interval(logs)
     return value, spread + HALF_WIDTH * mean(sum(parts) / len(parts)).standard_error, ""

@@ -20,12 +20,13 @@ from lipverify.linear_transformer.regression.contexts import Regression, draw_co
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 from lipverify.linear_transformer.regression.rare import decades
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
-from lipverify.linear_transformer.training.comparison import Compared, comparison
+from lipverify.linear_transformer.training.comparison import ESTIMATORS, Compared, comparison
 from lipverify.linear_transformer.training.descent import descend
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Objective, draw_sample
 from lipverify.linear_transformer.training.record import Trained, estimate
 from lipverify.linear_transformer.training.stages import Plan, Stage, fit
+from lipverify.linear_transformer.training.witness import trainings
 
 EPS = float(np.finfo(float).eps)
 SMALL = Regression(3, 8, UniformNoise(2.0))
@@ -182,10 +183,24 @@ def test_without_noise_the_baselines_lose_nothing_and_printed_numbers_keep_their
     assert len(set(one.samples)) == 2
 
 
+def test_the_best_training_is_chosen_where_it_was_reported_and_compared_elsewhere() -> None:
+    """Its difference is that of its own losses; of what is not trained it is that of the one there is."""
+    found = comparison("levels-1-3", contexts=1024, samples=1, seed=0)
+    for name, layers in (("DIAG", 7), ("OMEGA", 5), ("SAFEFULL", 5)):
+        one, reported = found.of(name, layers), [each.loss.value for each in trainings("levels-1-3", name, layers)]
+        assert reported[one.best] == min(reported)
+        assert len(set(reported)) == len(one.each) > 1
+        for less, baseline in zip(one.best_less, ESTIMATORS, strict=True):
+            assert less.value + found.of_baseline(baseline).value == pytest.approx(one.each[one.best].value, rel=1e-9)
+    alone = found.of("GD++", 1)
+    assert (alone.best, alone.best_less) == (0, alone.less)
+
+
 def test_a_claim_needs_three_trainings_and_a_mean_that_is_believed() -> None:
     """The half-width covers both spreads; it is infinite, with a reason, where one of them is not known."""
     mean = SampledMean(value=1.0, standard_error=0.01, doubt=0.1)
-    common = {"layers": 1, "loss": mean, "samples": (1.0,), "protocol": mean, "printed_error": 0.0, "less": ()}
+    common = {"layers": 1, "loss": mean, "samples": (1.0,), "protocol": mean, "printed_error": 0.0}
+    common |= {"less": (), "best": 0, "best_less": ()}
     entry = Compared(model="DIAG", each=(mean,) * 3, spread=0.05, **common)  # type: ignore[arg-type]
     assert entry.half_width(mean, 2.0) == pytest.approx(0.07)
     two = Compared(model="DIAG", each=(mean,) * 2, spread=0.05, **common)  # type: ignore[arg-type]

@@ -24,6 +24,8 @@ TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which a standard error made of it is believed."""
 LARGEST = 1e70
 """Differences from the mean beyond this, or below its inverse, are measured in units of the largest."""
+RARE = "rare contexts rule the mean, and its error is not to be believed"
+"""Why nothing rests on a mean that is not trusted."""
 
 
 class SampledMean(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
-from lipverify.foundation.means.samples import SampledMean
+from lipverify.foundation.means.samples import RARE, SampledMean
 from lipverify.linear_transformer.families import NAMES, Omega
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_optimum
 from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum
@@ -34,7 +34,7 @@ from lipverify.linear_transformer.regression.bayes import Bayes
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
 from lipverify.linear_transformer.regression.thinned import thinned
-from lipverify.linear_transformer.training.record import OfFamily
+from lipverify.linear_transformer.training.record import OfFamily, Trained
 from lipverify.linear_transformer.training.witness import depths_of, trainings
 
 ESTIMATORS = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
@@ -68,6 +68,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         Standard error that the printed number of this entry carries, 0 where none is printed.
     less
         The loss less that of each of `ESTIMATORS`, paired; the spread over trainings is that of the loss.
+    best, best_less
+        Which training lost least where it was reported, on contexts of its own, and the same differences of it alone.
     """
 
     model: str
@@ -79,6 +81,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     protocol: SampledMean
     printed_error: float
     less: tuple[SampledMean, ...]
+    best: int
+    best_less: tuple[SampledMean, ...]
 
     def half_width(self, mean: SampledMean, errors: float) -> float:
         """Of the loss or of a difference: its spread over trainings and so many standard errors of the contexts."""
@@ -89,7 +93,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         """Why nothing rests on this entry, if so."""
         if len(self.each) < TRAININGS and self.model in NAMES:
             return f"{len(self.each)} of {TRAININGS} trainings are there"
-        return "" if self.loss.trusted else "rare contexts rule the mean, and its error is not to be believed"
+        return "" if self.loss.trusted else RARE
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,10 +140,9 @@ def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison
         beside = [held_out.weights(estimator) for _, _, [estimator] in rows[: len(ESTIMATORS)]]
         for seen, (name, layers, estimators) in zip(found, rows, strict=True):
             w = [held_out.weights(each) for each in estimators]
-            seen.append(_seen(held_out, w, beside, _printed(noise, name, layers), seed, f"{fresh}/{name}/{layers}"))
-    return Comparison(
-        entries=tuple(_compared(name, layers, seen) for (name, layers, _), seen in zip(rows, found, strict=True))
-    )
+            printed, own = _printed(noise, name, layers), f"{fresh}/{name}/{layers}"
+            seen.append(_seen(held_out, w, _best(estimators), beside, printed, seed, own))
+    return Comparison(entries=tuple(_compared(row, seen) for row, seen in zip(rows, found, strict=True)))
 
 
 @lru_cache(maxsize=4)
@@ -174,6 +177,12 @@ def _gdplusplus(regression: Regression, optimum: GDPlusPlusOptimum) -> Estimator
     return OfFamily(form, four / form.units)
 
 
+def _best(estimators: Sequence[Estimator]) -> int:
+    """Which training was reported with the least loss; what is not trained is alone."""
+    reported = [each.loss.value for each in estimators if isinstance(each, Trained)]
+    return int(np.argmin(reported)) if reported else 0
+
+
 class _Seen(msgspec.Struct, frozen=True):
     """A row on one sample."""
 
@@ -182,20 +191,29 @@ class _Seen(msgspec.Struct, frozen=True):
     protocol: SampledMean
     printed_error: float
     less: tuple[SampledMean, ...]
+    best_less: tuple[SampledMean, ...]
 
 
 def _seen(
-    held_out: Evaluation, weights: Sequence[Floats], beside: Sequence[Floats], entry: float, seed: int, stream: str
+    held_out: Evaluation,
+    weights: Sequence[Floats],
+    best: int,
+    beside: Sequence[Floats],
+    entry: float,
+    seed: int,
+    stream: str,
 ) -> _Seen:
     """A row from what its estimators, or those of its trainings, make of the contexts; the baselines' w are beside."""
     losses = [held_out.losses(_constantly(w)) for w in weights]
     mean, first = np.mean(losses, axis=0), _constantly(weights[0])
+    others = [held_out.losses(_constantly(other)) for other in beside]
     return _Seen(
         tuple(map(held_out.mean, losses)),
         held_out.mean(mean),
         held_out.mean(protocol_losses(held_out, first, seed, stream)),
         _printed_error(held_out, (first, _constantly(beside[TUNED])), entry),
-        tuple(held_out.mean(mean - held_out.losses(_constantly(other))) for other in beside),
+        tuple(held_out.mean(mean - other) for other in others),
+        tuple(held_out.mean(losses[best] - other) for other in others),
     )
 
 
@@ -213,8 +231,9 @@ def _printed_error(held_out: Evaluation, like: Sequence[Estimator], entry: float
     return min((printed_error(held_out, each, entry).value for each in alike), default=0.0)
 
 
-def _compared(name: str, layers: int, seen: Sequence[_Seen]) -> Compared:
+def _compared(row: Row, seen: Sequence[_Seen]) -> Compared:
     """One entry from all samples."""
+    name, layers, estimators = row
     each = tuple(_combined(parts) for parts in zip(*(sample.each for sample in seen), strict=True))
     return Compared(
         model=name,
@@ -226,6 +245,8 @@ def _compared(name: str, layers: int, seen: Sequence[_Seen]) -> Compared:
         protocol=_combined([sample.protocol for sample in seen]),
         printed_error=float(np.mean([sample.printed_error for sample in seen])),
         less=tuple(_combined(parts) for parts in zip(*(sample.less for sample in seen), strict=True)),
+        best=_best(estimators),
+        best_less=tuple(_combined(parts) for parts in zip(*(sample.best_less for sample in seen), strict=True)),
     )
 
 
