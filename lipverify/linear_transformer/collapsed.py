@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.attention import Attention
-from lipverify.linear_transformer.layer import Parametrisation, written_out
+from lipverify.linear_transformer.layer import Parametrisation, require_moments, written_out
 
 
 class Readout(NamedTuple):
@@ -28,8 +28,9 @@ def readout(gram: Array, layers: Sequence[Parametrisation]) -> Readout:
     Raises
     ------
     InvalidInput
-        If a layer is none, or was made for another d.
+        If the moments are no such array, a layer is none, or was made for another d.
     """
+    require_moments(gram)
     row = forward(gram, [layer.attention for layer in written_out(layers, gram)]).rows[0]
     return Readout(-row[..., 0, :-1], row[..., 0, -1])
 

@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
-from lipverify.linear_transformer.layer import Layer, Parametrisation, written_out
+from lipverify.linear_transformer.layer import Layer, Parametrisation, require_moments, written_out
 
 
 class State(NamedTuple):
@@ -58,7 +57,7 @@ class Blocks(NamedTuple):
 
 def start(gram: Array) -> State:
     """The state before the first layer, M = I, u = 0, a = 1, w = 0, for moments of shape (..., d + 1, d + 1)."""
-    _require_moments(gram)
+    require_moments(gram)
     xp = gram.__array_namespace__()
     # made of ones like the moments, so that it has their shape, their type and their device
     identity = xp.tril(xp.triu(xp.ones_like(gram)))
@@ -118,9 +117,3 @@ def trajectory(gram: Array, layers: Sequence[Parametrisation]) -> tuple[State, .
 def _apply(matrix: Array, vector: Array) -> Array:
     """A v for stacks of matrices and vectors."""
     return (matrix @ vector[..., None])[..., 0]
-
-
-def _require_moments(gram: Array) -> None:
-    shape = tuple(getattr(gram, "shape", ()))
-    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
-        raise InvalidInput(f"gram has shape {shape}: moments of tokens (x, y) have shape (..., d + 1, d + 1), d >= 1.")

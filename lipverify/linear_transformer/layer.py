@@ -16,6 +16,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, to_device
+from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import whole
 
 
@@ -33,7 +34,7 @@ def written_out(layers: Sequence[Parametrisation], like: Array) -> tuple[Layer, 
     Raises
     ------
     InvalidInput
-        If one of them is no layer, or was made for another d.
+        If one of them is no layer, was made for another d, or has a weight that is no finite number.
 
     >>> [layer.heads for layer in written_out([Diagonal(0.1, 0.2, 0.3, 0.4), GDPlusPlus(0.1, 0.2)], np.zeros((5, 4)))]
     [2, 1]
@@ -41,7 +42,25 @@ def written_out(layers: Sequence[Parametrisation], like: Array) -> tuple[Layer, 
     for k, weights in enumerate(layers):
         if not callable(getattr(weights, "layer", None)):
             raise InvalidInput(f"layers[{k}] = {weights!r}: give layers, such as GDPlusPlus(xx=0.1, yx=0.2).")
-    return tuple(weights.layer(like.shape[-1] - 1).to(like) for weights in layers)
+    written = tuple(weights.layer(like.shape[-1] - 1) for weights in layers)
+    for k, (layer, weights) in enumerate(zip(written, layers, strict=True)):
+        if not (_all_finite(layer.P) and _all_finite(layer.Q)):
+            raise InvalidInput(f"layers[{k}] = {shown(weights)}: its weights must be finite numbers.")
+    return tuple(layer.to(like) for layer in written)
+
+
+def _all_finite(matrix: Array) -> bool:
+    """Whether all entries are finite; symbols and exact integers, which are objects, are."""
+    kind = getattr(matrix.dtype, "kind", "f")
+    xp = matrix.__array_namespace__()
+    return kind == "O" or (kind not in "US" and bool(xp.all(xp.isfinite(matrix))))
+
+
+def require_moments(gram: Array) -> None:
+    """Refuse what are no second moments of tokens (x, y)."""
+    shape = tuple(getattr(gram, "shape", ()))
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
+        raise InvalidInput(f"gram has shape {shape}: moments of tokens (x, y) have shape (..., d + 1, d + 1), d >= 1.")
 
 
 @dataclass(frozen=True)

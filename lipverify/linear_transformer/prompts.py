@@ -29,7 +29,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.streams import generator
-from lipverify.foundation.validation import number, numbers, whole
+from lipverify.foundation.validation import a_seed, instance, number, numbers, whole
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer, Parametrisation
 from lipverify.linear_transformer.regression.contexts import CHUNK, wishart_root
@@ -132,9 +132,15 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
 def best_step(prompts: Prompts) -> Floats:
     """A*, (d, d): the preconditioner of the least risk; with the least norm where Lambda is singular.
 
+    Raises
+    ------
+    InvalidInput
+        If `prompts` are none.
+
     >>> round(float(best_step(Prompts(20, [1.0, 1.0], sigma=1.0))[0, 0]), 12)  # n / (n + d + 1 + sigma^2)
     0.833333333333
     """
+    _require_prompts(prompts)
     mean = prompts.Lambda @ prompts.S @ prompts.Lambda + prompts.spread
     return np.asarray(np.linalg.lstsq(mean, prompts.Lambda @ prompts.S, rcond=None)[0].T)
 
@@ -149,11 +155,17 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
     A
         The preconditioner, (d, d).
 
+    Raises
+    ------
+    InvalidInput
+        If `prompts` are none, or A is no finite matrix of their size.
+
     >>> here = Prompts(20, [1.0, 1.0], sigma=1.0)
     >>> risk = step_risk(here, best_step(here))
     >>> abs(risk.value - 2 * (1 - 20 / 24)) < 1e-15  # d (1 - n / (n + d + 1 + sigma^2))
     True
     """
+    _require_prompts(prompts)
     A = np.array(rows("A", A))
     if A.shape != (prompts.d, prompts.d):
         raise InvalidInput(f"A has shape {A.shape}: a preconditioner for d = {prompts.d} is of shape (d, d).")
@@ -203,10 +215,16 @@ class Drawn(NamedTuple):
 def draw_prompts(prompts: Prompts, count: int, seed: int, stream: str) -> Drawn:
     """`count` independent prompts with normal tasks; number j is a function of (prompts, seed, stream, j).
 
+    Raises
+    ------
+    InvalidInput
+        If `prompts` are none, `count` is not an integer >= 1, or `seed` is none.
+
     >>> draw_prompts(Prompts(20, [1.0, 0.5]), 5, seed=0, stream="a").gram.shape
     (5, 3, 3)
     """
-    count = whole("contexts", count, least=1)
+    _require_prompts(prompts)
+    count, seed = whole("contexts", count, least=1), a_seed(seed)
     parts = [_chunk(prompts, generator(seed, stream, chunk)) for chunk in range(-(-count // CHUNK))]
     gram, task = (np.concatenate(part)[:count] for part in zip(*parts, strict=True))
     return Drawn(gram, task)
@@ -229,19 +247,34 @@ def sampled_risk(
     less
         Another model, whose risk on the same prompts is taken off: small differences are seen so.
 
+    Raises
+    ------
+    InvalidInput
+        If `prompts` or a model are none, or `contexts` or `seed`.
+
     >>> here = Prompts(20, [1.0, 0.5], sigma=1.0)
     >>> value, half_width = sampled_risk(here, [preconditioned(best_step(here), 20)], contexts=4096, seed=0)
     >>> abs(value - step_risk(here, best_step(here)).value) < 2 * half_width
     True
     """
+    _require_prompts(prompts)
     drawn = draw_prompts(prompts, contexts, seed, f"{stream}/{prompts.n}/{prompts.d}/{prompts.sigma:g}")
     losses = _losses(prompts, drawn, model)
     return mean_with_half_width(losses if less is None else losses - _losses(prompts, drawn, less))
 
 
+def _require_prompts(prompts: Any) -> None:
+    """Refuse what are no prompts."""
+    instance("prompts", prompts, Prompts, "build them with Prompts(n=..., covariance=...)")
+
+
 def _losses(prompts: Prompts, drawn: Drawn, model: Model) -> Floats:
     """(v - w)^T Q (v - w) for the weights v that a model makes of each prompt."""
+    if not callable(model) and not isinstance(model, Sequence):
+        raise InvalidInput(f"model = {model!r}: give layers in a list, or a function that makes weights of moments.")
     v = model(drawn.gram) if callable(model) else readout(drawn.gram, model).w
+    if np.shape(v) != drawn.task.shape:
+        raise InvalidInput(f"model gives weights of shape {np.shape(v)} for moments of {drawn.task.shape} tasks.")
     return np.asarray(np.einsum("ci,ij,cj->c", v - drawn.task, prompts.Q, v - drawn.task))
 
 

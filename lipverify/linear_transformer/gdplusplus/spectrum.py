@@ -30,7 +30,7 @@ from scipy.special import eval_genlaguerre, gammaln
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.validation import number, whole
+from lipverify.foundation.validation import function, number, whole
 
 PANEL, POINTS = 0.5, 20
 """Width in sqrt(t) and Gauss-Legendre points of a panel: sqrt(t) is the variable in which e^{-t/2} has one scale."""
@@ -163,14 +163,20 @@ def spectral_mean(
     Raises
     ------
     InvalidInput
-        If the mean is infinite, as that of 1/t is for |n - d| < 2.
+        If f is no function or has no finite value at an eigenvalue, n or d is no integer >= 1, or the mean is infinite,
+        as that of 1/t is for |n - d| < 2.
 
     >>> value, error = spectral_mean(lambda t: 1 / t, n=5, d=20)  # the pseudoinverse: n / d of 1 / (d - n - 1)
     >>> abs(value - 5 / 20 / 14) <= error < 1e-12
     True
     """
+    function("f", f, "eigenvalues, an array of numbers > 0")
+    n, d = whole("n", n, least=1), whole("d", d, least=1)
     more, fewer = max(n, d), min(n, d)
     fine, rough = (spectral_rule(more, fewer, degree, points) for points in (POINTS, COARSER))
+    if not np.all(np.isfinite(f(fine.t))):
+        bad = float(fine.t[~np.isfinite(f(fine.t))][0])
+        raise InvalidInput(f"f({bad:.6g}) is no finite number: f must be smooth at eigenvalues > 0.")
     with np.errstate(divide="ignore", invalid="ignore"):
         steepness = np.diff(np.log(np.abs(f(fine.t[1::-1]))))[0] / -np.diff(np.log(fine.t[1::-1]))[0]
     # rho falls like t^{(|n - d| - 1) / 2} towards 0

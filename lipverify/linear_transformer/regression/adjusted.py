@@ -20,10 +20,11 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.samples import SampledMean, sampled_mean
 from lipverify.foundation.streams import generator
-from lipverify.foundation.validation import instance
+from lipverify.foundation.validation import instance, numbers
 from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator, eigenbasis
 from lipverify.linear_transformer.regression.thinned import thinned_mean
@@ -91,7 +92,7 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     Raises
     ------
     InvalidInput
-        If `contexts` are none.
+        If `contexts` are none, or `share` has not one number >= 0 for each, with sum 1.
 
     >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
@@ -100,6 +101,10 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     0.0
     """
     instance("contexts", contexts, Contexts, "draw them with draw_contexts")
+    if share is not None:
+        share = numbers("share", share, "what a context counts", least=0)
+        if share.shape != (len(contexts),) or abs(float(share.sum()) - 1) > 1e-9:
+            raise InvalidInput(f"share of shape {share.shape}: it has a number for each context, and the sum 1.")
     basis = eigenbasis(contexts)
     return Evaluation(contexts, basis, basis.ridge(contexts.sigma**2), share)
 

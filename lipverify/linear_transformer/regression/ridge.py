@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
-from lipverify.foundation.validation import number
+from lipverify.foundation.validation import number, whole
 from lipverify.linear_transformer.regression.adjusted import Evaluation
 from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
@@ -54,6 +54,10 @@ class AdaRR(SpectralEstimator):
     """
 
     degrees: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.degrees is not None:
+            whole("degrees", self.degrees, least=1)
 
     def coordinates(self, basis: Eigenbasis) -> Array:
         """The coordinates z / (t + estimate); refused for n <= d, where least squares leaves nothing."""
