@@ -13,14 +13,12 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
-from lipverify.optimum.matrix.constraints import Constraint, SpectralBall
+from lipverify.optimum.matrix.constraints import TOUCHING, Constraint, SpectralBall
 from lipverify.optimum.matrix.descent import End
 from lipverify.optimum.matrix.sampled import SampledLoss
 
 CLEAR = 2.0
 """In half-widths of 95 % intervals: four standard errors and more."""
-TOUCHING = 1e-9
-"""A singular value this close to C, relatively, is at C: projections put it there."""
 
 
 def settled(loss: SampledLoss, constraint: Constraint, best: End, left_out: list[End]) -> bool:

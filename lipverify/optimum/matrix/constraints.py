@@ -13,6 +13,9 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import number
 from lipverify.problem.matrices import orthonormal_rows
 
+TOUCHING = 1e-9
+"""A singular value this close to C, relatively, is at C: projections put it there."""
+
 
 class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
     """A closed convex set of d x d matrices; see the subclasses."""
@@ -29,6 +32,10 @@ class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
     def project(self, M: Floats) -> Floats:
         """The matrix of the set that is nearest to M in the Frobenius norm."""
         raise NotImplementedError
+
+    def flat(self, M: Floats, direction: Floats) -> Floats | None:
+        """The part of a direction along which the set is flat about M; None where its boundary is bent there."""
+        return self.project(direction)
 
     @property
     def relaxed(self) -> Constraint:
@@ -127,6 +134,15 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
         excess = (left * np.maximum(values - self.C, 0.0)) @ right
         excess = Symmetric().project(excess) if self.symmetric else excess
         return np.asarray(M - B @ excess @ B.T)
+
+    def flat(self, M: Floats, direction: Floats) -> Floats | None:
+        """All of the relaxed space inside of the ball; what leaves B^T M B alone, if all its singular values are C."""
+        B, direction = self.basis(len(M)), self.relaxed.project(direction)
+        values = np.linalg.svd(B.T @ M @ B, compute_uv=False)
+        if values[0] < self.C * (1 - TOUCHING):
+            return direction
+        held = B @ (B.T @ direction @ B) @ B.T
+        return np.asarray(direction - held) if values[-1] >= self.C * (1 - TOUCHING) else None
 
     @property
     def relaxed(self) -> Constraint:

@@ -79,9 +79,19 @@ def descend(objective: Objective, constraint: Constraint, start: Floats, units: 
         if constraint.linear
         else projected_gradient(scaled, project, first, TOLERANCE, MOST_STEPS)
     )
-    value, gradient = scaled(Z)
-    left = stationarity(Z, gradient, constraint.project if constraint.linear else project)
-    return End(M=units.to_matrix(Z), loss=units.loss * value, stationarity=left)
+    M = units.to_matrix(Z)
+    loss, gradient = objective(M)
+    return End(M=M, loss=loss, stationarity=left_undone(constraint, units, M, gradient))
+
+
+def left_undone(constraint: Constraint, units: Units, M: Floats, gradient: Floats) -> float:
+    """How stationary M is on the set, for an objective with this gradient there, in the units of the descent."""
+
+    def project(Z: Floats) -> Floats:
+        return units.from_matrix(constraint.project(units.to_matrix(Z)))
+
+    Z, slope = units.from_matrix(M), units.to_matrix(gradient) / units.loss
+    return stationarity(Z, slope, constraint.project if constraint.linear else project)
 
 
 def _quasi_newton(objective: Objective, project: Callable[[Floats], Floats], start: Floats) -> Floats:

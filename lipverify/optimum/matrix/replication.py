@@ -16,6 +16,7 @@ from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
 from lipverify.optimum.matrix.ends import Ends
 from lipverify.optimum.matrix.estimate import Estimate
+from lipverify.optimum.matrix.nearby import Nearby
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss
 from lipverify.problem.symmetry import Symmetry
 
@@ -44,7 +45,9 @@ class Descents:
         OutOfReach
             If one of the descents does not end.
         """
-        ends = [self.end(whole.M, without=batch) for batch in range(BATCHES)]
+        nearby = Nearby.of(self.loss, self.constraint, whole.M, self.units)
+        firsts = self.loss.without_each(whole.M)
+        ends = [self._end_near(whole, nearby, batch, first) for batch, first in enumerate(firsts)]
         worst = max(end.stationarity for end in ends)
         if not worst <= ACCEPTED:
             raise OutOfReach(
@@ -52,6 +55,14 @@ class Descents:
                 f"{ACCEPTED:g}: the loss is too flat near |M| = {np.linalg.norm(whole.M, 2):.3g}; draw more contexts."
             )
         return ends
+
+    def _end_near(self, whole: End, nearby: Nearby | None, batch: int, first: tuple[float, Floats]) -> End:
+        """The minimiser without a batch: by Newton's steps where they do, by a descent elsewhere."""
+        found = nearby.end(partial(self.loss, without=batch), first) if nearby is not None else None
+        if found is None:
+            return self.end(whole.M, without=batch)
+        self.report()
+        return found
 
     def estimated(self, ends: Ends, group: Symmetry) -> tuple[Estimate, float, float]:
         """The minimiser with its errors, the least loss and its error."""

@@ -37,6 +37,11 @@ class SampledLoss:
         """The mean loss and its gradient in M, over all batches or all but one."""
         return self._mean(self._evaluated(M), without)
 
+    def without_each(self, M: Floats) -> list[tuple[float, Floats]]:
+        """The same without each of the batches in turn, by one evaluation."""
+        evaluated = self._evaluated(M)
+        return [self._mean(evaluated, batch) for batch in range(BATCHES)]
+
     def of_batches(self, M: Floats) -> Floats:
         """The mean loss of each batch, (BATCHES,)."""
         return self._of_batches(self._evaluated(M))
