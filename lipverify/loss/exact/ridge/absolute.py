@@ -73,6 +73,7 @@ def absolute_averages(d: int) -> TaskAverages:
         absolute_variance(d),
         lambda nodes: absolute_variogram(d, angle(nodes.near, nodes.far)),
         absolute_pair,
+        smooth=True,
         cross=cross,
     )
 

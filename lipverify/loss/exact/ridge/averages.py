@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.supports import token_breaks
-from lipverify.loss.exact.ridge.tokens import Kernel, Places, TokenNodes, kernel, token_nodes
+from lipverify.loss.exact.ridge.tokens import Kernel, Places, TokenNodes, gauss_rule, kernel, smooth_rule, token_nodes
 
 SERIES_BELOW = 1.0
 """There the alternating sum loses a factor of e^{2e} = 230 to cancellation, and no more."""
@@ -51,6 +51,8 @@ class Points:
 class Averages:
     """Averages over one token at each of the `points`, by rules of a given order, split at the angles `meetings`.
 
+    What is averaged may be a power of the angle at 0 or at the meetings; if it is `smooth`, fewer nodes do.
+
     Of what is not its `own`, without nodes for the direct points, phi alone is known.
 
     Attributes
@@ -65,7 +67,9 @@ class Averages:
         How many terms of the power series are needed.
     """
 
-    def __init__(self, points: Points, order: int, meetings: tuple[float, ...] = (), own: bool = True) -> None:
+    def __init__(
+        self, points: Points, order: int, meetings: tuple[float, ...] = (), own: bool = True, smooth: bool = False
+    ) -> None:
         self.points, self.order = points, order
         self.direct = points.u > (SERIES_TAIL if np.max(points.u) <= SERIES_TAIL else SERIES_BELOW)
         self.places, self.breaks = _anchors(points.d, tuple(points.w))
@@ -73,7 +77,7 @@ class Averages:
             direct = points.places(self.direct)
             self.places = self.places.join(direct)
             self.breaks = np.concatenate([self.breaks, token_breaks(direct, (1, 2))])
-        self.nodes = token_nodes(self.places, self._with(meetings), order)
+        self.nodes = token_nodes(self.places, self._with(meetings), order, smooth_rule if smooth else gauss_rule)
         self.terms = series_terms(float(np.max(points.u[~self.direct], initial=-np.inf)))
         self._powers: dict[Kernel, list[Floats]] = {}
 
@@ -169,7 +173,7 @@ def _anchors(d: int, w: tuple[float, ...]) -> tuple[Places, Floats]:
 
 def _direct_mean(places: Places, k: Kernel, order: int) -> Floats:
     """E psi_k(u - S) at each place, by nodes of its own."""
-    nodes = token_nodes(places, token_breaks(places, (k,)), order)
+    nodes = token_nodes(places, token_breaks(places, (k,)), order, smooth_rule)
     return np.einsum("pi,pi->p", kernel(k, nodes.y), nodes.weight)
 
 

@@ -23,7 +23,7 @@ from scipy.special import betaincinv, gammaln, ive
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.supports import LOG_DROP
-from lipverify.loss.exact.ridge.tokens import gauss_rule
+from lipverify.loss.exact.ridge.tokens import smooth_rule
 
 PANEL = 2.0
 FEWEST_PANELS = 6
@@ -99,7 +99,7 @@ class Contexts:
     def narrower(self) -> Contexts:
         """A tighter range of u: what has not fallen by LOG_DROP on a grid, and one point more on either side."""
         u = self._between(np.linspace(0, 1, SCAN_POINTS))
-        of = Averages(Points.grid(self.d, self.w, u), SCAN_ORDER)
+        of = Averages(Points.grid(self.d, self.w, u), SCAN_ORDER, smooth=True)
         phi = of.log_phi()
         with np.errstate(divide="ignore"):
             single = np.reshape(np.log(of.mean(2)) + log_power(phi, self.n - 1), u.shape)
@@ -118,7 +118,7 @@ class Contexts:
         width = grading.v(self.high) - grading.v(self.low)
         panels = max(FEWEST_PANELS, int(np.ceil(np.max(width) / PANEL)))
         breaks = self._between(np.linspace(0, 1, panels + 1))
-        x, gauss = gauss_rule(order)
+        x, gauss = smooth_rule(order)
         width = np.diff(breaks, axis=1)[..., None]
         shape = (self.w.size, -1)
         return (breaks[:, :-1, None] + width * x).reshape(shape), (width * gauss).reshape(shape)

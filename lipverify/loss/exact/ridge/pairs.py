@@ -116,7 +116,7 @@ def log_others(
     high = min(high + ABOVE, 2 * w + 5)
 
     def log_rate(u: Floats) -> Floats:
-        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER, own=False)
+        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER, own=False, smooth=True)
         return np.asarray(np.log(-of.log_phi()))
 
     rate = Graded.of(log_rate, grading, low, high)

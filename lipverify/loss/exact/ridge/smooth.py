@@ -120,6 +120,7 @@ def smooth_averages(d: int, increment: Increment) -> TaskAverages:
         variogram=lambda nodes: nodes.near * chebyshev.chebval(1 - nodes.near, table.variogram),
         pair=pair,
         relative_error=4 * max(gap, missed),
+        smooth=True,
     )
 
 

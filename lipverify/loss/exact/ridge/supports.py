@@ -20,8 +20,8 @@ from lipverify.loss.exact.ridge.tokens import Kernel, Places, log_kernel
 LOG_DROP = 42.0
 """Integrands are dropped below e^-42 = 6e-19 of their maximum."""
 
-BENDS = (3.0, 0.0)
-"""The kernels turn from one exponential into another about these values of y = u - s."""
+BENDS = (3.6, 0.0)
+"""The kernels turn from one exponential into another about these values of y = u - s; beyond the first psi_0 is 0."""
 LEFT, RIGHT = (0.4,), (0.06, 0.2, 0.5)
 """Splits between the mode and the ends, as shares of the distance: the exponential on the right needs more."""
 

@@ -25,7 +25,8 @@ class TaskAverages:
     """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
 
     `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
-    refining; `relative_error` bounds what the averages themselves are known to, relative.
+    refining; `relative_error` bounds what the averages themselves are known to, relative. `smooth` says that the
+    variogram is analytic in the angle, from 0 to pi.
 
     Instead of `pair`, or beside it for windows with few tokens, a law may give `cross(contexts, order, factor)`: the
     integral of `pair` over u against n (n-1) phi^{n-2}, or another `factor` of (n, log phi), at every window, and a
@@ -38,6 +39,7 @@ class TaskAverages:
     meetings: tuple[float, ...] = ()
     tolerance: float = 1e-11
     relative_error: float = 0.0
+    smooth: bool = False
     cross: Cross | None = None
     off: Callable[[TokenNodes], Floats] | None = None
 
@@ -48,6 +50,7 @@ def linear_averages(d: int) -> TaskAverages:
         variance=1 / d,
         variogram=lambda nodes: 2 / d * nodes.near,
         pair=lambda of: of.mean(1, lambda nodes: nodes.near) ** 2 / d,
+        smooth=True,
     )
 
 
@@ -60,4 +63,5 @@ def square_averages(d: int) -> TaskAverages:
         variance=2 * (d - 1) / (d**2 * (d + 2)),
         variogram=lambda nodes: 4 / (d * (d + 2)) * nodes.near * nodes.far,
         pair=lambda of: 2 / ((d - 1) * (d + 2)) * of.mean(1, lambda nodes: nodes.near * nodes.far) ** 2,
+        smooth=True,
     )

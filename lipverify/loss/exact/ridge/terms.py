@@ -208,7 +208,8 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
     n = contexts.n
     u, weight = contexts.nodes(order)
     meetings = tuple(angle for _, part in parts for angle in part.meetings)
-    of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings)
+    smooth = all(part.smooth for _, part in parts)
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings, smooth=smooth)
     phi = np.reshape(of.log_phi(), u.shape)
     single, double = (weight * factor for factor in factors(n, phi))
 

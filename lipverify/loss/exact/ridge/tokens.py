@@ -16,6 +16,8 @@ number, psi_0's complement 1 - psi_0 is averaged in its place.)
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -27,6 +29,8 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 
 Kernel = Literal[0, 1, 2, "complement"]
+Rule = Callable[[int], tuple[Floats, Floats]]
+"""From an order to nodes and weights on [0, 1]."""
 
 LARGEST_EXPONENT = 700.0
 LARGEST_SQUARING = 32
@@ -99,6 +103,12 @@ def plain_rule(order: int) -> tuple[Floats, Floats]:
     return (x + 1) / 2, weight / 2
 
 
+@cache
+def smooth_rule(order: int) -> tuple[Floats, Floats]:
+    """What `gauss_rule` of an order is worth where nothing happens at the ends: by nodes as dense in the middle."""
+    return plain_rule(math.ceil(2 / math.pi * order))
+
+
 def split_rule(edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Rows, nodes and weights on every interval between edges, shape (row, edge): of `gauss_rule` beside singular ones.
 
@@ -128,12 +138,12 @@ def integer_power(x: Floats, k: int) -> Floats:
     return half * half * x if k % 2 else half * half
 
 
-def token_nodes(places: Places, breaks: Floats, order: int) -> TokenNodes:
-    """The Gauss rule of `order` in theta between every two neighbours of `breaks`, shape (place, ..., break), in s.
+def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_rule) -> TokenNodes:
+    """The rule of an order in theta between every two neighbours of `breaks`, shape (place, ..., break), in s.
 
     In theta the density is sin^{d-2}(theta) / B(1/2, (d-1)/2), smooth at both ends in every dimension.
     """
-    x, gauss = gauss_rule(order)
+    x, gauss = rule(order)
     column = (slice(None), *[None] * (breaks.ndim - 1))
     w, y = places.w[column], places.u[column] - breaks
     theta = 2 * np.arctan2(np.sqrt(breaks), np.sqrt(2 * w - breaks))
