@@ -57,7 +57,7 @@ def _by_rule(
     result, narrowed = np.full_like(w, _over_the_sphere(d, h, meetings, order)), np.flatnonzero(w > 0)
     if narrowed.size == 0:
         return result
-    every = Contexts.scan(d, float(n), w[narrowed])
+    every = Contexts.at(d, float(n), w[narrowed])
     for group in every.alike():
         contexts = every[group]
         u, weight = contexts.nodes(order)

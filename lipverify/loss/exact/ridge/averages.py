@@ -24,8 +24,9 @@ from lipverify.loss.exact.ridge.tokens import Kernel, Places, TokenNodes, gauss_
 
 SERIES_BELOW = 1.0
 """There the alternating sum loses a factor of e^{2e} = 230 to cancellation, and no more."""
-SERIES_TAIL = 2.0
-"""If no u is larger than this, the series serves all: what it loses above 1 meets weights phi^n below e^-15."""
+SERIES_TAIL = 2.5
+"""If no u is larger than this, the series serves all. It loses e^{2 lambda} to cancellation and meets weights phi^n,
+which are e^-42 at the largest u (see `Contexts`) and, as 1 - phi is concave in lambda, below e^{-3 lambda} before."""
 SERIES_REMAINDER = 1e-17
 
 

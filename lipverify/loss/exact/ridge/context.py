@@ -14,14 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, gammaln, ive
+from scipy.special import betainc, betaincinv, gammaln, ive
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.supports import LOG_DROP
 from lipverify.loss.exact.ridge.tokens import smooth_rule
 
@@ -30,9 +28,11 @@ FEWEST_PANELS = 6
 ALIKE = 0.4
 """Ranges that differ by less than this share are served by as many panels as the longest needs."""
 
-SCAN_POINTS = 64
-SCAN_ORDER = 8
-SCAN_ROUNDS = 1
+EPS = float(np.finfo(float).eps)
+REACHED = 0.93
+"""1 - psi_0(1), and less."""
+FEW, STEPS, BISECTIONS = 12.0, np.linspace(-3.0, 2.0, 11), 6
+"""Up to FEW, the end of a range is looked for closer, by steps of psi_0."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Contexts:
     Attributes
     ----------
     low, high
-        Outside [low, high] the integrands of all terms have fallen by `LOG_DROP`; shape (w,).
+        Outside [low, high] are less than e^-`LOG_DROP` of the integrals, or a few times that; shape (w,).
     """
 
     d: int
@@ -92,25 +92,32 @@ class Contexts:
     high: Floats
 
     @classmethod
-    def scan(cls, d: int, n: float, w: Floats) -> Contexts:
-        """Find the ranges, by looking at the integrands ever closer; once for all laws and noises at these windows."""
-        return _scanned(d, n, np.asarray(w, dtype=np.float64).tobytes())
+    def at(cls, d: int, n: float, w: Floats) -> Contexts:
+        """The ranges, in closed form; they are the same for all laws and noises at these windows.
 
-    def narrower(self) -> Contexts:
-        """A tighter range of u: what has not fallen by LOG_DROP on a grid, and one point more on either side."""
-        u = self._between(np.linspace(0, 1, SCAN_POINTS))
-        of = Averages(Points.grid(self.d, self.w, u), SCAN_ORDER, smooth=True)
-        phi = of.log_phi()
-        with np.errstate(divide="ignore"):
-            single = np.reshape(np.log(of.mean(2)) + log_power(phi, self.n - 1), u.shape)
-            double = np.reshape(2 * np.log(of.mean(1)) + log_power(phi, self.n - 2), u.shape)
-        keep = (single > single.max(axis=1, keepdims=True) - LOG_DROP) | (
-            double > double.max(axis=1, keepdims=True) - LOG_DROP
+        With g = e^{-S}, phi >= exp(-lambda E g), so that N >= n E g^2 / (1 + n E g)^2, and N >= 1/n in any case. Of N,
+        what is left of u is at most n e^{2u} E g^2 / 2, and with P(S < u) too where that is small already.
+        phi^n falls by e^{-n (1 - phi)}, where 1 - phi is at least 0.93 P(S < u - 1) or what `_nearer` takes, and for
+        lambda <= 1 at least lambda (1 - lambda / 2) E g.
+        """
+        few = max(n - 2, EPS)
+        least, mean = _log_mean(d, w)
+        square, half_m = _log_mean(d, 2 * w)[1], (d - 1) / 2
+        low = np.maximum(
+            -np.logaddexp(0, np.log(n) + mean) - LOG_DROP / 2 - 1, (np.log(2) - 2 * np.log(n) - square - LOG_DROP) / 2
         )
-        first, last = np.argmax(keep, axis=1), SCAN_POINTS - 1 - np.argmax(keep[:, ::-1], axis=1)
-        row = np.arange(self.w.size)
-        low, high = u[row, np.maximum(first - 1, 0)], u[row, np.minimum(last + 1, SCAN_POINTS - 1)]
-        return Contexts(self.d, self.n, self.w, low, high)
+        # the ends of all deficits, beyond which a token is with probability e^-LOG_DROP / n^2
+        end = 2 * w * betaincinv(half_m, half_m, np.exp(-LOG_DROP - 2 * np.log(n)) / 3)
+        low = np.where(end >= d - 1, np.maximum(low, end), low)
+        share = LOG_DROP / few / REACHED
+        high = 2 * w * betaincinv(half_m, half_m, share) + 1 if share < 1 else 2 * w + np.log(LOG_DROP) + 1
+        with np.errstate(over="ignore", divide="ignore"):
+            twice = 2 * LOG_DROP / few * np.exp(-least)
+            many = np.log(twice / (1 + np.sqrt(np.maximum(1 - twice, 0))))
+        high = np.minimum(np.minimum(high, 2 * w - end + 5), np.where(twice < 1, many, np.inf))
+        some = (0 < high) & (high < FEW)
+        high[some] = _nearer(d, LOG_DROP / few, w[some], high[some])
+        return cls(d, n, w, low, high)
 
     def nodes(self, order: int) -> tuple[Floats, Floats]:
         """Nodes and weights for the integrals over u: shape (w, node)."""
@@ -143,27 +150,26 @@ class Contexts:
         return grading.u(low + (high - low) * share)
 
 
-@lru_cache(maxsize=1024)
-def _scanned(d: int, n: float, windows: bytes) -> Contexts:
-    """Contexts at a flat array of doubles, given by its bytes."""
-    w = np.frombuffer(windows)
-    # n int_{-inf}^{u} lambda^2 g^2 du <= n lambda^2 / 2, against a total of at least 1/n
-    contexts = Contexts(d, n, w, np.full_like(w, -np.log(n) - LOG_DROP / 2 - 2), _highest(d, n, w))
-    for _ in range(SCAN_ROUNDS):
-        contexts = contexts.narrower()
-    return contexts
+def _nearer(d: int, least: float, w: Floats, high: Floats) -> Floats:
+    """The u, nearer than `high` if any is, at which 1 - phi >= `least`: it is no less than a sum over steps of psi_0.
 
-
-def _highest(d: int, n: float, w: Floats) -> Floats:
-    """The u beyond which phi^n < e^{-LOG_DROP}, or beyond all deficits.
-
-    1 - phi(u) >= (1 - 1/e) P(S < u), and P(S < u) is an incomplete beta function of u / 2w. For u <= 0
-    also 1 - phi(u) >= (1 - 1/e) e^u E g, with E g = Gamma(d/2) (2/w)^{d/2-1} e^{-w} I_{d/2-1}(w).
+    P(S < u) is an incomplete beta function of u / 2w.
     """
-    half_m, nu, share = (d - 1) / 2, d / 2 - 1, 2 * LOG_DROP / n
-    quantile = betaincinv(half_m, half_m, share) if share < 1 else 1.0
-    general = 2 * w * quantile + (0.0 if share < 1 else float(np.log(LOG_DROP)) + 1)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # E g may be no double: then nothing is known
-        mean_g = gammaln(d / 2) + nu * np.log(2 / w) + np.log(ive(nu, w))
-    many_tokens = np.log(share) - mean_g
-    return np.where(many_tokens <= 0, np.minimum(many_tokens, general), general)
+    below, steps = np.zeros_like(high), np.diff(-np.expm1(-np.exp(STEPS)), prepend=0.0)
+    for _ in range(BISECTIONS):
+        middle = (below + high) / 2
+        share = np.clip((middle[:, None] - STEPS) / (2 * w[:, None]), 0, 1)
+        reached = betainc((d - 1) / 2, (d - 1) / 2, share) @ steps >= least
+        below, high = np.where(reached, below, middle), np.where(reached, middle, high)
+    return high
+
+
+def _log_mean(d: int, w: Floats) -> tuple[Floats, Floats]:
+    """Bounds of log E g, E g = Gamma(d/2) (2/w)^{d/2-1} e^{-w} I_{d/2-1}(w); they differ where that is no double."""
+    nu = d / 2 - 1
+    with np.errstate(divide="ignore"):
+        scaled = np.log(ive(nu, w))
+    scaled = np.where(np.isnan(scaled), -np.log(2 * np.pi * w) / 2, scaled)
+    mean, known = gammaln(d / 2) + nu * np.log(2 / w) + scaled, scaled > -np.inf
+    # t = <x_i, x> has mean 0, and is no farther from it than a normal variable of variance 1/d
+    return np.where(known, mean, -w), np.where(known, mean, np.minimum(-w + w**2 / (2 * d), 0.0))

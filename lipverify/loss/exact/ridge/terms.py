@@ -147,7 +147,7 @@ def averaged_terms(parts: Parts, d: int, n: float, w: Floats) -> tuple[Values, V
     _put((value, error), ~narrowed, _uniform(n, parts))
     for start in range(0, np.count_nonzero(narrowed), MOST_WINDOWS):
         some = np.flatnonzero(narrowed)[start : start + MOST_WINDOWS]
-        contexts = Contexts.scan(d, n, w[some])
+        contexts = Contexts.at(d, n, w[some])
         for group in contexts.alike():
             _put((value, error), some[group], _refine(parts, contexts[group]))
     return value, error
@@ -235,7 +235,7 @@ def _by_one_rule(
     parts: Parts, d: int, n: float, w: Floats, order: int, factors: Factors = powers
 ) -> tuple[Floats, Floats]:
     """(noise over sigma^2, bias over the amplitude variance) at the windows w > 0, without an error."""
-    contexts = Contexts.scan(d, n, w)
+    contexts = Contexts.at(d, n, w)
     groups = [_quadrature(parts, contexts[group], order, factors) for group in contexts.alike()]
     return np.concatenate([group.noise for group in groups]), np.concatenate([group.bias for group in groups])
 
