@@ -13,6 +13,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from lipverify.foundation.interruption import SIGNALS
+from lipverify.foundation.memory import keep_memory
 from lipverify.foundation.remembered import remember_in
 
 PR_SET_PDEATHSIG = 1
@@ -27,6 +28,7 @@ def begin_worker(shared: Path | None) -> None:
     itself, a thread waits for the pipe that only the main process holds open.
     """
     remember_in(shared)
+    keep_memory()
     for each in SIGNALS:
         signal.signal(each, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import sys
 from collections.abc import Sequence
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.interruption import interruptible
+from lipverify.foundation.memory import keep_memory
 from lipverify.foundation.output import prepare_streams
 
 BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
 """The last two are what shells make of SIGINT and SIGPIPE: nobody reads on, which is no verdict."""
 LONGEST = 1000
 """Letters of a message: what it quotes may have any number of them."""
-YOUNG = 100_000
-"""Objects after which cycles are looked for, in place of Python's 700: a command makes millions that stay, and ends."""
 OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0, 1 and 3 as `verify` says, 2 for bad input, 130 if interrupted."""
     prepare_streams()
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
+    keep_memory()
     # Each measurement is one process; threads that a BLAS starts inside of it would only spin.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
