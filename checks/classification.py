@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series, Source, agree, at, bound, claim, draw, per_profile
+import numpy as np
+
+from lipverify.claims import Figure, Panel, Series, Source, agree, at, bound, claim, draw, needs, per_profile
 
 LADDERS: dict[str, tuple[str, dict[str, Any], tuple[float, ...]]] = {
     "linear": ("L", {"link": "linear"}, (0.125, 0.25, 0.5)),
@@ -49,14 +51,32 @@ def exact_windows(ladder: str, d: int, n: int) -> dict[str, Any]:
     return named(ladder, d, exact_ladder(laws(ladder), d, n))
 
 
+SMOOTHINGS = (0.02, 0.1)
+"""The eps of the cross-entropy of (1 - eps) hat p + eps / 2."""
+
+
+def sampled_losses(ladder: str, d: int, n: int, contexts: int, seed: int) -> dict[str, list[list[list[float]]]]:
+    """By loss and eps: for each law and batch of contexts the loss at windows from 0.1 to 410, on common draws."""
+    from lipverify.optimum.window.ladder import brier, cross_entropy, losses_of_batches
+
+    losses = {"brier 0": brier} | {f"cross-entropy {eps:g}": cross_entropy(eps) for eps in SMOOTHINGS}
+    found = losses_of_batches(laws(ladder), d, n, list(losses.values()), contexts, seed)
+    return dict(zip(losses, found.tolist(), strict=True))
+
+
+def losses_of(ladder: str, d: int, n: int, contexts: int, seed: int) -> list[Any]:
+    """What claims about a ladder need."""
+    return [at(sampled_losses, ladder=ladder, d=d, n=n, contexts=contexts, seed=seed)]
+
+
+@needs(found=losses_of)
 def sampled_windows(
-    ladder: str, d: int, n: int, loss: str, contexts: int, seed: int, eps: float = 0.0
+    ladder: str, d: int, n: int, loss: str, contexts: int, seed: int, found: list[Any], eps: float = 0.0
 ) -> dict[str, Any]:
     """For the Brier loss, or cross-entropy of (1 - eps) hat p + eps / 2, on common draws."""
-    from lipverify.optimum.window.ladder import brier, cross_entropy, sampled_ladder
+    from lipverify.optimum.window.ladder import ladder_of
 
-    of = brier if loss == "brier" else cross_entropy(eps)
-    return named(ladder, d, sampled_ladder(laws(ladder), d, n, of, contexts=contexts, seed=seed))
+    return named(ladder, d, ladder_of(np.array(found[0][f"{loss} {eps:g}"])))
 
 
 def named(ladder: str, d: int, found: Any) -> dict[str, Any]:
@@ -182,7 +202,7 @@ claim(
     "extension.classification/cross-entropy/l",
     bound(
         sampled_windows, CHANGE, of="{step}", method="montecarlo", given={"loss": "cross-entropy", **DRAWN},
-        over={**GRID, "eps": (0.02, 0.1), ("ladder", "step"): steps(*SMOOTHER)}, **GROWS,
+        over={**GRID, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}, **GROWS,
     ),
     source=GLOBAL,
     kind="convention",
@@ -198,7 +218,7 @@ claim(
     "extension.classification/cross-entropy/noise",
     bound(
         sampled_windows, CHANGE, of="{step}", method="montecarlo", given={"loss": "cross-entropy", **DRAWN},
-        over={**GRID, "eps": (0.02, 0.1), ("ladder", "step"): steps(*NOISIER)}, **FALLS,
+        over={**GRID, "eps": SMOOTHINGS, ("ladder", "step"): steps(*NOISIER)}, **FALLS,
     ),
     source=GLOBAL,
     kind="convention",

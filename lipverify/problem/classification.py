@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import msgspec
 import numpy as np
@@ -20,6 +19,7 @@ from scipy.special import expit, roots_jacobi
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.problem.laws import Linear
 from lipverify.problem.own import Ridge
 from lipverify.problem.problem import Problem
 
@@ -79,21 +79,17 @@ class ClassLaw(msgspec.Struct, frozen=True, kw_only=True):
         """The Lipschitz constant of p."""
         return (1 - 2 * self.flip) * self.L
 
-    @property
-    def ridge(self) -> Ridge:
-        """The law of p as a law of functions."""
-        return Ridge(partial(_probability, self))
+    def __call__(self, z: Floats) -> Floats:
+        """p(x) where <q, x> = z."""
+        return np.asarray(self.flip + (1 - 2 * self.flip) * LINKS[self.link](self, z))
 
     def variance(self, d: int) -> float:
         """The mean variance of a label, E p (1 - p)."""
         z, weights = roots_jacobi(NODES, (d - 3) / 2, (d - 3) / 2)
-        p = _probability(self, z)
+        p = self(z)
         return float(np.sum(weights * p * (1 - p)) / np.sum(weights))
 
     def regression(self, d: int, n: int) -> Problem:
-        """The regression problem whose loss is the Brier loss but for a constant."""
-        return Problem(d=d, n=n, law=self.ridge, sigma=math.sqrt(self.variance(d)))
-
-
-def _probability(law: ClassLaw, z: Floats) -> Floats:
-    return np.asarray(law.flip + (1 - 2 * law.flip) * LINKS[law.link](law, z))
+        """The regression problem whose loss is the Brier loss but for a constant; a constant in p is lost in it."""
+        law = Linear(self.lipschitz) if self.link == "linear" else Ridge(self)
+        return Problem(d=d, n=n, law=law, sigma=math.sqrt(self.variance(d)))

@@ -43,7 +43,7 @@ def laws(draw: st.DrawFn) -> ClassLaw:
 def test_probabilities_stay_in_range_with_the_lipschitz_constant_that_is_told(law: ClassLaw) -> None:
     """The largest slope on a grid is L but for the curvature between its points, at most (4L)^2 a step."""
     z = np.linspace(-1, 1, 20_001)
-    [p] = law.ridge.links(z, np)
+    p = law(z)
     assert np.min(p) >= 0
     assert np.max(p) <= 1
     slope = float(np.max(np.abs(np.diff(p))) / (z[1] - z[0]))
@@ -54,7 +54,7 @@ def test_probabilities_stay_in_range_with_the_lipschitz_constant_that_is_told(la
 def test_the_variance_of_a_label_is_its_mean_over_the_sphere(law: ClassLaw, d: int) -> None:
     """By the angle, in which the rule on a grid is exact for these smooth and even integrands."""
     theta = (np.arange(4000) + 0.5) * math.pi / 4000
-    [p] = law.ridge.links(np.cos(theta), np)
+    p = law(np.cos(theta))
     weights = np.sin(theta) ** (d - 2)
     assert law.variance(d) == pytest.approx(float(np.sum(weights * p * (1 - p)) / np.sum(weights)), rel=1e-6)
 
@@ -80,7 +80,7 @@ def test_the_brier_loss_of_drawn_labels_is_bias_and_noise_of_regression(law: Cla
 
     The control: with noise of the clean variance b (1 - b) alone, or none, the loss is elsewhere.
     """
-    batches = losses_of_batches(law, 3, 16, brier, 16_384, seed=0)
+    ((batches,),) = losses_of_batches([law], 3, 16, [brier], 16_384, seed=0)
     for at in (6, 20, 30):
         mean, half_width = mean_interval(batches[:, at])
         terms = loss_terms(law.regression(3, 16), float(WINDOWS[at]))

@@ -30,6 +30,8 @@ FLOOR, FLOOR_EVERY = 1e-30, 3
 """Where g would pass through the subnormal numbers, on which processors are slow, smaller ones are raised to this
 at every third rung: against the largest, which is 1, they are nothing."""
 LOG_FLOOR, LEAST_EXPONENT = math.log(FLOOR), -700.0
+AT_ONCE = 2**19
+"""Powers that are kept at a time: four megabytes, which stay near the processor until they are summed."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,15 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     shape = ((len(values) + 2) // 2 * 2, *below.shape)  # an even number of columns: matrix products are faster
     columns = workspace.array("columns", shape) if xp is np else xp.empty(shape, device=below.device)
     _fill(columns, values)
-    powers = _in_place(below, grid, floored, workspace) if xp is np else _powers(below, grid, floored, xp)
-    return Sums(largest, powers @ xp.permute_dims(columns, (1, 2, 0)))
+    columns = xp.permute_dims(columns, (1, 2, 0))
+    if xp is not np:
+        return Sums(largest, _powers(below, grid, floored, xp) @ columns)
+    at_levels = np.empty((len(below), len(grid.levels), shape[0]))
+    some = max(1, AT_ONCE // (len(grid.levels) * below.shape[1]))
+    for first in range(0, len(below), some):
+        part = slice(first, first + some)
+        np.matmul(_in_place(below[part], grid, floored, workspace), columns[part], out=at_levels[part])
+    return Sums(largest, at_levels)
 
 
 def merged(one: Sums, other: Sums, grid: Grid, xp: Any) -> Sums:

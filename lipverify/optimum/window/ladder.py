@@ -24,6 +24,7 @@ from lipverify.optimum.matrix.sampled import BATCHES
 from lipverify.optimum.window.minimiser import Optimum, optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.classification import ClassLaw
+from lipverify.problem.laws import Linear
 
 Loss = Callable[[Floats, Floats], Floats]
 """The loss of predictions given true probabilities, both arrays."""
@@ -110,7 +111,11 @@ def sampled_ladder(laws: Sequence[ClassLaw], d: int, n: int, loss: Loss, *, cont
     OutOfReach
         If a minimum is at an end of the grid of windows, from 0.1 to 410, or not told from it by the draws.
     """
-    batches = [losses_of_batches(law, d, n, loss, contexts, seed) for law in laws]
+    return ladder_of(*losses_of_batches(laws, d, n, [loss], contexts, seed))
+
+
+def ladder_of(batches: Floats) -> Ladder:
+    """The same from the losses of batches, (law, batch, window)."""
     for curves in batches:
         _require_told_from_the_ends(curves)
     whole = np.array([log_minimiser(curves.mean(axis=0)) for curves in batches])
@@ -137,22 +142,28 @@ def _require_told_from_the_ends(curves: Floats) -> None:
             )
 
 
-def losses_of_batches(law: ClassLaw, d: int, n: int, loss: Loss, contexts: int, seed: int) -> Floats:
-    """The mean loss of each of 16 batches of contexts at every window of the grid, (16, windows)."""
-    problem, stream = Problem(d=d, n=n, law=law.ridge), f"classification/{d}/{n}"
-    sums, counts = np.zeros((BATCHES, len(WINDOWS))), np.zeros((BATCHES, 1))
-    grid, workspace = grid_of(WINDOWS), Workspace()
-    for chunk in range(-(-contexts // BLOCK)):
+def losses_of_batches(
+    laws: Sequence[ClassLaw], d: int, n: int, losses: Sequence[Loss], contexts: int, seed: int
+) -> Floats:
+    """Mean losses of each of 16 batches of contexts at every window of the grid, (loss, law, 16, windows).
+
+    What does not depend on the law, the draws and the exponentials of their scores, is made once for all.
+    """
+    problem, stream = Problem(d=d, n=n, law=Linear()), f"classification/{d}/{n}"
+    sums = np.zeros((len(losses), len(laws), BATCHES, len(WINDOWS)))
+    grid, workspace, chunks = grid_of(WINDOWS), Workspace(), -(-contexts // BLOCK)
+    for chunk in range(chunks):
         drawn = draw_contexts(problem, BLOCK, seed, stream, chunk)
-        labels = (uniforms(seed, f"{stream}/labels", chunk, (BLOCK, n)) < drawn.values[0]).astype(np.float64)
+        behind = uniforms(seed, f"{stream}/labels", chunk, (BLOCK, n))
+        labels = [(behind < law(drawn.values[0])).astype(np.float64) for law in laws]
         scores = (drawn.tokens @ drawn.query[:, :, None])[:, :, 0]
-        averages = softmax_sums(scores, [labels], grid, np, workspace).at_levels[:, grid.at]
-        predictions = averages[..., 1] / averages[..., 0]
-        losses = loss(predictions, drawn.targets[0][:, None])
-        # whole blocks, so that a context's place in its block tells its batch
-        sums += losses.reshape(BLOCK // BATCHES, BATCHES, -1).sum(axis=0)
-        counts += BLOCK // BATCHES
-    return np.asarray(sums / counts)
+        averaged = softmax_sums(scores, labels, grid, np, workspace).at_levels[:, grid.at]
+        for k, law in enumerate(laws):
+            predictions, p = averaged[..., k + 1] / averaged[..., 0], law(drawn.targets[0])[:, None]
+            for j, loss in enumerate(losses):
+                # whole blocks, so that a context's place in its block tells its batch
+                sums[j, k] += loss(predictions, p).reshape(BLOCK // BATCHES, BATCHES, -1).sum(axis=0)
+    return sums / (chunks * (BLOCK // BATCHES))
 
 
 def log_minimiser(curve: Floats) -> float:
