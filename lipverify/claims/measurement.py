@@ -78,7 +78,8 @@ def measure(
     """The outcome of every measurement, by address.
 
     One worker measures in the order of the plan, so that what was planned first is decided first; the others begin
-    with the longest chains, which nothing can shorten.
+    with the longest chains, which nothing can shorten, and at the end of the plan: what stands near each other there
+    often needs the same, which a process finds once.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ class _Run:
         self.open: dict[str, None] = {}
         """What is not begun, in the order of the plan."""
         self.tallest: dict[str, None] = {}
-        """The same by the height of what stands on it, as soon as all is planned."""
+        """The same by the height of what stands on it, and from the end of the plan, as soon as all is planned."""
         self.running: dict[Future[Any], tuple[str, float]] = {}
         self.leading = ""
         """What runs because it is the next of the plan."""
@@ -167,8 +168,8 @@ class _Run:
         some = next(self.plan, None)
         if some is None:
             heights = _heights(self.measurements)
-            self.plan = None
-            self.tallest = dict.fromkeys(sorted(self.open, key=lambda address: -heights[address]))
+            self.plan, from_the_end = None, list(self.open)[::-1]
+            self.tallest = dict.fromkeys(sorted(from_the_end, key=lambda address: -heights[address]))
             return False
         for address, measurement in some.items():
             if address not in self.measurements:

@@ -122,6 +122,15 @@ def test_one_worker_keeps_to_the_plan_and_the_others_begin_with_the_longest_chai
     assert order == ["", *(each.address for wanted in [*leaves, chain] for each in wanted.with_needs())]
 
 
+def test_one_worker_begins_at_either_end_of_the_plan() -> None:
+    """So that neighbours, which often need the same, are measured by one; the first two were planned before the end."""
+    done: list[str] = []
+    leaves = [Measurement(number, (k,)) for k in range(12)]
+    plan = [{each.address: each for each in leaves}]
+    measure(plan, Two(), progress=lambda of, total, address: done.append(address))
+    assert set(done[1:7]) == {f"number({k})" for k in (0, 1, 2, 3, 11, 10)}
+
+
 def test_what_is_planned_first_is_measured_before_the_rest_is_planned() -> None:
     done: list[str] = []
     known = []
