@@ -34,6 +34,8 @@ class Finished:
     settings
         What a result depends on beside its address, in words. Rows that were made with other settings, or by
         other code, are left out and replaced.
+    resume
+        Whether rows that were there before are taken; else they stay until they are replaced, and can be resumed later.
 
     Raises
     ------
@@ -41,8 +43,10 @@ class Finished:
         If the file cannot be used, or is something else.
     """
 
-    def __init__(self, path: Path, settings: str) -> None:
+    def __init__(self, path: Path, settings: str, *, resume: bool = True) -> None:
         self.path, self.made_by = path, f"{settings}; {fingerprint()}"
+        self.resume, self._own = resume, set[str]()
+        there = path.exists()
         self.problem = ""
         """Why results are no longer kept, if so: a full disk must not cost the run."""
         try:
@@ -55,12 +59,16 @@ class Finished:
             )
             self._rows.execute("SELECT address, made_by, seconds, result FROM finished LIMIT 1")
         except sqlite3.Error as error:
-            raise InvalidInput(
-                f"{str(path)!r} does not hold finished measurements ({error}); remove it, or choose another --out."
-            ) from None
+            what = f"does not hold finished measurements ({error}); remove it"
+            if not there:
+                what = f"cannot be written ({error}: is the disk full?); make room"
+                self._unlink()
+            raise InvalidInput(f"{str(path)!r} {what}, or choose another --out.") from None
 
     def get(self, measurement: Measurement) -> tuple[Any, float] | None:
         """(result, seconds) of a measurement that is finished."""
+        if not self.resume and measurement.address not in self._own:
+            return None
         query = "SELECT result, seconds FROM finished WHERE address = ? AND made_by = ?"
         try:
             row = self._rows.execute(query, (measurement.address, self.made_by)).fetchone()
@@ -78,23 +86,31 @@ class Finished:
         with self._or_give_up():
             row = (measurement.address, self.made_by, seconds, encoded)
             self._rows.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?)", row)
+            self._own.add(measurement.address)
+
+    @property
+    def count(self) -> int:
+        """How many measurements are kept that these settings and this code have made."""
+        try:
+            query = "SELECT COUNT(*) FROM finished WHERE made_by = ?"
+            return int(self._rows.execute(query, (self.made_by,)).fetchone()[0])
+        except sqlite3.Error:
+            return 0
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is kept."""
+        """Whether nothing is kept, of whatever settings."""
         try:
             return self._rows.execute("SELECT 1 FROM finished LIMIT 1").fetchone() is None
         except sqlite3.Error:
             return False
 
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._or_give_up():
-            self._rows.execute("DELETE FROM finished")
-
     def remove(self) -> None:
         """Close and delete the file, if the folder still allows that; left behind it does no harm."""
         self._rows.close()
+        self._unlink()
+
+    def _unlink(self) -> None:
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(OSError):
                 self.path.with_name(self.path.name + suffix).unlink()

@@ -264,6 +264,10 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     format: str = FORMAT
 
 
+WRITTEN = "; `lipverify verify --out FOLDER` writes FOLDER/ledger.json"
+"""Where a ledger comes from, for those who have none."""
+
+
 class _Head(msgspec.Struct, frozen=True):
     """What is read first: it says whether the rest can be."""
 
@@ -296,7 +300,7 @@ def write_whole(path: Path, made: bytes) -> None:
 
 def read_ledger(path: Path) -> Ledger:
     """Read a ledger back; a file that is not one is refused with the reason."""
-    text = content("ledger", path)
+    text = content("ledger", path, WRITTEN)
     try:
         form = msgspec.json.decode(text, type=_Head).format
         if form == FORMAT:
@@ -305,7 +309,7 @@ def read_ledger(path: Path) -> Ledger:
             return msgspec.convert(upgraded(msgspec.json.decode(text, type=dict[str, Any])), Ledger)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError) as error:
         what = textwrap.shorten(str(error), _MESSAGE)
-        raise InvalidInput(f"ledger = {quoted(str(path))}: not a lipverify ledger ({what}).") from None
+        raise InvalidInput(f"ledger = {quoted(str(path))}: not a lipverify ledger ({what}){WRITTEN}.") from None
     shown = textwrap.shorten(repr(form), _MESSAGE)
     known = f"{FORMAT!r} and {FIRST_FORMAT!r}"
     raise InvalidInput(f"ledger = {quoted(str(path))}: its format is {shown}; this version reads {known}.")

@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.interruption import interruptible
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
             sys.stdout.flush()
     except CycloptsError as error:
-        _refuse(_one_line(error), BAD_INPUT)
+        _refuse(f"{_one_line(error)} {_help(error)}", BAD_INPUT)
     except (InvalidInput, OutOfReach) as error:
         _refuse(str(error), BAD_INPUT)
     except KeyboardInterrupt:
@@ -67,6 +68,11 @@ def _close_output() -> None:
 def _one_line(error: Exception) -> str:
     """A parser's message without its line breaks."""
     return " ".join(str(error).split())
+
+
+def _help(error: Any) -> str:
+    """Where the parameters of the command stand."""
+    return f"See `{' '.join(['lipverify', *(error.command_chain or ()), '--help'])}`."
 
 
 def _refuse(message: str, code: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import msgspec
@@ -11,6 +10,8 @@ from rich.text import Text
 
 from lipverify.claims.audit import Difference, audit
 from lipverify.claims.ledger import Ledger, read_ledger
+from lipverify.foundation.output import write_json
+from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
 SOUND, DIFFERS = 0, 1
@@ -21,7 +22,7 @@ def audit_ledger(path: Path, json: bool) -> int:
     ledger = read_ledger(path)
     found = audit(ledger)
     if json:
-        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        write_json(msgspec.json.encode(found))
         return DIFFERS if found else SOUND
     console = Console(highlight=False)
     for difference in found:
@@ -38,5 +39,6 @@ def _line(difference: Difference) -> Text:
 
 def _summary(ledger: Ledger, differences: int) -> str:
     cells = sum(len(record.cells) for record in ledger.claims)
-    judged = f"{len(ledger.claims)} claims, {cells} cells with their twins"
-    return f"{judged}: {'all of it follows' if not differences else f'{differences} differences'}"
+    twins = "its twin" if cells == 1 else "their twins"
+    judged = f"{counted(len(ledger.claims), 'claim')}, {counted(cells, 'cell')} with {twins}"
+    return f"{judged}: {counted(differences, 'difference') if differences else 'all of it follows'}"

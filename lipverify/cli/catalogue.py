@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 import msgspec
 from rich.console import Console
+from rich.text import Text
 
 from lipverify.claims.claim import Claim
 from lipverify.claims.ledger import KINDS, weakest
 from lipverify.claims.outcomes import counts, recorded
+from lipverify.claims.plain import plain
 from lipverify.claims.registry import select_claims
 from lipverify.cli.tables import grouped
+from lipverify.cli.wrapping import wrapped
+from lipverify.foundation.output import write_json
+from lipverify.foundation.quoting import counted
+from lipverify.report.sources import quotation
+from lipverify.report.visible import visible
 
 NEW = "new"
 """In place of a recorded verdict, where there is none yet."""
+NAMED = 12
+"""Columns of what a line of an explanation is about."""
 
 
 def list_claims(ids: Sequence[str], json: bool) -> int:
@@ -26,12 +34,13 @@ def list_claims(ids: Sequence[str], json: bool) -> int:
     rows = [(claim.id, (claim.claimed, claim.expected or NEW)) for claim in claims]
     console = Console(highlight=False)
     console.print(grouped(("states", "recorded"), rows))
-    console.print(f"{len(claims)} claim{'s' * (len(claims) != 1)}. {counts(recorded(claims))}", soft_wrap=True)
+    summary = f"{counted(len(claims), 'claim')}. {counts(recorded(claims))}"
+    console.print(Text("\n".join(wrapped(summary, console.width, "    "))), soft_wrap=True)
     return 0
 
 
 def explain_claims(ids: Sequence[str], json: bool) -> int:
-    """Everything that a claim says of itself."""
+    """Everything that a claim says of itself, its formulas as a terminal shows them; as LaTeX in the data."""
     claims = select_claims(ids)
     if json:
         return _print_json([_described(claim) for claim in claims])
@@ -41,10 +50,10 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
         for name, text in (
             ("title", claim.title),
             ("kind", f"{claim.kind}: {KINDS[claim.kind]}"),
-            ("statement", claim.statement),
+            ("statement", plain(claim.statement)),
             ("claimed", claim.claimed),
-            ("source", f"{claim.source.paper}, {claim.source.place}: {claim.source.printed}"),
-            *(("assumes", assumption) for assumption in claim.assumptions),
+            ("source", plain(quotation(claim.source))),
+            *(("assumes", plain(assumption)) for assumption in claim.assumptions),
             ("control", f"where it holds, {claim.false_twin} must come out refuted"),
             ("", f"where it fails, {claim.true_twin} must come out supported"),
             ("cells", f"{len(claim.cells)}: {'; '.join(dict.fromkeys(cell.quantity for cell in claim.cells))}"),
@@ -52,8 +61,17 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
             *([("proves", claim.proves)] if claim.proves else []),
             ("recorded", claim.expected or NEW),
         ):
-            console.print(f"  {name:<10}{text}", markup=False, soft_wrap=True)
+            console.print(Text("\n".join(_lines(name, visible(text), console.width))), soft_wrap=True)
     return 0
+
+
+def _lines(name: str, text: str, width: int) -> list[str]:
+    """What is said of a claim, beside what it is about; where there is no room beside it, below."""
+    beside = width > 4 * NAMED
+    lines = wrapped(text, width - (NAMED if beside else 4)) if text else [""]
+    if not beside:
+        return [f"  {name}"] * bool(name) + [f"    {line}" for line in lines]
+    return [f"{f'  {name}':<{NAMED}}{lines[0]}", *(f"{'':<{NAMED}}{line}" for line in lines[1:])]
 
 
 def _described(claim: Claim) -> dict[str, object]:
@@ -74,5 +92,5 @@ def _described(claim: Claim) -> dict[str, object]:
 
 
 def _print_json(content: object) -> int:
-    sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+    write_json(msgspec.json.encode(content))
     return 0

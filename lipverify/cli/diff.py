@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +16,8 @@ from lipverify.claims.evidence import CellChange, CrossCheckChange
 from lipverify.claims.ledger import Cell, Ledger, Scalar, read_ledger
 from lipverify.claims.verdict import Allowed, Verdict
 from lipverify.cli.tables import LOOKS
+from lipverify.foundation.output import write_json
+from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits
 from lipverify.report.visible import visible
 
@@ -41,7 +42,7 @@ def diff_ledgers(before: Path, after: Path, json: bool) -> int:
     found = compare(*ledgers)
     if json:
         content = {"moved": found.moved, **msgspec.to_builtins(found)}
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(content), indent=1).decode() + "\n")
+        write_json(msgspec.json.format(msgspec.json.encode(content), indent=1))
     else:
         _print(Console(highlight=False), found, ((before, ledgers[0]), (after, ledgers[1])))
     return MOVED if found.moved else SAME
@@ -61,9 +62,10 @@ def _print(console: Console, found: Comparison, runs: tuple[tuple[Path, Ledger],
     same = sum(claim.kind == "same" for claim in found.claims)
     if found.moved:
         console.print()
-    console.print(
-        f"{same} of {len(found.claims)} claims are the same; {found.within} values moved within their errors."
-    )
+    every, one = len(found.claims), same == 1
+    alike = f"{same} of {counted(every, 'claim')} {'is' if one else 'are'} the same"
+    within = f"{counted(found.within, 'value')} moved within {'its error' if found.within == 1 else 'their errors'}"
+    console.print(f"{alike}; {within}.")
 
 
 def _print_claims(console: Console, claims: list[ClaimChange]) -> None:

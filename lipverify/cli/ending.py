@@ -16,6 +16,7 @@ from lipverify.claims.ledger import GRADES, Ledger, Record
 from lipverify.claims.outcomes import counts, measured
 from lipverify.cli.lines import stem_of
 from lipverify.cli.wrapping import wrapped
+from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
@@ -24,6 +25,10 @@ LINES = 10
 Trouble = Literal["broke", "moved", "not caught", "open"]
 TROUBLES: tuple[Trouble, ...] = get_args(Trouble)
 """Why a verdict needs a look, the most urgent first."""
+LEFT_OUT: dict[Trouble, str] = {
+    "broke": "broke", "moved": "moved", "not caught": "{} without a control that was caught", "open": "{} open",
+}  # fmt: skip
+"""What is said of those that the ten lines leave out, after how many they are."""
 
 
 def exit_code(ledger: Ledger, strict: bool) -> int:
@@ -102,8 +107,9 @@ def _trouble(ledger: Ledger, record: Record, width: int, room: float = math.inf)
 def _left_out(records: Sequence[Record]) -> str:
     """How many more need a look, by what became of them, and where they stand."""
     many = Counter(_trouble_of(record) for record in records)
-    told = ", ".join(f"{many[name]} {name}" for name in TROUBLES if many[name])
-    return f"! and {told} more: --table and the report name them all"
+    each = ((many[name], LEFT_OUT[name]) for name in TROUBLES if many[name])
+    told = ", ".join(f"{count} {said.format('is' if count == 1 else 'are')}" for count, said in each)
+    return f"! besides, {told}: --table and the report name them"
 
 
 def _urgency(record: Record) -> tuple[int, bool]:
@@ -157,8 +163,7 @@ def _next_step(ledger: Ledger, record: Record) -> str:
 
 def _where(ledger: Ledger, files: Sequence[Path]) -> Iterator[str]:
     """The folder of the ledger and its reports, and how to see more."""
-    count = len(ledger.claims)
-    took = f"{count} claim{'s' * (count != 1)} in {ledger.provenance.seconds:.0f} s"
+    took = f"{counted(len(ledger.claims), 'claim')} in {ledger.provenance.seconds:.0f} s"
     written = f": {', '.join(file.name for file in files)} in {files[0].parent}" if files else ""
     yield f"{took}{written}"
     if ledger.claims:

@@ -16,6 +16,7 @@ from lipverify.claims.profile import Profile, profile_named
 from lipverify.claims.runner import run
 from lipverify.cli.folders import require_writable
 from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
 if TYPE_CHECKING:
@@ -87,9 +88,10 @@ def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> 
     if found.found is None:
         return [*_none(found, id), *_not_reached(found)]
     trial = found.found
-    how = "kept from before" if found.kept else f"first after {found.first} trials, {found.first_seconds:.1f} s"
+    first = f"first after {counted(found.first, 'trial')}, {found.first_seconds:.1f} s"
+    how = "kept from before" if found.kept else first
     lines = [
-        f"✗ {id}: counterexample ({how}; {found.trials} trials, {found.seconds:.1f} s)",
+        f"✗ {id}: counterexample ({how}; {counted(found.trials, 'trial')}, {found.seconds:.1f} s)",
         f"    at {_where(found, trial)}",
     ]
     lines.append(f"    measured {visible(trial.quantity)} = {trial.measured}, claimed {visible(trial.claimed)}")
@@ -121,10 +123,10 @@ def _declaration(path: Path) -> list[str]:
 
 def _none(found: Search, id: str) -> list[str]:
     if found.nearest is None:
-        return [f"! {id}: nothing could be measured at {found.trials} points ({found.seconds:.1f} s)"]
+        return [f"! {id}: nothing could be measured at {counted(found.trials, 'point')} ({found.seconds:.1f} s)"]
     near, where = found.nearest, _where(found, found.nearest)
     return [
-        f"· {id}: no counterexample in {found.trials} trials ({found.seconds:.1f} s)",
+        f"· {id}: no counterexample in {counted(found.trials, 'trial')} ({found.seconds:.1f} s)",
         f"    nearest: {visible(near.quantity)} = {near.measured}, claimed {visible(near.claimed)}, at {where}",
     ]
 
@@ -135,7 +137,7 @@ def _not_reached(found: Search) -> list[str]:
     if not count:
         return []
     commonest = max(found.not_reached, key=lambda reason: found.not_reached[reason])
-    return [f"    {count} points gave no answer, such as: {visible(commonest)[:160]}"]
+    return [f"    {counted(count, 'point')} gave no answer, such as: {visible(commonest)[:160]}"]
 
 
 def _where(found: Search, trial: Any) -> str:

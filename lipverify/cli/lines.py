@@ -18,8 +18,9 @@ SIGNS: dict[Outcome, str] = {
 SHORT: dict[Outcome, str] = {
     "holds": "hold", "holds with slack": "slack", "holds once corrected": "corrected", "fails": "fail", "open": "open",
 }  # fmt: skip
-STEM, OUTCOME, GRADE, WIDTH = 33, 22, 13, 80
+STEM, OUTCOME, GRADE, WIDTH = 33, 21, 13, 80
 """Columns, of eighty together with the verdicts that follow."""
+HEADING = f"  {'theorem':<{STEM}}{'what is printed':<{OUTCOME}}{'by its grade':<{GRADE}}readings"
 
 
 def stem_of(id: str) -> str:
@@ -37,7 +38,7 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
     told = next(iter(outcomes)) if len(outcomes) == 1 else told
     grade = behind(own, records) or "no evidence"
     counts = Counter[str](record.verdict for record in records)
-    tally = " ".join(f"{counts[verdict]} {look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
+    tally = " ".join(f"{counts[verdict]}{look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
     behind_it = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
     # what is longer begins further to the left, under no column but whole
     return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(behind_it))}}{behind_it}"

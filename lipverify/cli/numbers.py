@@ -99,11 +99,15 @@ def with_error(value: float, error: float) -> str:
 
     >>> with_error(0.123456789, 2e-4)
     '0.12346 ± 2e-04'
+    >>> with_error(0.0, 0.0)
+    '0 ± 0'
     """
     value, error = float(value), float(error)
+    if error == 0:
+        return f"{value:.10g} ± 0"
     if not (math.isfinite(value) and math.isfinite(error)) or value == 0:
         return f"{value:g} ± {error:.0e}"
-    digits = 10 if error <= 0 else math.floor(math.log10(abs(value))) - math.floor(math.log10(error)) + 2
+    digits = math.floor(math.log10(abs(value))) - math.floor(math.log10(error)) + 2
     return f"{value:.{min(max(digits, 1), 10)}g} ± {error:.0e}"
 
 

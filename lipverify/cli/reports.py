@@ -47,6 +47,8 @@ def report_on(ledger: Path, out: Path | None, html: bool, evidence: bool, open_i
     web = html or open_it or (out is not None and out.suffix.lower() in WEB)
     if web and out is not None and out.suffix.lower() not in WEB:
         raise InvalidInput(f"out = {shown(str(out))}: a web page is a file whose name ends in .html.")
+    if out is not None and out.suffix.lower() not in (".pdf", *WEB):
+        raise InvalidInput(f"out = {shown(str(out))}: a report is a file whose name ends in .pdf or .html.")
     content = read_ledger(ledger)
     name = "report.html" if web else "report.pdf"
     target = out if out is not None else ledger.with_name(name)

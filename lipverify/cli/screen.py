@@ -19,7 +19,7 @@ from rich.text import Text
 from lipverify.claims.claim import Claim
 from lipverify.claims.ledger import Record
 from lipverify.claims.watch import Running, Watch
-from lipverify.cli.lines import claim_line, stem_of, theorem_line
+from lipverify.cli.lines import HEADING, claim_line, stem_of, theorem_line
 from lipverify.cli.wrapping import wrapped
 from lipverify.report.visible import visible
 
@@ -39,7 +39,7 @@ class Screen(Watch):
         self.open: dict[str, list[str]] = {}
         for claim in claims:
             self.open.setdefault(stem_of(claim.id), []).append(claim.id)
-        self.each = len(self.open) == 1
+        self.each = self.headed = len(self.open) == 1
         self.found: dict[str, list[Record]] = {stem: [] for stem in self.open}
         self.named: dict[str, float] = {}
 
@@ -50,6 +50,9 @@ class Screen(Watch):
         if self.each:
             self.show(claim_line(record))
         elif len(self.found[stem]) == len(self.open[stem]):
+            if not self.headed:
+                self.show(HEADING)
+            self.headed = True
             self.show(theorem_line(stem, self.found[stem]))
 
     def running(self, now: Sequence[Running]) -> None:

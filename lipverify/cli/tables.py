@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -39,7 +40,8 @@ def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
         table = _table(columns, widest)
         for id, cells in group:
             *said, verdict = cells
-            table.add_row(Text(f"  {visible(_rest(id))}"), *(Whole(visible(each)) for each in said), _marked(verdict))
+            name, *others = (Whole(visible(each)) for each in (_rest(id), *said))
+            table.add_row(Padding(name, (0, 0, 0, 2)), *others, _marked(verdict))
         parts.append(table)
     return Group(*parts)
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from lipverify.cli.folders import require_writable
 from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
+from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
 
 TABLE = "lt.table-1"
@@ -89,7 +90,7 @@ def train_models(id: str, which: Which, backend: str | None, out: Path, json: bo
         return INTERRUPTED
     lines = [_line(each) for each in found]
     if json:
-        print(msgspec.json.format(msgspec.json.encode([line._asdict() for line in lines]), indent=1).decode())
+        write_json(msgspec.json.format(msgspec.json.encode([line._asdict() for line in lines]), indent=1))
         return 0
     table = Table("model", "adjusted loss", "start that won", "CPU s", "as it comes with lipverify", box=None)
     for line in lines:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from rich.console import Console, Group
 from rich.text import Text
 
 from lipverify.claims.deciding import wants
-from lipverify.claims.ledger import Ledger, Record, write_ledger
+from lipverify.claims.ledger import Ledger, Record, ledger_bytes, write_ledger
 from lipverify.claims.profile import profile_named
 from lipverify.claims.registry import select_claims
 from lipverify.cli.ending import BROKE, ending, exit_code
@@ -24,6 +23,8 @@ from lipverify.cli.screen import screen
 from lipverify.cli.tables import LOOKS, grouped
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import alone_in
+from lipverify.foundation.output import write_json
+from lipverify.foundation.quoting import counted
 
 if TYPE_CHECKING:
     from lipverify.claims.claim import Claim
@@ -96,9 +97,8 @@ def _verified(claims: Sequence[Claim], how: How, out: Path, shown: Shown) -> int
     """The same, with the folder held."""
     from lipverify.claims.finished import NAME, Finished
 
-    finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}")
-    if not how.resume:
-        finished.clear()
+    finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}", resume=how.resume)
+    _say_what_is_kept(finished.count, finished.path, how.resume)
     try:
         ledger = _ledger_of(claims, how, finished, shown)
     except InvalidInput:  # a cluster that is not there: nothing was begun
@@ -162,7 +162,7 @@ def _written(ledger: Ledger, out: Path, finished: Finished) -> bool:
 def _print_ledger(ledger: Ledger, shown: Shown) -> None:
     """The ledger as data, or the long table, where they are asked for."""
     if shown.json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(ledger), indent=1).decode() + "\n")
+        write_json(ledger_bytes(ledger))
     elif shown.table:
         Console(highlight=False).print(verdict_table(ledger))
 
@@ -171,6 +171,15 @@ def _print_ending(ledger: Ledger, files: Sequence[Path], shown: Shown) -> None:
     """The ten lines, beside the data and not in it."""
     console = Console(stderr=shown.json, highlight=False)
     console.print(Text("\n".join(["", *ending(ledger, files, shown.strict, console.width)])), soft_wrap=True)
+
+
+def _say_what_is_kept(count: int, path: Path, resume: bool) -> None:
+    """What an earlier run has left that was stopped, and whether it is taken."""
+    if not (count or resume):
+        return
+    kept = f"{counted(count, 'measurement')} of a run that was stopped"
+    said = f"going on with {kept}" if resume else f"begun anew; {path} still has {kept}, --resume goes on with them"
+    print(f"lipverify: {said}.", file=sys.stderr)
 
 
 def _kept(finished: Finished) -> str:

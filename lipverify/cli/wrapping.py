@@ -10,17 +10,22 @@ from rich.measure import Measurement
 from rich.text import Text
 
 OPENING, CLOSING = "([{⟨", ")]}⟩"
+JOINTS = "/.-_"
+"""What joins the parts of an id or a path."""
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """The text in lines of at most `width` columns, all after the first indented.
 
-    What is in brackets stays on one line if any line can hold it; then words; what is still too wide is cut.
+    What is in brackets stays on one line if any line can hold it; then words; what is still too wide is cut, after a
+    sign that joins its parts where there is one.
 
     >>> wrapped("w* is of order Λ^(2 / (d + 3)) here", 24)
     ['w* is of order', 'Λ^(2 / (d + 3)) here']
     >>> wrapped("abcdefgh ij", 5)
     ['abcde', 'fgh', 'ij']
+    >>> wrapped("softmax.window-printed/relu/lower/ambient", 30)
+    ['softmax.window-printed/relu/', 'lower/ambient']
     """
     indent = indent if cell_len(indent) < width - 1 else ""
     lines = [""]
@@ -41,8 +46,10 @@ def _fitting(text: str, width: int) -> Iterator[str]:
             continue
         for word in piece.split():
             while cell_len(word) > width:
-                yield word[:width]
-                word = word[width:]
+                joint = max(word.rfind(sign, 0, width) for sign in JOINTS) + 1
+                end = joint if 2 * joint > width else width
+                yield word[:end]
+                word = word[end:]
             yield word
 
 

@@ -15,19 +15,22 @@ LARGEST = 2**29
 """Bytes of a file that is read whole: a hundred times those of the largest ledger of ours."""
 
 
-def content(name: str, path: Path) -> bytes:
-    """The bytes of a regular file; a pipe or a device, which may never end, is refused, and so is what is too large."""
+def content(name: str, path: Path, way_out: str = "") -> bytes:
+    """The bytes of a regular file; a pipe or a device, which may never end, is refused, and so is what is too large.
+
+    A refusal ends with `way_out`, such as how a file of this kind is made.
+    """
     try:
         state = path.stat()
         if stat.S_ISREG(state.st_mode) and state.st_size <= LARGEST:
             return path.read_bytes()
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"{name} = {shown(str(path))}: cannot be read ({reason(error)}).") from None
+        raise InvalidInput(f"{name} = {shown(str(path))}: cannot be read ({reason(error)}){way_out}.") from None
     if stat.S_ISREG(state.st_mode):
         rule = f"it has {state.st_size:.1e} bytes, at most {LARGEST:.1e} are read"
     else:
         rule = f"it is {'a folder' if stat.S_ISDIR(state.st_mode) else 'no regular file'}"
-    raise InvalidInput(f"{name} = {shown(str(path))}: cannot be read ({rule}).")
+    raise InvalidInput(f"{name} = {shown(str(path))}: cannot be read ({rule}){way_out}.")
 
 
 def require_target(name: str, path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import json
 import os
 import sys
 import threading
@@ -14,10 +16,34 @@ _depth = 0
 _kept = -1
 
 
+PLAINER = {
+    "✓": "+", "✗": "x", "≈": "~", "·": "-", "±": "+-", "→": "->", "–": "-", "−": "-", "…": "...", "≤": "<=", "≥": ">=",
+    "≠": "!=", "×": "x", "∞": "inf", "∈": "in", "⟨": "<", "⟩": ">", "‖": "||", "√": "sqrt ", "²": "^2", "³": "^3",
+    "Λ": "Lambda", "Ω": "Omega", "Θ": "Theta", "Σ": "Sigma", "Δ": "Delta", "Γ": "Gamma", "Π": "Pi", "Φ": "Phi",
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "κ": "kappa", "λ": "lambda", "μ": "mu",
+    "ρ": "rho", "σ": "sigma", "τ": "tau", "ω": "omega", "π": "pi", "ℓ": "l",
+}  # fmt: skip
+"""Letters that ASCII lacks, as one would type them."""
+PLAINER_ERRORS = "lipverify-plainer"
+
+
+def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What is written for letters that an encoding lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    known = (PLAINER.get(letter) or letter.encode("ascii", "backslashreplace").decode() for letter in letters)
+    return "".join(known), error.end
+
+
+codecs.register_error(PLAINER_ERRORS, _plainer)
+
+
 def prepare_streams() -> None:
     """Make the standard streams take any text, whatever their encoding and whoever has closed them.
 
-    A letter that an encoding lacks is written as its number, which JSON reads back. A descriptor that is closed is the
+    A letter that an encoding lacks is written in letters that it has where `PLAINER` knows some, as in +- for ±, else
+    as its number; of data see `write_json`. A descriptor that is closed is the
     null device from here on: else the next file that is opened would take its place, and what is printed.
     """
     with contextlib.suppress(OSError):
@@ -29,7 +55,17 @@ def prepare_streams() -> None:
         if stream is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         elif hasattr(stream, "reconfigure"):  # a notebook's has not
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=PLAINER_ERRORS)
+
+
+def write_json(encoded: bytes) -> None:
+    """Print JSON: a letter that standard output lacks as JSON has it, so that what is read back is what was written."""
+    text = encoded.decode()
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in text)
+    sys.stdout.write(text + "\n")
 
 
 @contextlib.contextmanager

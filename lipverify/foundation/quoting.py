@@ -20,3 +20,12 @@ def shown(value: Any) -> str:
         text = f"<{type(value).__name__}>"
     half = (LONGEST - 3) // 2
     return text if len(text) <= LONGEST else f"{text[: half - 1]}...{text[-half - 1 :]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """So many of something, in words.
+
+    >>> counted(1, "claim"), counted(0, "claim")
+    ('1 claim', '0 claims')
+    """
+    return f"{number} {noun}" + "s" * (number != 1)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from lipverify.claims.figure import Figure
 from lipverify.claims.ledger import Ledger, Record
-from lipverify.claims.outcomes import counts as counted
-from lipverify.claims.outcomes import measured, printed
+from lipverify.claims.outcomes import counts, measured, printed
+from lipverify.foundation.quoting import counted
 from lipverify.report import readings, sources
 from lipverify.report.drawings import joined
 from lipverify.report.model import Drawing, Front, Part, Row
@@ -91,14 +91,14 @@ def _asked(ledger: Ledger) -> str:
     papers = list(dict.fromkeys(sources.short(record.source.paper) for record in ledger.claims))
     cells = sum(len(record.cells) for record in ledger.claims)
     return (
-        f"Does what is printed hold? {_count(theorems, 'theorem')} ({'; '.join(papers)}), in every reading that "
-        f"their wording leaves open: {_count(len(ledger.claims), 'claim')}, judged on {_count(cells, 'measurement')}."
+        f"Does what is printed hold? {counted(theorems, 'theorem')} ({'; '.join(papers)}), in every reading that "
+        f"their wording leaves open: {counted(len(ledger.claims), 'claim')}, judged on {counted(cells, 'measurement')}."
     )
 
 
 def _outcome(ledger: Ledger) -> str:
     surprises = sum(record.moved for record in ledger.claims)
-    led = f"{counted(measured(ledger.claims))}. " if any(record.kind for record in ledger.claims) else ""
+    led = f"{counts(measured(ledger.claims))}. " if any(record.kind for record in ledger.claims) else ""
     new = sum(record.expected is None for record in ledger.claims)
     compared = _compared(surprises, new, len(ledger.claims))
     return f"{led}{compared[0].upper()}{compared[1:]}"
@@ -109,11 +109,11 @@ def _compared(surprises: int, new: int, claims: int) -> str:
     if new == claims:
         return "no verdict was recorded before the run."
     rest = "every other verdict" if new else "every verdict"
-    first = f"{_count(new, 'claim')} without a recorded verdict; " if new else ""
+    first = f"{counted(new, 'claim')} without a recorded verdict; " if new else ""
     return first + (
         f"{rest} is as recorded before the run."
         if not surprises
-        else f"{_count(surprises, 'verdict')} not as recorded before the run (marked ≠)."
+        else f"{counted(surprises, 'verdict')} not as recorded before the run (marked ≠)."
     )
 
 
@@ -125,13 +125,9 @@ def _trust(ledger: Ledger) -> str:
         "Every twin came out the other way (beside a claim that holds a false one is refuted, beside one that fails a "
         "true one holds)"
         if not uncaught
-        else f"{_count(uncaught, 'control')} not told apart (marked ‡)"
+        else f"{counted(uncaught, 'control')} not told apart (marked ‡)"
     )
     if not checks:
         return f"{controls}."
-    methods = f"{_count(len(checks), 'number')} computed by two methods that share no code"
+    methods = f"{counted(len(checks), 'number')} computed by two methods that share no code"
     return f"{controls}, and {methods} " + (f"differ in {apart} cases." if apart else "agree within their errors.")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

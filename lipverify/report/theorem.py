@@ -10,6 +10,7 @@ from lipverify.claims.figure import Figure, Layer
 from lipverify.claims.ledger import Cell, Record
 from lipverify.claims.ledger import Table as LedgerTable
 from lipverify.claims.outcomes import measured
+from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined
 from lipverify.report.front import Draw
@@ -161,7 +162,7 @@ def _cross_checks(records: Sequence[Record]) -> str:
     if not checks:
         return ""
     apart = sum(not agrees for agrees in checks.values())
-    numbers = f"{len(checks)} number{'' if len(checks) == 1 else 's'} by two methods that share no code"
+    numbers = f"{counted(len(checks), 'number')} by two methods that share no code"
     return f"{numbers}: {f'{apart} differ' if apart else 'all agree within their errors'}"
 
 

@@ -114,7 +114,7 @@ def test_a_sound_ledger_gives_exit_code_0_and_an_old_one_is_refused(
     with pytest.raises(SystemExit) as ended:
         main(["audit", str(path)])
     assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith("1 claims, 2 cells with their twins: all of it follows")
+    assert capsys.readouterr().out.startswith("1 claim, 2 cells with their twins: all of it follows")
     with pytest.raises(InvalidInput, match="does not hold the twins"):
         audit(msgspec.structs.replace(SOUND["refuted"], format="lipverify-ledger-1"))
 

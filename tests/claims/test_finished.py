@@ -84,6 +84,19 @@ def test_an_interrupted_run_goes_on_to_the_same_findings(tmp_path: Path, count: 
     assert sum(MEASURED.values()) == 12, "each measurement once, before the interruption or after it"
 
 
+def test_a_run_that_begins_anew_leaves_what_there_was_until_it_is_replaced(tmp_path: Path) -> None:
+    before, other = Measurement(measured, (1,)), Measurement(measured, (2,))
+    Finished(tmp_path / NAME, "quick").put(before, (1.0, 0.1), 1.0)
+    anew = Finished(tmp_path / NAME, "quick", resume=False)
+    assert (anew.count, anew.get(before)) == (1, None)
+    anew.put(other, (2.0, 0.1), 1.0)
+    assert anew.get(other) == ((2.0, 0.1), 1.0), "its own it takes"
+    again = Finished(tmp_path / NAME, "quick")
+    assert again.count == 2
+    assert again.get(before) == ((1.0, 0.1), 1.0)
+    assert Finished(tmp_path / NAME, "full").count == 0, "of other settings"
+
+
 def test_processes_put_their_results_as_they_come(tmp_path: Path) -> None:
     finished = Finished(tmp_path / NAME, "quick")
     run(CLAIMS, jobs=2, finished=finished)

@@ -43,6 +43,31 @@ def test_a_report_that_cannot_be_a_file_is_refused(
     assert [path.name for path in ledger.parent.iterdir() if path.is_file()] == ["ledger.json"]
 
 
+@pytest.mark.parametrize("out", ["report.txt", "report", "report.pdf.bak"])
+def test_a_report_has_the_name_of_one(lipverify: Commands, ledger: Path, out: str) -> None:
+    assert "ends in .pdf or .html" in refused(lipverify("report", str(ledger), "--out", str(ledger.parent / out)))
+
+
+@pytest.mark.parametrize("command", [["audit"], ["report"], ["export"], ["diff", "{}"]])
+@pytest.mark.parametrize("text", [None, "", "{}", '{"a": 1}', "[]", "not JSON", "\ufeff"])
+def test_a_refusal_of_what_is_no_ledger_says_where_one_comes_from(
+    lipverify: Commands, tmp_path: Path, command: list[str], text: str | None
+) -> None:
+    path = tmp_path / "it.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    said = refused(lipverify(*(part.format(path) for part in command), str(path)))
+    assert said.endswith("; `lipverify verify --out FOLDER` writes FOLDER/ledger.json.")
+
+
+@pytest.mark.parametrize(
+    "words", [["loss"], ["loss", "--d", "3", "--whatever"], ["frobnicate"], ["window", "--d", "x"]]
+)
+def test_what_the_parser_refuses_says_where_help_is(lipverify: Commands, words: list[str]) -> None:
+    named = [] if words == ["frobnicate"] else words[:1]
+    assert refused(lipverify(*words)).endswith(f"See `{' '.join(['lipverify', *named, '--help'])}`.")
+
+
 @pytest.mark.parametrize("command", ["report", "audit", "export", "list", "verify"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
 def test_what_is_no_regular_file_is_not_read(lipverify: Commands, tmp_path: Path, command: str, kind: str) -> None:

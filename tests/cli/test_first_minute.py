@@ -24,7 +24,7 @@ from lipverify.claims.ledger import Ledger, Record, read_ledger
 from lipverify.claims.record import summary
 from lipverify.claims.watch import Running
 from lipverify.cli.ending import ending, exit_code
-from lipverify.cli.lines import claim_line, theorem_line
+from lipverify.cli.lines import HEADING, claim_line, theorem_line
 from lipverify.cli.screen import PlainScreen
 from lipverify.cli.verify import verdict_table
 from lipverify.cli.wrapping import wrapped
@@ -97,12 +97,13 @@ def test_the_end_has_ten_lines_whatever_became_of_the_claims_and_none_is_lost(
         {"broke"} if broken else {"moved"} if moved_ else {"is open"} if open_ else set()
     )
     assert " ".join(lines).count("next:") == len(named)
-    told = next((line for line in lines if line.startswith("! and ")), "")
-    left = {name: int(count) for count, name in re.findall(r"(\d+) (broke|moved|open)", told)}
+    told = next((line for line in lines if line.startswith("! besides, ")), "")
+    left = {name: int(count) for count, name in re.findall(r"(\d+) (?:is |are )?(broke|moved|open)", told)}
+    assert not left.get("open") or f"{left['open']} {'is' if left['open'] == 1 else 'are'} open" in told
     said = Counter({"broke": 0, "moved": 0, "open": 0}) + Counter(left)
     said += Counter(became.removeprefix("is ") for _, became in named)
     assert said == Counter(broke=broken, moved=moved_, open=open_)
-    assert not left or "--table and the report name them all" in told
+    assert not left or "--table and the report name them" in told
 
 
 def test_a_reason_that_is_cut_says_so_and_keeps_the_next_step() -> None:
@@ -200,8 +201,10 @@ def test_a_theorem_is_a_line_of_eighty_columns() -> None:
     ]
     line = theorem_line("lt.table-1", many)
     assert cell_len(line) <= 80
-    assert line.endswith("    40 hold, 40 fail, 40 open extrapolated 40 ✓ 40 ✗ 40 ?")
+    assert line.endswith(" 40 hold, 40 fail, 40 open extrapolated 40✓ 40✗ 40?")
     assert theorem_line("a" * 70, many).startswith(f"? {'a' * 70} 40 hold"), "a name stays whole, and apart"
+    fewer = [*many[:20], *many[40:60], *(replace(record, kind="stronger") for record in many[80:100])]
+    assert theorem_line("lt.table-1", fewer).index("20 hold") == HEADING.index("what is printed"), "under its heading"
     one = replace(EXAMPLE.claims[0], expected="refuted")
     assert "1 MOVED" in theorem_line("a.b", [one])
     assert "1 MOVED" in claim_line(one)
@@ -253,11 +256,11 @@ def test_verdicts_are_in_the_log_before_the_run_ends(tmp_path: Path) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT, cwd=tmp_path,
     ) as running:  # fmt: skip
         assert running.stdout is not None
-        first = running.stdout.readline()
+        heading, first = running.stdout.readline(), running.stdout.readline()
         seen = time.monotonic()
         rest = running.stdout.read()
     assert running.returncode == 0
-    assert "mine.first" in first
+    assert (heading.rstrip(), "mine.first" in first) == (HEADING, True)
     assert time.monotonic() - seen > 4, "eight seconds of the other claim were still to come"
     assert "mine.slow" in rest
 

@@ -20,6 +20,7 @@ from lipverify.claims.finished import NAME
 from lipverify.claims.ledger import read_ledger
 from lipverify.claims.verdict import Allowed
 from lipverify.cli import verify
+from lipverify.foundation.quoting import counted
 from tests import toys
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, kept_in
 
@@ -72,12 +73,50 @@ def test_a_run_that_is_killed_resumes_to_the_same_ledger(
     kept = kept_in(out)
     assert after <= kept < 8
     assert not (out / "ledger.json").exists()
-    assert ends(start(tmp_path, LOGGED, "--resume"))[0] == 0
+    code, _, said = ends(start(tmp_path, LOGGED, "--resume"))
+    assert (code, said.splitlines()[0]) == (
+        0,
+        f"lipverify: going on with {counted(kept, 'measurement')} of a run that was stopped.",
+    )
     assert findings(out / "ledger.json") == straight
     assert sorted(path.name for path in out.iterdir()) == ["ledger.json", "report.html", "report.pdf"]
     calls = (tmp_path / "calls.txt").read_text().split()
     assert len(set(calls)) == 8
     assert len(calls) <= 16 - kept, "what was kept is not measured again"
+
+
+@pytest.mark.slow
+def test_what_a_killed_run_left_is_named_and_not_thrown_away_by_the_next(tmp_path: Path) -> None:
+    """The same command without --resume: it says what there is, and when it is stopped too, that is still there."""
+    out, until = tmp_path / "out", time.monotonic() + 120
+    running = start(tmp_path, CLAIMS_FILE, workers=("--jobs", "1"))
+    while kept_in(out) < 4 and running.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate(timeout=60)
+    assert (kept := kept_in(out)) >= 4
+    again = start(tmp_path, CLAIMS_FILE, workers=("--jobs", "1"))
+    assert again.stderr is not None
+    said = again.stderr.readline()
+    os.killpg(again.pid, signal.SIGINT)
+    assert ends(again)[0] == 130
+    assert said.startswith("lipverify: begun anew; ")
+    assert f"still has {kept} measurements of a run that was stopped, --resume goes on with them" in said
+    assert kept_in(out) >= kept
+
+
+def no_room() -> None:
+    """No file may grow at all."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
+
+
+@pytest.mark.slow
+def test_a_disk_without_any_room_is_said_before_any_work_and_nothing_is_left(tmp_path: Path) -> None:
+    code, stdout, stderr = ends(start(tmp_path, QUICK_FILE, preexec_fn=no_room))
+    assert (code, stdout, len(stderr.splitlines())) == (2, "", 1)
+    assert "is the disk full?); make room, or choose another --out." in stderr
+    assert not list((tmp_path / "out").iterdir())
 
 
 def full_disk() -> None:

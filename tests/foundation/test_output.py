@@ -8,18 +8,28 @@ import sys
 
 import pytest
 
-from lipverify.foundation.output import prepare_streams
+from lipverify.foundation.output import prepare_streams, write_json
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_a_letter_that_an_encoding_lacks_is_written_as_its_number(
-    monkeypatch: pytest.MonkeyPatch, encoding: str
+@pytest.mark.parametrize("text", ["x ≤ √Λ", "✓ 1 ± 2 ⟨x⟩", 'a "quoted\\n" ½ 𝔼'])
+def test_data_is_read_back_as_it_was_written_whatever_the_encoding(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, text: str
 ) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
     prepare_streams()
-    print('{"says": "x ≤ √Λ"}', flush=True)
-    assert json.loads(written.getvalue()) == {"says": "x ≤ √Λ"}
+    write_json(json.dumps({"says": text}, ensure_ascii=False).encode())
+    sys.stdout.flush()
+    assert json.loads(written.getvalue().decode(encoding)) == {"says": text}
+
+
+def test_a_letter_that_an_encoding_lacks_is_written_as_one_would_type_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    prepare_streams()
+    print("✓ w* = Θ(Λ²) ± 3, ĸ", flush=True)
+    assert written.getvalue() == b"+ w* = Theta(Lambda^2) +- 3, \\u0138\n"
 
 
 def test_a_stream_that_is_closed_is_the_null_device(monkeypatch: pytest.MonkeyPatch) -> None:

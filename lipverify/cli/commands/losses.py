@@ -141,7 +141,7 @@ def matrix(
     attention
         softmax or linear.
     contexts
-        How many contexts to draw, >= 640: a first look takes a second; and 64000 have a tenth of its error.
+        How many contexts to draw, >= 640, which take a second; 64000 have a tenth of their error.
     seed
         Seed of the draws.
     json

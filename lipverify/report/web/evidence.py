@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lipverify.foundation.quoting import counted
 from lipverify.report.agreement import Agreement
 from lipverify.report.evidence import Evidence, Judgement, Measurement
 from lipverify.report.model import Theorem, Topic
@@ -33,7 +34,7 @@ def evidence(it: Topic, of: Theorem, place: Place) -> Markup | None:
     if not any(content):
         return None
     count = sum(len(each.rows) for each in it.evidence)
-    name = f"Evidence: {count} measurement{'' if count == 1 else 's'}"
+    name = f"Evidence: {counted(count, 'measurement')}"
     return element("details", element("summary", name), content, class_="evidence", id=place.ids[it.anchor])
 
 
