@@ -115,7 +115,7 @@ class Contexts:
             twice = 2 * LOG_DROP / few * np.exp(-least)
             many = np.log(twice / (1 + np.sqrt(np.maximum(1 - twice, 0))))
         high = np.minimum(np.minimum(high, 2 * w - end + 5), np.where(twice < 1, many, np.inf))
-        some = (0 < high) & (high < FEW)
+        some = (high > 0) & (high < FEW)
         high[some] = _nearer(d, LOG_DROP / few, w[some], high[some])
         return cls(d, n, w, low, high)
 
