@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +12,19 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
 from lipverify.loss.exact import wide
+from lipverify.loss.exact.ridge.context import least_noise
 from lipverify.loss.exact.ridge.laws import has_averages
-from lipverify.loss.exact.ridge.terms import rough_noise, rough_terms
+from lipverify.loss.exact.ridge.terms import rough_terms
 from lipverify.optimum.window.origin import REACH
 from lipverify.problem import Problem
 
 STEP = math.log(2.0)
 """Step in log w between the windows of the scan."""
 START = math.log(REACH) - 2 * STEP
-BLOCK = 4
+BLOCK = 6
 """Windows that are scanned at a time."""
-OFFSETS = np.linspace(-1, 1, 7)
-"""Where the loss about a window of the scan is looked at, in steps; three of the values are known."""
+NEAR = 3
+"""Windows of the scan on either side of a minimum that say where it is."""
 ROUGH = 1e-3
 """Rough values differ from exact ones by less than this, relative."""
 MARGIN = 0.05
@@ -46,7 +48,7 @@ def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[fl
         raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}: it is flat to rounding.")
     # the first two windows are within reach of 0
     inside = 2 + np.flatnonzero((loss[2:-1] <= loss[1:-2]) & (loss[2:-1] <= loss[3:]))
-    minima = [_refined(problem, x[i], loss[i - 1 : i + 2], route) for i in inside]
+    minima = [_refined(x, loss, i) for i in inside.tolist()]
     enough = (1 + MARGIN) * min([float(loss.min()), *(value for _, value in minima)])
     near_zero = bool(loss[x <= math.log(REACH)].min() <= enough)
     return near_zero, [at for at, value in minima if value <= enough and at > math.log(REACH) - STEP / 2]
@@ -59,27 +61,28 @@ def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
     while not too_noisy and x[-1] < far:
         block = START + STEP * (x.size - 1 + np.arange(BLOCK))
         block = block[block < far + STEP]
-        beyond = rough_noise(problem, np.exp(block)) > (1 + ROUGH) * loss.min()
-        too_noisy = bool(beyond.any())
-        block = block[: np.argmax(beyond) + 1] if too_noisy else block
-        x, loss = np.append(x, block), np.append(loss, _rough(problem, np.exp(block), route))
+        beyond = problem.sigma**2 * least_noise(problem.d, float(problem.n), np.exp(block)) > (1 + ROUGH) * loss.min()
+        block = block[: np.argmax(beyond) + 1] if beyond.any() else block
+        noise, bias = _rough(problem, np.exp(block), route)
+        x, loss = np.append(x, block), np.append(loss, noise + bias)
+        too_noisy = bool(beyond.any() or noise[-1] > (1 + ROUGH) * loss.min())
     return x, loss
 
 
-def _refined(problem: Problem, x: float, known: Floats, route: str | None) -> tuple[float, float]:
-    """(log w, loss) at the lowest point of a polynomial through log losses within a step of x, three of them known."""
-    losses = np.empty_like(OFFSETS)
-    losses[::3], between = known, np.arange(OFFSETS.size) % 3 > 0
-    losses[between] = _rough(problem, np.exp(x + STEP * OFFSETS[between]), route)
-    fit = np.polynomial.Polynomial.fit(OFFSETS, np.log(losses), OFFSETS.size - 1)
+def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
+    """(log w, loss) at the lowest point within a step of the window i of a polynomial through log losses about it."""
+    near = slice(max(i - NEAR, 1), i + NEAR + 1)
+    steps = (x[near] - x[i]) / STEP
+    fit = np.polynomial.Polynomial.fit(steps, np.log(loss[near]), steps.size - 1)
     fine = np.linspace(-1, 1, 401)
     best = float(fine[np.argmin(fit(fine))])
-    return x + STEP * best, math.exp(fit(best))
+    return float(x[i]) + STEP * best, math.exp(fit(best))
 
 
-def _rough(problem: Problem, w: Floats, route: str | None) -> Floats:
-    """The loss to a few digits, by whatever is cheapest for the law."""
+def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Any, Any]:
+    """(noise, bias) to a few digits, by whatever is cheapest for the law."""
     if route != "zonal" and has_averages(problem.law) and np.all(w > wide(problem)):
         with suppress(OutOfReach):
-            return np.add(*rough_terms(problem, w))
-    return np.asarray(loss_terms(problem, w, route=route).total)
+            return rough_terms(problem, w)
+    terms = loss_terms(problem, w, route=route)
+    return terms.noise, terms.bias

@@ -95,8 +95,8 @@ class Contexts:
     def at(cls, d: int, n: float, w: Floats) -> Contexts:
         """The ranges, in closed form; they are the same for all laws and noises at these windows.
 
-        With g = e^{-S}, phi >= exp(-lambda E g), so that N >= n E g^2 / (1 + n E g)^2, and N >= 1/n in any case. Of N,
-        what is left of u is at most n e^{2u} E g^2 / 2, and with P(S < u) too where that is small already.
+        With g = e^{-S}, N is more than `least_noise` and than 1/n. Of N, what is left of u is at most n e^{2u} E g^2 / 2,
+        and with P(S < u) too where that is small already.
         phi^n falls by e^{-n (1 - phi)}, where 1 - phi is at least 0.93 P(S < u - 1) or what `_nearer` takes, and for
         lambda <= 1 at least lambda (1 - lambda / 2) E g.
         """
@@ -162,6 +162,14 @@ def _nearer(d: int, least: float, w: Floats, high: Floats) -> Floats:
         reached = betainc((d - 1) / 2, (d - 1) / 2, share) @ steps >= least
         below, high = np.where(reached, below, middle), np.where(reached, middle, high)
     return high
+
+
+def least_noise(d: int, n: float, w: Floats) -> Floats:
+    """What the noise over sigma^2 is more than: n E g^2 / (1 + (n - 1) E g)^2, as phi >= exp(-lambda E g) and g <= 1.
+
+    In windows that hold many tokens it is nearly all of it.
+    """
+    return np.asarray(n * np.exp(_log_mean(d, 2 * w)[0]) / (1 + (n - 1) * np.exp(_log_mean(d, w)[1])) ** 2)
 
 
 def _log_mean(d: int, w: Floats) -> tuple[Floats, Floats]:

@@ -105,11 +105,6 @@ def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     return problem.sigma**2 * noise, bias_unit(problem.law) * bias
 
 
-def rough_noise(problem: Problem, w: Floats) -> Floats:
-    """The noise alone, which is the same for every law."""
-    return problem.sigma**2 * _rough(None, problem.d, float(problem.n), w.tobytes())[0]
-
-
 def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
     parts = parts_of(problem.law, problem.d)
@@ -123,9 +118,9 @@ def _of_unit_amplitude(law: Law) -> Law:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _rough(law: Law | None, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
-    """(noise over sigma^2, bias over the amplitude variance), of no law the noise alone; every search begins alike."""
-    return _by_one_rule(() if law is None else parts_of(law, d), d, n, np.frombuffer(windows), ROUGH_ORDER)
+def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
+    """(noise over sigma^2, bias over the amplitude variance), remembered: every search begins alike."""
+    return _by_one_rule(parts_of(law, d), d, n, np.frombuffer(windows), ROUGH_ORDER)
 
 
 @lru_cache(maxsize=REMEMBERED)
