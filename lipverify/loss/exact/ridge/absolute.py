@@ -25,7 +25,7 @@ from lipverify.loss.exact.ridge.pairs import Factor, pair_term
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.supports import CLOSE, distinct
 from lipverify.loss.exact.ridge.task import TaskAverages
-from lipverify.loss.exact.ridge.tokens import TokenNodes, gauss_rule, kernel, token_nodes
+from lipverify.loss.exact.ridge.tokens import TokenNodes, kernel, smooth_rule, token_nodes
 from lipverify.loss.exact.ridge.variogram import tabulated
 
 BLOCK = 4
@@ -176,7 +176,7 @@ def kink_nodes(of: Averages) -> tuple[Floats, Floats]:
     concentrated = [np.minimum(np.arctan(scale * z / np.sqrt(d)), top) for scale in scales for z in CONCENTRATION]
     edges = np.sort(np.concatenate([np.zeros_like(top), folded[:, :-1], *concentrated, top], axis=-1), axis=-1)
     # the density cos^{d-2} is steeper in higher dimensions: a few more nodes here spare a higher order of everything
-    x, gauss = gauss_rule(of.order // 2 + 4 + min(max(d - 3, 0), STEEPER))
+    x, gauss = smooth_rule(of.order // 2 + 4 + min(max(d - 3, 0), STEEPER))
     width = np.diff(edges, axis=-1)[..., None]
     a = (edges[:, :-1, None] + width * x).reshape(len(edges), -1)
     weight = (width * gauss).reshape(len(edges), -1)

@@ -113,7 +113,7 @@ def smooth_averages(d: int, increment: Increment) -> TaskAverages:
 
     def pair(of: Averages) -> Floats:
         moments = of.means(1, _basis(of.nodes, count))
-        return np.einsum("ju,jk,ku->u", moments, products, moments, optimize=True)
+        return np.einsum("ju,ju->u", moments, products @ moments)
 
     return TaskAverages(
         variance=table.variance,
