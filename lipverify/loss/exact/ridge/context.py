@@ -180,4 +180,5 @@ def _log_mean(d: int, w: Floats) -> tuple[Floats, Floats]:
     scaled = np.where(np.isnan(scaled), -np.log(2 * np.pi * w) / 2, scaled)
     mean, known = gammaln(d / 2) + nu * np.log(2 / w) + scaled, scaled > -np.inf
     # t = <x_i, x> has mean 0, and is no farther from it than a normal variable of variance 1/d
-    return np.where(known, mean, -w), np.where(known, mean, np.minimum(-w + w**2 / (2 * d), 0.0))
+    few = np.minimum(w, 2 * d)
+    return np.where(known, mean, -w), np.where(known, mean, few * (few / (2 * d) - 1))
