@@ -31,6 +31,10 @@ STARTS = (0.0, 0.2, 0.4, 0.6)
 SAFETY = 4.0
 FULL_RANK = 1e-14
 """Columns whose pivots differ by more than this depend on each other to rounding."""
+LEAST = 3
+"""Points of a constant: two more than unknowns."""
+SHORT = 64
+"""Points of a ladder whose designs are remembered: of a longer one they are megabytes."""
 WITNESSES = 6
 LOGARITHMIC_WITNESSES = 10
 """Powers of log s come in one family alone, whose candidates agree too easily."""
@@ -82,56 +86,75 @@ def _heard(candidates: Iterable[Limit], count: int, a: Floats, noise: Floats) ->
 
 
 def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
-    """For each start and degree: the centre and spread of the limits of all delta that fit the noise."""
-    for start in STARTS:
-        part = slice(int(start * a.size), None)
-        yield from _consistent(s[part] / s[part][:1], a[part], noise[part])
+    """For each start and degree: the centre and spread of the limits of all delta that fit the noise.
 
-
-def _consistent(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
-    """For each degree the limits a of a + sum_{j<=degree} c_j s^{-j delta}, over every delta within the noise."""
-    degrees = [degree for degree in DEGREES if a.size >= degree + 3 + (degree > 0)]
-    if not degrees:
+    The limits are a of a + sum_{j<=degree} c_j s^{-j delta}, fitted to all points from a start on.
+    """
+    if s.size < LEAST:
         return
-    designs = _designs(s.tobytes(), noise.tobytes(), len(degrees))
-    limits, left = np.zeros(DELTAS.size), np.broadcast_to(a / noise, (DELTAS.size, a.size))
-    for degree in degrees:
-        column = designs.basis[:, :, degree]
-        along = np.einsum("dp,dp->d", column, left)
-        limits, left = limits + designs.first[:, degree] * along, left - along[:, None] * column
-        if (full := designs.full[:, degree]).any():
-            misfits = np.sqrt(np.mean(left[full] ** 2, axis=1))
-            level = max(1.0, float(misfits.min()))
-            possible, centre = limits[full][misfits <= 3 * level], limits[full][np.argmin(misfits)]
-            # a misfit beyond the noise is a correction that was left out: it enters the limit as it is
-            unexplained = (level - 1) * float(noise.max())
-            yield Limit(float(centre), float(np.max(np.abs(possible - centre)) + unexplained))
+    designs = (_remembered if s.size <= SHORT else _designs)(s.tobytes(), noise.tobytes())
+    limits, left = np.zeros(designs.first.shape[1:]), np.where(designs.used[:, None], a / noise, 0.0)
+    centres, errors = np.empty((2, len(designs.basis), len(STARTS)))
+    for degree, (column, first, full) in enumerate(zip(designs.basis, designs.first, designs.full, strict=True)):
+        along = np.einsum("tdp,tdp->td", column, left)
+        limits, left = limits + first * along, left - along[..., None] * column
+        misfits = np.sqrt(np.einsum("tdp,tdp->td", left, left) / designs.used.sum(axis=1)[:, None])
+        misfits = np.where(full, misfits, math.inf)
+        level = np.maximum(1.0, misfits.min(axis=1))
+        centre = np.take_along_axis(limits, misfits.argmin(axis=1)[:, None], axis=1)
+        apart = np.where(misfits <= 3 * level[:, None], np.abs(limits - centre), 0.0).max(axis=1)
+        # a misfit beyond the noise is a correction that was left out: it enters the limit as it is
+        unexplained = (level - 1) * np.where(designs.used, noise, 0.0).max(axis=1)
+        centres[degree], errors[degree] = centre[:, 0], apart + unexplained
+    for start, degree in np.argwhere(designs.full.any(axis=-1).T).tolist():
+        yield Limit(float(centres[degree, start]), float(errors[degree, start]))
 
 
 class _Designs(NamedTuple):
-    """Powers s^{-j delta} over the noise for every delta, lower degrees first: one basis serves all degrees."""
+    """Powers s^{-j delta} over the noise, by start and delta, lower degrees first: one basis serves all degrees."""
 
+    used: NDArray[np.bool_]
+    """The points from each start on, (start, point); the others are zero in the basis."""
     basis: Floats
-    """Orthonormal columns of the same spans, (delta, point, degree)."""
+    """Orthonormal columns of the same spans, (degree, start, delta, point)."""
     first: Floats
-    """What each adds to the coefficient of the power 0, (delta, degree)."""
+    """What each adds to the coefficient of the power 0, (degree, start, delta)."""
     full: NDArray[np.bool_]
-    """Whether columns up to each are independent beyond rounding, (delta, degree)."""
+    """Whether columns up to each are independent beyond rounding, and points enough, (degree, start, delta)."""
 
 
-@lru_cache(maxsize=2 * len(STARTS))
-def _designs(s: bytes, noise: bytes, count: int) -> _Designs:
-    """Those of `count` degrees; sequences of one family often share them."""
-    powers = np.exp(-np.multiply.outer(np.outer(DELTAS, np.log(np.frombuffer(s))), np.arange(count)))
-    basis, triangle = np.linalg.qr(powers / np.frombuffer(noise)[:, None])
-    pivots = np.abs(np.diagonal(triangle, axis1=1, axis2=2))
-    full = np.minimum.accumulate(pivots, axis=1) > FULL_RANK * np.maximum.accumulate(pivots, axis=1)
-    # triangle @ solution = basis^T target, so that the first coefficient is <triangle^{-T} e_1, basis^T target>
-    first = np.zeros_like(pivots)
+def _designs(s: bytes, noise: bytes) -> _Designs:
+    """Those of a ladder, which sequences of one family often share.
+
+    Columns are polynomials of x = s^{-delta}: each is x times the one before it, made orthogonal to all before it, so
+    that its value at x = 0, the limit, follows from theirs.
+    """
+    log_s = np.log(np.frombuffer(s))
+    begin = np.array([int(start * log_s.size) for start in STARTS])
+    used = np.arange(log_s.size) >= begin[:, None]
+    # delta is an unknown too, but where all is constant
+    enough = used.sum(axis=1)[:, None] >= np.array([degree + LEAST + (degree > 0) for degree in DEGREES])
+    count = int(enough.sum(axis=1).max())
+    x = np.exp(-np.einsum("d,tp->tdp", DELTAS, np.where(used, log_s - log_s[begin][:, None], 0.0)))
+    basis = np.empty((count, *x.shape))
+    first, norms = np.zeros((2, count, *x.shape[:2]))
     for degree in range(count):
-        known = np.einsum("dj,dj->d", first[:, :degree], triangle[:, :degree, degree])
-        first[:, degree] = (float(degree == 0) - known) / np.where(full[:, degree], triangle[:, degree, degree], 1.0)
-    return _Designs(basis, first, full)
+        column = x * basis[degree - 1] if degree else np.broadcast_to((used / np.frombuffer(noise))[:, None], x.shape)
+        limit = np.full(x.shape[:2], float(degree == 0))
+        for _ in range(2 * (degree > 0)):  # once more, for what rounding left
+            shares = np.einsum("jtdp,tdp->jtd", basis[:degree], column)
+            column = column - np.einsum("jtd,jtdp->tdp", shares, basis[:degree])
+            limit = limit - np.einsum("jtd,jtd->td", shares, first[:degree])
+        norms[degree] = np.sqrt(np.einsum("tdp,tdp->td", column, column))
+        scale = np.where(norms[degree] > 0, norms[degree], 1.0)
+        basis[degree], first[degree] = column / scale[..., None], limit / scale
+    # of s^{-j delta} this is left beside all lower powers
+    pivots = np.cumprod(norms, axis=0)
+    full = np.minimum.accumulate(pivots) > FULL_RANK * np.maximum.accumulate(pivots)
+    return _Designs(used, basis, first, full & enough.T[:count, :, None])
+
+
+_remembered = lru_cache(maxsize=32)(_designs)
 
 
 def _epsilon(a: Floats, noise: Floats) -> Iterator[Limit]:
