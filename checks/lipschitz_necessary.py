@@ -27,12 +27,13 @@ def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
     return transfers({name: problem(*each, d, n, sigma) for name, each in CLASSES.items()}, tested=["cosine"])
 
 
-def sampled(trained: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
-    """The loss of the window of one class on sampled contexts of the cosine class."""
-    w = lv.optimal_window(problem(*CLASSES[trained], d, n)).w
-    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{trained}/{d}/{n:g}"}
-    terms = lv.loss_terms(problem("cosine", 1.0, d, n), w, "montecarlo", **drawn)
-    return {f"loss of {trained} on cosine": (float(terms.total), float(terms.total_error))}
+def sampled(d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
+    """The losses of the windows of the classes on sampled contexts of the cosine class."""
+    w = {trained: lv.optimal_window(problem(*each, d, n)).w for trained, each in CLASSES.items()}
+    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{d}/{n:g}"}
+    terms = lv.loss_terms(problem("cosine", 1.0, d, n), list(w.values()), "montecarlo", **drawn)
+    losses = zip(w, terms.total, terms.total_error, strict=True)
+    return {f"loss of {trained} on cosine": (float(loss), float(error)) for trained, loss, error in losses}
 
 
 def matched(d: int, n: float) -> Value:
