@@ -8,6 +8,7 @@ import numpy as np
 
 import lipverify as lv
 from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, per_profile
+from lipverify.claims.coordinate import said
 
 Value = tuple[float, float]
 AXES = 3
@@ -160,11 +161,13 @@ def sampled_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: i
 def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
     """The whitened matrix at condition number 10."""
     caption = (
-        rf"$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {law} law, $\sigma = {sigma}$, condition number 10, the longest axis first: "
+        rf"$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {said('law', law)}, $\sigma = {sigma}$, condition number 10, the longest axis first: "
         r"$w \Sigma^{-1}$ would be a multiple of $\mathbf{I}$."
     )
-    whitened = HeatMap(title=f"{law} law", values=tuple(map(tuple, found["matrix"])))
-    return Figure(caption=caption, alt=f"Heat map of the whitened optimal matrix, {law} law.", maps=(whitened,))
+    whitened = HeatMap(title=f"{said('law', law)}", values=tuple(map(tuple, found["matrix"])))
+    return Figure(
+        caption=caption, alt=f"Heat map of the whitened optimal matrix, {said('law', law)}.", maps=(whitened,)
+    )
 
 
 LEMMA_1 = Source(

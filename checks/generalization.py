@@ -236,7 +236,7 @@ ALONG_L: dict[str, Any] = {
     "over": {"d": (2, 5, 8)},
     "given": {"law": "relu", "n": 1e4},
 }
-FIXED = (*MODEL, r"relu law, $d = 2, 5, 8$; $n = 10^4$ and $L = \sigma = 1$ fixed")
+FIXED = (*MODEL, r"ReLU law, $d = 2, 5, 8$; $n = 10^4$ and $L = \sigma = 1$ fixed")
 claim(
     "softmax.generalization-larger/relu/lower/along-test-constant",
     exponent(along_tested, r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", sharp="2", **ALONG_L),
@@ -277,7 +277,7 @@ claim(
     kind="convention",
     expected="refuted",
     statement=r"\mathcal{L} \geq \frac{C}{n} \Lambda^{\frac{1}{d+2}} \quad \text{with one } C \text{ for all } L' = L, \sigma",
-    assumes=(*MODEL, r"relu law, $d = 2$", "$n = 10^4$", r"$L = L' = \sigma = 1/s$, $s \to \infty$: the right side is fixed"),
+    assumes=(*MODEL, r"ReLU law, $d = 2$", "$n = 10^4$", r"$L = L' = \sigma = 1/s$, $s \to \infty$: the right side is fixed"),
     finding=r"The right side of the printed bound has no unit and the loss has that of $y^2$: with $y$ measured in a unit $s$ times as "
     r"large the loss falls by $s^2$, while $(nL^2/\sigma^2)^{1/(d+2)}/n$ stays. At $d = 2$ no $n$ is large enough either, since both "
     r"sides fall at one rate there. With a constant that may depend on $\sigma$ the bound holds.",

@@ -21,6 +21,7 @@ from lipverify.claims import (
     exponent,
     per_profile,
 )
+from lipverify.claims.coordinate import said
 
 Value = tuple[float, float]
 EPS = float(np.finfo(float).eps)
@@ -143,12 +144,14 @@ def falling(law: str, reading: str, two: dict[str, Any], five: dict[str, Any]) -
         for d, found in ((2, two), (5, five))
         for kind, style in styles
     ]
-    panel = Panel(title=f"least loss, {law} law, $L = \\sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines))
+    panel = Panel(
+        title=f"least loss, {said('law', law)}, $L = \\sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
+    )
     caption = (
         "The least loss of linear attention over all matrices (closed form) and that of softmax attention (exact, at $w^*$) "
         f"against $n$; {OFFSET[reading]}."
     )
-    return Figure(caption=caption, alt=f"Least losses against n, {law} law, {reading}.", panels=(panel,))
+    return Figure(caption=caption, alt=f"Least losses against n, {said('law', law)}, {reading}.", panels=(panel,))
 
 
 SUMMARY = Source(

@@ -21,6 +21,7 @@ from lipverify.claims import (
     draw,
     per_profile,
 )
+from lipverify.claims.coordinate import said
 
 Value = tuple[float, float]
 SMALL, STEP, POINTS = 0.01, 1e-3, 7
@@ -108,7 +109,7 @@ def curves(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figure
     """Bias, noise and loss against w: exactly, sampled, between what is printed, and beside their sharp rates."""
     d, n, w, B, N = exact["d"], exact["n"], *(np.asarray(exact[name]) for name in ("w", "B", "N"))
     panel = Panel(
-        title=f"{law} law, $d = {d}$, $n = {n}$, $L = \\sigma = 1$",
+        title=f"{said('law', law)}, $d = {d}$, $n = {n}$, $L = \\sigma = 1$",
         xlabel="$w_{KQ}$",
         ylabel="loss",
         series=(
@@ -122,12 +123,12 @@ def curves(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figure
         regions=(printed_bias(n, w, B),),
     )
     caption = (
-        f"Bias $B$, noise $N$ and their sum, {law} law: by the exact method (lines) and on sampled contexts (points with 95 % intervals). Shaded: "
+        f"Bias $B$, noise $N$ and their sum, {said('law', law)}: by the exact method (lines) and on sampled contexts (points with 95 % intervals). Shaded: "
         r"the printed $\Omega(L^2/w^2) < B < \Theta(L^2/w + L^2/n)$ with the closest constants that hold for $w \geq 1$. Dashed: the printed "
         rf"$\sigma^2 (w^{{d/2}} + 1)/n$ of the noise, and the rates that hold, ${SHARPLY[law]}$ of $B$ and $w^{{(d-1)/2}}/n$ of $N$."
     )
     alt = (
-        f"For the {law} law the bias falls and the noise rises with w; their sum is least at w* = {exact['w*']:.2g}. The bias lies inside the printed "
+        f"For the {said('law', law)} the bias falls and the noise rises with w; their sum is least at w* = {exact['w*']:.2g}. The bias lies inside the printed "
         "range; the noise rises more slowly than is printed."
     )
     return Figure(caption=caption, alt=alt, panels=(panel,), layer="front" if law == "relu" else "evidence")  # fmt: skip

@@ -23,6 +23,7 @@ from lipverify.claims import (
     identity,
     per_profile,
 )
+from lipverify.claims.coordinate import SPELLED, said
 from lipverify.claims.proved import proved_rates, proved_window
 
 Value = tuple[float, float]
@@ -66,7 +67,7 @@ def windows(law: str, d: int) -> list[tuple[float, float]]:
 def against_lambda(law: str, **found: list[tuple[float, float]]) -> Figure:
     """w* against Lambda for several d, between the printed powers, on the sharp one."""
     caption = (
-        rf"The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {law} law. Shaded: what the printed $\Omega(\Lambda^{{1/d}})$ and "
+        rf"The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {said('law', law)}. Shaded: what the printed $\Omega(\Lambda^{{1/d}})$ and "
         r"$\mathcal{O}(\Lambda^{2/d})$ leave from the first point on. Dashed: the sharp power "
         rf"$\Lambda^{{{SHARP[law]}}}$ through the last point."
     )
@@ -135,7 +136,7 @@ def derived_constant(law: str, d: int) -> Value:
 
 
 def limit_of_both(law: str, d: int) -> float:
-    """The constant to which k_1 and k_2 tend."""
+    """The constant to which both bounds tend."""
     return theorem(law, d)["limit"][0]
 
 
@@ -170,7 +171,7 @@ def between(law: str, **found: Any) -> Figure:
             )
         )
     caption = (
-        rf"The measured $w^*$ between the proved lines $k_1 \Lambda^e$ and $k_2 \Lambda^e$, all over $\Lambda^e$, $e = {SHARP[law]}$, {law} law. Each "
+        rf"The measured $w^*$ between the proved lines $k_1 \Lambda^e$ and $k_2 \Lambda^e$, all over $\Lambda^e$, $e = {SHARP[law]}$, {said('law', law)}. Each "
         r"step is a theorem for every $\Lambda$ beyond its $\Lambda_0$, and all $n$ of its range."
     )
     return Figure(
@@ -186,7 +187,7 @@ def constants(**found: dict[str, Any]) -> Table:
         caption=r"$k_1 W < w^* < k_2 W$ and $l_1 < W^\beta \mathcal{L}(w^*) / L^2 \leq l_2$ with $W = \Lambda^e$, for every $n$, $L$, $\sigma$ with $\Lambda \geq "
         r"\Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$; $\beta = 3/2$ for ReLU, 2 for affine, $1/e = (d-1)/2 + \beta$.",
         header=("law", "$d$", "$k_1$", "$k_2$", "$l_1$", "$l_2$", r"$\Lambda_0$", "$K$"),
-        rows=tuple(tuple(each["row"]) for each in found.values()),
+        rows=tuple((SPELLED.get(each["row"][0], each["row"][0]), *each["row"][1:]) for each in found.values()),
     )
 
 
@@ -196,6 +197,7 @@ def chain(**found: dict[str, Any]) -> Table:
     return Table(
         caption="The chain of lemmas: what each says, and the first step of its reason. The whole reasons and the constants are in the proof files; "
         "`lipverify check-proof` certifies them again.",
+        layer="evidence",
         header=("lemma", "says", "because"),
         rows=tuple(
             (name, first(says), first(because.removeprefix("Because "))) for name, (says, because) in every.items()

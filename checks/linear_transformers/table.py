@@ -24,6 +24,7 @@ ROUNDING = 1e-20
 """What squares of rounding errors may reach: without noise ridge loses nothing, and 0 is printed."""
 NOTHING = 1e-10
 """What stands in for a multiple of a printed 0, in the twin."""
+BESIDE = {"above": "▲", "below": "▼", "at": "="}
 VERDICTS = ("above", "at", "below", "not decided", "not trained")
 
 
@@ -85,30 +86,33 @@ def concise(mean: Any, spread: float = 0.0) -> str:
     if not 0 < error < math.inf:
         return f"{mean.value:.4g}"
     places = -math.floor(math.log10(error))
-    if places > 6:
-        return f"{mean.value:.3g}({error:.0e})"
-    return f"{mean.value:.{max(places, 0)}f}({round(error * 10**places)})" + ("" if mean.trusted else "*")
+    power = math.floor(math.log10(abs(mean.value))) if places > 6 and mean.value else 0
+    shown = f"{mean.value / 10**power:.{max(places + power, 0)}f}({round(error * 10**places)})"
+    return shown + (f"e{power}" if power else "") + ("" if mean.trusted else "*")
 
 
 def shown(noise: str, model: str, layers: int, found: Any) -> str:
-    """Printed, measured, and where that is."""
-    here, printed = compared(found), entry(noise, model, layers).value
+    """What is measured, and where that is beside the printed number; two digits of what no error is known of."""
+    here = compared(found)
     if not here.has(model, layers):
-        return f"{printed:.3g} / –"
+        return "–"
     one = here.of(model, layers)
-    sign = {"above": " ▲", "below": " ▼", "at": " =", "not decided": " ?"}[side(noise, one)]
-    return f"{printed:.3g} / {concise(one.loss, one.spread)}{sign}"
+    if (where := side(noise, one)) == "not decided":
+        return f"{one.loss.value:.2g} ?"
+    return f"{concise(one.loss, one.spread)} {BESIDE[where]}"
 
 
 def table_of(model: str, **columns: Any) -> Table:
     """All entries of a model."""
     name = ROWS[model]
-    rows = [(str(k), *(shown(noise, name, k, found) for noise, found in columns.items())) for k in DEPTHS]
+    rows = []
+    for k in DEPTHS:
+        rows.append((str(k), "printed", *(f"{entry(noise, name, k).value:.3g}" for noise in columns)))
+        rows.append(("", "measured", *(shown(noise, name, k, found) for noise, found in columns.items())))
     return Table(
-        caption=f"{name}, printed / measured by layers and law of the noise; in brackets the standard error of the contexts or of the mean over trainings, "
-        "whichever is larger, in units of the last digit. ▲ above, = at, ▼ below the printed number by more than both errors, ? not decided; * rare contexts "
-        "rule the mean, and its error is not to be believed",
-        header=("layers", *map(named, columns)),
+        caption=f"{name}, by layers and law of the noise; in brackets the standard error of the contexts or of the mean over trainings, whichever is larger, in "
+        "units of the last digit. ▲ above, = at, ▼ below the printed number by more than both errors; ? not decided, for rare contexts rule the mean",
+        header=("layers", "", *map(named, columns)),
         rows=tuple(rows),
     )  # fmt: skip
 

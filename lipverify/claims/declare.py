@@ -24,12 +24,13 @@ from typing import Any, get_args
 
 from lipverify.claims.agreement import Agreement
 from lipverify.claims.claim import CellPlan, Claim, Evidence
+from lipverify.claims.coordinate import said
 from lipverify.claims.drawing import Drawing, drawings_of
 from lipverify.claims.family import RULE, Place, chosen, filled, named_in, places
 from lipverify.claims.fault import Fault
 from lipverify.claims.figure import Figure
 from lipverify.claims.file import DECLARATIONS
-from lipverify.claims.forms import Form, Identity, letter, sides_of
+from lipverify.claims.forms import Form, Identity, sides_of
 from lipverify.claims.formula import formula
 from lipverify.claims.ledger import KINDS, Kind, Source
 from lipverify.claims.place import caller_line
@@ -277,7 +278,7 @@ def _readings(family: Place, forms: Sequence[Form]) -> Iterator[str]:
     for name, value in family.where.items():
         if name == "reading" and family.meaning:
             continue  # what it means says more than what it is called
-        yield f"{value} {name}" if isinstance(value, str) else f"${letter(name)} = {value:g}$"
+        yield said(name, value) if name in ("law", "noise") or not isinstance(value, str) else f"{value} {name}"
     used = {symbol for form in forms for _, edge in form.range.edges() for symbol in edge.symbols}
     for symbol, text in family.meaning.items():
         if symbol in used:

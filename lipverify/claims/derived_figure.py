@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from lipverify.claims.claim import CellPlan
+from lipverify.claims.coordinate import named, said
 from lipverify.claims.family import Place
 from lipverify.claims.figure import Figure, Panel, Scale, Series
 from lipverify.claims.forms import Along, Exponent, Form, Identity, Limit
@@ -16,11 +17,16 @@ from lipverify.claims.ledger import Scalar
 from lipverify.claims.verdict import Allowed
 
 Plans = Sequence[tuple[Place, CellPlan]]
+NO_AXIS = "points of the claim, one by one"
+"""What runs along an axis where no number varies."""
 
 
 def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """Growth and its exponents, or values with their bounds; how limits settle is evidence; of an identity, nothing."""
-    if isinstance(form, Identity):
+    """Growth and its exponents, or values with their bounds; how limits settle is evidence.
+
+    Of an identity there is nothing to see, nor of a single value, which says as much in a line.
+    """
+    if isinstance(form, Identity) or (len(plans) == 1 and not isinstance(form, Along)):
         return ()
     if isinstance(form, Exponent):
         return _exponents(form, plans, results), _settling(form, plans, results)
@@ -37,7 +43,7 @@ def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
     """Values along the ray."""
     return Panel(
         title=f"${form.quantity}$ along the ray",
-        xlabel=_symbol(form.along),
+        xlabel=named(form.along),
         ylabel=f"${form.quantity}$",
         series=tuple(Series(label=label, x=growth.s, y=growth.values) for label, growth in _growths(plans, results)),
     )
@@ -52,7 +58,7 @@ def _growths(plans: Plans, results: Mapping[str, Any]) -> Iterator[tuple[str, An
 
 def _settling(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
     """Local exponents settling along the ray."""
-    along = _symbol(form.along)
+    along = named(form.along)
     local = Panel(
         title="local exponents",
         xlabel=along,
@@ -90,14 +96,14 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
             )
         series += _edges(form, group, label)
     limits = Panel(
-        title=f"its limit exponent{f' against {_symbol(axis)}' if axis else ''}",
-        xlabel=_symbol(axis) if axis else "cell",
-        ylabel=f"exponent of ${form.quantity}$",
+        title=f"its limit exponent{f' against {named(axis)}' if axis else ''}",
+        xlabel=named(axis) if axis else NO_AXIS,
+        ylabel="exponent",
         xscale="linear",
         yscale="linear",
         series=tuple(series),
     )
-    along = _symbol(form.along)
+    along = named(form.along)
     caption = (
         f"Left: ${form.quantity}$ along {along}. Right: the exponent that it tends to, with its error, and what is "
         "claimed of it (dashed)."
@@ -145,6 +151,8 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
             )
         for bound in _bounds(group):
             bounds.setdefault(bound, []).append(label)
+    if not axis:
+        series = [part for one in series for part in _apart(one, plans)]
     alone = len(bounds) <= NAMED
     series += [
         Series(label=f"{says} {labels[0] if alone and len(labels) == 1 else ''}".strip(), x=x, y=y, style="dashed")
@@ -152,7 +160,7 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
     ]
     panel = Panel(
         title="measured, and claimed",
-        xlabel=_symbol(axis) if axis else "cell",
+        xlabel=named(axis) if axis else NO_AXIS,
         ylabel=f"${form.quantity}$",
         xscale=_scale([x for one in series for x in one.x]),
         yscale=_scale([y for one in series for y in one.y]),
@@ -162,6 +170,14 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
     return Figure(caption=caption, alt=f"{form.said} against {axis or 'the cell'}, with bounds.", panels=(panel,))
 
 
+def _apart(series: Series, plans: Plans) -> Iterator[Series]:
+    """Points without an axis: each by itself, with the coordinates that tell it from the others."""
+    every = [place.where for place, _ in plans]
+    for x, y, error in zip(series.x, series.y, series.error, strict=True):
+        label = _label(every[round(x) - 1], every, "") or series.label
+        yield replace(series, label=label, x=(x,), y=(y,), error=(error,))
+
+
 def _bounds(
     group: Sequence[tuple[float, CellPlan]],
 ) -> Iterator[tuple[str, tuple[float, ...], tuple[float, ...]]]:
@@ -169,15 +185,17 @@ def _bounds(
     for name in ("claimed", "twin"):
         ranges = [plan.allowed if name == "claimed" else plan.false.allowed for _, plan in group]
         known = [each for each in ranges if isinstance(each, Allowed)]
-        for side in ("low", "high"):
-            ends = [getattr(each, side) for each in known]
-            if len(ends) == len(group) and None not in ends and not (side == "high" and _same(known)):
-                relation = "=" if _same(known) else r"$\geq$" if side == "low" else r"$\leq$"
-                yield f"{name} {relation}", tuple(x for x, _ in group), tuple(ends)
-
-
-def _same(ranges: Sequence[Allowed]) -> bool:
-    return all(each.low == each.high for each in ranges)
+        if len(known) < len(group):
+            continue
+        sides = {
+            r"$\geq$": tuple(each.low for each in known if each.low is not None),
+            r"$\leq$": tuple(each.high for each in known if each.high is not None),
+        }
+        whole = {relation: ends for relation, ends in sides.items() if len(ends) == len(group)}
+        if len(set(whole.values())) < len(whole):
+            whole = {"=": next(iter(whole.values()))}
+        for relation, ends in whole.items():
+            yield f"{name} {'between' if len(whole) > 1 else relation}", tuple(x for x, _ in group), ends
 
 
 def _axis(where: Sequence[Mapping[str, Scalar]]) -> str:
@@ -204,11 +222,7 @@ def _lines(plans: Plans, axis: str) -> dict[str, list[tuple[float, CellPlan]]]:
 def _label(where: Mapping[str, Scalar], every: Sequence[Mapping[str, Scalar]], axis: str) -> str:
     """The coordinates that tell a line from the others."""
     varying = [name for name in where if name != axis and len({point.get(name) for point in every}) > 1]
-    return ", ".join(f"{_symbol(name)} = {where[name]}" for name in varying)
-
-
-def _symbol(name: str) -> str:
-    return f"${name}$" if len(name) == 1 else rf"$\{name}$" if name in ("sigma", "kappa", "epsilon") else name
+    return ", ".join(said(name, where[name]) for name in varying)
 
 
 def _scale(values: Sequence[float]) -> Scale:

@@ -98,7 +98,9 @@ def _references(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
 
 
 def _provenance(ledger: Ledger) -> tuple[tuple[str, str], ...]:
+    """What made the ledger; the processor's vectors, which are many, stand in the ledger alone."""
     provenance = ledger.provenance
+    made_by = [(name, version) for name, version in sorted(provenance.versions.items()) if name != "CPU"]
     lines = [
         ("started", provenance.started),
         ("took", digits.seconds(provenance.seconds)),
@@ -106,7 +108,7 @@ def _provenance(ledger: Ledger) -> tuple[tuple[str, str], ...]:
         ("profile", ledger.profile),
         ("backend", ledger.backend),
         ("seed", str(ledger.seed)),
-        *sorted(provenance.versions.items()),
+        *made_by,
         ("ledger format", ledger.format),
     ]
     return tuple((printable(name), printable(value)) for name, value in lines)

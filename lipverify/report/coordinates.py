@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from lipverify.claims.coordinate import named, said
 from lipverify.claims.ledger import Scalar
 from lipverify.report import digits
 
 Where = Mapping[str, Scalar]
-_GREEK = ("sigma", "Lambda", "rho", "kappa")
 _LISTED = 3
 """How many points a sentence lists before it only counts them."""
 
@@ -26,20 +26,25 @@ def shown(coordinate: Scalar) -> str:
     return digits.typeset(value(coordinate))
 
 
-def name(key: str) -> str:
-    """A coordinate's name; the letters of the notation are set as mathematics."""
-    if key in _GREEK:
-        return f"$\\{key}$"
-    return f"${key}$" if len(key) == 1 and key.isalpha() and key.isascii() else key
+def _shown_of(key: str, coordinate: Scalar) -> str:
+    """A coordinate in a column that has its name: a law of the noise as what it is."""
+    return said(key, coordinate) if key == "noise" else shown(coordinate)
+
+
+def _several(key: str, values: Sequence[Scalar]) -> str:
+    """Several values of one coordinate."""
+    if len(values) == 1 or key == "noise":
+        return ", ".join(said(key, value, shown(value)) for value in values)
+    return f"{named(key)} = {', '.join(map(shown, values))}"
 
 
 def words(where: Where) -> str:
     """All coordinates of one point.
 
     >>> words({"d": 2, "law": "relu"})
-    '$d$ = 2, law = relu'
+    '$d = 2$, ReLU law'
     """
-    return ", ".join(f"{name(key)} = {shown(coordinate)}" for key, coordinate in where.items())
+    return ", ".join(said(key, coordinate, shown(coordinate)) for key, coordinate in where.items())
 
 
 def shared(points: Sequence[Where]) -> dict[str, Scalar]:
@@ -61,11 +66,11 @@ def columns(points: Sequence[Where], known: Where) -> tuple[tuple[str, ...], lis
     >>> columns([{"d": 2, "n": 10}, {"d": 3, "n": 10}], {"n": 10})
     (('$d$',), [('2',), ('3',)])
     >>> columns([{"d": 2}, {"n": 10}], {})
-    (('at',), [('$d$ = 2',), ('$n$ = 10',)])
+    (('at',), [('$d = 2$',), ('$n = 10$',)])
     """
     keys = [tuple(without(point, known)) for point in points]
     if keys and keys[0] and len(set(keys)) == 1:
-        return tuple(map(name, keys[0])), [tuple(shown(point[key]) for key in keys[0]) for point in points]
+        return tuple(map(named, keys[0])), [tuple(_shown_of(key, point[key]) for key in keys[0]) for point in points]
     return ("at",), [(words(without(point, known)) or "–",) for point in points]
 
 
@@ -85,7 +90,7 @@ def at(points: Iterable[Where]) -> str:
     >>> at([{"d": 2}, {"d": 3}])
     'at $d$ = 2, 3'
     >>> at([{"d": 2, "law": "relu"}, {"d": 3, "law": "affine"}])
-    'at ($d$ = 2, law = relu), ($d$ = 3, law = affine)'
+    'at ($d = 2$, ReLU law), ($d = 3$, affine law)'
     """
     distinct = list(dict.fromkeys(tuple(point.items()) for point in points if point))
     if not distinct:
@@ -97,7 +102,7 @@ def at(points: Iterable[Where]) -> str:
             if coordinate not in values[key]:
                 values[key].append(coordinate)
     if len(distinct) == math.prod(len(v) for v in values.values()):
-        return "at " + "; ".join(f"{name(k)} = {', '.join(map(shown, v))}" for k, v in values.items())
+        return "at " + "; ".join(_several(key, each) for key, each in values.items())
     listed = ", ".join(f"({words(dict(point))})" for point in distinct[:_LISTED])
     more = len(distinct) - _LISTED
     return f"at {listed}" + (f" and {more} more points" if more > 0 else "")

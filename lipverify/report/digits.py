@@ -7,10 +7,14 @@ import re
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
 MISSING = "–"
+LEAST_SECONDS = 1e-3
+"""What is quicker is told as this."""
 MINUS = "−"
 _DIGITS = 15
 """A double carries no more decimal digits than these."""
 _POWER = re.compile(rf"({MINUS}?[0-9.]+)e({MINUS}?[0-9]+)")
+_ZEROS = 4
+"""Zeros at the end of a number that its error says as well."""
 _PLAIN = (-4, 6)
 """Decimal exponents between which a number is written out; beyond them it is `m e k`."""
 
@@ -41,6 +45,11 @@ def with_error(value: float | None, error: float | None) -> str:
     '1.23457e7 ± 1300'
     >>> with_error(0.5, 0.0), with_error(0.5, None), with_error(None, None)
     ('0.5 ± 0', '0.5', '–')
+
+    Zeros at its end are kept where they are few: beyond `_ZEROS` they hide the number and say what the error says.
+
+    >>> with_error(0.5, 6e-13), with_error(0.0, 4e-6), with_error(0.5, 2e-3)
+    ('0.5 ± 6e−13', '0 ± 4e−6', '0.500 ± 0.002')
     """
     if value is None or error is None or not math.isfinite(value):
         return number(value, digits=6)
@@ -49,7 +58,9 @@ def with_error(value: float | None, error: float | None) -> str:
     exact, half = Decimal(repr(float(value))), Decimal(repr(float(error)))
     half = _rounded(half, half.adjusted() - (half.as_tuple().digits[0] == 1), ROUND_CEILING)
     last = max(_exponent(half), exact.adjusted() + 1 - _DIGITS if exact else _exponent(half))
-    return f"{_written(_rounded(exact, last), False)} ± {_written(half.normalize(), True)}"
+    shown = _rounded(exact, last)
+    many = shown == 0 or shown.as_tuple().exponent - shown.normalize().as_tuple().exponent < -_ZEROS  # type: ignore[operator]
+    return f"{_written(shown, many)} ± {_written(half.normalize(), True)}"
 
 
 def typeset(text: str) -> str:
@@ -78,9 +89,10 @@ def signed(value: float | None) -> str:
 def seconds(value: float) -> str:
     """A duration.
 
-    >>> seconds(0.0214), seconds(75.2), seconds(7260.0)
-    ('0.021 s', '1 min 15 s', '2 h 1 min')
+    >>> seconds(0.0214), seconds(75.2), seconds(7260.0), seconds(0.0)
+    ('0.021 s', '1 min 15 s', '2 h 1 min', '0.001 s')
     """
+    value = max(value, LEAST_SECONDS) if math.isfinite(value) else value
     if not math.isfinite(value) or value < 60:
         return f"{number(value, digits=2)} s"
     minutes, rest = divmod(round(value), 60)

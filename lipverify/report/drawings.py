@@ -83,7 +83,7 @@ def _overlaid(first: Panel, second: Panel) -> Panel | None:
 
 
 def _united(first: Sequence[Labelled], second: Sequence[Labelled]) -> tuple[Labelled, ...] | None:
-    """All distinct curves; `None` where one label would stand for two."""
+    """All distinct curves; `None` where a label would stand for one in the first and for another in the second."""
     distinct = list(first) + [each for each in second if each not in first]
-    alone = len({each.label for each in distinct}) == len(distinct)
+    alone = {each.label for each in first}.isdisjoint(each.label for each in distinct[len(first) :])
     return tuple(distinct) if alone else None

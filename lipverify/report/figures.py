@@ -63,8 +63,10 @@ several weights are not told apart by the page.
 """
 _WIDTH = 6.5
 """Width of the text in inches."""
-_LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.62, 0.10, 0.26, 0.44, 0.155
+_LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.70, 0.10, 0.26, 0.44, 0.155
 """Room around the axes, and for one row of the legend, in inches."""
+_BESIDE = 0.46
+"""How far the label of the y axis is from the axis, in inches: the numbers are between them."""
 _LEGEND = 3.0
 """Room for one entry of the legend, in inches."""
 _ENTRY = 1.5
@@ -276,23 +278,32 @@ def _set_ticks(ax: Any, panel: Panel) -> None:
     points = [x for series in panel.series for x in series.x if math.isfinite(x)]
     if panel.xscale == "linear" and points and all(x == round(x) for x in points):
         ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
-    low, high = ax.get_ylim()
-    if panel.yscale == "log":
-        ax.yaxis.set_minor_formatter(NullFormatter())
-        if high < _SHORT * low:
-            ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            ax.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+    for axis, scale, (low, high) in ((ax.xaxis, panel.xscale, ax.get_xlim()), (ax.yaxis, panel.yscale, ax.get_ylim())):
+        if scale == "log":
+            axis.set_minor_formatter(NullFormatter())
+            if high < _SHORT * low:
+                axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+                axis.set_major_formatter(FormatStrFormatter("%g"))
 
 
 def _draw_labels(ax: Any, panel: Panel) -> None:
     """Labels at fixed distances: aligned between panels, and ticks need not be measured twice."""
     inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     wide, high = inches.width + _LEFT, inches.height + _TOP
-    for name, room in (("title", wide), ("xlabel", wide), ("ylabel", high)):
+    for name, room in (("title", wide), ("xlabel", wide), ("ylabel", high + _TOP)):
         text = drawable(getattr(panel, name), room)
-        getattr(ax, f"set_{name}")(text, fontfamily=family(text))
+        label = getattr(ax, f"set_{name}")(text, fontfamily=family(text))
+        if name == "ylabel":
+            _fit(label, room, _LEFT - _BESIDE)
     ax.xaxis.set_label_coords(0.5, -0.27 / inches.height)
-    ax.yaxis.set_label_coords(-0.46 / inches.width, 0.5)
+    ax.yaxis.set_label_coords(-_BESIDE / inches.width, 0.5)
+
+
+def _fit(label: Any, long: float, high: float) -> None:
+    """A label of so many inches at most: letters that are smaller where it has more of them, or a fraction."""
+    extent = label.get_window_extent()
+    across, along = extent.width / _DPI, extent.height / _DPI  # it stands upright
+    label.set_fontsize(label.get_fontsize() * min(1.0, long / max(along, 1e-9), high / max(across, 1e-9)))
 
 
 def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:

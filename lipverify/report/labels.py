@@ -12,6 +12,10 @@ _FORMULA = re.compile(r"(?<!\\)\$.+?(?<!\\)\$", re.DOTALL)
 _COMPUTER_MODERN = frozenset(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]")
 """What `cmr10` draws as what it is: its other positions hold TeX's glyphs, an ffi for a ±."""
 
+_SIZES = re.compile(r"\\(?:[bB]igg?)[lrm]?(?![a-zA-Z])\s*")
+_SMALL = re.compile(r"\\[td]frac(?![a-zA-Z])")
+"""What LaTeX has and matplotlib has not: brackets by their size, and fractions by theirs."""
+
 _LETTERS = 13
 """Letters to the inch, at least, at the size of the labels."""
 
@@ -25,6 +29,7 @@ def drawable(text: str, room: float) -> str:
     from matplotlib.mathtext import MathTextParser
 
     text = printable(text).replace("\n", " ")
+    text = _FORMULA.sub(lambda found: _SMALL.sub(r"\\frac", _SIZES.sub("", found[0])), text)
     letters = max(int(room * _LETTERS), 1)
     if len(text) > letters and not _FORMULA.search(text):
         text = text[: letters - 1] + "…"

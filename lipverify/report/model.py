@@ -117,7 +117,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """What the reading allows there."""
     margin: str
     marks: tuple[str, ...]
-    problem: str
+    problem: Text
     """Why it is not decided, or what broke."""
 
 

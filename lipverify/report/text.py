@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -20,6 +21,8 @@ from lipverify.report.vocabulary import UnreadableError
 
 _FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
 _SHORT_CODE = re.compile(r"`([^`]+)`")
+_POWER = re.compile(r"(?<![\w.@-])(\d+(?:\.\d+)?(?:\(\d+\))?)e([+-]?)0*(\d{1,4})(?![\w.])")
+"""A number such as 1.5e-07, or 1.77(3)e-07 with its error in units of the last digit."""
 _REMEMBERED = 1 << 14
 """Texts, and formulas, of which a report has many again and again: each is read once."""
 
@@ -37,10 +40,12 @@ Text = tuple[Run, ...]
 
 @lru_cache(_REMEMBERED)
 def rich(text: str) -> Text:
-    r"""Text with `$LaTeX$` and `` `code` `` in it; a formula that cannot be read stays as it is.
+    r"""Text with `$LaTeX$` and `` `code` `` in it; a formula that cannot be read stays as it is, 1e-7 becomes a power.
 
     >>> [run.kind for run in rich(r"growth $w^{1/d}$, not $\nonsense$, see `growth`, costs \$5")]
     ['words', 'math', 'words', 'code', 'words', 'code', 'words']
+    >>> [run.text for run in rich("1.5e-07 to 1e9 of `2e3`")]
+    ['1.5 \\times 10^{-7}', ' to ', '10^{9}', ' of ', '2e3']
     """
     runs: list[Run] = []
     at = 0
@@ -80,9 +85,23 @@ def _words(text: str) -> list[Run]:
     for position, piece in enumerate(_SHORT_CODE.split(text)):
         if piece and position % 2:
             runs.append(Run("code", printable(piece)))
-        elif piece:
-            runs.append(Run("words", printable(piece.replace(r"\$", "$"))))
+        else:
+            runs += _with_powers(piece.replace(r"\$", "$"))
     return runs
+
+
+def _with_powers(words: str) -> Iterator[Run]:
+    """Words with their powers of ten as formulas."""
+    at = 0
+    for match in _POWER.finditer(words):
+        if match.start() > at:
+            yield Run("words", printable(words[at : match.start()]))
+        mantissa, sign, power = match.groups()
+        ten = f"10^{{{sign.strip('+')}{power}}}"
+        yield formula(ten if mantissa == "1" else rf"{mantissa} \times {ten}")
+        at = match.end()
+    if words[at:]:
+        yield Run("words", printable(words[at:]))
 
 
 def _shown(character: str) -> str:

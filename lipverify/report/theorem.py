@@ -56,9 +56,26 @@ def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -
 
 
 def telling_figure(records: Sequence[Record]) -> Figure | None:
-    """The figure of the page: the first that its claims draw for it; readings that share it are drawn into it."""
-    figures = joined(figure for record in records for figure in record.figures)
-    return min(figures, key=lambda figure: _LAYERS.index(figure.layer), default=None)
+    """The figure of the page: one that its claims draw for it, of readings nearest to print, the one that shows most.
+
+    Readings that share it are drawn into it.
+    """
+    nearest = {record.id for record in judged_by(records)}
+    own = [figure for record in nearest_first(records) if record.id in nearest for figure in record.figures]
+    figures = joined(figure for record in nearest_first(records) for figure in record.figures)
+    return min(figures, key=lambda figure: (*_rank(figure, own), -_points(figure)), default=None)
+
+
+def _rank(figure: Figure, own: Sequence[Figure]) -> tuple[int, bool]:
+    """The layer that it was drawn for, and whether it is not of the readings nearest to print."""
+    curves = {series for mine in own for panel in mine.panels for series in panel.series}
+    theirs = figure in own or any(series in curves for panel in figure.panels for series in panel.series)
+    return _LAYERS.index(figure.layer), not theirs
+
+
+def _points(figure: Figure) -> int:
+    """How many points it has that are measured; what is drawn by lines or maps stands as it comes."""
+    return sum(len(s.x) for panel in figure.panels for s in panel.series if s.style == "errorbars")
 
 
 def tables_of(records: Sequence[Record], layer: Layer) -> tuple[Table, ...]:
@@ -98,8 +115,25 @@ def _reading(record: Record, records: Sequence[Record]) -> Reading:
         allowed=rich((cell.claimed_latex or cell.claimed) if cell else ""),
         margin=digits.signed(record.margin),
         marks=readings.marks(record),
-        problem=printable(record.problem),
+        problem=_problem(record),
     )
+
+
+def _problem(record: Record) -> Text:
+    """Why it is open, its quantities as formulas; why it broke as the machine says it."""
+    if record.verdict == "error":
+        return (Run("code", printable(record.problem)),) if record.problem else ()
+    for cell in record.cells:
+        place = ", ".join(f"{key} = {value}" for key, value in cell.where.items())
+        found = re.fullmatch(
+            rf"(|the twin, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(place)}((?![\w.]).*)",
+            record.problem,
+            re.DOTALL,
+        )
+        if found and cell.where:
+            first, says, rest = found.groups()
+            return rich(f"{first}{cell.quantity_latex or cell.quantity}{says} at {coordinates.words(cell.where)}{rest}")
+    return rich(record.problem)
 
 
 def _counted(refuted: Sequence[coordinates.Where], cells: int) -> str:

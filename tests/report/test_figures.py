@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 
 from lipverify.claims.figure import Figure, Panel, Series
+from lipverify.claims.registry import select_claims
 from lipverify.report.figures import _drawn, _read_once, _remembered, draw
+from lipverify.report.labels import drawable
 
 FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathdefault{10^{-28}}$")
 
@@ -47,6 +50,47 @@ def test_every_formula_is_read_once() -> None:
     assert first.hits > 4
     draw(figure)
     assert _read_once.cache_info().misses == first.misses
+
+
+def test_every_quantity_of_every_claim_can_be_drawn() -> None:
+    """What matplotlib cannot read of LaTeX would stand on an axis as its source."""
+    written = {cell.quantity_latex for claim in select_claims([]) for cell in claim.cells}
+    assert len(written) > 100
+    shown = {latex: drawable(latex, 10.0) for latex in written if latex}
+    assert not [latex for latex, text in shown.items() if r"\$" in text]
+    assert drawable(r"$\Bigl(\tfrac{w}{2}\Bigr) \bigotimes$", 10.0) == r"$(\frac{w}{2}) \bigotimes$"
+
+
+LONG = " + ".join("xyzuvw" * 3)
+
+
+@pytest.mark.parametrize("label", [r"$\frac{\sum_i^{n^2} x}{\int_0^1 y}$", 40 * "long ", f"${LONG}$", "w"])
+def test_a_label_stays_inside_of_its_figure(label: str) -> None:
+    panel = Panel(title="t", xlabel="x", ylabel=label, series=(Series(label="a", x=(1.0, 2.0), y=(1.0, 2.0)),))
+    with _drawn(Figure(caption="", alt="", panels=(panel, panel)), 6.5) as canvas:
+        begins = 0.0
+        for ax in canvas.axes:
+            extent = ax.yaxis.label.get_window_extent()
+            assert begins - 1e-9 <= extent.x0 <= extent.x1 <= ax.get_window_extent().x0
+            begins = ax.get_window_extent().x1
+            assert (extent.y0 >= 0, extent.y1 <= canvas.bbox.y1) == (True, True)
+    assert ax.yaxis.label.get_fontsize() <= 9
+    assert label != "w" or ax.yaxis.label.get_fontsize() == 9
+
+
+@pytest.mark.parametrize("ends", [(2.0, 20.0), (0.5, 3.0), (1.0, 90.0)])
+def test_numbers_on_a_short_log_axis_do_not_overlap(ends: tuple[float, float]) -> None:
+    series = Series(label="a", x=ends, y=(ends[1], ends[0]))
+    panel = Panel(title="t", xlabel="x", ylabel="y", series=(series,))
+    with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.2) as canvas:
+        (ax,) = canvas.axes
+        canvas.canvas.draw_idle()
+        for axis, across in ((ax.xaxis, True), (ax.yaxis, False)):
+            ticks = [t for t in axis.get_ticklabels(which="both") if t.get_text() and t.get_window_extent().width]
+            spans = sorted((e.x0, e.x1) if across else (e.y0, e.y1) for e in (t.get_window_extent() for t in ticks))
+            inside = [span for span in spans if span[1] > 0]
+            assert len(inside) >= 2
+            assert all(a[1] <= b[0] for a, b in pairwise(inside))
 
 
 def test_a_figure_is_measured_as_it_is_drawn() -> None:

@@ -35,6 +35,7 @@ from lipverify.report.model import Drawing, Report, Symbol, Theorem
 from lipverify.report.notation import symbols_in
 from lipverify.report.readings import heading, names
 from lipverify.report.text import Run, Text, printable, rich
+from lipverify.report.theorem import telling_figure
 from lipverify.report.typeset import typeset
 from lipverify.report.vocabulary import UnreadableError
 from tests import ROOT
@@ -287,7 +288,7 @@ def test_a_refuted_claim_says_where_and_no_claim_is_called_proved(printed: bytes
     ("refuted", "said"),
     [
         ([{"d": 2}, {"d": 3}], "at d = 2, 3"),
-        ([{"d": 2, "law": "relu"}], "at d = 2; law = relu"),
+        ([{"d": 2, "law": "relu"}], "at d = 2; ReLU law"),
         ([{"d": 2, "law": "relu"}, {"d": 3, "law": "affine"}, {"d": 4, "law": "relu"}], "at 3 of 4 points"),
     ],
 )
@@ -368,13 +369,13 @@ def test_the_telling_case_is_the_smallest_that_refutes_wherever_it_stands(book: 
     assert reading.measured == digits.with_error(first.measured, first.error)
     cells = tuple(cell(d, "relu", Allowed(low=9.0), "") for d in (5, 3, 10, 4))
     (theorem,) = theorems(model(ledger((record(cells=cells, verdict="refuted"),))))
-    assert words_of(theorem.readings[0].case) == "d = 3, law = relu"
+    assert words_of(theorem.readings[0].case) == "d = 3, ReLU law"
 
 
 def test_without_a_refutation_the_case_is_the_closest() -> None:
     cells = tuple(cell(d, "relu", Allowed(high=1.0), "") for d in (2, 3, 4))
     (theorem,) = theorems(model(ledger((record(cells=cells, verdict="supported"),))))
-    assert words_of(theorem.readings[0].case) == "d = 2, law = relu"
+    assert words_of(theorem.readings[0].case) == "d = 2, ReLU law"
 
 
 def test_readings_nearest_to_print_come_first() -> None:
@@ -510,14 +511,56 @@ def test_readings_of_one_measurement_share_a_table_and_no_others_do() -> None:
         assert len(topic.evidence) == 2, change
 
 
+def test_numbers_in_a_text_are_set_as_powers_and_nothing_else_is() -> None:
+    assert [(run.kind, run.text) for run in rich("1.774(3)e-7 of 1e+09, v1e5, 2e, uniform-3e5 `1e5` $1e5$")] == [
+        ("math", r"1.774(3) \times 10^{-7}"), ("words", " of "), ("math", "10^{9}"),
+        ("words", ", v1e5, 2e, uniform-3e5 "), ("code", "1e5"), ("words", " "), ("math", "1e5"),
+    ]  # fmt: skip
+
+
+def test_why_a_claim_is_open_is_said_in_formulas() -> None:
+    """The quantity and the place as everywhere else on the page, and not as a terminal writes them."""
+    where = {"sigma_1": 0.5, "noise": "uniform-3", "law": "relu"}
+    one = replace(record().cells[0], quantity="L_a / L_b", quantity_latex=r"$L_a / L_b$", where=where)
+    place = "sigma_1 = 0.5, noise = uniform-3, law = relu"
+    for first, last in (("", " is 1 ± 2, across"), ("the twin, ", ""), ("a and b disagree on ", ": 1, 2")):
+        said = f"{first}L_a / L_b{' > 1 is not told apart' if not last else ''} at {place}{last}"
+        broken = record(cells=(one,), verdict="inconclusive", problem=said)
+        (reading,) = theorems(model(ledger((broken,))))[0].readings
+        assert [run.text for run in reading.problem if run.kind == "math"] == [
+            "L_a / L_b", r"\sigma_{1} = 0.5", r"\sigma_{\max} = 3",
+        ]  # fmt: skip
+        assert "ReLU law" in words_of(reading.problem)
+    (reading,) = theorems(model(ledger((record(verdict="error", problem="KeyError: $x$"),))))[0].readings
+    assert [run.kind for run in reading.problem] == ["code"]
+
+
+def test_a_theorem_shows_the_figure_of_the_readings_nearest_to_print() -> None:
+    """Of several of one layer; and of those the one with most points that are measured."""
+
+    def drawn(label: str, count: int) -> Figure:
+        x = tuple(map(float, range(count)))
+        series = Series(label=label, x=x, y=x, error=x, style="errorbars")
+        return Figure(caption=label, alt="", panels=(Panel(title="", xlabel="", ylabel="", series=(series,)),))
+
+    readings = (
+        record("a.b/other", kind="stronger", figures=(drawn("stronger", 9),)),
+        record("a.b/one", kind="printed", figures=(drawn("one point", 1),)),
+        record("a.b/more", kind="printed", figures=(drawn("printed", 5),)),
+    )
+    shown = telling_figure(readings)
+    assert shown is not None
+    assert shown.caption == "printed"
+
+
 def test_a_row_of_evidence_says_where_it_was_measured() -> None:
     (table,) = model(ledger((record(),))).topics[0].evidence
     assert [words_of(heading) for heading in table.where] == ["d"]
     assert [words_of(row.where[0]) for row in table.rows] == [str(c.where["d"]) for c in record().cells]
-    assert "law = affine" in words_of(table.common)
+    assert "affine law" in words_of(table.common)
     mixed = replace(record(), cells=(record().cells[0], replace(record().cells[1], where={"n": 5})))
     (table,) = model(ledger((mixed,))).topics[0].evidence
-    assert [words_of(row.where[0]) for row in table.rows] == ["d = 2, law = affine", "n = 5"]
+    assert [words_of(row.where[0]) for row in table.rows] == ["d = 2, affine law", "n = 5"]
 
 
 def test_what_readings_share_is_said_once_and_what_they_do_not_by_name() -> None:
@@ -593,7 +636,7 @@ def test_a_ledger_from_before_headings_is_read_and_printed(book: Ledger, folder:
 def test_the_table_on_the_first_page_repeats_its_header(folder: Path) -> None:
     claims = tuple(record(f"stem.s{k}/a", figures=(), cells=(), cross_checks=()) for k in range(70))
     content = pages(pdf(ledger(claims), folder))
-    header = [squeezed("statement outcome grade page") in squeezed(p.get_text())
+    header = [squeezed("statement outcome reading grade page") in squeezed(p.get_text())
               for p in content[:3]]  # fmt: skip
     assert header[:2] == [True, True]
 

@@ -1,7 +1,7 @@
 """The three forms of a claim: an exponent along a ray, bounds on a value, an identity."""
 
 from lipverify.claims.forms.along import Along, Exponent, Limit
-from lipverify.claims.forms.form import Form, letter, sides_of
+from lipverify.claims.forms.form import Form, sides_of
 from lipverify.claims.forms.values import Bound, Identity
 from lipverify.claims.forms.written import bound, exponent, identity
 

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 from lipverify.claims import exponents
 from lipverify.claims.claim import Estimate, Measurement
+from lipverify.claims.coordinate import letter
 from lipverify.claims.family import Place, filled
 from lipverify.claims.fault import Fault
-from lipverify.claims.forms.form import Form, letter
+from lipverify.claims.forms.form import Form
 from lipverify.claims.formula import Formula
 from lipverify.claims.ledger import Grade
 from lipverify.claims.measured import Measured, Ray

@@ -29,19 +29,6 @@ METHOD_GRADES: dict[str, Grade] = {
 SHARE = 0.1
 """How far the twin of a bound is from the sharp value, as a share of it, where the claim does not say."""
 NEAREST = "the nearest that the evidence bears out"
-GREEK = ("sigma", "kappa", "rho", "epsilon", "Lambda", "lambda")
-"""Coordinates that are called by a Greek letter."""
-
-
-def letter(name: str) -> str:
-    r"""A coordinate in LaTeX: a letter, a Greek letter or a word.
-
-    >>> letter("n"), letter("sigma"), letter("layers")
-    ('n', '\\sigma', '\\mathrm{layers}')
-    """
-    if len(name) == 1:
-        return name
-    return rf"\{name}" if name in GREEK else rf"\mathrm{{{name}}}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,8 @@ _NOT_WORDS = str.maketrans(dict.fromkeys("\\{}#%&", " "))
 class FunctionBound(Bound):
     """A bound that is a Python function of coordinates, which is called with them by name.
 
-    It is printed as the first line of its docstring, which may hold `$LaTeX$`; without one, by its name.
+    It is printed as the first line of its docstring, which may hold `$LaTeX$` and begins as within a sentence; without
+    one, by its name.
     """
 
     function: Callable[..., Any]
@@ -55,7 +56,9 @@ class FunctionBound(Bound):
 
     @property
     def _documented(self) -> str:
-        return (inspect.getdoc(self.function) or "").partition("\n")[0].strip().rstrip(".")
+        said = (inspect.getdoc(self.function) or "").partition("\n")[0].strip().rstrip(".")
+        # in the middle of a sentence; a word in capitals or a letter that is a symbol stays
+        return said[:1].lower() + said[1:] if said[1:2].islower() or said.startswith("A ") else said
 
     @property
     def _name(self) -> str:

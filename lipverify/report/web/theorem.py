@@ -56,13 +56,12 @@ def _reading(it: Reading, of: Theorem, anchor: str, place: Place) -> Markup:
     """One claim, with its own address."""
     words, target = place.formulas, place.ids[anchor]
     grade = f"{it.grade} and proved" if it.proved else it.grade
+    why = "Broke off" if it.verdict == "error" else "Not decided"
     standing = [(it.kind, None), (grade, place.grades.get("proved" if it.proved else it.grade))]
     facts = [
         element("p", "Refuted ", words.rich(it.where), ".") if it.where else None,
         element("p", _telling(it, words)) if it.quantity else None,
-        element("p", element("strong", "Broke off: " if it.verdict == "error" else "Not decided: "), code(it.problem))
-        if it.problem
-        else None,
+        element("p", element("strong", f"{why}: "), words.rich(it.problem)) if it.problem else None,
     ]
     return element(
         "article",
