@@ -23,10 +23,14 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.ladder import ladder, require_long
+from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, latex_number
 from lipverify.foundation.validation import LARGEST, function, numbers
 from lipverify.limits import extrapolate, limit_beside_logarithms
+
+__all__ = ["Growth", "growth", "growth_of"]
+__dir__ = directory(__name__)
 
 DEFAULT_ERROR = 1e-12
 """Relative error of values that come without one: a few thousand roundings."""
@@ -64,15 +68,18 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return ("slope_at",)
 
     def __repr__(self) -> str:
-        constant = f"constant={self.constant:.6g} ± {self.constant_error:.1g}"
-        return f"Growth(exponent={self.exponent:.10g} ± {self.error:.1g}, {constant}, {len(self.s)} points)"
+        constant = f"{self.constant:.6g} ± {self.constant_error:.1g}" if self._has_constant else "not known"
+        return f"Growth(exponent={self.exponent:.10g} ± {self.error:.1g}, constant={constant}, {len(self.s)} points)"
+
+    @property
+    def _has_constant(self) -> bool:
+        """Whether its error leaves a digit of the constant."""
+        return self.constant_error < abs(self.constant)
 
     def _repr_latex_(self) -> str:
-        exponent, constant = (
-            latex_number(self.exponent, self.error),
-            latex_number(self.constant, self.constant_error),
-        )
-        return rf"$Q(s) \sim {constant}\, s^{{{exponent}}}$"
+        power = f"s^{{{latex_number(self.exponent, self.error)}}}"
+        constant = latex_number(self.constant, self.constant_error)
+        return rf"$Q(s) \sim {constant}\, {power}$" if self._has_constant else rf"$Q(s) = {power}\, s^{{o(1)}}$"
 
     def plot(self, ax: Any = None) -> Any:
         """The local exponents along the ladder, and their limit with its error; the axes."""

@@ -13,6 +13,7 @@ from lipverify.claims.forms import bound, exponent, identity
 from lipverify.claims.ledger import Source, Table
 from lipverify.claims.profile import DIMENSIONS, per_profile
 from lipverify.foundation.calls import needs
+from lipverify.foundation.lazy import directory
 
 __all__ = [
     "DIMENSIONS",
@@ -34,3 +35,4 @@ __all__ = [
     "needs",
     "per_profile",
 ]
+__dir__ = directory(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import textwrap
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
 from lipverify.foundation.quoting import shown as quoted
-from lipverify.foundation.showing import Shown
+from lipverify.foundation.showing import Shown, table
 
 FORMAT = "lipverify-ledger-2"
 Scalar = str | int | float
@@ -227,6 +228,12 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     def _repr_latex_(self) -> str:
         return f"${self.statement}$"
 
+    def plot(self, ax: Any = None) -> Any:
+        """What was measured in each cell, over what the claim allows there; the axes."""
+        from lipverify.claims.picture import draw_cells
+
+        return draw_cells(self, ax)
+
     @property
     def moved(self) -> bool:
         """Whether the verdict differs from the recorded one; that of a new claim cannot."""
@@ -262,6 +269,16 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     provenance: Provenance
     claims: tuple[Record, ...]
     format: str = FORMAT
+
+    def __repr__(self) -> str:
+        counts = Counter(record.verdict for record in self.claims)
+        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no claims"
+        return f"Ledger({told}; profile {self.profile}, seed {self.seed}, {self.provenance.started})"
+
+    def _repr_html_(self) -> str:
+        names = ("id", "kind", "verdict", "grade", "measured")
+        columns = {name: [str(getattr(record, name) or "") for record in self.claims] for name in names}
+        return table(repr(self), columns)
 
 
 WRITTEN = "; `lipverify verify --out FOLDER` writes FOLDER/ledger.json"

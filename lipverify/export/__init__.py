@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lipverify.foundation.lazy import directory
+
 if TYPE_CHECKING:
     from lipverify.claims.ledger import Ledger
 
 __all__ = ["FORMATS", "export_ledger"]
+__dir__ = directory(__name__)
 
 FORMATS = ("csv", "netcdf", "svg", "pdf", "tex")
 

@@ -13,5 +13,7 @@ except ModuleNotFoundError:
     ) from None
 
 from lipverify.falsify.search import Search, search
+from lipverify.foundation.lazy import directory
 
 __all__ = ["Search", "search"]
+__dir__ = directory(__name__)

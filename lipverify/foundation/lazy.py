@@ -39,4 +39,17 @@ def lazy(
         setattr(sys.modules[package], name, value)
         return value
 
-    return attribute, lambda: sorted(sys.modules[package].__all__)
+    return attribute, directory(package)
+
+
+def directory(package: str) -> Callable[[], list[str]]:
+    """The `__dir__` of a package or a module (PEP 562): its `__all__`, and nothing that it only imports.
+
+    >>> directory("lipverify.scaling")()
+    ['Growth', 'growth', 'growth_of']
+    """
+
+    def listed() -> list[str]:
+        return sorted(import_module(package).__all__)
+
+    return listed

@@ -16,6 +16,7 @@ and the excess; and returns error / allowed, for `hypothesis.target`. What is no
 | a verdict | `narrowing_never_overturns` |
 """
 
+from lipverify.foundation.lazy import directory
 from lipverify.properties.evidence import exponent_covers, interval_covers, narrowing_never_overturns
 from lipverify.properties.kernels import is_positive, is_symmetric
 from lipverify.properties.laws import is_isotropic, is_lipschitz, keeps_its_extents
@@ -44,3 +45,4 @@ __all__ = [
     "terms_cover",
     "weights_are_equal",
 ]
+__dir__ = directory(__name__)

@@ -8,10 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lipverify.foundation.lazy import directory
+
 if TYPE_CHECKING:
     from lipverify.claims.ledger import Ledger
 
 __all__ = ["write_report", "write_web_page"]
+__dir__ = directory(__name__)
 
 
 def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:

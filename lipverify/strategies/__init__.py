@@ -27,6 +27,7 @@ except ModuleNotFoundError:
         "lipverify.strategies needs Hypothesis, which is not installed: pip install 'lipverify[testing]'."
     ) from None
 
+from lipverify.foundation.lazy import directory
 from lipverify.strategies.geometry import covariates, points, rotations
 from lipverify.strategies.laws import directed_laws, laws, named_laws, ridge_laws, zonal_laws
 from lipverify.strategies.numbers import constants, dimensions, few_tokens_a_window, lengths, log_floats, windows
@@ -49,3 +50,4 @@ __all__ = [
     "windows",
     "zonal_laws",
 ]
+__dir__ = directory(__name__)

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import html
+import math
 import sys
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import lipverify
-from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, optimal_window
+from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, optimal_window, sensitivity
 from lipverify.claims.ledger import read_ledger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.showing import table
 from lipverify.laws import Affine, ReLU
+from lipverify.loss.asymptotic import sphere
 from tests import ROOT
 
 PROBLEM = Problem(d=5, n=100, law=Affine(L=1.0))
 WINDOWS = np.geomspace(0.1, 100, 50)
+LEDGER = read_ledger(ROOT / "reports" / "example" / "ledger.json")
+EXAMPLE = LEDGER.claims
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +37,9 @@ def records() -> dict[str, Any]:
         "Leading": leading(ReLU()),
         "MatrixOptimum": optimal_matrix(Problem(d=2, n=4, law=Affine(L=3.0)), contexts=640, starts=2),
         "Problem": PROBLEM,
-        "verdict": read_ledger(ROOT / "reports" / "example" / "ledger.json").claims[1],
+        "Sensitivity": sensitivity(optimal_window(PROBLEM)),
+        "verdict": EXAMPLE[1],
+        "Ledger": LEDGER,
     }
 
 
@@ -100,12 +107,56 @@ def test_pictures_show_the_numbers(records: dict[str, Any]) -> None:
     image = records["MatrixOptimum"].plot(Figure().subplots()).get_images()[0]
     assert image.get_array().tolist() == records["MatrixOptimum"].M.tolist()
     assert len(ReLU().plot(Figure().subplots()).get_lines()) == 2
+    derived = records["Leading"].plot(Figure().subplots()).get_lines()
+    assert [line.get_label() for line in derived] == [f"d = {d}: power {2 / (d + 2):.4g}" for d in (2, 3, 5)]
+    for line, d in zip(derived, (2, 3, 5), strict=True):
+        (x0, x1), (y0, y1) = line.get_data()
+        assert math.log(y1 / y0) / math.log(x1 / x0) == pytest.approx(2 / (d + 2))
+        at_one = {sphere.n: x0, sphere.L: 1, sphere.sigma: 1}
+        assert y0 == pytest.approx(float(leading(ReLU(), d).window.subs(at_one)), rel=1e-9)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_verdict_is_drawn_cell_by_cell_over_what_is_allowed(place: int) -> None:
+    from matplotlib.figure import Figure
+
+    record = EXAMPLE[place]
+    ax = record.plot(Figure().subplots())
+    middles = [float(container[0].get_ydata()[0]) for container in ax.containers]
+    assert middles == [cell.measured for cell in record.cells]
+    assert len(ax.collections) >= len(record.cells)
+    for cell, shaded in zip(record.cells, (c for c in ax.collections if c.get_alpha() == 0.45), strict=True):
+        low, high = shaded.get_paths()[0].vertices[:, 1].min(), shaded.get_paths()[0].vertices[:, 1].max()
+        assert (low == cell.allowed.low) == (cell.allowed.low is not None)
+        assert (high == cell.allowed.high) == (cell.allowed.high is not None)
+        assert ax.get_ylim()[0] <= low <= high <= ax.get_ylim()[1]
+
+
+def test_cells_without_a_number_have_no_point() -> None:
+    from matplotlib.figure import Figure
+
+    cells = EXAMPLE[1].cells
+    lost = replace(EXAMPLE[1], cells=(replace(cells[0], measured=None), replace(cells[1], error=math.inf), *cells[2:]))
+    assert len(lost.plot(Figure().subplots()).containers) == len(cells) - 2
+    replace(EXAMPLE[1], cells=()).plot(Figure().subplots())
+
+
+def test_a_constant_that_is_not_known_is_not_shown() -> None:
+    wide = replace(growth(lambda s: 3 * s**0.4 * (1 + 1 / s), start=1e4, stop=1e20), constant_error=math.inf)
+    assert "constant=not known" in repr(wide)
+    assert wide._repr_latex_() == r"$Q(s) = s^{0.4}\, s^{o(1)}$"
 
 
 @pytest.mark.parametrize(
-    "package", ["", ".loss", ".optimum", ".problem", ".claims", ".linear_transformer", ".loss.asymptotic", ".export"]
-)
-def test_dir_shows_the_public_names(package: str) -> None:
+    "package",
+    [
+        "", ".loss", ".optimum", ".problem", ".laws", ".covariates", ".attention", ".scaling", ".claims", ".report",
+        ".export", ".linear_transformer", ".loss.asymptotic", ".proofs", ".properties", ".strategies", ".falsify",
+    ],
+)  # fmt: skip
+def test_dir_shows_the_public_names_and_no_others(package: str) -> None:
     module = import_module(lipverify.__name__ + package)
-    assert set(module.__all__) <= set(dir(module))
+    public = [name for name in dir(module) if not name.startswith("_")]
+    assert sorted(name for name in module.__all__ if not name.startswith("_")) == public
+    assert all(hasattr(module, name) for name in module.__all__)
     assert all(getattr(module, name) is not None for name in module.__all__)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import sympy
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.showing import axes, table
 from lipverify.foundation.validation import instance, whole
 from lipverify.loss.asymptotic.bias import leading_bias, next_bias
 from lipverify.loss.asymptotic.fields import Increments
@@ -78,6 +80,22 @@ class Leading:
         lines = r" \\ ".join(rf"{name} &\sim {sympy.latex(value)}" for name, value in parts.items())
         return rf"$$\begin{{aligned}} {lines} \end{{aligned}}$$"
 
+    def _repr_html_(self) -> str:
+        fields = (*EXPRESSIONS[:3], "window", "window_exponent", "loss", "loss_exponent")
+        shown = [f"${sympy.latex(getattr(self, name))}$" for name in fields]
+        return table(f"{self.law!r}, n → ∞ first and w → ∞ second", {"": fields, "leading term": shown})
+
+    def plot(self, ax: Any = None) -> Any:
+        r"""The leading w* against Lambda = n L^2 / sigma^2 at d, at d = 2, 3 and 5 where it is a symbol; the axes."""
+        ax = axes(ax)
+        for dimension in (2, 3, 5) if self.dimension is None else (self.dimension,):
+            constant, power = (float(each.subs(d, dimension)) for each in (self.window_constant, self.window_exponent))
+            ends = (DRAWN[0], DRAWN[1])
+            ax.plot(ends, [constant * end**power for end in ends], label=f"d = {dimension}: power {power:.4g}")
+        ax.set(xscale="log", yscale="log", xlabel=r"$\Lambda$", ylabel="leading $w^*$", title=repr(self.law))
+        ax.legend()
+        return ax
+
     def latex(self) -> dict[str, str]:
         r"""LaTeX of every expression, by the name of its field.
 
@@ -88,6 +106,8 @@ class Leading:
         return {name: sympy.latex(getattr(self, name)) for name in (*EXPRESSIONS, *CORRECTIONS)}
 
 
+DRAWN = (1e2, 1e12)
+"""From which Lambda to which the optimal window is drawn."""
 EXPRESSIONS = tuple(name for name, kind in Leading.__annotations__.items() if kind == "Expr")
 CORRECTIONS = ("noise_next", "bias_next", "tokens_next", "spread")
 """Derived when they are asked for: they cost more than the rest."""

@@ -11,12 +11,14 @@ The first is the local exponent of w* along a ladder in p.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.showing import Shown
 from lipverify.foundation.validation import instance
 from lipverify.loss.exact.ridge.laws import has_averages
 from lipverify.loss.exact.ridge.terms import length_slopes
@@ -25,7 +27,7 @@ from lipverify.optimum.window.minimiser import Optimum
 from lipverify.problem.laws import Quadratic, RandomAmplitude
 
 
-class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
+class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """Elasticities d log / d log p of the optimal window and of the loss there, for p = n, L, sigma.
 
     Those for L are None unless the law is proportional to L. `window_error` bounds the error of the former,
@@ -39,6 +41,12 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
     loss_L: float | None
     loss_sigma: float
     window_error: float
+
+    def _title(self) -> str:
+        return "elasticities of w* and of the loss there"
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: math.nan if value is None else value for name, value in msgspec.structs.asdict(self).items()}
 
 
 def sensitivity(optimum: Optimum) -> Sensitivity:
