@@ -167,7 +167,7 @@ claim(
 )
 claim(
     "softmax.bias-lower/{law}/constant",
-    bound(over_leading, r"B \big/ \frac{C L^2}{w^\beta}", along="w", ray=(1e2, 1e7, 9), equals=1, within=0.001),
+    bound(over_leading, r"B \big/ \frac{C L^2}{w^\beta}", along="w", ray=(1e2, 1e9, 11), equals=1, within=0.001),
     kind="sharp",
     expected="supported",
     title="the constant of the bias",
