@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from lipverify.claims import Source, Table, at, bound, claim, draw, needs, per_profile
-from lipverify.claims.trained import log_quotient
+from lipverify.claims.trained import CAPPED, log_quotient
 
 Logarithm = tuple[float, float, str]
 """Of a quotient of losses: (value, error, why that is infinite)."""
@@ -22,9 +22,6 @@ DRAWN: dict[str, Any] = {"coordinates": per_profile(65_536, 262_144)}
 """Coordinates of the tasks of all fresh contexts, d to each: about the same work at every size."""
 TUNED_ON = 2048
 """Contexts that cap and factor of TunedRR are fitted to."""
-CAP = 0.1
-"""What a context counts at most, in units of d/2, the loss of the prediction 0: rare ones would rule some means otherwise, of
-models and of ridge, and their errors could not be believed. One layer loses more than that on many contexts."""
 CLOSE, FAR = "log(11/10)", "log(3/2)"
 """Losses that match: to a tenth; and that are not far apart: by half."""
 
@@ -40,6 +37,7 @@ def quotients(noise: str, coordinates: int, seed: int) -> dict[str, Logarithm]:
     from lipverify.linear_transformer.regression.adjusted import evaluation
     from lipverify.linear_transformer.regression.contexts import draw_contexts
     from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
+    from lipverify.linear_transformer.training.comparison import CAP
     from lipverify.linear_transformer.training.witness import depths_of, trainings
 
     here, stream = problem(noise), f"sizes/{noise}"
@@ -134,7 +132,7 @@ ASSUMED: dict[str, Any] = {
     "kind": "stronger",
     "assumes": (
         r"$x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target, adjusted losses; the sizes and laws of the cells, as law @ $d$ x $n$",
-        rf"a context counts at most {CAP:g} $d/2$, a tenth of what the prediction 0 loses",
+        CAPPED,
         "three trainings a model, trained as those of the table; TunedRR: its cap and factor fitted to other contexts",
     ),
 }  # fmt: skip

@@ -20,13 +20,15 @@ from lipverify.foundation.calls import Call, needs
 
 if TYPE_CHECKING:
     from lipverify.foundation.means.samples import SampledMean
-    from lipverify.linear_transformer.training.comparison import Comparison
+    from lipverify.linear_transformer.training.comparison import Comparison, LogQuotient
 
 NOISE_LAWS = (*(f"uniform-{sigma_max}" for sigma_max in range(8)), "levels-1-3", "levels-1-3-5")
 """The columns: sigma uniform on [0, sigma_max], or one of a few levels."""
 DEPTHS = tuple(range(1, 8))
 SAMPLES: dict[str, Any] = {"contexts": per_profile(4096, 6144), "samples": per_profile(1, 8)}
 """Contexts to each sample of a column, and independent samples."""
+CAPPED = "a context counts as at most a tenth of $d/2$, which the prediction 0 loses"
+"""What claims assume that compare trainings seed by seed."""
 HALF_WIDTH = 2.0
 """Standard errors of a measured loss, or of a difference of two, to either side; the spread over trainings is apart."""
 
@@ -59,21 +61,22 @@ def log_quotient(pairs: Sequence[tuple[Any, Any]], mean: Callable[[Any], Sampled
     A pair is the losses of a training and of what it is compared with, on the same contexts. The interval covers the
     spread of the trainings (Student's t) and that of the contexts (the delta method).
     """
-    import numpy as np
+    from lipverify.linear_transformer.training import comparison
 
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.foundation.means.samples import RARE
-    from lipverify.linear_transformer.training.comparison import TRAININGS
+    return _interval(comparison.log_quotient(pairs, mean))
 
-    if len(pairs) < TRAININGS:
-        return 0.0, math.inf, f"{len(pairs)} of {TRAININGS} trainings are there"
-    means = [(mean(one), mean(other)) for one, other in pairs]
-    logs = np.asarray([math.log(one.value / other.value) for one, other in means])
-    if not all(each.trusted for pair in means for each in pair):
-        return float(logs.mean()), math.inf, RARE
-    parts = [a / one.value - b / other.value for (a, b), (one, other) in zip(pairs, means, strict=True)]
-    value, spread = mean_interval(logs)
-    return value, spread + HALF_WIDTH * mean(sum(parts) / len(parts)).standard_error, ""
+
+def seed_by_seed(found: Any, one: str, other: str, layers: int, times: float = 1.0) -> tuple[float, float, str]:
+    """The loss of a family over that of another in a column, times a number: the geometric mean over pairs of one seed.
+
+    Its error covers the spread of the pairs (Student's t) and the contexts. Losses are as `CAPPED` says.
+    """
+    value, error, why = _interval(compared(found).quotient(one, other, layers))
+    return times * math.exp(value), times * math.exp(value) * math.expm1(error), why
+
+
+def _interval(found: LogQuotient) -> tuple[float, float, str]:
+    return found.value, found.half_width(HALF_WIDTH), found.doubtful
 
 
 def named(noise: str) -> str:

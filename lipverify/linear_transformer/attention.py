@@ -6,6 +6,7 @@ by entry, H = Omega o G, where Omega holds one number for each of the four block
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -29,6 +30,10 @@ class Attention(Protocol):
 
     def pull(self, gram: Array, covector: Array) -> Pulled:
         """The adjoint of the derivative of H at these moments."""
+        ...
+
+    def last_row(self, times: Callable[[Array], Array]) -> Array:
+        """The last row of H, (contexts, 1, d + 1), given what multiplies rows, (..., 1, d + 1), by the moments."""
         ...
 
 
@@ -61,6 +66,10 @@ class Heads:
             dG = dG + queried @ turned(Q)
         return Pulled(xp.stack([xp.stack(dP), xp.stack(dQ)]), dG)
 
+    def last_row(self, times: Callable[[Array], Array]) -> Array:
+        """sum_k (P_k)_last G Q_k."""
+        return sum(times(self.layer.P[k, -1:, :]) @ self.layer.Q[k, :, :] for k in range(self.layer.heads))
+
 
 @dataclass(frozen=True)
 class Entrywise:
@@ -76,3 +85,9 @@ class Entrywise:
         """With K the covector: dOmega = sum K o G, dG = Omega o K."""
         xp = gram.__array_namespace__()
         return Pulled(xp.sum(covector * gram, axis=0), self.factors * covector)
+
+    def last_row(self, times: Callable[[Array], Array]) -> Array:
+        """The last row of Omega by that of G, entry by entry."""
+        xp = self.factors.__array_namespace__()
+        unit = xp.eye(self.factors.shape[-1], dtype=self.factors.dtype, device=self.factors.device)[-1:, :]
+        return self.factors[-1:, :] * times(unit)

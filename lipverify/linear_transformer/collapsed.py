@@ -75,6 +75,29 @@ def forward(gram: Array, layers: Sequence[Callable[[Array], Array]]) -> Pass:
     return Pass(tuple(moments), tuple(maps), tuple(reversed(rows)))
 
 
+def last_row(gram: Array, layers: Sequence[Attention]) -> Array:
+    """(-w^T, a), (..., 1, d + 1), after one layer or more: `forward` without what the adjoint alone needs.
+
+    The last layer reads a row of its moments, G_{L-1} = S G S^T, which is the product of a row with S, G and S^T.
+    """
+    xp = gram.__array_namespace__()
+    identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
+    *before, last = layers
+    maps: list[Array] = []
+    for layer in before:
+        if maps:
+            gram = maps[-1] @ gram @ xp.matrix_transpose(maps[-1])
+        maps.append(identity + layer(gram))
+
+    def times(row: Array) -> Array:
+        return row @ maps[-1] @ gram @ xp.matrix_transpose(maps[-1]) if maps else row @ gram
+
+    row = identity[-1:, :] + last.last_row(times)
+    for S in reversed(maps):
+        row = row @ S
+    return row
+
+
 def pullback(done: Pass, layers: Sequence[Attention], covector: Array) -> tuple[Array, ...]:
     r"""The gradient in each layer's weights of sum <covector, w>, for a covector of shape (contexts, d), by hand.
 

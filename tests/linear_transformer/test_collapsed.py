@@ -18,7 +18,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.compiling import has_compiler, library
 from lipverify.linear_transformer import Diagonal, GDPlusPlus, evaluation, gdplusplus_floor, optimal_gdplusplus
 from lipverify.linear_transformer.attention import Entrywise, Heads
-from lipverify.linear_transformer.collapsed import forward, pullback, readout
+from lipverify.linear_transformer.collapsed import forward, last_row, pullback, readout
 from lipverify.linear_transformer.families import NAMES, family_named
 from lipverify.linear_transformer.layer import Layer
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
@@ -62,8 +62,10 @@ def test_reads_what_the_tokens_predict(d: int, layers: int, heads: int, seed: in
     allowed = rounding_bound(np.append(x, 0.0), context, model)[-1]
     target(error / allowed)
     assert error <= allowed
-    # a head may be multiplied out in another order there
+    # a head, and the product with the last moments, may be multiplied out in another order there
+    read = -last_row(gram, [Heads(layer) for layer in model])[0, 0, :-1]
     assert abs(float((readout(gram, model).w[0] - w) @ x)) <= allowed
+    assert abs(float((read - w) @ x)) <= allowed
 
 
 def _positive(d: int, shape: tuple[int, ...], seed: int) -> tuple[Floats, Floats, Floats, Floats]:

@@ -15,12 +15,13 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 from lipverify.linear_transformer.regression.rare import decades
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
-from lipverify.linear_transformer.training.comparison import ESTIMATORS, Compared, comparison
+from lipverify.linear_transformer.training.comparison import CAP, ESTIMATORS, Compared, comparison
 from lipverify.linear_transformer.training.descent import descend
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Objective, draw_sample
@@ -194,6 +195,30 @@ def test_the_best_training_is_chosen_where_it_was_reported_and_compared_elsewher
             assert less.value + found.of_baseline(baseline).value == pytest.approx(one.each[one.best].value, rel=1e-9)
     alone = found.of("GD++", 1)
     assert (alone.best, alone.best_less) == (0, alone.less)
+
+
+def test_quotients_of_families_are_over_the_contexts_of_all_samples() -> None:
+    """As from their definition, on the same contexts; of families or depths that were not trained none is known."""
+    found = comparison("uniform-3", contexts=1024, samples=2, seed=0)
+    regression, samples = problem("uniform-3"), []
+    for number in range(2):
+        few, share = thinned(regression, 1024, 0, f"comparison/{regression.noise.label}/report/{number}")
+        held_out = evaluation(few, share)
+        means = [
+            [np.sum(share * np.minimum(held_out.losses(each), CAP * 5)) for each in trainings("uniform-3", family, 3)]
+            for family in ("SAFE", "DIAG")
+        ]
+        samples.append(means)
+    safe, diag = np.mean(samples, axis=0)
+    logs = np.log(safe / diag)
+    one = found.quotient("SAFE", "DIAG", 3)
+    assert one.value == pytest.approx(logs.mean(), rel=1e-9)
+    assert one.spread == pytest.approx(4.302653 * logs.std(ddof=1) / math.sqrt(3), rel=1e-6)
+    apart = np.diff([np.log(np.asarray(one) / other) for one, other in samples], axis=0)[0].mean()
+    assert 0 < abs(apart) / math.sqrt(2) < ERRORS * math.sqrt(2) * one.standard_error
+    assert one.half_width(2.0) == one.spread + 2.0 * one.standard_error
+    assert found.quotient("SAFE", "FULL", 3).half_width(2.0) == math.inf
+    assert "0 of 3 trainings" in found.quotient("SAFE", "DIAG", 9).doubtful
 
 
 def test_a_claim_needs_three_trainings_and_a_mean_that_is_believed() -> None:

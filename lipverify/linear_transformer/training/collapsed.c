@@ -64,6 +64,23 @@ static __attribute__((noinline)) void atb(matrix o, const matrix a, const matrix
 static __attribute__((noinline)) void abt(matrix o, const matrix a, const matrix b) { product(o, a, b, 0, 1, 0); }
 static __attribute__((noinline)) void ab_add(matrix o, const matrix a, const matrix b) { product(o, a, b, 0, 0, 1); }
 static __attribute__((noinline)) void abt_add(matrix o, const matrix a, const matrix b) { product(o, a, b, 0, 1, 1); }
+/* row M, and M column */
+INLINE void row_by(v *restrict out, const v *restrict row, const v (*restrict m)[SIZE])
+{
+    for (int j = 0; j < SIZE; j++) {
+        v s = (v){0};
+        for (int k = 0; k < SIZE; k++) s += row[k] * m[k][j];
+        out[j] = s;
+    }
+}
+INLINE void by_column(v *restrict out, const v (*restrict m)[SIZE], const v *restrict column)
+{
+    for (int i = 0; i < SIZE; i++) {
+        v s = (v){0};
+        for (int j = 0; j < SIZE; j++) s += m[i][j] * column[j];
+        out[i] = s;
+    }
+}
 #define MAXL 16 /* layers */
 struct tape { matrix G, T, S, X; };
 
@@ -113,6 +130,7 @@ void collapsed(int kind, int layers, long blocks, const double *weights, const d
                 t->S[DIM][DIM] = om[l][3] * t->G[DIM][DIM];
             }
             for (int i = 0; i < SIZE; i++) t->S[i][i] += bc(1);
+            if (!want && l == last - 1) break; /* of the moments of the last layer one row's product is read */
             ab(t->X, t->S, t->G);
             abt(tape[l + 1].G, t->X, t->S);
         }
@@ -120,28 +138,22 @@ void collapsed(int kind, int layers, long blocks, const double *weights, const d
         v (*G)[SIZE] = tape[last].G;
         v pG[SIZE];
         for (int j = 0; j < SIZE; j++) R[layers][j] = bc(0);
-        if (kind == 0) {
-            for (int j = 0; j < SIZE; j++) {
-                v s = bc(0);
-                for (int k = 0; k < SIZE; k++) s += P[last][DIM][k] * G[k][j];
-                pG[j] = s;
-            }
-            for (int j = 0; j < SIZE; j++) {
-                v s = bc(0);
-                for (int k = 0; k < SIZE; k++) s += pG[k] * Q[last][k][j];
-                R[last][j] = s;
-            }
-        } else {
-            for (int j = 0; j < DIM; j++) R[last][j] = om[last][2] * G[DIM][j];
-            R[last][DIM] = om[last][3] * G[DIM][DIM];
+        if (!want && last > 0) {
+            struct tape *t = &tape[last - 1];
+            v pS[SIZE], pSG[SIZE];
+            if (kind == 0) row_by(pS, P[last][DIM], t->S);
+            else memcpy(pS, t->S[DIM], sizeof pS);
+            row_by(pSG, pS, t->G);
+            by_column(pG, t->S, pSG);
+        } else if (kind == 0) row_by(pG, P[last][DIM], G);
+        else memcpy(pG, G[DIM], sizeof pG);
+        if (kind == 0) row_by(R[last], pG, Q[last]);
+        else {
+            for (int j = 0; j < DIM; j++) R[last][j] = om[last][2] * pG[j];
+            R[last][DIM] = om[last][3] * pG[DIM];
         }
         R[last][DIM] += bc(1);
-        for (int l = last - 1; l >= 0; l--)
-            for (int j = 0; j < SIZE; j++) {
-                v s = bc(0);
-                for (int i = 0; i < SIZE; i++) s += R[l + 1][i] * tape[l].S[i][j];
-                R[l][j] = s;
-            }
+        for (int l = last - 1; l >= 0; l--) row_by(R[l], R[l + 1], tape[l].S);
         v square = bc(0);
         const v *goal = (const v *)(target + block * DIM * LANES);
         for (int j = 0; j < DIM; j++) {
@@ -176,12 +188,7 @@ void collapsed(int kind, int layers, long blocks, const double *weights, const d
         /* adjoint of the readout rows, kept for each layer */
         v dRs[MAXL + 1][SIZE];
         memcpy(dRs[0], dR, sizeof dR);
-        for (int l = 0; l < last; l++)
-            for (int i = 0; i < SIZE; i++) {
-                v s = bc(0);
-                for (int j = 0; j < SIZE; j++) s += tape[l].S[i][j] * dRs[l][j];
-                dRs[l + 1][i] = s;
-            }
+        for (int l = 0; l < last; l++) by_column(dRs[l + 1], tape[l].S, dRs[l]);
         v *dh = dRs[last];
         if (kind == 0) {
             v Qdh[SIZE];

@@ -9,15 +9,14 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
-from lipverify.foundation.means.samples import RARE, SampledMean
+from lipverify.foundation.means.samples import RARE, SampledMean, sampled_mean
 from lipverify.linear_transformer.families import NAMES, Omega
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_optimum
 from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum
@@ -33,9 +32,9 @@ from lipverify.linear_transformer.regression.adjusted import (
 from lipverify.linear_transformer.regression.bayes import Bayes
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
-from lipverify.linear_transformer.regression.thinned import thinned
+from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
 from lipverify.linear_transformer.training.record import OfFamily, Trained
-from lipverify.linear_transformer.training.witness import depths_of, trainings
+from lipverify.linear_transformer.training.witness import depths_of, seeds_of, trainings
 
 ESTIMATORS = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
 """What models are compared with: the ridge baselines, and the floor of not knowing sigma."""
@@ -44,6 +43,11 @@ TUNED_ON = 4096
 """Contexts that cap and factor of TunedRR are fitted to: their loss is a part in 10^3 or so from the least."""
 TRAININGS = 3
 """Trainings of a model, with a seed each, that a claim about it needs at least."""
+PAIRS = (("DIAG", "FULL"), ("LOWRANK", "FULL"), ("SAFE", "DIAG"), ("SAFEFULL", "FULL"))
+"""Families of which the trainings are compared seed by seed."""
+CAP = 0.1
+"""What a context counts there at most, in units of d/2, the loss of the prediction 0: rare ones would rule some means
+otherwise, and their errors could not be believed. One layer loses more than that on many contexts."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,10 +100,51 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         return "" if self.loss.trusted else RARE
 
 
+class LogQuotient(msgspec.Struct, frozen=True):
+    """The mean over trainings of the logarithm of a quotient of means.
+
+    Attributes
+    ----------
+    value, spread
+        The mean, and the half-width of its 95 % t interval over the trainings.
+    standard_error
+        That of the contexts, by the delta method.
+    doubtful
+        Why nothing rests on it, if so.
+    """
+
+    value: float
+    spread: float
+    standard_error: float
+    doubtful: str = ""
+
+    def half_width(self, errors: float) -> float:
+        """The spread over trainings and so many standard errors of the contexts."""
+        return math.inf if self.doubtful else self.spread + errors * self.standard_error
+
+
+class Paired(msgspec.Struct, frozen=True, kw_only=True):
+    """Two families of one depth: the loss of one over that of the other, seed by seed, on the same contexts.
+
+    A context counts as `CAP` d/2 at most.
+    """
+
+    one: str
+    other: str
+    layers: int
+    quotient: LogQuotient
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """All entries under one law of the noise."""
+    """All entries under one law of the noise, and the quotients of `PAIRS`."""
 
     entries: tuple[Compared, ...]
+    pairs: tuple[Paired, ...]
+
+    def quotient(self, one: str, other: str, layers: int) -> LogQuotient:
+        """One of `PAIRS`, at a depth at which both may have been trained."""
+        found = (each.quotient for each in self.pairs if (each.one, each.other, each.layers) == (one, other, layers))
+        return next(found, log_quotient([], sampled_mean))
 
     def of_baseline(self, name: str) -> SampledMean:
         """The loss of one of `ESTIMATORS`."""
@@ -135,22 +180,46 @@ def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison
     stream = f"comparison/{regression.noise.label}"
     rows = _rows(noise, regression, seed, stream)
     found: list[list[_Seen]] = [[] for _ in rows]
+    shares = []
     for number in range(samples):
-        held_out, fresh = fresh_sample(noise, contexts, seed, number), f"{stream}/report/{number}"
+        fresh = f"{stream}/report/{number}"
+        few, share = thinned(regression, contexts, seed, fresh)
+        held_out = evaluation(few, share)
+        shares.append(share)
         beside = [held_out.weights(estimator) for _, _, [estimator] in rows[: len(ESTIMATORS)]]
         for seen, (name, layers, estimators) in zip(found, rows, strict=True):
             w = [held_out.weights(each) for each in estimators]
             printed, own = _printed(noise, name, layers), f"{fresh}/{name}/{layers}"
             seen.append(_seen(held_out, w, _best(estimators), beside, printed, seed, own))
-    return Comparison(entries=tuple(_compared(row, seen) for row, seen in zip(rows, found, strict=True)))
+    seen_of = {(name, layers): seen for (name, layers, _), seen in zip(rows, found, strict=True)}
+    return Comparison(
+        entries=tuple(_compared(row, seen) for row, seen in zip(rows, found, strict=True)),
+        pairs=tuple(
+            Paired(one=one, other=other, layers=k, quotient=_paired(noise, k, (one, other), seen_of, shares))
+            for one, other in PAIRS
+            for k in depths_of(noise, one)
+            if k in depths_of(noise, other)
+        ),
+    )
 
 
-@lru_cache(maxsize=4)
-def fresh_sample(noise: str, contexts: int, seed: int, number: int = 0) -> Evaluation:
-    """One of the samples that a column is evaluated on, thinned, made ready for comparisons."""
-    regression = problem(noise)
-    stream = f"comparison/{regression.noise.label}/report/{number}"
-    return evaluation(*thinned(regression, contexts, seed, stream))
+def log_quotient(pairs: Sequence[tuple[Floats, Floats]], mean: Callable[[Floats], SampledMean]) -> LogQuotient:
+    """Of the means of losses: a pair is those of a training and of what it is compared with, on the same contexts.
+
+    >>> losses = np.linspace(1.0, 2.0, 1000)
+    >>> found = log_quotient([(2 * losses, losses)] * 3, sampled_mean)
+    >>> round(found.value / math.log(2), 12), found.half_width(2.0) < 1e-12
+    (1.0, True)
+    """
+    if len(pairs) < TRAININGS:
+        return LogQuotient(0.0, math.inf, 0.0, f"{len(pairs)} of {TRAININGS} trainings are there")
+    means = [(mean(one), mean(other)) for one, other in pairs]
+    if not all(0 < each.value < math.inf for pair in means for each in pair):
+        return LogQuotient(0.0, math.inf, 0.0, RARE)
+    value, spread = mean_interval(np.asarray([math.log(one.value / other.value) for one, other in means]))
+    parts = [a / one.value - b / other.value for (a, b), (one, other) in zip(pairs, means, strict=True)]
+    trusted = all(each.trusted for pair in means for each in pair)
+    return LogQuotient(value, spread, mean(np.mean(parts, axis=0)).standard_error, "" if trusted else RARE)
 
 
 Row = tuple[str, int, Sequence[Estimator]]
@@ -192,6 +261,7 @@ class _Seen(msgspec.Struct, frozen=True):
     printed_error: float
     less: tuple[SampledMean, ...]
     best_less: tuple[SampledMean, ...]
+    losses: Sequence[Floats]
 
 
 def _seen(
@@ -214,6 +284,7 @@ def _seen(
         _printed_error(held_out, (first, _constantly(beside[TUNED])), entry),
         tuple(held_out.mean(mean - other) for other in others),
         tuple(held_out.mean(losses[best] - other) for other in others),
+        losses,
     )
 
 
@@ -248,6 +319,32 @@ def _compared(row: Row, seen: Sequence[_Seen]) -> Compared:
         best=_best(estimators),
         best_less=tuple(_combined(parts) for parts in zip(*(sample.best_less for sample in seen), strict=True)),
     )
+
+
+def _paired(
+    noise: str,
+    layers: int,
+    families: tuple[str, str],
+    seen_of: dict[tuple[str, int], list[_Seen]],
+    shares: Sequence[Floats],
+) -> LogQuotient:
+    """The quotient for the seeds that both have, over the contexts of all samples."""
+    most = CAP * problem(noise).d / 2
+
+    def losses(family: str) -> dict[int, Floats]:
+        samples = zip(*(sample.losses for sample in seen_of[family, layers]), strict=True)
+        return {
+            seed: np.fmin(np.concatenate(each), most)
+            for seed, each in zip(seeds_of(noise, family, layers), samples, strict=True)
+        }
+
+    one, other = map(losses, families)
+
+    def mean(values: Floats) -> SampledMean:
+        parts = zip(np.split(values, len(shares)), shares, strict=True)
+        return _combined([thinned_mean(part, share) for part, share in parts])
+
+    return log_quotient([(one[seed], other[seed]) for seed in one if seed in other], mean)
 
 
 def _spread(name: str, each: Sequence[SampledMean]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.samples import SampledMean
-from lipverify.linear_transformer.collapsed import forward, readout
+from lipverify.linear_transformer.collapsed import last_row, readout
 from lipverify.linear_transformer.families import Full, Omega, family_named
 from lipverify.linear_transformer.layer import Parametrisation, written_out
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
@@ -59,7 +59,8 @@ class OfFamily:
         """The same by the library of the moments, (contexts, d + 1, d + 1)."""
         layers, xp = self.family.attentions(self.weights, gram), gram.__array_namespace__()
         with np.errstate(over="ignore", invalid="ignore"):
-            return xp.concat([forward(gram[k : k + FEW, ...], layers).w for k in range(0, gram.shape[0], FEW)])
+            rows = xp.concat([last_row(gram[k : k + FEW, ...], layers) for k in range(0, gram.shape[0], FEW)])
+        return -rows[:, 0, :-1]
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
