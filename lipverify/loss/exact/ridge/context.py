@@ -95,12 +95,12 @@ class Contexts:
     def at(cls, d: int, n: float, w: Floats) -> Contexts:
         """The ranges, in closed form; they are the same for all laws and noises at these windows.
 
-        With g = e^{-S}, N is more than `least_noise` and than 1/n. Of N, what is left of u is at most n e^{2u} E g^2 / 2,
-        and with P(S < u) too where that is small already.
-        phi^n falls by e^{-n (1 - phi)}, where 1 - phi is at least 0.93 P(S < u - 1) or what `_nearer` takes, and for
-        lambda <= 1 at least lambda (1 - lambda / 2) E g.
+        With g = e^{-S}, N is more than `least_noise` and than 1/n. Of N, what is left of u is at most n e^{2u} E g^2
+        / 2, and with P(S < u) too where that is small already. To the right all falls like phi^{n-2}, where 1 - phi is
+        at least 0.93 P(S < u - 1) or what `_nearer` takes, and lambda (1 - lambda / 2) E g for lambda <= 1; and beyond
+        2w like exp(-n e^{u-2w}).
         """
-        few = max(n - 2, EPS)
+        fallen = -np.expm1(-LOG_DROP / max(n - 2, EPS))
         least, mean = _log_mean(d, w)
         square, half_m = _log_mean(d, 2 * w)[1], (d - 1) / 2
         low = np.maximum(
@@ -109,14 +109,14 @@ class Contexts:
         # the ends of all deficits, beyond which a token is with probability e^-LOG_DROP / n^2
         end = 2 * w * betaincinv(half_m, half_m, np.exp(-LOG_DROP - 2 * np.log(n)) / 3)
         low = np.where(end >= d - 1, np.maximum(low, end), low)
-        share = LOG_DROP / few / REACHED
-        high = 2 * w * betaincinv(half_m, half_m, share) + 1 if share < 1 else 2 * w + np.log(LOG_DROP) + 1
+        share = fallen / REACHED
+        high = 1 + 2 * w * betaincinv(half_m, half_m, share) if share < 1 else 2 * w + np.log(LOG_DROP / n) + 1
         with np.errstate(over="ignore", divide="ignore"):
-            twice = 2 * LOG_DROP / few * np.exp(-least)
+            twice = 2 * fallen * np.exp(-least)
             many = np.log(twice / (1 + np.sqrt(np.maximum(1 - twice, 0))))
         high = np.minimum(np.minimum(high, 2 * w - end + 5), np.where(twice < 1, many, np.inf))
         some = (high > 0) & (high < FEW)
-        high[some] = _nearer(d, LOG_DROP / few, w[some], high[some])
+        high[some] = _nearer(d, fallen, w[some], high[some])
         return cls(d, n, w, low, high)
 
     def nodes(self, order: int) -> tuple[Floats, Floats]:

@@ -1,0 +1,62 @@
+"""The ranges of u = log(lambda), in closed form: nothing that counts lies beyond, and the bound of the noise is one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+
+from lipverify import Problem, loss_terms
+from lipverify.laws import Affine, Cosine, Law, Quadratic
+from lipverify.loss.exact.ridge.context import Contexts, least_noise
+from lipverify.loss.exact.ridge.laws import parts_of
+from lipverify.loss.exact.ridge.terms import TOLERANCE, _quadrature, _rounding
+from lipverify.strategies import log_floats
+
+LAWS: tuple[Law, ...] = (Affine(), Quadratic(), Cosine(L=3.0))
+MORE = 6.0
+"""How far a wider range of u goes on either side."""
+ORDER = 56
+"""Of rules that are off by less than rounding."""
+
+
+def beyond(law: Law, d: int, n: float, w: float, low: float = 0.0, high: float = 0.0) -> float:
+    """What both terms change by, relative to rounding, when the range that ends nearer by low and high goes farther."""
+    contexts = Contexts.at(d, n, np.array([w]))
+    contexts = replace(contexts, low=contexts.low + low, high=contexts.high - high)
+    wider = replace(contexts, low=contexts.low - MORE, high=contexts.high + MORE)
+    here, there = (_quadrature(parts_of(law, d), each, ORDER) for each in (contexts, wider))
+    off = max(abs(here.noise[0] / there.noise[0] - 1), abs(here.bias[0] / there.bias[0] - 1))
+    return float(off / _rounding(wider)[0])
+
+
+@settings(max_examples=60)
+@given(law=st.sampled_from(LAWS), d=st.integers(2, 40), n=log_floats(2.0, 1e30), w=log_floats(1e-3, 1e5))
+def test_nothing_beyond_a_range_counts(law: Law, d: int, n: float, w: float) -> None:
+    off = beyond(law, d, n, w)
+    target(off, label="what is beyond over rounding")
+    assert off <= 1
+
+
+@pytest.mark.parametrize(("d", "n", "w", "high"), [(2, 1e4, 10.0, 2.0), (3, 50.0, 100.0, 40.0), (8, 1e12, 30.0, 2.0)])
+def test_a_range_that_ends_sooner_is_seen(d: int, n: float, w: float, high: float) -> None:
+    assert beyond(Affine(), d, n, w, low=12.0) > 1
+    assert beyond(Affine(), d, n, w, high=high) > 1
+
+
+@settings(max_examples=60)
+@given(d=st.integers(2, 60), n=log_floats(2.0, 1e30), w=log_floats(1e-6, 1e6))
+def test_the_noise_is_no_less_than_its_bound(d: int, n: float, w: float) -> None:
+    noise = float(loss_terms(Problem(d=d, n=round(n), law=Affine(), sigma=1.0), w).noise)
+    share = float(least_noise(d, float(round(n)), np.array([w]))[0]) / noise
+    target(share, label="bound / noise")
+    assert share <= 1 + TOLERANCE
+
+
+@pytest.mark.parametrize("w", [1e-3, 3.0, 1e3])
+def test_of_many_tokens_the_bound_is_nearly_all(w: float) -> None:
+    noise = float(loss_terms(Problem(d=3, n=10**12, law=Affine(), sigma=1.0), w).noise)
+    assert least_noise(3, 1e12, np.array([w]))[0] >= (1 - 1e-6) * noise
