@@ -24,7 +24,7 @@ ALMOST = 1.25
 """The quotient of losses up to which one is called almost as good here."""
 CUT = (2, 3, 4)
 """Depths at which matrices of diagonal plus rank one were trained."""
-SIMILAR = 1.15
+SIMILAR = 1.1
 """The quotient up to which losses are called similar here."""
 
 
