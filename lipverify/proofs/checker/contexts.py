@@ -126,22 +126,15 @@ def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float) 
 def sums(
     g: Sequence[Ball], p: Sequence[Ball], h: Sequence[Sequence[Ball]], first: Ball, q: Ball, count: int
 ) -> tuple[list[Ball], list[list[Ball]], list[list[Ball]]]:
-    """phi, A_1[h] and A_2[h] for each h at u = first, first + q, ..."""
-    falls, once, twice = [], [], []
-    for j in range(count + 1):
-        scale = (first + j * q).exp()
-        xs = [scale * each for each in g]
-        es = [(-x).exp() for x in xs]
-        falls += es
-        rising = [x * e for x, e in zip(xs, es, strict=True)]
-        once += rising
-        twice += [x * e for x, e in zip(xs, rising, strict=True)]
-    m = len(g)
-    weights = arb_mat(m, len(h), [p[i] * column[i] for i in range(m) for column in h])
-    plain = arb_mat(m, 1, list(p))
-    phi = (arb_mat(count + 1, m, falls) * plain).entries()
-    one, two = ((arb_mat(count + 1, m, each) * weights).entries() for each in (once, twice))
-    return phi, [one[i :: len(h)] for i in range(len(h))], [two[i :: len(h)] for i in range(len(h))]
+    """phi, A_1[h] and A_2[h] for each h at u = first, first + q, ...: lambda^k times sums of p h g^k e^{-lambda g}."""
+    scales = [(first + j * q).exp() for j in range(count + 1)]
+    falls = arb_mat(count + 1, len(g), [(-scale * x).exp() for scale in scales for x in g])
+    weights = [[x * y * z**k for x, y, z in zip(p, column, g, strict=True)] for k in (1, 2) for column in h]
+    table = falls * arb_mat([list(p), *weights]).transpose()
+    phi, *columns = ([table[j, i] for j in range(count + 1)] for i in range(1 + 2 * len(h)))
+    one = [[x * y for x, y in zip(scales, column, strict=True)] for column in columns[: len(h)]]
+    two = [[x * x * y for x, y in zip(scales, column, strict=True)] for column in columns[len(h) :]]
+    return phi, one, two
 
 
 @lru_cache(maxsize=64)
