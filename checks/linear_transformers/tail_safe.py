@@ -8,7 +8,6 @@ of rareness down to one in 10^12.
 from __future__ import annotations
 
 import math
-from itertools import product
 from typing import Any
 
 from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, needs, per_profile
@@ -17,16 +16,19 @@ from lipverify.claims.trained import CAPPED, DEPTHS, HALF_WIDTH, SAMPLES, column
 FAMILIES = ("SAFE", "DIAG")
 
 LAWS = ("uniform-3", "levels-1-3")
-DEEP = DEPTHS[2:]
+DEEP, CURVES = DEPTHS[2:], (3, 5, 7)
 EXPLODING = (4, 6, 7)
 """Depths at which DIAG explodes, the twin; with five layers it happens to have weights that do not. Three layers of SAFE are
 near the line: the evidence shows them."""
 POPULATION: dict[str, Any] = {"population": per_profile(1024, 4096)}
 RAREST = 9
 """One context in 10^9."""
+MOST = 10.0
+"""What a context counts at most, in units of the mean of what the prediction 0 loses."""
 BEYOND = 300.0
 """The logarithm of what a double no longer holds."""
 FREE = ("SAFEFULL", "FULL")
+LESS = "SAFEFULL less FULL"
 SHOWING = 6
 LED_BACK = ("uniform-1", "levels-1-3")
 """Laws under which FULL of six and seven layers explodes on enough contexts as rare as one in 10^`SHOWING` to be counted."""
@@ -39,14 +41,15 @@ CHEAP = 1.2
 """The quotient of mean losses up to which safety is called cheap here."""
 
 
-Logarithm = tuple[float, float]
-"""log10 of a quotient of mean losses, and its error."""
+Logarithm = tuple[float, float, float]
+"""log10 of a quotient of mean losses where a context counts `MOST` at most, its error, and the same without that limit."""
 
 
 def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Logarithm]]]:
     """By decade of rareness: what every training of DIAG and SAFE loses there, over what the prediction 0 loses.
 
-    The keys are family and layers, such as "SAFE-3"; the lists go over the seeds of the trainings.
+    The keys are family and layers, such as "SAFE-3"; the lists go over the seeds of the trainings. Depths are `DEEP` where
+    contexts are rarest, and before that those that are drawn as curves.
     """
     import numpy as np
 
@@ -64,20 +67,26 @@ def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Log
                 {
                     f"{family}-{k}": [over(few.losses(each), nothing) for each in trainings(noise, family, k)]
                     for family in FAMILIES
-                    for k in DEPTHS
+                    for k in (DEEP if decade.number == RAREST else CURVES)
                 }
             )
     return found
 
 
 def over(losses: Any, nothing: Any) -> Logarithm:
-    """The logarithm of a quotient of means over the contexts of a decade, of which a tenth have ancestors of their own."""
-    mean = float(losses.mean())
-    if not 0 < mean < 10.0**BEYOND:
-        return BEYOND, 0.0
-    parts = losses / mean - nothing / nothing.mean()
+    """The logarithm of a quotient of means over the contexts of a decade, of which a tenth have ancestors of their own.
+
+    Without its limit few contexts of many would rule the mean of a model, and whether they are drawn is chance.
+    """
+    import numpy as np
+
+    unit, whole = float(nothing.mean()), float(losses.mean())
+    limited = np.fmin(losses / unit, MOST)
+    mean = float(limited.mean())
+    parts = limited / mean - nothing / unit
     error = HALF_WIDTH * math.sqrt(10 * float((parts**2).mean()) / len(parts))
-    return math.log10(mean / float(nothing.mean())), error / math.log(10)
+    beyond = math.log10(whole / unit) if whole < 10.0**BEYOND else BEYOND
+    return math.log10(mean), error / math.log(10), beyond
 
 
 def decades_of(noise: str, population: int, seed: int) -> list[Any]:
@@ -95,7 +104,8 @@ def at_rarest(
     each = found[0][RAREST][f"{family}-{layers}"]
     if len(each) < TRAININGS:
         return 0.0, math.inf, f"{len(each)} of {TRAININGS} trainings are there: see `lipverify train --help`"
-    return (*max(map(tuple, each)), "")
+    value, error, _ = max(map(tuple, each))
+    return value, error, ""
 
 
 @needs(found=column)
@@ -114,10 +124,9 @@ def price(
 
 
 def exploding(noise: str, population: int, seed: int) -> dict[str, tuple[float, float, str]]:
-    """The share of contexts as rare as one in 10^`SHOWING` on which FULL and SAFEFULL lose more than the prediction 0 does.
+    """The share of contexts as rare as one in 10^`SHOWING` on which a model loses more than the prediction 0 does.
 
-    The mean over the trainings; the keys are family and layers. A tenth of the contexts have ancestors of their own, and
-    of k that explode the error is 2 sqrt(10 (k + 1)) contexts; trainings see the same ones, so their errors are added.
+    The mean over the trainings, of SAFEFULL and of FULL and the first less the second; the keys are these and the layers.
     """
     import numpy as np
 
@@ -128,27 +137,40 @@ def exploding(noise: str, population: int, seed: int) -> dict[str, tuple[float, 
     from lipverify.linear_transformer.training.witness import trainings
 
     *_, decade = decades(problem(noise), SHOWING + 1, seed, f"tail-safe/{noise}", population=population)
-    few, found = evaluation(decade.contexts), {}
+    few = evaluation(decade.contexts)
+    found: dict[str, tuple[float, float, str]] = {}
     nothing = float((few.oracle**2).sum(axis=1).mean()) / 2
-    for family, k in product(FREE, DEPTHS[4:]):
+    for k in DEPTHS[4:]:
         with np.errstate(over="ignore", invalid="ignore"):
-            bad = [int((~(few.losses(each) <= nothing)).sum()) for each in trainings(noise, family, k)]
-        if len(bad) < TRAININGS:
-            found[f"{family}-{k}"] = (0.0, math.inf, f"{len(bad)} of {TRAININGS} trainings are there")
+            bad = [[~(few.losses(each) <= nothing) for each in trainings(noise, family, k)] for family in FREE]
+        least = min(map(len, bad))
+        if least < TRAININGS:
+            missing = (0.0, math.inf, f"{least} of {TRAININGS} trainings are there")
+            found |= {f"{key}-{k}": missing for key in (*FREE, LESS)}
             continue
-        count = len(bad) * population
-        error = HALF_WIDTH * sum(math.sqrt(10 * (each + 1)) for each in bad) / count
-        found[f"{family}-{k}"] = (sum(bad) / count, error, "")
+        led, free = (np.mean(each, axis=0) for each in bad)
+        found |= {
+            f"{key}-{k}": (*share(of), "") for key, of in zip((*FREE, LESS), (led, free, led - free), strict=True)
+        }
     return found
+
+
+def share(values: Any) -> tuple[float, float]:
+    """The mean over the contexts of a decade, a tenth of which have ancestors of their own.
+
+    To the sum of squared deviations that of one context more is added, which leaves an error where none is seen.
+    """
+    mean = float(values.mean())
+    return mean, HALF_WIDTH * math.sqrt(10 * (float(((values - mean) ** 2).sum()) + 1)) / len(values)
 
 
 @needs(found=lambda noise, population, seed: [at(exploding, noise=noise, population=population, seed=seed)])
 def fewer(
-    noise: str, layers: int, population: int, seed: int, found: list[Any], one: str = "SAFEFULL", other: str = "FULL"
+    noise: str, layers: int, population: int, seed: int, found: list[Any], sign: int = 1
 ) -> tuple[float, float, str]:
-    """The share of one family less that of the other."""
-    (value, error, why), (beside, width, missing) = (tuple(found[0][f"{family}-{layers}"]) for family in (one, other))
-    return value - beside, error + width, why or missing
+    """The share of SAFEFULL less that of FULL, or the other way round."""
+    value, error, why = found[0][f"{LESS}-{layers}"]
+    return sign * value, error, why
 
 
 def told(noise: str, found: Any, **prices: Any) -> str:
@@ -156,7 +178,7 @@ def told(noise: str, found: Any, **prices: Any) -> str:
     said = []
     for k in DEEP:
         safe, unsafe = (
-            max(each[0] for each in found[RAREST][f"{family}-{k}"] or [(math.nan, 0)]) for family in FAMILIES
+            max(each[-1] for each in found[RAREST][f"{family}-{k}"] or [(math.nan,)]) for family in FAMILIES
         )
         value, error, _ = prices[f"layers_{k}"]
         loses = "more than a double holds" if unsafe >= BEYOND else f"10^{{{unsafe:.1f}}}"
@@ -184,11 +206,9 @@ def rareness(found: Any) -> Figure:
     """Loss against rareness, for the deepest models."""
     series = []
     for family in FAMILIES:
-        for k in (3, 5, 7):
-            each = [max(decade[f"{family}-{k}"] or [(math.nan, 0)]) for decade in found]
-            shown = [
-                (10.0**-i, 10.0 ** min(value, SHOWN)) for i, (value, _) in enumerate(each) if not math.isnan(value)
-            ]
+        for k in CURVES:
+            each = [max((loss[-1] for loss in decade[f"{family}-{k}"]), default=math.nan) for decade in found]
+            shown = [(10.0**-i, 10.0 ** min(value, SHOWN)) for i, value in enumerate(each) if not math.isnan(value)]
             if shown:
                 x, y = zip(*shown, strict=True)
                 series.append(
@@ -231,7 +251,7 @@ claim(
     expected="supported",
     over={"noise": LAWS, "layers": EXPLODING},
     title="diagonal models that no rare context explodes",
-    assumes=(*ASSUMED, r"$\mathcal{L}_{10^{-9}}$: the mean over contexts whose rescaled moments are as large as those of one in $10^9$, which multilevel splitting draws"),
+    assumes=(*ASSUMED, rf"$\mathcal{{L}}_{{10^{{-9}}}}$: the mean over contexts whose rescaled moments are as large as those of one in $10^9$, which multilevel splitting draws; one counts as at most {MOST:g} times what the prediction 0 loses"),
     finding=draw(told, found=at(by_decade, **POPULATION), **{f"layers_{k}": at(price, layers=k, families=FAMILIES, **SAMPLES) for k in DEEP}),
     figures=draw(rareness, found=at(by_decade, **POPULATION)),
 )  # fmt: skip
@@ -251,7 +271,7 @@ claim(
 claim(
     "lt.tail-safe/full/{noise}",
     bound(
-        fewer, r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, twin={"one": "FULL", "other": "SAFEFULL"},
+        fewer, r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, twin={"sign": -1},
         method="montecarlo", grade="observed", given=FREE_POPULATION,
     ),
     source=SOURCE,
