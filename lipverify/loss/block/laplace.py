@@ -36,20 +36,22 @@ class Tokens:
     near: Floats
     weight: Floats
 
+    def __getitem__(self, rows: slice) -> Tokens:
+        return Tokens(self.deficit[rows], self.near, self.weight)
+
 
 def moments(tokens: Tokens, n: float, offset: float) -> Floats:
     """The six averages that count, (6, row), by the trapezoidal rule at (integers + offset) STEP.
 
     E sum_i a_i^2 {1, near_i, near_i^2}, then E sum_{i != j} a_i a_j {1, near_i, near_i near_j}.
     """
-    u = _points(tokens, n, offset)
-    rows = max(1, BLOCK // (u.size * tokens.weight.size))
-    starts = range(0, len(tokens.deficit), rows)
-    return np.concatenate([_integrals(tokens, slice(at, at + rows), u, n) for at in starts], axis=1)
+    rows = max(1, BLOCK // (_points(tokens, n, offset).size * tokens.weight.size))
+    blocks = (tokens[at : at + rows] for at in range(0, len(tokens.deficit), rows))
+    return np.concatenate([_integrals(block, _points(block, n, offset), n) for block in blocks], axis=1)
 
 
 def _points(tokens: Tokens, n: float, offset: float) -> Floats:
-    """The range of u that matters for any row.
+    """The range of u that matters for any row of some.
 
     To the left, n e^{2u} / 2 bounds what is left out, against a noise of at least 1/n. To the right, phi is at most
     e^{-lambda g} at the smallest g; and phi^n <= exp(-n (1 - 1/e) lambda E g) for lambda <= 1.
@@ -62,9 +64,9 @@ def _points(tokens: Tokens, n: float, offset: float) -> Floats:
     return np.asarray(STEP * (np.arange(first, last + 1) + offset))
 
 
-def _integrals(tokens: Tokens, rows: slice, u: Floats, n: float) -> Floats:
+def _integrals(tokens: Tokens, u: Floats, n: float) -> Floats:
     """The averages of some rows."""
-    y = np.exp(u[:, None] - tokens.deficit[rows, None, :])
+    y = np.exp(u[:, None] - tokens.deficit[:, None, :])
     survival = np.exp(-y)
     log_phi = _log_phi(y, survival, tokens.weight)
     first = y * survival

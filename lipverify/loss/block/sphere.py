@@ -26,6 +26,8 @@ from lipverify.loss.block.rules import coordinate_rule, share_rule
 LEVELS = (16, 24, 36, 54, 80, 120, 180, 270)
 AGREEMENT = 4e-12
 """Two profiles that differ by less, as logarithms, are fine enough."""
+UNSETTLED = 1e-9
+"""A profile whose last coefficients are larger need not be compared with a finer one."""
 TINY = 1e-300
 """Stands for zero: a context of one token has no pairs."""
 TESTED = 101
@@ -37,6 +39,11 @@ class Profile(msgspec.Struct, frozen=True):
 
     top: float
     coefficients: Floats
+
+    @property
+    def tail(self) -> float:
+        """The largest of its last two coefficients: what is left out is about as large."""
+        return float(np.max(np.abs(self.coefficients[-2:])))
 
     def at(self, omega: Floats) -> Floats:
         """The six averages, (6, ...)."""
@@ -87,7 +94,10 @@ def profiles(d: int, n: float, top: float) -> tuple[Profile, Profile]:
     tested = np.linspace(0, top, TESTED)
     # a window of width 1 / top needs no fewer than top nodes
     for level in (level for level in LEVELS if level > top):
-        rough, finer = _profile(d, n, top, level - 2, 0.5), _profile(d, n, top, level + 1, 0.0)
+        rough = _profile(d, n, top, level - 2, 0.5)
+        if rough.tail > UNSETTLED and level < LEVELS[-1]:
+            continue
+        finer = _profile(d, n, top, level + 1, 0.0)
         if np.max(np.abs(np.log(rough.at(tested) / finer.at(tested)))) < AGREEMENT:
             break
     return rough, finer
