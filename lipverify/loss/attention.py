@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, row_sums
+from lipverify.foundation.arrays import Array, row_maxima, row_sums
 from lipverify.foundation.validation import chosen
 from lipverify.problem.law import Law
 from lipverify.problem.sums import Sum
@@ -58,7 +58,7 @@ def softmax_weights(scores: Array, xp: Any) -> Array:
     [[0.25, 0.75, 0.0]]
     """
     level = xp.real(scores) if "complex" in str(scores.dtype) else scores
-    g = xp.exp(scores - xp.max(level, axis=-1, keepdims=True))
+    g = xp.exp(scores - row_maxima(level, xp)[..., None])
     return g / row_sums(g, xp)[..., None]
 
 
@@ -127,6 +127,15 @@ def samples(attention: Attention, contexts: Contexts, M: Array, xp: Any = np) ->
     return row_sums(a * a, xp), sum(e * e for e in residuals)
 
 
+def losses(
+    attention: Attention, contexts: Contexts, M: Array, variance: float, amplitude_variance: float, xp: Any = np
+) -> Array:
+    """Each context's loss (C,), as `losses_and_slopes` gives it with its gradient."""
+    a = attention.weights(scores(contexts, M, xp), xp)
+    _, residuals = _residuals(attention, contexts, a, xp)
+    return _losses(a, residuals, variance, amplitude_variance, xp)
+
+
 def losses_and_slopes(
     attention: Attention, contexts: Contexts, M: Array, variance: float, amplitude_variance: float, xp: Any = np
 ) -> tuple[Array, Array]:
@@ -139,7 +148,7 @@ def losses_and_slopes(
     """
     a = attention.weights(scores(contexts, M, xp), xp)
     values, residuals = _residuals(attention, contexts, a, xp)
-    loss = amplitude_variance * sum(e * e for e in residuals) + variance * row_sums(a * a, xp)
+    loss = _losses(a, residuals, variance, amplitude_variance, xp)
     slopes = 2 * variance * a
     for f, e in zip(values, residuals, strict=True):
         slopes = slopes + 2 * amplitude_variance * e[..., None] * f
@@ -165,6 +174,11 @@ def mean_loss_and_gradient(
     loss, z = losses_and_slopes(attention, contexts, M, variance, amplitude_variance, xp)
     count = contexts.query.shape[0]
     return xp.sum(loss) / count, xp.matmul(xp.matrix_transpose(z), contexts.query) / count
+
+
+def _losses(a: Array, residuals: list[Array], variance: float, amplitude_variance: float, xp: Any) -> Array:
+    """v sum_k e_k^2 + sigma^2 sum_i a_i^2."""
+    return amplitude_variance * sum(e * e for e in residuals) + variance * row_sums(a * a, xp)
 
 
 def _residuals(attention: Attention, contexts: Contexts, a: Array, xp: Any) -> tuple[list[Array], list[Array]]:

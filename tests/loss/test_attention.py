@@ -19,7 +19,14 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
 from lipverify.foundation.streams import normals
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge
-from lipverify.loss.attention import ATTENTIONS, attention_named, losses_and_slopes, mean_loss_and_gradient, samples
+from lipverify.loss.attention import (
+    ATTENTIONS,
+    attention_named,
+    losses,
+    losses_and_slopes,
+    mean_loss_and_gradient,
+    samples,
+)
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
 from lipverify.problem.composed import LowRank, Sampled, Transformed
 from tests.strategies import log_floats
@@ -132,6 +139,13 @@ def printed_gradient(contexts: Contexts, M: Floats, noise: float, v: float, faul
         outer = np.outer(x, factors @ tokens) if fault == "transposed" else np.outer(factors @ tokens, x)
         total += outer
     return total / len(contexts.query)
+
+
+@given(problem=problems(), size=log_floats(1e-3, 1e4), name=st.sampled_from(sorted(ATTENTIONS)))
+def test_losses_alone_are_those_beside_the_slopes(problem: Problem, size: float, name: str) -> None:
+    contexts, M, _ = contexts_of(problem, size)
+    arguments = attention_named(name), contexts, M, *constants(problem)
+    assert np.array_equal(losses(*arguments), losses_and_slopes(*arguments)[0])
 
 
 @pytest.mark.parametrize("law", [Affine(L=2.0), ReLU(L=2.0), Sampled(waves, extent=20.0)])

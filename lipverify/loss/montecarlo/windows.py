@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.arrays import Array, Floats, row_maxima
 
 LOST_BITS = 8
 """Each squaring doubles the relative rounding error of g. Eight bits may be lost so; more only where w itself is
@@ -111,7 +111,7 @@ class Sums:
 
 def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, workspace: Workspace) -> Sums:
     """Sums over the tokens of C contexts; scores and values[k] have the shape (C, tokens)."""
-    largest = xp.max(scores, axis=-1)
+    largest = row_maxima(scores, xp)
     below = scores - largest[:, None]
     floored = float(grid.levels.max()) * float(xp.min(below)) < LEAST_EXPONENT
     shape = ((len(values) + 2) // 2 * 2, *below.shape)  # an even number of columns: matrix products are faster

@@ -10,7 +10,7 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.quoting import shown
-from lipverify.loss.attention import Attention, losses_and_slopes
+from lipverify.loss.attention import Attention, losses, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
@@ -44,12 +44,13 @@ class SampledLoss:
 
     def of_batches(self, M: Floats) -> Floats:
         """The mean loss of each batch, (BATCHES,)."""
-        return self._of_batches(self._evaluated(M))
+        v, noise = self._variances
+        return self._of_batches([losses(self.attention, block, M, noise, v) for block in self.blocks])
 
     def at(self, M: Floats) -> tuple[Floats, Floats]:
         """The mean loss of each batch, and the gradient of the mean over all, by one evaluation."""
         evaluated = self._evaluated(M)
-        return self._of_batches(evaluated), self._mean(evaluated, NONE)[1]
+        return self._of_batches([loss for _, loss, _ in evaluated]), self._mean(evaluated, NONE)[1]
 
     def _mean(self, evaluated: list[tuple[Contexts, Floats, Floats]], without: int) -> tuple[float, Floats]:
         total, gradient, contexts = 0.0, np.zeros((self.problem.d, self.problem.d)), 0
@@ -63,10 +64,10 @@ class SampledLoss:
                 contexts -= len(loss[without::BATCHES])
         return total / contexts, gradient / contexts
 
-    def _of_batches(self, evaluated: list[tuple[Contexts, Floats, Floats]]) -> Floats:
-        losses = [(loss, np.arange(len(loss)) % BATCHES) for _, loss, _ in evaluated]
-        sums = sum(np.bincount(batch, loss, minlength=BATCHES) for loss, batch in losses)
-        counts = sum(np.bincount(batch, minlength=BATCHES) for _, batch in losses)
+    def _of_batches(self, by_block: list[Floats]) -> Floats:
+        numbered = [(loss, np.arange(len(loss)) % BATCHES) for loss in by_block]
+        sums = sum(np.bincount(batch, loss, minlength=BATCHES) for loss, batch in numbered)
+        counts = sum(np.bincount(batch, minlength=BATCHES) for _, batch in numbered)
         return np.asarray(sums / counts)
 
     def gradients_of_batches(self, M: Floats) -> Floats:
@@ -79,8 +80,13 @@ class SampledLoss:
         return np.asarray(sums / counts)
 
     def _evaluated(self, M: Floats) -> list[tuple[Contexts, Floats, Floats]]:
-        v, noise = as_functions(self.problem.law, "sampling").amplitude_variance, self.problem.sigma**2
+        v, noise = self._variances
         return [(block, *losses_and_slopes(self.attention, block, M, noise, v)) for block in self.blocks]
+
+    @property
+    def _variances(self) -> tuple[float, float]:
+        """Of amplitudes and of label noise."""
+        return as_functions(self.problem.law, "sampling").amplitude_variance, self.problem.sigma**2
 
 
 def affordable_contexts(problem: Problem) -> int:

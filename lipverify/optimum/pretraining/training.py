@@ -246,7 +246,7 @@ def held_out_losses(
     True
     """
     unseen = _held_out(problem, attention, held_out, seed, stream)
-    return np.array([_performance(unseen, each)[0] for each in M])
+    return np.array([mean_interval(unseen.of_batches(each))[0] for each in M])
 
 
 def _held_out(problem: Problem, attention: str, contexts: int, seed: int, stream: str) -> SampledLoss:
