@@ -12,15 +12,16 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import number
 from lipverify.loss.scaled import scaled_loss
-from lipverify.optimum.window.local import HALF_WIDTH, NODES, through
+from lipverify.optimum.window.local import HALF_WIDTH, NODES, SAFETY, through
 from lipverify.optimum.window.minimiser import MOST_MOVES, optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
 
-WALK = np.exp2(np.arange(-2, 3))
-"""Windows that are compared while the minimum is being looked for."""
+WALK = np.exp2(np.arange(-7, 3))
+"""Windows that are compared while the minimum is being looked for: without an offset it lies far below w*."""
 
 
 class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,8 +76,19 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
         root = _lowest(fit)
         if root is not None:
             off = _root_error(fit, root, 3 * float(np.max(values.least_error)))
-            drift = abs(float(through(values.excess).deriv()(root))) * off
-            return _optimum(problem, offset_variance, w * math.exp(HALF_WIDTH * root), HALF_WIDTH * off, drift)
+            excess, w = through(values.excess), w * math.exp(HALF_WIDTH * root)
+            drift = abs(float(excess.deriv()(root))) * off
+            return ScaledOptimum(
+                problem=problem,
+                offset_variance=offset_variance,
+                w=w,
+                w_error=w * HALF_WIDTH * off,
+                c=1 + float(excess(root)),
+                excess=float(excess(root)),
+                excess_error=_between(excess, values.excess_error) + drift,
+                loss=float(fit(root)),
+                loss_error=_between(fit, values.least_error),
+            )
         # the minimum is mostly next to w*; where it is not, it may be far away
         downhill = math.exp(1.8 * HALF_WIDTH * float(NODES[np.argmin(values.least)]))
         w = w * downhill if move else _walk(problem, offset_variance, w)
@@ -100,20 +112,9 @@ def _root_error(fit: Chebyshev, root: float, error: float) -> float:
     return left_out + NODES.size * error / float(fit.deriv(2)(root))
 
 
-def _optimum(problem: Problem, offset_variance: float, w: float, relative: float, drift: float) -> ScaledOptimum:
-    """The record at a window, its relative error, and how far that moves c."""
-    at = scaled_loss(problem, [w], offset_variance)
-    return ScaledOptimum(
-        problem=problem,
-        offset_variance=offset_variance,
-        w=w,
-        w_error=w * relative,
-        c=float(at.c[0]),
-        excess=float(at.excess[0]),
-        excess_error=float(at.excess_error[0]) + drift,
-        loss=float(at.least[0]),
-        loss_error=float(at.least_error[0]),
-    )
+def _between(fit: Chebyshev, errors: Floats) -> float:
+    """The error of a polynomial through values with these errors: what it leaves out, and three times theirs."""
+    return SAFETY * abs(float(fit.coef[-1])) + 3 * float(np.max(errors))
 
 
 def _lowest(fit: Chebyshev) -> float | None:
