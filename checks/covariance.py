@@ -2,6 +2,7 @@ r"""Lemma 1: the optimal matrix inverts the data covariance, M* = w Sigma^{-1}: 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -103,12 +104,15 @@ def advantage(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
     from lipverify.loss.negative import negative_excess
 
     problem = harmonics(d, n, degree, kappa)
-    coarse = np.geomspace(0.5, 32.0, 13)
-    best = coarse[np.argmin(lv.loss_terms(problem, coarse).total)]
-    fine = lv.loss_terms(problem, best * np.geomspace(0.7, 1.4, 15))
+    coarse = np.geomspace(0.5, 32.0, 9)
+    total = lv.loss_terms(problem, coarse).total
+    lowest = int(np.argmin(total[1:-1])) + 1
+    a, b, _ = np.polyfit([-1, 0, 1], total[lowest - 1 : lowest + 2], 2)
+    fine = lv.loss_terms(problem, coarse[lowest] * (coarse[1] / coarse[0]) ** (-b / (2 * a)) * 1.05 ** np.arange(-3, 4))
     here, (gap, gap_error) = lv.loss_terms(problem, w), negative_excess(problem, [w])
     # between the points of the fine grid the loss is lower by less than what its curvature makes of half a step
-    between = float(np.max(np.abs(np.diff(fine.total, 2)))) / 8
+    inside = 0 < np.argmin(fine.total) < fine.total.size - 1
+    between = float(np.max(np.abs(np.diff(fine.total, 2)))) / 8 if inside else math.inf
     error = float(np.max(fine.total_error) + here.total_error + gap_error[0]) + between
     return float(np.min(fine.total) - here.total - gap[0]), error
 

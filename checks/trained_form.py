@@ -122,7 +122,7 @@ REBUTTAL = Source(
     r"Do trained models have the same decomposition for $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this "
     r"decomposition empirically, [...] trained on ReLU functions of varying ambient dimensions",
 )
-GIVEN = {"runs": per_profile(12, 24), "fresh": per_profile(4000, 40_000)}
+GIVEN = {"runs": per_profile(12, 24), "fresh": per_profile(1000, 40_000)}
 BY: dict[str, Any] = {"method": "training", "given": GIVEN}
 ORDINARY, SMALL = {"recipe": ("gd", "adam")}, {"recipe": ("small", "small, fast")}
 ROW = r"\mathbf{W}_K^\top \mathbf{W}_Q \to \begin{bmatrix} \mathbf{M} & \cdot \\ \mathbf{0}^\top & \cdot \end{bmatrix}"

@@ -90,23 +90,28 @@ def proved_scale(law: str, d: int, n: int) -> dict[str, Value]:
     }
 
 
-def sampled_scale(law: str, reading: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
-    """The same from the prediction and its product with f(x) on sampled contexts."""
+def sampled_scale(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
+    """c*, for each reading, from the prediction and its product with f(x) on sampled contexts."""
     from lipverify.foundation.means.batches import jackknife
     from lipverify.problem.law import as_functions
 
     problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
     v = as_functions(problem.law, "sampling").amplitude_variance
-    squares, products = (np.full(BATCHES, OFFSET_VARIANCE[reading]) for _ in range(2))
+    squares, products = np.zeros(BATCHES), np.zeros(BATCHES)
     for batch, drawn, a in drawn_weights(problem, contexts, seed, f"scale/{law}/{d}/{n}"):
         squares[batch] += np.mean(np.sum(a * a, axis=1))
         for f, target in zip(drawn.values, drawn.targets, strict=True):
             prediction = np.sum(a * f, axis=1)
             squares[batch] += v * np.mean(prediction**2)
             products[batch] += v * np.mean(prediction * target)
-    left_out = (products.sum() - products) / (squares.sum() - squares)
-    value, error = jackknife(products.sum() / squares.sum(), left_out)
-    return {"c": (float(value), float(error))}
+
+    def best(offset_variance: float) -> Value:
+        with_offset, all_squares = products + offset_variance, squares + offset_variance
+        left_out = (with_offset.sum() - with_offset) / (all_squares.sum() - all_squares)
+        value, error = jackknife(with_offset.sum() / all_squares.sum(), left_out)
+        return float(value), float(error)
+
+    return {reading: best(variance) for reading, variance in OFFSET_VARIANCE.items()}
 
 
 def joint(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
@@ -205,7 +210,7 @@ claim(
     title="the optimal c is 1",
     statement=r"c^* = \argmin_c \mathbb{E} \Bigl(c \sum_i a_i y_i - f(x)\Bigr)^2 = 1 \quad \text{at } w = w^*",
     assumes=CLASS,
-    agrees=agree(best_scale, sampled_scale, "c^*", of="c", over={"d": 3, "n": 100}),
+    agrees=agree(best_scale, sampled_scale, "c^*", of=("c", "{reading}"), over={"d": 3, "n": 100}),
     finding=r"For given weights the loss is a quadratic in $c$ with its minimum at $c^* = \mathbb{E}[P f(x)] / \mathbb{E}[P^2]$, "
     r"$P = \sum_i a_i y_i$, so $c^* - 1 = (G - B - N) / \mathbb{E}[P^2]$ with $G = \frac{1}{2} \mathbb{E} \sum_i a_i (f(x_i) - f(x))^2$. "
     r"Both signs occur. Where tokens are few the noise dominates and $c^* < 1$ shrinks; where they are many $P$ is a mean of $f$ over "

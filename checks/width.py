@@ -2,6 +2,7 @@ r"""The rebuttal on infinite width: a wider inner dimension of M = M_K^T M_Q lea
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,10 @@ def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, V
     sampling leaves open in it; "gradient" the largest entry of the gradient in M, 0 at any minimum over M.
     """
     from lipverify.foundation.means.batches import mean_interval
-    from lipverify.loss.attention import attention_named
-    from lipverify.optimum.matrix.sampled import draw_loss
 
-    problem, address = lv.Problem(d=d, n=20, law=lv.laws.law_named(law), sigma=1.0), f"width/{law}/{d}/20"
-    free = lv.optimal_matrix(problem, contexts=drawn, starts=2, use_symmetry=False, seed=seed, stream=address)
-    # the same draws as those of the minimiser over M
-    loss = draw_loss(problem, attention_named("softmax"), drawn, seed, f"{address}/matrix")
-    M = min(
-        (descended(loss, d, width, seed, f"{address}/{width}/{k}") for k in range(STARTS)), key=lambda end: loss(end)[0]
-    )
+    loss, free = unfactored(law, d, drawn, seed)
+    starts = [f"{address(law, d)}/{width}/{k}" for k in range(STARTS)]
+    M = min((descended(loss, d, width, seed, start) for start in starts), key=lambda end: loss(end)[0])
     least = loss(free.M_raw)[0]
     excess, error = mean_interval(loss.of_batches(M) - loss.of_batches(free.M_raw))
     return {
@@ -38,6 +33,22 @@ def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, V
         "distance": (float(np.max(np.abs(M - free.M_raw) / free.M_raw_error)), 0.0),
         "gradient": (float(np.max(np.abs(loss(M)[1]))), 0.0),
     }
+
+
+@lru_cache(maxsize=1)
+def unfactored(law: str, d: int, drawn: int, seed: int) -> tuple[Any, lv.MatrixOptimum]:
+    """The loss on the contexts that are drawn, and its minimum over all M: for every width the same."""
+    from lipverify.loss.attention import attention_named
+    from lipverify.optimum.matrix.sampled import draw_loss
+
+    problem, stream = lv.Problem(d=d, n=20, law=lv.laws.law_named(law), sigma=1.0), address(law, d)
+    free = lv.optimal_matrix(problem, contexts=drawn, starts=2, use_symmetry=False, seed=seed, stream=stream)
+    return draw_loss(problem, attention_named("softmax"), drawn, seed, f"{stream}/matrix"), free
+
+
+def address(law: str, d: int) -> str:
+    """Of the contexts."""
+    return f"width/{law}/{d}/20"
 
 
 def descended(loss: Any, d: int, width: int, seed: int, address: str) -> Any:

@@ -87,7 +87,8 @@ def test_rho_is_the_spurious_block_over_the_relevant_one() -> None:
     softmax, linear = (CHECKS.trained("quadratic", kind, "product", "adam", 8, 0) for kind in ("softmax", "linear"))
     assert len(softmax["shares"]) == 11
     assert softmax["curves"]["rho"][0] == linear["curves"]["rho"][0]
-    assert softmax["nothing"] == linear["nothing"]
+    # E cos^4 of the angle of a direction in the plane, from 8 x 1024 contexts: four standard errors
+    assert abs(linear["nothing"] - 3 / 8) <= 4 * math.sqrt((35 / 128 - 9 / 64) / (8 * 1024)) < 0.02
     starts = [np.eye(D) + 0.1 * normals(0, f"block/quadratic/product/{k}/perturbation", 0, (D, D)) for k in range(8)]
     blocks = slice(K), slice(K, D)
     relevant, spurious = ([np.linalg.norm(start[b, b], 2) for start in starts] for b in blocks)
