@@ -2,9 +2,11 @@ r"""On the unit sphere softmax scores are a Gaussian kernel in the distance, of 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from lipverify.claims import DIMENSIONS, Source, bound, claim
+from lipverify.claims import DIMENSIONS, Figure, Panel, Series, Source, at, bound, claim, draw
 
 Value = tuple[float, float]
 APART = 1e-2
@@ -50,6 +52,43 @@ def rate(d: int, n: int, w: float, seed: int) -> Value:
     return float((c.max() + c.min()) / 2), float(np.ptp(c) / 2 + rounding)
 
 
+def weights(d: int, n: int, w: float, seed: int) -> list[tuple[float, float]]:
+    """The attention of each token over that of the nearest, beside how much larger its squared distance is."""
+    from lipverify.foundation.streams import normals
+    from lipverify.problem.sphere import on_sphere
+
+    points = on_sphere(normals(seed, f"kernel/{d}", 0, (n + 1, d)), np)
+    query, tokens = points[0], points[1:]
+    scores, distance = w * tokens @ query, np.sum((tokens - query) ** 2, axis=1)
+    nearest = int(np.argmax(scores))
+    return sorted(zip((distance - distance[nearest]).tolist(), np.exp(scores - scores[nearest]).tolist(), strict=True))
+
+
+def falling(found: list[tuple[float, float]]) -> Figure:
+    """Attention against squared distance, with the two kernels of the slides."""
+    x, y = zip(*found, strict=True)
+    curves = {"$e^{-(w/2) \\Delta}$, intuition slides": DRAWN["w"] / 2, "$e^{-w \\Delta}$, proof slides": DRAWN["w"]}
+    panel = Panel(
+        title="attention of drawn tokens",
+        xlabel="$\\Delta = |x_i - x|^2 - \\min_j |x_j - x|^2$",
+        ylabel="$a_i / \\max_j a_j$",
+        xscale="linear",
+        series=(
+            Series(label=f"$d = {DRAWN['d']}$, $n = {DRAWN['n']}$, $w = {DRAWN['w']:g}$", x=x, y=y, style="points"),
+            *(
+                Series(label=label, x=x, y=tuple(float(np.exp(-rate * each)) for each in x))
+                for label, rate in curves.items()
+            ),
+        ),
+    )
+    caption = "The attention of each token over that of the nearest, against how much farther it is; lines are the kernels of the two slides."
+    alt = (
+        "Points lie on the kernel of the intuition slides; that of the proof slides falls twice as fast on a log axis."
+    )
+    return Figure(caption=caption, alt=alt, panels=(panel,))
+
+
+DRAWN: dict[str, Any] = {"d": 3, "n": 50, "w": 7.0}
 SLIDES = {"intuition": {"c_printed": "1/2"}, "proof": {"c_printed": "1"}}
 """What stands before w |x_i - x|^2 in the exponent, by slide."""
 
@@ -79,6 +118,7 @@ claim(
     finding=r"On the unit sphere $\|x_i - x\|^2 = 2 - 2 \langle x_i, x \rangle$, so $e^{w \langle x_i, x \rangle}$ is "
     r"$e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. The proof slides write $w$ for what is $w/2$ of "
     r"$\mathbf{M} = w \mathbf{I}$: harmless for rates, a factor of two in constants.",
+    figures=draw(falling, found=at(weights, **DRAWN)),
     corrected={"proof": r"$a_i \propto e^{-\frac{w}{2} \|x_i - x\|^2}$", "*": ""},
 )
 claim(

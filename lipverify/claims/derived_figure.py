@@ -195,7 +195,7 @@ def _bounds(
         if len(set(whole.values())) < len(whole):
             whole = {"=": next(iter(whole.values()))}
         for relation, ends in whole.items():
-            yield f"{name} {'between' if len(whole) > 1 else relation}", tuple(x for x, _ in group), ends
+            yield f"{name} {'range' if len(whole) > 1 else relation}", tuple(x for x, _ in group), ends
 
 
 def _axis(where: Sequence[Mapping[str, Scalar]]) -> str:

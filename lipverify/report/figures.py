@@ -67,6 +67,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.70, 0.10, 0.26, 0.44, 0.155
 """Room around the axes, and for one row of the legend, in inches."""
 _BESIDE = 0.46
 """How far the label of the y axis is from the axis, in inches: the numbers are between them."""
+_SMALLER = 1.4
+"""A label of the y axis may be so much longer than there is room, in smaller letters; then it is cut."""
 _LEGEND = 3.0
 """Room for one entry of the legend, in inches."""
 _ENTRY = 1.5
@@ -278,6 +280,9 @@ def _set_ticks(ax: Any, panel: Panel) -> None:
     points = [x for series in panel.series for x in series.x if math.isfinite(x)]
     if panel.xscale == "linear" and points and all(x == round(x) for x in points):
         ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
+    if panel.xscale == "linear" and len(set(points)) == 1:
+        ax.set_xlim(points[0] - 0.5, points[0] + 0.5)
+        ax.set_xticks(points[:1])
     for axis, scale, (low, high) in ((ax.xaxis, panel.xscale, ax.get_xlim()), (ax.yaxis, panel.yscale, ax.get_ylim())):
         if scale == "log":
             axis.set_minor_formatter(NullFormatter())
@@ -290,11 +295,11 @@ def _draw_labels(ax: Any, panel: Panel) -> None:
     """Labels at fixed distances: aligned between panels, and ticks need not be measured twice."""
     inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     wide, high = inches.width + _LEFT, inches.height + _TOP
-    for name, room in (("title", wide), ("xlabel", wide), ("ylabel", high + _TOP)):
+    for name, room in (("title", wide), ("xlabel", wide), ("ylabel", _SMALLER * (high + _TOP))):
         text = drawable(getattr(panel, name), room)
         label = getattr(ax, f"set_{name}")(text, fontfamily=family(text))
         if name == "ylabel":
-            _fit(label, room, _LEFT - _BESIDE)
+            _fit(label, high + _TOP, _LEFT - _BESIDE)
     ax.xaxis.set_label_coords(0.5, -0.27 / inches.height)
     ax.yaxis.set_label_coords(-_BESIDE / inches.width, 0.5)
 

@@ -20,8 +20,12 @@ from lipverify.report.text import Run, Text, formula, printable, rich
 
 _LAYERS = ("theorem", "front", "evidence")
 """What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
+_TELLING = 3
+"""So many points say more than a line of text."""
 _SHORT = 32
 """Characters of a list of points that stands in the table."""
+_WORDS = re.compile(r"\\text\{([^{}$\\]*\s[^{}$\\]*\S[^{}$\\]*)\}")
+"""Several words in a formula."""
 _REMARKS, _LONGEST = 3, 800
 """What the evidence shows, of so many readings and in so many letters at most; the rest stands with the evidence."""
 
@@ -38,7 +42,7 @@ def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records),
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
-        assumptions=readings.remarks(nearest, lambda record: record.assumptions),
+        assumptions=tuple(filter(_says_more, readings.remarks(nearest, lambda record: record.assumptions))),
         corrected=readings.remarks(differing, lambda record: (record.corrected,)),
         why=readings.remarks(nearest, lambda record: (record.finding,) * (len(record.finding) <= _LONGEST))[:_REMARKS],
         picture=None if shown is None else draw(shown),
@@ -55,27 +59,34 @@ def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -
     )
 
 
-def telling_figure(records: Sequence[Record]) -> Figure | None:
-    """The figure of the page: one that its claims draw for it, of readings nearest to print, the one that shows most.
+def _says_more(remark: readings.Remark) -> bool:
+    """Whether a remark says more than the name of its readings does, as "affine law" of affine does not."""
+    words = "".join(run.text for run in remark.text).lower()
+    return not remark.readings or words.rpartition(" ")[0] != remark.readings
 
-    Readings that share it are drawn into it.
+
+def telling_figure(records: Sequence[Record]) -> Figure | None:
+    """The figure of the page: the first that its claims draw for it, of the readings nearest to print if they have one.
+
+    Readings that share it are drawn into it; one with next to nothing on it gives way.
     """
     nearest = {record.id for record in judged_by(records)}
     own = [figure for record in nearest_first(records) if record.id in nearest for figure in record.figures]
-    figures = joined(figure for record in nearest_first(records) for figure in record.figures)
-    return min(figures, key=lambda figure: (*_rank(figure, own), -_points(figure)), default=None)
+    figures = joined(figure for record in records for figure in record.figures)
+    return min(figures, key=lambda figure: _rank(figure, own), default=None)
 
 
-def _rank(figure: Figure, own: Sequence[Figure]) -> tuple[int, bool]:
-    """The layer that it was drawn for, and whether it is not of the readings nearest to print."""
+def _rank(figure: Figure, own: Sequence[Figure]) -> tuple[int, bool, bool]:
+    """The layer that it was drawn for, whether it is bare, and whether it is not of the readings nearest to print."""
     curves = {series for mine in own for panel in mine.panels for series in panel.series}
     theirs = figure in own or any(series in curves for panel in figure.panels for series in panel.series)
-    return _LAYERS.index(figure.layer), not theirs
+    return _LAYERS.index(figure.layer), _is_bare(figure), not theirs
 
 
-def _points(figure: Figure) -> int:
-    """How many points it has that are measured; what is drawn by lines or maps stands as it comes."""
-    return sum(len(s.x) for panel in figure.panels for s in panel.series if s.style == "errorbars")
+def _is_bare(figure: Figure) -> bool:
+    """Whether one of its panels has a point or two and nothing else that was measured."""
+    measured = [sum(len(s.x) for s in panel.series if s.style != "dashed") for panel in figure.panels]
+    return any(count < _TELLING for count in measured)
 
 
 def tables_of(records: Sequence[Record], layer: Layer) -> tuple[Table, ...]:
@@ -145,11 +156,26 @@ def _counted(refuted: Sequence[coordinates.Where], cells: int) -> str:
 
 
 def _statement(latex: str) -> Text:
-    """The formulas of a statement one by one, where it joins several and each stands for itself; else the whole."""
-    parts = [formula(part.strip()) for part in latex.split(r", \quad")] if latex.strip() else []
-    if any(part.kind != "math" for part in parts):
+    """The formulas of a statement one by one, where it joins several and each stands for itself; else the whole.
+
+    Words between them, which no formula breaks, stand for themselves too.
+    """
+    parts: list[Run] = []
+    for k, piece in enumerate(_WORDS.split(latex) if latex.strip() else []):
+        said = piece.strip(" ,")
+        if k % 2:
+            parts.append(Run("words", f" {printable(said)} "))
+        else:
+            each = [formula(part.strip()) for part in _trimmed(piece).split(r", \quad") if part.strip()]
+            parts += [run for part in each for run in (Run("words", ", "), part)][1:]
+    if any(part.kind == "code" for part in parts):
         return (formula(latex),)
-    return tuple(run for part in parts for run in (Run("words", ", "), part))[1:]
+    return tuple(parts)
+
+
+def _trimmed(latex: str) -> str:
+    """Without the spaces and the comma at its ends."""
+    return re.sub(r"^(?:\\q?quad|\\,|[\s,])+|(?:\\q?quad|\\,|[\s,])+$", "", latex)
 
 
 def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:

@@ -403,6 +403,27 @@ def test_formulas_of_one_statement_stand_each_for_itself() -> None:
     assert [run.text for run in theorem.readings[0].statement] == [torn]
 
 
+@pytest.mark.parametrize(
+    ("latex", "runs"),
+    [
+        (r"a \leq b \quad \text{for every } w", ["a \\leq b", " for every ", "w"]),
+        (
+            r"|r| \leq \tfrac{1}{2} \text{, what one step leaves, after } w > 0",
+            [None, " what one step leaves, after ", "w > 0"],
+        ),
+        (r"\frac{\text{made for it}}{b} = 1", [r"\frac{\text{made for it}}{b} = 1"]),
+        (r"a = \text{rounding}", [r"a = \text{rounding}"]),
+        (r"a = 1, \qquad b = 2", [r"a = 1, \qquad b = 2"]),
+    ],
+)
+def test_words_of_a_statement_stand_outside_of_its_formulas(latex: str, runs: list[str | None]) -> None:
+    """A formula breaks no words, so that they would lie over what stands beside it; within a formula they stay."""
+    (theorem,) = theorems(model(ledger((record(statement=latex),))))
+    found = [run.text for run in theorem.readings[0].statement]
+    assert len(found) == len(runs)
+    assert all(text in (None, seen) for text, seen in zip(runs, found, strict=True))
+
+
 def test_the_evidence_is_left_out_unless_it_is_asked_for(book: Ledger, printed: bytes, folder: Path) -> None:
     blank = Drawing(file="", width=1.0, caption=(), alt="a")
     short = build(book, lambda _: blank)
@@ -634,7 +655,7 @@ def test_a_ledger_from_before_headings_is_read_and_printed(book: Ledger, folder:
 
 
 def test_the_table_on_the_first_page_repeats_its_header(folder: Path) -> None:
-    claims = tuple(record(f"stem.s{k}/a", figures=(), cells=(), cross_checks=()) for k in range(70))
+    claims = tuple(record(f"stem.s{k}/a", figures=(), cells=(), cross_checks=()) for k in range(80))
     content = pages(pdf(ledger(claims), folder))
     header = [squeezed("statement outcome reading grade page") in squeezed(p.get_text())
               for p in content[:3]]  # fmt: skip
