@@ -70,12 +70,21 @@ def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPl
     >>> round(known_optimum("uniform-0", 4).loss.value, 8)
     0.00039759
     """
-    view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
-    found = _file(known_path()).optima.get(noise, {}).get(view, ())
-    if not 1 <= layers <= len(found):
-        rule = f"the file has {len(found)} depths for it; `{COMMAND} {noise}` makes it anew"
-        raise InvalidInput(f"no optimum of GD++ for {layers} layers under {noise!r}, seen in {view}: {rule}.")
-    return _integrated(noise, found[layers - 1], seen_in)
+    return _integrated(noise, _found(noise, layers, seen_in), seen_in)
+
+
+def known_model(noise: str, layers: int, seen_in: float | None = None) -> tuple[GDPlusPlus, ...]:
+    """Its layers alone, of which nothing is integrated.
+
+    Raises
+    ------
+    InvalidInput
+        As `known_optimum`.
+
+    >>> known_model("uniform-3", 2) == known_optimum("uniform-3", 2).model
+    True
+    """
+    return tuple(GDPlusPlus(*layer) for layer in _found(noise, layers, seen_in).layers)
 
 
 def known_depth(noise: str, seen_in: float | None = None) -> int:
@@ -91,6 +100,16 @@ def known_depth(noise: str, seen_in: float | None = None) -> int:
 def known_path() -> Path:
     """The file that comes with lipverify."""
     return shipped() / "linear_transformers" / "models" / "gdplusplus.json"
+
+
+def _found(noise: str, layers: int, seen_in: float | None) -> Found:
+    """What the file has of it."""
+    view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
+    found = _file(known_path()).optima.get(noise, {}).get(view, ())
+    if not 1 <= layers <= len(found):
+        rule = f"the file has {len(found)} depths for it; `{COMMAND} {noise}` makes it anew"
+        raise InvalidInput(f"no optimum of GD++ for {layers} layers under {noise!r}, seen in {view}: {rule}.")
+    return found[layers - 1]
 
 
 def _integrated(noise: str, found: Found, seen_in: float | None) -> GDPlusPlusOptimum:

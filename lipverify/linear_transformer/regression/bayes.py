@@ -32,7 +32,7 @@ from lipverify.foundation.means.samples import SampledMean, sampled_mean
 from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.regression.adjusted import Evaluation
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
-from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise
+from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise, gauss_legendre
 
 NODES, FEWER = 64, 44
 """Levels in the rule for a continuous law, and in the one that shows its error."""
@@ -42,7 +42,7 @@ NOTHING = 1e-11
 """Share of sum y^2 below which what least squares leaves is rounding."""
 CERTAIN = 1e6
 """A log likelihood that outweighs every other."""
-BLOCK = 2048
+BLOCK = 1024
 """Contexts that are worked on together: what they need fits into a cache."""
 
 
@@ -88,12 +88,12 @@ class Bayes(SpectralEstimator):
 
     def _moments(self, basis: Eigenbasis) -> tuple[Floats, Floats]:
         posterior = self.posterior(basis)
-        divisor = basis.values[:, None, :] + posterior.sigma[:, :, None] ** 2
+        ridges = basis.values[:, :, None] + posterior.sigma[:, None, :] ** 2
         # where t = 0, z = 0 too, and sigma = 0 must not divide by it
-        ridges = basis.moment[:, None, :] / np.where(divisor > 0, divisor, 1.0)
-        mean = np.einsum("cs,csk->ck", posterior.probability, ridges)
-        spread = np.sum((ridges - mean[:, None, :]) ** 2, axis=-1)
-        return mean, np.sum(posterior.probability * spread, axis=-1)
+        np.divide(basis.moment[:, :, None], ridges, out=ridges, where=ridges > 0)
+        mean = np.einsum("cks,cs->ck", ridges, posterior.probability)
+        ridges -= mean[:, :, None]
+        return mean, np.einsum("cks,cks,cs->c", ridges, ridges, posterior.probability)
 
     def posterior(self, basis: Eigenbasis) -> Posterior:
         """The posterior of sigma for each context."""
@@ -105,10 +105,10 @@ class Bayes(SpectralEstimator):
 
     def _log_likelihood(self, basis: Eigenbasis, sigma: Floats) -> Floats:
         """The logarithm of p(y | X, sigma) up to what does not depend on sigma, (contexts, levels)."""
-        t, z = (values[:, None, basis.d - basis.rank :] for values in (basis.values, basis.moment))
+        t, z = (values[:, basis.d - basis.rank :, None] for values in (basis.values, basis.moment))
         variance = sigma**2
-        shifted = t + variance[:, :, None]
-        explained = np.sum(np.log(shifted) + z**2 / (t * shifted), axis=-1)
+        shifted = t + variance[:, None, :]
+        explained = np.sum(z**2 / t / shifted, axis=1) + np.sum(np.log(shifted, out=shifted), axis=1)
         degrees = basis.n - basis.rank + self.excess_degrees
         if degrees == 0:
             return -explained / 2
@@ -126,7 +126,7 @@ class Bayes(SpectralEstimator):
             shape = (len(basis.values), len(sigma))
             return np.broadcast_to(sigma, shape), np.broadcast_to(np.log(weights), shape)
         low, high = _range(_left(basis), degrees, self.noise.sigma_max)
-        x, weights = np.polynomial.legendre.leggauss(self.nodes)
+        x, weights = gauss_legendre(self.nodes)
         log_sigma = low[:, None] + (high - low)[:, None] * (1 + x) / 2
         # d sigma = sigma d log sigma
         return np.exp(log_sigma), log_sigma + np.log(weights) + np.log(high - low)[:, None]

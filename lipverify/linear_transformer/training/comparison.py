@@ -18,8 +18,8 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
 from lipverify.foundation.means.samples import RARE, SampledMean, sampled_mean
 from lipverify.linear_transformer.families import NAMES, Omega
-from lipverify.linear_transformer.gdplusplus.known import known_depth, known_optimum
-from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum
+from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model
+from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import MODELS, printed, problem
 from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
@@ -231,7 +231,7 @@ def _rows(noise: str, regression: Regression, seed: int, stream: str) -> list[Ro
     estimators: Sequence[Estimator] = (best_constant(regression), AdaRR(), tuned, Bayes(regression.noise))
     models = [(family, layers) for family in NAMES for layers in depths_of(noise, family)]
     depths = range(1, known_depth(noise, float(SEQUENCES)) + 1)
-    gdplusplus = [known_optimum(noise, layers, float(SEQUENCES)) for layers in depths]
+    gdplusplus = [known_model(noise, layers, float(SEQUENCES)) for layers in depths]
     return [
         *((name, 0, [each]) for name, each in zip(ESTIMATORS, estimators, strict=True)),
         *(("GD++", k, [_gdplusplus(regression, each)]) for k, each in enumerate(gdplusplus, 1)),
@@ -239,10 +239,10 @@ def _rows(noise: str, regression: Regression, seed: int, stream: str) -> list[Ro
     ]
 
 
-def _gdplusplus(regression: Regression, optimum: GDPlusPlusOptimum) -> Estimator:
-    """An optimum of GD++ as four weights a layer of which two are 0."""
+def _gdplusplus(regression: Regression, model: Sequence[GDPlusPlus]) -> Estimator:
+    """A model of GD++ as four weights a layer of which two are 0."""
     form = Omega(regression)
-    four = np.asarray([(layer.xx, 0.0, layer.yx, 0.0) for layer in optimum.model])
+    four = np.asarray([(layer.xx, 0.0, layer.yx, 0.0) for layer in model])
     return OfFamily(form, four / form.units)
 
 
