@@ -14,6 +14,8 @@ from lipverify.claims.coordinate import said
 Value = tuple[float, float]
 AXES = 3
 BATCHES = 16
+STEP = 1e-3
+"""From w* to another window, relative: it tells what the error of w* moves."""
 FARTHEST = 6.0
 """The w up to which multiples of the identity are looked at; beyond, the noise alone is too large."""
 
@@ -79,7 +81,8 @@ def excess(law: str, d: int, n: int) -> dict[str, Value]:
 
     problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
     best = lv.optimal_window(problem)
-    value, error = (float(each[0]) for each in negative_excess(problem, [best.w]))
+    (value, further), errors = negative_excess(problem, best.w * np.array([1.0, 1 + STEP]))
+    error = float(errors[0]) + abs(further - value) / STEP * best.w_error / best.w
     return {"excess": (value, error), "ratio": (1 + value / best.loss, (error + best.loss_error) / best.loss)}
 
 
