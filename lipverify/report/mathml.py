@@ -76,6 +76,10 @@ def _readable(formula: str) -> str:
         if script[1].text == _PRIME:  # the sign is raised by itself
             script.tag = "mrow"
             script[1].attrib |= {"lspace": "0em", "rspace": "0em"}
+    for space in tree.iter("mi"):  # the page allows no style of its own
+        for styled in space.findall("span"):
+            space.remove(styled)
+            space.tag, space.text = "mtext", styled.text
     for words in tree.iter("mtext"):
         words.text = (words.text or "").replace(" ", _NO_BREAK)
     return ElementTree.tostring(tree, encoding="unicode")

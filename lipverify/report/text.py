@@ -36,6 +36,8 @@ class Run(msgspec.Struct, frozen=True):
 
 
 Text = tuple[Run, ...]
+APART = Run("words", ", ")
+"""Between two parts of a statement that stand each for itself."""
 
 
 @lru_cache(_REMEMBERED)

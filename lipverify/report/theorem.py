@@ -16,7 +16,7 @@ from lipverify.report.drawings import joined
 from lipverify.report.front import Draw
 from lipverify.report.model import Reading, Table, Theorem
 from lipverify.report.standing import judged_by, nearest_first, standing
-from lipverify.report.text import Run, Text, formula, printable, rich
+from lipverify.report.text import APART, Run, Text, formula, printable, rich
 
 _LAYERS = ("theorem", "front", "evidence")
 """What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
@@ -167,7 +167,7 @@ def _statement(latex: str) -> Text:
             parts.append(Run("words", f" {printable(said)} "))
         else:
             each = [formula(part.strip()) for part in _trimmed(piece).split(r", \quad") if part.strip()]
-            parts += [run for part in each for run in (Run("words", ", "), part)][1:]
+            parts += [run for part in each for run in (APART, part)][1:]
     if any(part.kind == "code" for part in parts):
         return (formula(latex),)
     return tuple(parts)
@@ -175,7 +175,7 @@ def _statement(latex: str) -> Text:
 
 def _trimmed(latex: str) -> str:
     """Without the spaces and the comma at its ends."""
-    return re.sub(r"^(?:\\q?quad|\\,|[\s,])+|(?:\\q?quad|\\,|[\s,])+$", "", latex)
+    return re.sub(r"^(?:\\q?quad|\\[ ,;:!]|[\s,])+|(?:\\q?quad|\\[ ,;:!]|[\s,])+$", "", latex)
 
 
 def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:

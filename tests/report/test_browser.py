@@ -101,6 +101,19 @@ def test_no_width_overflows(page: Page, opened: bool) -> None:
         assert page.run(found("main p:not(.unseen), dd, figcaption, .legend", CUT)) == [], width
 
 
+@pytest.mark.parametrize("width", [320, 768, 1280])
+def test_the_first_screen_says_what_was_asked(tab: Page, file: Path, width: int) -> None:
+    """On a narrow window the fields and the contents are a line each, which opens."""
+    tab.resize(width)
+    tab.open(file.as_uri())
+    assert tab.run("document.querySelector('main p').getBoundingClientRect().bottom") < 800
+    assert tab.run("[...document.querySelectorAll('.side details')].map(part => part.open)") == [width > 960] * 2
+    if width < 960:
+        tab.run("document.querySelector('.side summary').click()")
+        assert tab.run("document.querySelector('#filters input').checkVisibility()")
+    tab.resize(1280)
+
+
 def test_a_width_that_overflows_is_seen(page: Page) -> None:
     page.resize(320)
     page.run("document.body.prepend(Object.assign(document.createElement('pre'), {textContent: 'y'.repeat(200)}))")

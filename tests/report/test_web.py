@@ -25,12 +25,14 @@ from lipverify.report import digits
 from lipverify.report.heatmaps import BLANK
 from lipverify.report.looks import series_looks
 from lipverify.report.mathml import many, mathml
+from lipverify.report.text import APART, Run, formula
 from lipverify.report.vocabulary import UnreadableError
 from lipverify.report.web import web_page
 from lipverify.report.web.axes import axis, has_place, round_values
 from lipverify.report.web.colours import PAPERS, colour_class, colour_rule
 from lipverify.report.web.drawing import drawing
 from lipverify.report.web.markup import Markup, element, join
+from lipverify.report.web.words import Formulas
 from tests import ROOT
 from tests.cli.test_hostile import HOSTILE, hostile_ledger
 from tests.ledgers import ledger, realistic, record, slopes_figure, terms_figure
@@ -156,6 +158,21 @@ def test_a_changed_number_changes_the_page(content: bytes, book: Ledger) -> None
     cell, *cells = first.cells
     moved = replace(first, cells=(replace(cell, measured=0.4000013), *cells))
     assert web_page(replace(book, claims=(moved, *rest))) != content
+
+
+@pytest.mark.parametrize("latex", [r"\ x", r"x\ ", r"\ \tfrac{1}{2}\ ", r"\text{so long}\ x", r"\quad a \qquad b"])
+def test_no_formula_brings_a_style_of_its_own(latex: str) -> None:
+    """The policy of the page refuses it, and the browser complains."""
+    assert "style=" not in mathml(latex, display=True).replace("displaystyle=", "")
+
+
+def test_the_parts_of_a_statement_stand_on_lines_and_its_words_are_words() -> None:
+    parts = (formula("a = 1"), APART, formula("b = 2"), Run("words", " for every "), formula("w"))
+    words = Formulas()
+    shown = words.fill(words.display(parts))
+    assert shown.count('<div class="formula"') == 2
+    assert " for every " in shown
+    assert "<code>" not in shown
 
 
 def test_an_empty_ledger_is_a_page() -> None:

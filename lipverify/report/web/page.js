@@ -13,6 +13,10 @@ theme.value = stored.get();
 paint(theme.value);
 theme.addEventListener("change", () => { paint(theme.value); stored.set(theme.value); });
 
+// ---- a narrow window begins with what was asked: what stands beside it on a wide one is a line to open ----
+
+if (matchMedia("(max-width: 59.99rem)").matches) for (const part of all(".side > details, .side nav > details")) part.open = false;
+
 // ---- filters: a claim is in sight where every field fits ----
 
 const form = byId("filters");

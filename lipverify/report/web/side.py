@@ -30,15 +30,20 @@ def filters(report: Report) -> Markup:
         "label", "Words", element("input", type="search", name="words", autocomplete="off", spellcheck="false")
     )
     open_all = element("button", "Open all", type="button", name="open")
-    return element(
+    form = element(
         "form",
-        element("h2", "Find"),
         typed,
         fields,
         element("p", f"{len(claims)} claims", id="found", role="status", aria_live="polite"),
         element("p", element("button", "Show all", type="reset"), " ", open_all),
         id="filters", role="search", aria_label="Find claims",
     )  # fmt: skip
+    return _part("Find", form)
+
+
+def _part(title: str, content: Markup) -> Markup:
+    """What is open beside the theorems, and a line to open above them where the window is narrow."""
+    return element("details", element("summary", element("h2", title)), content, open=True)
 
 
 def _options(values: list[str], report: Report) -> list[Markup]:
@@ -61,4 +66,4 @@ def contents(report: Report, words: Formulas) -> Markup:
         ("Provenance", "provenance"),
     ]
     entries = [element("li", element("a", name, href=f"#{target}")) for name, target in links]
-    return element("nav", element("h2", "Contents"), element("ul", entries), aria_label="Contents")
+    return element("nav", _part("Contents", element("ul", entries)), aria_label="Contents")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
 from lipverify.report.mathml import many
 from lipverify.report.model import Table
 from lipverify.report.readings import Remark
-from lipverify.report.text import Run, Text, rich
+from lipverify.report.text import APART, Run, Text, rich
 from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.words import VERDICTS
 
@@ -47,13 +48,14 @@ class Formulas:
         return self.rich(rich(text))
 
     def display(self, text: Text) -> Markup:
-        """A statement on a line of its own, which scrolls where the page is narrow."""
-        return join(
-            element(
-                "div", self.place(run, True) if run.kind == "math" else code(run.text), class_="formula", tabindex="0"
-            )
-            for run in text
-        )
+        """A statement, its parts on lines of their own, which scroll where the page is narrow."""
+        parts = [tuple(part) for apart, part in groupby(text, lambda run: run == APART) if not apart]
+        return join(element("div", self._part(part), class_="formula", tabindex="0") for part in parts)
+
+    def _part(self, runs: Text) -> Markup:
+        """A formula as large as it is by itself; one with words in between as in a row."""
+        alone = len(runs) == 1 and runs[0].kind == "math"
+        return self.place(runs[0], True) if alone else self.rich(runs)
 
     def _run(self, run: Run) -> Markup:
         match run.kind:
