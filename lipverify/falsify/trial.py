@@ -57,7 +57,8 @@ class Trial:
     def measured(self) -> str:
         """What was measured, with its error."""
         low, high = self.interval.ends
-        return f"{(low + high) / 2:.10g} ± {(high - low) / 2:.1e}"
+        half = (high - low) / 2
+        return f"{(low + high) / 2:.10g} ± {f'{half:.1e}' if half else 0}"
 
 
 def _share(room: float, value: float, edge: float) -> float:
