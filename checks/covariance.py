@@ -310,7 +310,7 @@ claim(
     ),
     bound(
         averaged_gap, r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo", twin=0.01,
-        instead={"high": 0, "strict": True}, over=SEEN, given={"contexts": per_profile(400_000, 4_000_000)},
+        instead={"high": 0, "strict": True}, over=SEEN, given={"contexts": per_profile(200_000, 4_000_000)},
     ),
     source=LEMMA_1,
     kind="convention",

@@ -135,7 +135,9 @@ LOCAL: dict[str, Any] = {
         ("n", "L"): per_profile(POINTS, [*POINTS, (100, 1.0), (1000, 3.0), (10**5, 10.0)]),
     },
     "assumes": GRID,
-    "agrees": agree(window, sampled_window, "w^*", over={"d": (3, 5), "n": 100}),
+    "agrees": agree(
+        window, sampled_window, "w^*", over={"d": (3, 5), "n": 100}, given={"contexts": per_profile(8000, 400_000)}
+    ),
 }
 NOISE_ALONE = r"The twin lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n L^2 / \sigma^2$."
 

@@ -25,8 +25,8 @@ def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, V
 
     loss, free = unfactored(law, d, drawn, seed)
     starts = [f"{address(law, d)}/{width}/{k}" for k in range(STARTS)]
-    M = min((descended(loss, d, width, seed, start) for start in starts), key=lambda end: loss(end)[0])
-    least = loss(free.M_raw)[0]
+    M = min((descended(loss, d, width, seed, start) for start in starts), key=loss.mean)
+    least = loss.mean(free.M_raw)
     excess, error = mean_interval(loss.of_batches(M) - loss.of_batches(free.M_raw))
     return {
         "excess": (excess / least, error / least),

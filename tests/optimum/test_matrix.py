@@ -331,6 +331,7 @@ def test_batches_are_what_leaving_out_leaves_out() -> None:
     M = np.array([[3.0, 1.0], [0.0, 2.0]])
     means, counts = loss.of_batches(M), np.bincount(np.arange(100) % BATCHES, minlength=BATCHES)
     whole, gradient = loss(M)
+    assert loss.mean(M) == whole
     assert whole == pytest.approx(np.sum(means * counts) / 100, rel=32 * EPS)
     without = np.array([loss(M, without=batch)[0] for batch in range(BATCHES)])
     np.testing.assert_allclose(without, (100 * whole - means * counts) / (100 - counts), rtol=64 * EPS)

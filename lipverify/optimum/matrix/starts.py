@@ -28,7 +28,7 @@ def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -
     """
     grid = SCALES / problem.covariates.scale**2
     windows = grid[grid <= max(constraint.reach, grid[0])]
-    losses = [loss(w * np.eye(problem.d))[0] for w in windows]
+    losses = [loss.mean(w * np.eye(problem.d)) for w in windows]
     best = int(np.argmin(losses))
     if not losses[best] > 0:
         raise InvalidInput(f"the loss is zero at M = {windows[best]:g} I: there is no minimiser to find.")
