@@ -70,13 +70,15 @@ def changed(d: int, n: int, layer: int, seed: int, weight: Any, after: int) -> t
 
 def change(layer: int, after: int, contexts: int, training: int, seed: int) -> Any:
     """Root mean square of the change of the prediction without xy of a layer, over that of the prediction."""
-    from lipverify.linear_transformer.theory.contribution import effect, predictors, root_mean_square
+    from lipverify.linear_transformer.theory.contribution import ablated, predictors, root_mean_square
 
     if not is_there(training):
         return MISSING
     layers, fresh = seen_anew(training, contexts, seed)
-    moved, error = root_mean_square(effect(fresh.gram, layers, layer - 1, "xy")[:, layer + after - 1])
-    prediction, _ = root_mean_square(predictors(fresh.gram, layers)[:, layer + after - 1])
+    w, less = (
+        predictors(fresh.gram, model)[:, layer + after - 1] for model in (layers, ablated(layers, layer - 1, "xy"))
+    )
+    (moved, error), (prediction, _) = root_mean_square(w - less), root_mean_square(w)
     return moved / prediction, error / prediction
 
 

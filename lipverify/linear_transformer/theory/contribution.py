@@ -153,24 +153,22 @@ def root_mean_square(w: Array) -> tuple[float, float]:
 
 def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contributions:
     """Every weight of every layer set to zero in turn, on the same contexts."""
-    gram, layers = contexts.gram, range(len(model))
+    gram = contexts.gram
+    whole, added = predictors(gram, model), direct(gram, model)
+    without = [[predictors(gram, ablated(model, k, name)) for name in WEIGHTS] for k in range(len(model))]
 
-    def losses(weights: Sequence[Diagonal]) -> Floats:
-        return ((predictors(gram, weights)[:, -1] - contexts.task) ** 2).sum(axis=-1) / 2
+    def losses(w: Array) -> Floats:
+        return ((w[:, -1] - contexts.task) ** 2).sum(axis=-1) / 2
 
     def by_layer(w: Array) -> tuple[float, ...]:
         return tuple(root_mean_square(w[:, k])[0] for k in range(w.shape[1]))
 
-    def grown(k: int, name: Weight) -> tuple[float, float]:
-        return mean_with_half_width(losses(ablated(model, k, name)) - whole)
-
-    whole, added = losses(model), direct(gram, model)
     return Contributions(
-        prediction=by_layer(predictors(gram, model)),
-        removed=tuple(tuple(by_layer(effect(gram, model, k, name)) for name in WEIGHTS) for k in layers),
+        prediction=by_layer(whole),
+        removed=tuple(tuple(by_layer(whole - less) for less in each) for each in without),
         direct=(by_layer(added.yx), by_layer(added.yy)),
-        loss=mean_with_half_width(whole),
-        cost=tuple(tuple(grown(k, name) for name in WEIGHTS) for k in layers),
+        loss=mean_with_half_width(losses(whole)),
+        cost=tuple(tuple(mean_with_half_width(losses(less) - losses(whole)) for less in each) for each in without),
     )
 
 

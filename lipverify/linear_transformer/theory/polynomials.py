@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from flint import Ordering, fmpz_mpoly_ctx
 from numpy.typing import NDArray
-from sympy import ZZ, latex
-from sympy.polys.rings import PolyElement, ring
 
 Objects = NDArray[Any]
 """An array of polynomials (or of plain integers), on which array code runs as it is."""
@@ -26,6 +25,42 @@ class Leftover(msgspec.Struct, frozen=True):
     first: str = ""
 
 
+class Polynomial:
+    """A polynomial of flint's as an entry of an array: bare ones are taken for sequences there."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def __add__(self, other: Any) -> Any:
+        return Polynomial(self.of + _bare(other)) if isinstance(other, Polynomial | int) else NotImplemented
+
+    def __sub__(self, other: Any) -> Any:
+        return Polynomial(self.of - _bare(other)) if isinstance(other, Polynomial | int) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        return Polynomial(self.of * _bare(other)) if isinstance(other, Polynomial | int) else NotImplemented
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: int) -> Any:
+        return -self + other
+
+    def __neg__(self) -> Any:
+        return Polynomial(-self.of)
+
+    def __pow__(self, power: int) -> Any:
+        return Polynomial(self.of**power)
+
+    def __len__(self) -> int:
+        """How many terms."""
+        return len(self.of)
+
+    def __repr__(self) -> str:
+        return str(self.of)
+
+
 class Symbols:
     """Free symbols by name and shape, all of one ring of polynomials over the integers.
 
@@ -38,8 +73,8 @@ class Symbols:
         names = {
             name: [name + "".join(map(str, place)) for place in np.ndindex(*shape)] for name, shape in shapes.items()
         }
-        _, *generators = ring([each for group in names.values() for each in group], ZZ)
-        waiting = iter(generators)
+        ring = fmpz_mpoly_ctx.get([each for group in names.values() for each in group], Ordering.lex)
+        waiting = map(Polynomial, ring.gens())
         groups = {name: [next(waiting) for _ in group] for name, group in names.items()}
         self._named = {
             name: array(groups[name]).reshape(shape) if shape else groups[name][0] for name, shape in shapes.items()
@@ -74,19 +109,25 @@ def leftover(derived: Sequence[Sequence[Any]], stated: Sequence[Sequence[Any]]) 
     return Leftover(sum(map(_count, differences)), sum(_count(p) for p, _ in pairs), _shortest(differences))
 
 
+def _bare(value: Any) -> Any:
+    return value.of if isinstance(value, Polynomial) else value
+
+
 def _count(p: Any) -> int:
     """Terms of a polynomial, or of a plain integer."""
-    return len(p) if isinstance(p, PolyElement) else int(p != 0)
+    return len(p) if isinstance(p, Polynomial) else int(p != 0)
 
 
 def _shortest(differences: Sequence[Any]) -> str:
     """The term with the fewest factors; of several the first in the order of the ring."""
-    polynomials = [p for p in differences if isinstance(p, PolyElement) and p]
+    polynomials = [p.of for p in differences if isinstance(p, Polynomial) and len(p)]
     if not polynomials:
         return ""
-    ring = polynomials[0].ring
+    from sympy import Mul, Symbol, latex
+
     powers, coefficient = min(
         (term for p in polynomials for term in p.terms()),
         key=lambda term: (sum(term[0]), [-power for power in term[0]]),
     )
-    return str(latex(ring.from_dict({powers: coefficient}).as_expr()))
+    factors = (Symbol(name) ** power for name, power in zip(polynomials[0].context().names(), powers, strict=True))
+    return str(latex(Mul(int(coefficient), *factors)))
