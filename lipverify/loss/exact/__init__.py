@@ -94,12 +94,14 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     elif not isinstance(law, Ridge):
         return _first(problem, w, "ridge", "zonal")
     quick = w > wide(problem)
-    parts = [_better(problem, np.atleast_1d(at), "zonal", "ridge") for at in w[~quick]]
+    parts = [_sharper(_first(problem, np.atleast_1d(at), "zonal", "ridge"), "zonal", "ridge") for at in w[~quick]]
     if quick.any():
-        # all at once, and then again what is blunt
+        # all at once, and then what is blunt by the other route, or again where one window kept all from the first
         terms = _first(problem, w[quick], "ridge", "zonal")
         sharp = _share(terms) <= BLUNT
-        parts += [_better(problem, np.atleast_1d(at), "ridge", "zonal") for at in w[quick][~sharp]]
+        for i in np.flatnonzero(~sharp).tolist():
+            alone = _first(problem, w[quick][i : i + 1], "ridge", "zonal") if terms.reason else _some(terms, [i])
+            parts.append(_sharper(alone, "ridge", "zonal"))
         parts += [_some(terms, sharp)]
         places = np.concatenate([np.flatnonzero(~quick), np.flatnonzero(quick)[~sharp], np.flatnonzero(quick)[sharp]])
     else:
@@ -140,14 +142,13 @@ def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
         raise OutOfReach(f"neither route reaches this. {reason} {second}: {refusal}") from None
 
 
-def _better(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
-    """By the first route at one window, or by the second if the first says little and the second says more."""
-    terms = _first(problem, w, first, second)
-    share = float(_share(terms)[0])
+def _sharper(terms: LossTerms, first: str, second: str) -> LossTerms:
+    """Terms by the first route at one window, or by the second if the first says little and the second says more."""
+    w, share = np.asarray(terms.w), float(_share(terms)[0])
     if share <= BLUNT or terms.reason or (second == "zonal" and w[0] > NARROW):
         return terms
     with suppress(OutOfReach):
-        other = ROUTES[second](problem, w)
+        other = ROUTES[second](terms.problem, w)
         if _share(other)[0] < share:
             return replace(other, reason=f"{first}: at w = {w[0]:g} an error of {share:.0e} of the value.")
     return terms
@@ -160,7 +161,7 @@ def _share(terms: LossTerms) -> Floats:
     return np.where(np.isfinite(shares), shares, np.inf).max(axis=0)
 
 
-def _some(terms: LossTerms, which: NDArray[np.bool_]) -> LossTerms:
+def _some(terms: LossTerms, which: NDArray[np.bool_] | list[int]) -> LossTerms:
     return replace(terms, **{name: np.asarray(getattr(terms, name))[which] for name in ("w", *COLUMNS)})
 
 
