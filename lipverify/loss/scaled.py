@@ -27,7 +27,6 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import number
 from lipverify.loss import loss_terms
 from lipverify.loss.exact.ridge.laws import parts_of
-from lipverify.loss.linear import linear_attention
 from lipverify.loss.weighted import ROUNDING, weighted_mean
 from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
@@ -110,6 +109,8 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
 
 def _power(law: Any, d: int) -> float:
     """E f(x)^2 without the offset; for the ReLU law that is more than the variance of f on the sphere."""
+    from lipverify.loss.linear import linear_attention  # SymPy, which windows do without
+
     moments = linear_attention(law)
     return moments.at(moments.power, d=d, L=getattr(law, "L", 1.0))
 

@@ -22,6 +22,15 @@ def test_importing_the_packages_loads_no_numerical_library() -> None:
     assert "numpy" in printed(f"import sys, lipverify; lipverify.Problem; print({heavy} & set(sys.modules))")
 
 
+def test_a_window_needs_no_symbols_and_no_optimiser() -> None:
+    """Half of what the first window would cost; one near the origin and the best scale do need them."""
+    heavy = "{'sympy', 'flint', 'scipy.optimize', 'scipy.linalg'}"
+    window = "import sys, lipverify as lv; lv.optimal_window(lv.Problem(d=3, n=100, law=lv.laws.ReLU()))"
+    assert printed(f"{window}; print(sorted({heavy} & set(sys.modules)))") == "[]"
+    scale = "lv.optimum.optimal_scale(lv.Problem(d=3, n=100, law=lv.laws.ReLU()))"
+    assert "sympy" in printed(f"{window}; {scale}; print({heavy} & set(sys.modules))")
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_is_there_and_no_other(package: str) -> None:
     module = import_module(package)

@@ -20,7 +20,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.polynomial import Polynomial
-from scipy.optimize import brentq
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
@@ -148,4 +147,6 @@ def _fitted(known: Floats, values: Floats, degree: int) -> Polynomial:
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where a function that is not positive at low and not negative at high is zero, to rounding."""
+    from scipy.optimize import brentq  # few windows are at the origin
+
     return float(brentq(function, low, high, xtol=1e-300, rtol=4 * EPS))
