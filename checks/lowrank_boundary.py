@@ -79,7 +79,7 @@ def limit(d: int, k: int, **before: Any) -> Value:
 
 
 def limit_value(d: int, k: int) -> float:
-    """C_infinity / d, which every n comes down to."""
+    r"""$C_\infty / d$, to which every $n$ comes down."""
     return limit(d, k)[0]
 
 

@@ -161,11 +161,13 @@ def _statement(latex: str) -> Text:
     Words between them, which no formula breaks, stand for themselves too.
     """
     parts: list[Run] = []
+    comma = False
     for k, piece in enumerate(_WORDS.split(latex) if latex.strip() else []):
-        said = piece.strip(" ,")
         if k % 2:
-            parts.append(Run("words", f" {printable(said)} "))
+            said = printable(piece.strip())
+            parts.append(Run("words", f"{',' * (comma and said[0] != ',')}{' ' * (said[0] != ',')}{said} "))
         else:
+            comma = _trimmed(piece, "") != _trimmed(piece)
             each = [formula(part.strip()) for part in _trimmed(piece).split(r", \quad") if part.strip()]
             parts += [run for part in each for run in (APART, part)][1:]
     if any(part.kind == "code" for part in parts):
@@ -173,9 +175,10 @@ def _statement(latex: str) -> Text:
     return tuple(parts)
 
 
-def _trimmed(latex: str) -> str:
-    """Without the spaces and the comma at its ends."""
-    return re.sub(r"^(?:\\q?quad|\\[ ,;:!]|[\s,])+|(?:\\q?quad|\\[ ,;:!]|[\s,])+$", "", latex)
+def _trimmed(latex: str, commas: str = ",") -> str:
+    """Without the spaces at its ends, nor commas."""
+    space = rf"(?:\\q?quad|\\[ ,;:!]|[\s{commas}])+"
+    return re.sub(rf"^{space}|{space}$", "", latex)
 
 
 def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:

@@ -409,9 +409,11 @@ def test_formulas_of_one_statement_stand_each_for_itself() -> None:
         (r"a \leq b \quad \text{for every } w", ["a \\leq b", " for every ", "w"]),
         (
             r"|r| \leq \tfrac{1}{2} \text{, what one step leaves, after } w > 0",
-            [None, " what one step leaves, after ", "w > 0"],
+            [None, ", what one step leaves, after ", "w > 0"],
         ),
         (r"\frac{\text{made for it}}{b} = 1", [r"\frac{\text{made for it}}{b} = 1"]),
+        (r"a \text{ at } b > 2 \text{, six with } c", ["a", " at ", "b > 2", ", six with ", "c"]),
+        (r"a = O(b), \quad \text{and so } c", ["a = O(b)", ", and so ", "c"]),
         (r"a = \text{rounding}", [r"a = \text{rounding}"]),
         (r"a = 1, \qquad b = 2", [r"a = 1, \qquad b = 2"]),
     ],
