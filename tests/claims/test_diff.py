@@ -180,7 +180,7 @@ def test_the_command_says_what_moved_and_why(tmp_path: Path) -> None:
         "Verdicts that moved: 1",
         "affine/lower/ambient ✗ refuted → ✓ supported",
         "d = 2, law = affine: ✗ refuted → ✓ supported",
-        "0.4000003 ± 7e−7 → 0.9000000 ± 7e−7, beyond the errors; allowed [0.5, ∞) → (0.2, ∞)",
+        "0.4000003 ± 7e−7 → 0.9 ± 7e−7, beyond the errors; allowed [0.5, ∞) → (0.2, ∞)",
         "gone cell d = 3, law = affine",
         "the control is caught again",
         "Only in A: 1",

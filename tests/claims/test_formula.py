@@ -466,8 +466,8 @@ def test_a_bound_may_be_a_function() -> None:
     assert isinstance(found, FunctionBound)
     assert found.symbols == ("d", "w")
     assert found.at({"d": 3, "n": 10, "w": 2.0, "law": "relu"}) == 0.75
-    assert str(found) == "At most d/w^{2}, up to 5 % of it"
-    assert found.latex == r"\text{At most }d/w^{2}\text{, up to 5   of it}"
+    assert str(found) == "at most d/w^{2}, up to 5 % of it"
+    assert found.latex == r"\text{at most }d/w^{2}\text{, up to 5   of it}"
     assert typst_math(found.latex)
     assert pickle.loads(pickle.dumps(found)) == found
     assert bound(found) is found
