@@ -27,6 +27,7 @@ from lipverify.linear_transformer.regression.adjusted import (
     evaluation,
     printed_error,
     protocol_losses,
+    protocol_queries,
 )
 from lipverify.linear_transformer.regression.bayes import Bayes, bayes_gap
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
@@ -156,12 +157,13 @@ ESTIMATORS: list[Any] = [ConstRR(0.5), ConstRR(20.0), AdaRR()]
 def test_the_adjusted_loss_is_the_difference_of_two_losses(regression: Regression, estimator: Any) -> None:
     """Paired with the paper's protocol at four standard errors; with another ridge in the oracle's place it is not."""
     held_out = evaluation(draw_contexts(regression, 60_000, 1, "identity"))
-    pairs = sampled_mean(protocol_losses(held_out, estimator, 1, "identity") - held_out.losses(estimator))
+    query = protocol_queries(held_out, 1, "identity")
+    pairs = sampled_mean(protocol_losses(held_out, estimator, query) - held_out.losses(estimator))
     assert pairs.trusted
     assert abs(pairs.value) <= 4 * pairs.standard_error
     wrong = held_out.basis.ridge(regression.n - regression.d + 0 * held_out.contexts.sigma)
     twin = type(held_out)(held_out.contexts, held_out.basis, wrong)
-    pairs = sampled_mean(protocol_losses(twin, estimator, 1, "identity") - twin.losses(estimator))
+    pairs = sampled_mean(protocol_losses(twin, estimator, query) - twin.losses(estimator))
     assert abs(pairs.value) > 4 * pairs.standard_error
 
 
@@ -170,9 +172,10 @@ def test_the_printed_error_is_the_spread_of_the_protocol(estimator: Any) -> None
     """Both readings, against the standard deviation of sampled sequences, which has an error of its own."""
     regression = Regression(10, 20, UniformNoise(5.0))
     held_out = evaluation(draw_contexts(regression, 40_000, 2, "spread"))
-    paired = sampled_mean(protocol_losses(held_out, estimator, 2, "one"))
+    own = protocol_losses(held_out, estimator, protocol_queries(held_out, 2, "one"))
+    paired = sampled_mean(own)
     alone = evaluation(draw_contexts(regression, 40_000, 2, "alone"))
-    model = protocol_losses(held_out, estimator, 2, "one") + oracle_losses(held_out, "one")
+    model = own + oracle_losses(held_out, "one")
     unpaired = sampled_mean(model - oracle_losses(alone, "other"))
     for sampled, wanted in (
         (paired, printed_error(held_out, estimator)),
@@ -186,8 +189,9 @@ def test_the_printed_error_is_the_spread_of_the_protocol(estimator: Any) -> None
 
 
 def oracle_losses(held_out: Any, stream: str) -> Floats:
-    """1/2 <w_ridge - w*, x>^2 at the query that `protocol_losses` draws there."""
-    return np.asarray(-protocol_losses(held_out, lambda contexts: contexts.task, 2, stream))
+    """1/2 <w_ridge - w*, x>^2 at the query that is drawn there."""
+    query = protocol_queries(held_out, 2, stream)
+    return np.asarray(-protocol_losses(held_out, lambda contexts: contexts.task, query))
 
 
 def test_a_printed_error_at_another_loss() -> None:

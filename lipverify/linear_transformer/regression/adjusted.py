@@ -109,13 +109,17 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     return Evaluation(contexts, basis, basis.ridge(contexts.sigma**2), share)
 
 
-def protocol_losses(held_out: Evaluation, estimator: Estimator, seed: int, stream: str) -> Array:
-    """The paper's own sample: 1/2 (<w - w*, x_t>^2 - <w_ridge - w*, x_t>^2) at one sampled query each, (contexts,)."""
-    contexts = held_out.contexts
+def protocol_queries(held_out: Evaluation, seed: int, stream: str) -> Array:
+    """One sampled query x_t for each context, (contexts, d)."""
     xp = held_out.oracle.__array_namespace__()
-    query = xp.asarray(generator(seed, f"{stream}/query", 0).standard_normal(tuple(held_out.oracle.shape)))
+    return xp.asarray(generator(seed, f"{stream}/query", 0).standard_normal(tuple(held_out.oracle.shape)))
+
+
+def protocol_losses(held_out: Evaluation, estimator: Estimator, query: Array) -> Array:
+    """The paper's own sample: 1/2 (<w - w*, x_t>^2 - <w_ridge - w*, x_t>^2) at one query each, (contexts,)."""
+    xp = held_out.oracle.__array_namespace__()
     model, ridge = (
-        xp.sum((w - contexts.task) * query, axis=-1) for w in (held_out.weights(estimator), held_out.oracle)
+        xp.sum((w - held_out.contexts.task) * query, axis=-1) for w in (held_out.weights(estimator), held_out.oracle)
     )
     return (model**2 - ridge**2) / 2
 

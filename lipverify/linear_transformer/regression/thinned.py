@@ -74,31 +74,25 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
     >>> thinned_mean(few, few / 4)
     SampledMean(value=1.0, standard_error=0.0, doubt=0.0)
     """
-    kept = share <= share.min()
-    size, rest = 1 / float(share.min()), values[~kept] if not kept.all() else values
+    least = share.min()
+    thinned_out = share > least
+    size, rest = 1 / float(least), values[thinned_out] if thinned_out.any() else values
     mean = float(share @ values)
     square = (values - mean) ** 2
     second = float(share @ square)
     if not 0 < second < math.inf:
         return SampledMean(value=mean, standard_error=math.sqrt(second), doubt=0.0 if second == 0 else math.inf)
-    left = (size - kept.sum()) / size
+    left = (size - (len(share) - np.count_nonzero(thinned_out))) / size
     thinning = left**2 * (1 - len(rest) / (left * size)) if left > 0 else 0.0
     of_rest = (rest - rest.mean()) ** 2
-    parts = (second / size, thinning * float(of_rest.mean()) / (len(rest) - 1))
+    rest_second, rest_spread = float(of_rest.mean()), float(of_rest.var())
+    parts = (second / size, thinning * rest_second / (len(rest) - 1))
     # the variance of the pool is a mean as well: over the pool, and over what thinning left of it
-    of_pool = (float(share @ square**2) / second**2 - 1) / size + thinning * float(of_rest.var()) / len(
-        rest
-    ) / second**2
-    doubts = (math.sqrt(max(of_pool, 0.0)), _relative_error_of_variance(of_rest))
+    of_pool = (float(share @ square**2) / second**2 - 1) / size + thinning * rest_spread / len(rest) / second**2
+    doubts = (math.sqrt(max(of_pool, 0.0)), math.sqrt(rest_spread / len(rest)) / (rest_second or 1.0))
     variance = sum(parts)
     doubt = sum(part * each for part, each in zip(parts, doubts, strict=True)) / variance
     return SampledMean(value=mean, standard_error=math.sqrt(variance), doubt=doubt)
-
-
-def _relative_error_of_variance(squares: Floats) -> float:
-    """That of the mean of squared deviations, from their own spread."""
-    second = float(squares.mean())
-    return float(squares.std()) / second / math.sqrt(len(squares)) if second > 0 else 0.0
 
 
 def _group(regression: Regression, seed: int, stream: str) -> tuple[Floats, Floats, Floats, Floats]:

@@ -28,6 +28,7 @@ from lipverify.linear_transformer.regression.adjusted import (
     evaluation,
     printed_error,
     protocol_losses,
+    protocol_queries,
 )
 from lipverify.linear_transformer.regression.bayes import Bayes
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
@@ -187,10 +188,10 @@ def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison
         held_out = evaluation(few, share)
         shares.append(share)
         beside = [held_out.weights(estimator) for _, _, [estimator] in rows[: len(ESTIMATORS)]]
+        query = protocol_queries(held_out, seed, fresh)
         for seen, (name, layers, estimators) in zip(found, rows, strict=True):
             w = [held_out.weights(each) for each in estimators]
-            printed, own = _printed(noise, name, layers), f"{fresh}/{name}/{layers}"
-            seen.append(_seen(held_out, w, _best(estimators), beside, printed, seed, own))
+            seen.append(_seen(held_out, w, _best(estimators), beside, _printed(noise, name, layers), query))
     seen_of = {(name, layers): seen for (name, layers, _), seen in zip(rows, found, strict=True)}
     return Comparison(
         entries=tuple(_compared(row, seen) for row, seen in zip(rows, found, strict=True)),
@@ -270,8 +271,7 @@ def _seen(
     best: int,
     beside: Sequence[Floats],
     entry: float,
-    seed: int,
-    stream: str,
+    query: Floats,
 ) -> _Seen:
     """A row from what its estimators, or those of its trainings, make of the contexts; the baselines' w are beside."""
     losses = [held_out.losses(_constantly(w)) for w in weights]
@@ -280,7 +280,7 @@ def _seen(
     return _Seen(
         tuple(map(held_out.mean, losses)),
         held_out.mean(mean),
-        held_out.mean(protocol_losses(held_out, first, seed, stream)),
+        held_out.mean(protocol_losses(held_out, first, query)),
         _printed_error(held_out, (first, _constantly(beside[TUNED])), entry),
         tuple(held_out.mean(mean - other) for other in others),
         tuple(held_out.mean(losses[best] - other) for other in others),
