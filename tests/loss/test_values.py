@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import ive
 
 from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, LowRank, ReLU
+from lipverify.laws import Affine, Law, LowRank, ReLU
 from lipverify.loss.scaled import scaled_loss
 from lipverify.loss.weighted import weighted_mean
 from lipverify.optimum import optimal_scale
 from tests.checks.files import functions_of
+from tests.strategies import lengths
 
 VALUES = functions_of("values.py")
 
@@ -60,6 +63,24 @@ def test_the_joint_optimum_is_one() -> None:
     around = scaled_loss(problem, found.w * np.array([0.98, 1.02]), 1 / 3)
     assert found.w_error < 1e-6 * found.w
     assert np.all(around.least > found.loss + found.loss_error)
+
+
+@settings(max_examples=6)
+@given(
+    law=st.sampled_from([Affine(), ReLU()]),
+    d=st.integers(2, 8),
+    n=lengths(30, 1e6),
+    offset=st.sampled_from([0.0, 1 / 3]),
+)
+def test_what_the_joint_optimum_says_of_c_and_the_loss_is_so(law: Law, d: int, n: float, offset: float) -> None:
+    """Against values at the window itself; without an offset, longer contexts of the affine law lose digits."""
+    problem = Problem(d=d, n=n, law=law)
+    found = optimal_scale(problem, offset)
+    at = scaled_loss(problem, [found.w], offset)
+    assert found.excess_error < 1e-5 > found.loss_error / found.loss, "too wide to see anything"
+    assert abs(found.excess - at.excess[0]) <= found.excess_error + at.excess_error[0]
+    assert abs(found.loss - at.least[0]) <= found.loss_error + at.least_error[0]
+    assert found.c == 1 + found.excess
 
 
 def test_the_joint_optimum_of_linear_functions_is_a_window_of_fixed_width() -> None:
