@@ -7,6 +7,7 @@ import re
 from lipverify.claims.formula.grammar import GREEK, LETTERS
 from lipverify.claims.formula.notation import ONE_LINE
 from lipverify.claims.ledger import Scalar
+from lipverify.foundation.showing import latex_number
 
 SPELLED = {"relu": "ReLU"}
 """Laws that are not written as they are called."""
@@ -45,9 +46,12 @@ def said(name: str, value: Scalar, written: str = "") -> str:
 
     >>> said("law", "relu"), said("noise", "uniform-3@5x20"), said("n", 1000.0), said("recipe", "gd")
     ('ReLU law', '$\\sigma_{\\max} = 3$ at $d = 5$, $n = 20$', '$n = 1000$', 'recipe = gd')
+    >>> said("n", 1e9), said("contexts", 2e7), said("L", 0)
+    ('$n = 10^{9}$', 'contexts = $2 \\times 10^{7}$', '$L = 0$')
     """
     if not isinstance(value, str):
-        number = written or f"{value:.6g}"
+        latex = latex_number(float(value)).removeprefix(r"1 \times ")
+        number = written or (f"${latex}$" if "^" in latex else latex)
         inside = number.strip("$").replace("\N{MINUS SIGN}", "-")
         return f"${letter(name)} = {inside}$" if is_letter(name) else f"{named(name)} = {number}"
     if name == "law":

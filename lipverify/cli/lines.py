@@ -20,7 +20,7 @@ SHORT: dict[Outcome, str] = {
 }  # fmt: skip
 STEM, OUTCOME, GRADE, WIDTH = 33, 21, 13, 80
 """Columns, of eighty together with the verdicts that follow."""
-HEADING = f"  {'theorem':<{STEM}}{'what is printed':<{OUTCOME}}{'by its grade':<{GRADE}}readings"
+HEADING = f"  {'theorem':<{STEM}}{'what is printed':<{OUTCOME}}{'grade':<{GRADE}}readings"
 
 
 def stem_of(id: str) -> str:

@@ -25,7 +25,7 @@ _TELLING = 3
 _SHORT = 32
 """Characters of a list of points that stands in the table."""
 _WORDS = re.compile(r"\\text\{([^{}$\\]*\s[^{}$\\]*\S[^{}$\\]*)\}")
-"""Several words in a formula."""
+"""Words in a formula, with spaces before or between them."""
 _REMARKS, _LONGEST = 3, 800
 """What the evidence shows, of so many readings and in so many letters at most; the rest stands with the evidence."""
 

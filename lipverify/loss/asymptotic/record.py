@@ -90,8 +90,7 @@ class Leading:
         ax = axes(ax)
         for dimension in (2, 3, 5) if self.dimension is None else (self.dimension,):
             constant, power = (float(each.subs(d, dimension)) for each in (self.window_constant, self.window_exponent))
-            ends = (DRAWN[0], DRAWN[1])
-            ax.plot(ends, [constant * end**power for end in ends], label=f"d = {dimension}: power {power:.4g}")
+            ax.plot(DRAWN, [constant * end**power for end in DRAWN], label=f"d = {dimension}: power {power:.4g}")
         ax.set(xscale="log", yscale="log", xlabel=r"$\Lambda$", ylabel="leading $w^*$", title=repr(self.law))
         ax.legend()
         return ax
