@@ -44,14 +44,15 @@ def named(name: str) -> str:
 def said(name: str, value: Scalar, written: str = "") -> str:
     r"""A coordinate with its value, in a few words; `written` is how the value is written, where it is a number.
 
+    A number in a ledger may be larger than any double: the report writes it, and it is not converted.
+
     >>> said("law", "relu"), said("noise", "uniform-3@5x20"), said("n", 1000.0), said("recipe", "gd")
     ('ReLU law', '$\\sigma_{\\max} = 3$ at $d = 5$, $n = 20$', '$n = 1000$', 'recipe = gd')
     >>> said("n", 1e9), said("contexts", 2e7), said("L", 0)
     ('$n = 10^{9}$', 'contexts = $2 \\times 10^{7}$', '$L = 0$')
     """
     if not isinstance(value, str):
-        latex = latex_number(float(value)).removeprefix(r"1 \times ")
-        number = written or (f"${latex}$" if "^" in latex else latex)
+        number = written or _typeset(value)
         inside = number.strip("$").replace("\N{MINUS SIGN}", "-")
         return f"${letter(name)} = {inside}$" if is_letter(name) else f"{named(name)} = {number}"
     if name == "law":
@@ -59,6 +60,11 @@ def said(name: str, value: Scalar, written: str = "") -> str:
     if name == "noise" and (found := NOISE.fullmatch(value)):
         return _noise(*found.groups())
     return f"{named(name)} = {value}"
+
+
+def _typeset(value: float) -> str:
+    latex = latex_number(float(value)).removeprefix(r"1 \times ")
+    return f"${latex}$" if "^" in latex else latex
 
 
 def _noise(law: str, d: str | None, n: str | None) -> str:
