@@ -30,7 +30,7 @@ from lipverify.problem.law import Law
 from lipverify.problem.laws import Quadratic, RandomAmplitude
 
 ORDERS = (22, 28, 40, 56, 80)
-ROUGH_ORDER, SLOPE_ORDER = 12, 28
+ROUGH_ORDER, ROUGH_KINKED, SLOPE_ORDER = 10, 12, 28
 LARGEST_LOG = 1e6
 TOLERANCE = 1e-11
 EPS = float(np.finfo(float).eps)
@@ -120,7 +120,9 @@ def _of_unit_amplitude(law: Law) -> Law:
 @lru_cache(maxsize=REMEMBERED)
 def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
     """(noise over sigma^2, bias over the amplitude variance), remembered: every search begins alike."""
-    return _by_one_rule(parts_of(law, d), d, n, np.frombuffer(windows), ROUGH_ORDER)
+    parts = parts_of(law, d)
+    order = ROUGH_ORDER if all(part.smooth for _, part in parts) else ROUGH_KINKED
+    return _by_one_rule(parts, d, n, np.frombuffer(windows), order)
 
 
 @lru_cache(maxsize=REMEMBERED)
