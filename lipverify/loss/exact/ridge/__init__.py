@@ -5,7 +5,7 @@ smooth, kinked, absolute averages over the task for smooth links, links with kin
 tokens, averages         averages over one token, given the query
 context                  n tokens become one integral over u = log(lambda)
 planes, fields           the variogram, all that the loss depends on: of links with kinks, and of covariances
-variogram                its table
+pieces, variogram        its table: polynomials, and what rounding does to them
 pairs, products          the bias from the variogram alone: two tokens, and what increments at both have in common
 turns, cells             the mean of the latter over the angle between two tokens: by a rule, and where it is tabulated
 interpolation            polynomials through values at Chebyshev points

@@ -54,6 +54,7 @@ class Angles:
     d: int
     roots: ClassVar[bool] = False
     noise: ClassVar[float] = 0.0
+    loses: ClassVar[int] = 2
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle; there is no rule, so no order."""

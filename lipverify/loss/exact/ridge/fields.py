@@ -7,14 +7,16 @@ double precision knows V near theta = 0 to rounding over theta^2 only; there a p
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.kinked import table_averages
+from lipverify.loss.exact.ridge.pieces import EPS, TINY
 from lipverify.loss.exact.ridge.task import TaskAverages
-from lipverify.loss.exact.ridge.variogram import ANALYTIC, EPS, TINY, Variogram, root_edges, tabulated
+from lipverify.loss.exact.ridge.variogram import ANALYTIC, Variogram, root_edges, tabulated
 from lipverify.problem.fields import Distances, Variation, variation_of
 from lipverify.problem.law import Law
 
@@ -30,6 +32,7 @@ class Increments:
     variation: Distances
     noise: float
     roots: bool = False
+    loses: ClassVar[int] = 2
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle; there is no rule, so no order."""

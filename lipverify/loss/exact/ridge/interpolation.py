@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.polynomial import chebyshev
 
 from lipverify.foundation.arrays import Floats
 
 
 def chebyshev_points(size: int) -> Floats:
     """The zeros of T_size, descending, in (-1, 1)."""
-    return np.cos(np.pi * (np.arange(size) + 0.5) / size)
+    return np.cos(_angles(size))
+
+
+def polynomials(size: int, points: int) -> Floats:
+    """T_k at the zeros of T_points, (point, k < size).
+
+    As cos(k angle), and not by the cosine of the angle: its rounding near 1 would move T_k by k^2 times as much.
+    """
+    return np.cos(np.outer(_angles(points), np.arange(size)))
 
 
 def to_coefficients(size: int) -> Floats:
@@ -19,6 +26,11 @@ def to_coefficients(size: int) -> Floats:
     >>> np.abs(to_coefficients(3) @ chebyshev_points(3) ** 2).round(12)
     array([0.5, 0. , 0.5])
     """
-    matrix = 2 / size * chebyshev.chebvander(chebyshev_points(size), size - 1).T
+    matrix = 2 / size * polynomials(size, size).T
     matrix[0] /= 2
     return np.asarray(matrix)
+
+
+def _angles(size: int) -> Floats:
+    """Those of the zeros of T_size."""
+    return np.pi * (np.arange(size) + 0.5) / size

@@ -6,11 +6,12 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.pairs import pair_term
+from lipverify.loss.exact.ridge.pieces import scale
 from lipverify.loss.exact.ridge.planes import Link
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes
-from lipverify.loss.exact.ridge.variogram import Variogram, scale, variogram_of
+from lipverify.loss.exact.ridge.variogram import Variogram, variogram_of
 
 ROOT_TOLERANCE = 1e-8
 ROUNDING = 3e-12

@@ -66,6 +66,7 @@ class Planes:
     kinks: tuple[float, ...]
     roots: bool = False
     noise: ClassVar[float] = 0.0
+    loses: ClassVar[int] = 1
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order."""
@@ -151,12 +152,16 @@ class Planes:
             # rho cos(phi -+ half), by the piece of the link that the middle of the interval is in
             level = (r * np.cos(h))[:, None] * np.cos(nodes)
             turned = (r * np.sin(h))[:, None] * np.sin(nodes)
-            values = []
+            pieces, places = [], []
             for sign in (1, -1):
-                inside = np.searchsorted(self.kinks, r * np.cos(middle - sign * h))
-                z = np.clip(level + sign * turned, floors[inside, None], ceilings[inside, None])
-                values.append(self.link(z))
-            total[here] += width * ((values[0] - values[1]) ** 2 @ gauss)
+                pieces.append(np.searchsorted(self.kinks, r * np.cos(middle - sign * h)))
+                places.append(np.clip(level + sign * turned, floors[pieces[-1], None], ceilings[pieces[-1], None]))
+            rise = self.link(places[0]) - self.link(places[1])
+            # places are rounded, by a large share of how far they are apart: that is known better
+            apart = places[0] - places[1]
+            known = (apart != 0) & (pieces[0] == pieces[1])[:, None]
+            rise *= np.divide(2 * turned, apart, out=np.ones_like(apart), where=known)
+            total[here] += width * (rise**2 @ gauss)
         return total / math.pi
 
 

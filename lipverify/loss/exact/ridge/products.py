@@ -19,8 +19,9 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.cells import Cell, Cells, Fit
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
+from lipverify.loss.exact.ridge.pieces import ROUNDING, SAFETY, scale
 from lipverify.loss.exact.ridge.turns import mean_over_turns
-from lipverify.loss.exact.ridge.variogram import CHECKS, ROUNDING, SAFETY, Variogram, scale
+from lipverify.loss.exact.ridge.variogram import CHECKS, Variogram
 
 ORDER, FINER = 22, 30
 """Of the rules over beta behind a table, and behind the values that it is compared with."""
@@ -57,7 +58,7 @@ class Products:
             slack = variogram.gap * np.sum(scale(1, both), axis=0)
         else:
             slack = variogram.gap / 2 * nears[0] * nears[1]
-            slack = slack + variogram.rise_gap * np.sum(both, axis=0) * np.sum(nears, axis=0)
+            slack = slack + variogram.rest_gap(np.sum(both, axis=0)) * np.sum(nears, axis=0)
         return value, np.asarray(slack + off / 2)
 
     def turns(self, order: int) -> int:
@@ -141,7 +142,10 @@ class Products:
 
     def _enough(self, fit: Fit, share: float) -> float:
         """That share of the largest value, or what R itself is known to over its size, which is counted in any case."""
-        return max(share * fit.largest, self.variogram.rise_gap if self.variogram.power == 2 else self.variogram.gap)
+        corners = np.repeat([fit.cell.low, fit.cell.high], 2), np.tile([0.0, 1.0], 2)
+        farthest = np.asarray(np.max(fit.cell.angles(*corners)))
+        known = self.variogram.rest_gap(farthest) * scale(self.variogram.power, farthest) / self._size(farthest)
+        return max(share * fit.largest, float(known))
 
     def _checked(self, fit: Fit) -> Fit:
         """With its gap: the largest difference from values by another rule, and the last coefficients."""
