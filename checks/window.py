@@ -193,6 +193,8 @@ def constants(**found: dict[str, Any]) -> Table:
 
 def chain(**found: dict[str, Any]) -> Table:
     """The lemmas of both laws: what each says, and the first step of why."""
+    from lipverify.proofs.notation import typeset
+
     every = {name: (says, because) for each in found.values() for name, says, because in each["lemmas"]}
     return Table(
         caption="The chain of lemmas: what each says, and the first step of its reason. The whole reasons and the constants are in the proof files; "
@@ -200,7 +202,8 @@ def chain(**found: dict[str, Any]) -> Table:
         layer="evidence",
         header=("lemma", "says", "because"),
         rows=tuple(
-            (name, first(says), first(because.removeprefix("Because "))) for name, (says, because) in every.items()
+            (name, typeset(first(says)), typeset(first(because.removeprefix("Because "))))
+            for name, (says, because) in every.items()
         ),
     )
 

@@ -1,0 +1,48 @@
+"""Lemmas as a page sets them: all that the checker says can be typeset, and no formula is left as it was typed."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+from lipverify.proofs.checker import circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows
+from lipverify.proofs.notation import typeset
+from lipverify.report.latex import typst_math
+
+LEMMAS = {
+    f"{module.__name__.rpartition('.')[2]}.{name}": " ".join(lemma.__doc__.split())
+    for module in (circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows)
+    for name, lemma in inspect.getmembers(module, inspect.isfunction)
+    if lemma.__module__ == module.__name__ and lemma.__doc__
+}
+TYPED = re.compile(r"<=|>=|->|\w_\w|\w\^|\*\w|sqrt|\blambda\b")
+"""What shows that a formula was left as it was typed."""
+
+
+@pytest.mark.parametrize("name", sorted(LEMMAS))
+def test_what_a_lemma_says_is_typeset(name: str) -> None:
+    text = typeset(LEMMAS[name])
+    words, formulas = text.split("$")[::2], text.split("$")[1::2]
+    assert text.count("$") % 2 == 0
+    for formula in formulas:
+        typst_math(formula)
+    assert not TYPED.search(re.sub(r"`[^`]*`", "", " ".join(words)))
+
+
+@pytest.mark.parametrize(
+    ("said", "set_"),
+    [
+        ("at most 2 E (5 E for pairs)", "at most $2 E$ ($5 E$ for pairs)"),
+        ("if q > 0 (q < 0) A stays", "if $q>0$ ($q<0$) $A$ stays"),
+        ("a multiple of a C", "a multiple of $a C$"),
+        ("where z = <q, x_i>, C = |z|", r"where $z=\langle q, x_{i}\rangle $, $C=|z|$"),
+        ("k^-beta and W^{a+max(beta,1)}", r"$k^{-\beta}$ and $W^{a+\max(\beta,1)}$"),
+        ("see DLMF 10.30.4, Bessel's", "see DLMF 10.30.4, Bessel's"),
+        ("an open ( bracket", "an open ( bracket"),
+        ("B >= far for w <= u.", r"$B\geq \mathrm{far}$ for $w\leq u$."),
+    ],
+)
+def test_words_and_formulas_are_told_apart(said: str, set_: str) -> None:
+    assert typeset(said) == set_
