@@ -41,13 +41,12 @@ def by_tokens(d: int, n: int, sigma: float, squares: str, seed: int) -> Value:
 
 
 def step(sigma: float, contexts: int, seed: int) -> dict[str, Value]:
-    """E(1 + xy sum y^2), and the derivative of E sum y^2 / n by sigma^2, on drawn x and noise; |w*|^2 = d."""
+    """E(1 + xy sum y^2), and the derivative of E sum y^2 / n by sigma^2, on drawn <w*, x> ~ N(0, d) and noise; |w*|^2 = d."""
     from lipverify.foundation.means.samples import mean_with_half_width
     from lipverify.foundation.streams import generator
 
     random = generator(seed, f"steps/shrinking/{D}/{N}/{XY:g}/{sigma:g}", 0)
-    signal = random.standard_normal((contexts, N, D)).sum(axis=2)
-    noise = random.standard_normal((contexts, N))
+    signal, noise = random.standard_normal((2, contexts, N)) * np.sqrt([D, 1])[:, None, None]
     found = {"step": mean_with_half_width(1 + XY * np.sum((signal + sigma * noise) ** 2, axis=1))}
     if sigma:
         found["slope"] = mean_with_half_width(np.mean(noise * (signal / sigma + noise), axis=1))
