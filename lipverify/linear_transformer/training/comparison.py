@@ -188,10 +188,12 @@ def comparison(noise: str, contexts: int, samples: int, seed: int) -> Comparison
         held_out = evaluation(few, share)
         shares.append(share)
         beside = [held_out.weights(estimator) for _, _, [estimator] in rows[: len(ESTIMATORS)]]
+        others = [held_out.losses(_constantly(w)) for w in beside]
         query = protocol_queries(held_out, seed, fresh)
         for seen, (name, layers, estimators) in zip(found, rows, strict=True):
             w = [held_out.weights(each) for each in estimators]
-            seen.append(_seen(held_out, w, _best(estimators), beside, _printed(noise, name, layers), query))
+            error = _printed_error(held_out, (w[0], beside[TUNED]), _printed(noise, name, layers))
+            seen.append(_seen(held_out, w, _best(estimators), others, error, query))
     seen_of = {(name, layers): seen for (name, layers, _), seen in zip(rows, found, strict=True)}
     return Comparison(
         entries=tuple(_compared(row, seen) for row, seen in zip(rows, found, strict=True)),
@@ -269,19 +271,18 @@ def _seen(
     held_out: Evaluation,
     weights: Sequence[Floats],
     best: int,
-    beside: Sequence[Floats],
-    entry: float,
+    others: Sequence[Floats],
+    printed_error: float,
     query: Floats,
 ) -> _Seen:
-    """A row from what its estimators, or those of its trainings, make of the contexts; the baselines' w are beside."""
+    """A row from what its estimators, or those of its trainings, make of the contexts, beside the baselines' losses."""
     losses = [held_out.losses(_constantly(w)) for w in weights]
-    mean, first = np.mean(losses, axis=0), _constantly(weights[0])
-    others = [held_out.losses(_constantly(other)) for other in beside]
+    mean = np.mean(losses, axis=0)
     return _Seen(
         tuple(map(held_out.mean, losses)),
         held_out.mean(mean),
-        held_out.mean(protocol_losses(held_out, first, query)),
-        _printed_error(held_out, (first, _constantly(beside[TUNED])), entry),
+        held_out.mean(protocol_losses(held_out, _constantly(weights[0]), query)),
+        printed_error,
         tuple(held_out.mean(mean - other) for other in others),
         tuple(held_out.mean(losses[best] - other) for other in others),
         losses,
@@ -293,12 +294,12 @@ def _constantly(w: Floats) -> Estimator:
     return lambda contexts: w
 
 
-def _printed_error(held_out: Evaluation, like: Sequence[Estimator], entry: float) -> float:
-    """The least of the errors that estimators like the printed one give its number; 0 where none is printed.
+def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -> float:
+    """The least of the errors that the w of estimators like the printed one give its number; 0 where none is printed.
 
     A model of which rare contexts rule the mean would grant the printed number an error that is far too large.
     """
-    alike = [each for each in like if np.any(held_out.losses(each) > 0)] if entry > 0 else []
+    alike = [each for each in map(_constantly, like) if np.any(held_out.losses(each) > 0)] if entry > 0 else []
     return min((printed_error(held_out, each, entry).value for each in alike), default=0.0)
 
 
