@@ -32,6 +32,11 @@ class Attention(Protocol):
         """The adjoint of the derivative of H at these moments."""
         ...
 
+    @property
+    def transposed(self) -> Attention:
+        """H^T, of moments that are symmetric."""
+        ...
+
     def last_row(self, times: Callable[[Array], Array]) -> Array:
         """The last row of H, (contexts, 1, d + 1), given what multiplies rows, (..., 1, d + 1), by the moments."""
         ...
@@ -66,6 +71,11 @@ class Heads:
             dG = dG + queried @ turned(Q)
         return Pulled(xp.stack([xp.stack(dP), xp.stack(dQ)]), dG)
 
+    @property
+    def transposed(self) -> Heads:
+        """sum_k Q_k^T G P_k^T."""
+        return Heads(Layer(_transposed(self.layer.Q), _transposed(self.layer.P)))
+
     def last_row(self, times: Callable[[Array], Array]) -> Array:
         """sum_k (P_k)_last G Q_k."""
         return sum(times(self.layer.P[k, -1:, :]) @ self.layer.Q[k, :, :] for k in range(self.layer.heads))
@@ -86,8 +96,22 @@ class Entrywise:
         xp = gram.__array_namespace__()
         return Pulled(xp.sum(covector * gram, axis=0), self.factors * covector)
 
+    @property
+    def transposed(self) -> Entrywise:
+        """Omega^T o G."""
+        return Entrywise(_transposed(self.factors))
+
     def last_row(self, times: Callable[[Array], Array]) -> Array:
         """The last row of Omega by that of G, entry by entry."""
         xp = self.factors.__array_namespace__()
         unit = xp.eye(self.factors.shape[-1], dtype=self.factors.dtype, device=self.factors.device)[-1:, :]
         return self.factors[-1:, :] * times(unit)
+
+
+def _transposed(matrices: Array) -> Array:
+    """Transposed copies, row by row in memory, as products with many contexts want them."""
+    xp = matrices.__array_namespace__()
+    turned = xp.matrix_transpose(matrices)
+    made = xp.empty(turned.shape, dtype=turned.dtype, device=turned.device)
+    made[...] = turned
+    return made

@@ -78,24 +78,33 @@ def forward(gram: Array, layers: Sequence[Callable[[Array], Array]]) -> Pass:
 def last_row(gram: Array, layers: Sequence[Attention]) -> Array:
     """(-w^T, a), (..., 1, d + 1), after one layer or more: `forward` without what the adjoint alone needs.
 
-    The last layer reads a row of its moments, G_{L-1} = S G S^T, which is the product of a row with S, G and S^T.
+    Maps are kept as S^T, for which S G S^T is two products that libraries are quick at. The last layer reads a row of
+    its moments, G_{L-1} = S G S^T, which is the product of a row with S, G and S^T.
     """
     xp = gram.__array_namespace__()
-    identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
+    turned = xp.matrix_transpose
     *before, last = layers
     maps: list[Array] = []
     for layer in before:
         if maps:
-            gram = maps[-1] @ gram @ xp.matrix_transpose(maps[-1])
-        maps.append(identity + layer(gram))
+            gram = turned(maps[-1]) @ (gram @ maps[-1])
+        maps.append(_and_identity(layer.transposed(gram)))
 
     def times(row: Array) -> Array:
-        return row @ maps[-1] @ gram @ xp.matrix_transpose(maps[-1]) if maps else row @ gram
+        return row @ turned(maps[-1]) @ gram @ maps[-1] if maps else row @ gram
 
-    row = identity[-1:, :] + last.last_row(times)
-    for S in reversed(maps):
-        row = row @ S
+    row = xp.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)[-1:, :] + last.last_row(times)
+    for each in reversed(maps):
+        row = row @ turned(each)
     return row
+
+
+def _and_identity(maps: Array) -> Array:
+    """The sum of the identity and each of these maps, (..., d + 1, d + 1), which are used up."""
+    xp, size = maps.__array_namespace__(), maps.shape[-1]
+    entries = xp.reshape(maps, (-1, size * size))
+    entries[:, :: size + 1] += 1
+    return xp.reshape(entries, maps.shape)
 
 
 def pullback(done: Pass, layers: Sequence[Attention], covector: Array) -> tuple[Array, ...]:
