@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from lipverify.claims import Source, bound, claim, identity, per_profile
 Value = tuple[float, float]
 
 LEAST_SQUARES = "least squares"
+SHAPES = ((1, 2), (2, 4), (3, 8), (4, 10))
+"""(d, n) of drawn tokens."""
 
 
 def in_symbols(d: int, kappa: str, moments: str, fit: str) -> Value:
@@ -27,7 +30,7 @@ def in_symbols(d: int, kappa: str, moments: str, fit: str) -> Value:
 def in_fractions(d: int, n: int, kappa: str, moments: str, fit: str, seed: int) -> Value:
     """Entries of (u', w') that the lemma misses, for drawn tokens and weights."""
     case = drawn(d, n, seed)
-    missed = np.concatenate(case.by_tokens()) - np.concatenate(case.lemma(kappa, moments, fit))
+    missed = np.concatenate(case.by_tokens) - np.concatenate(case.lemma(kappa, moments, fit))
     return float(np.count_nonzero(missed)), 0.0
 
 
@@ -36,14 +39,14 @@ def smallest(kappa: str, moments: str, fit: str) -> dict[str, Value]:
     from lipverify.linear_transformer import Diagonal
 
     case = Exact(np.ones((1, 2), dtype=int).astype(object), Diagonal(0, 1, 0, 1), Diagonal(1, 1, 1, 0))
-    pairs = zip("uw", case.by_tokens(), case.lemma(kappa, moments, fit), strict=True)
+    pairs = zip("uw", case.by_tokens, case.lemma(kappa, moments, fit), strict=True)
     return {name: (float(moved[0] - stated[0]), 0.0) for name, moved, stated in pairs}
 
 
 def asked(d: int, n: int, seed: int) -> Value:
     """The kappa with which the lemma gives the w' of the tokens; w' is linear in kappa."""
     case = drawn(d, n, seed)
-    (_, w_one), (_, w_a), (_, w) = case.lemma("one"), case.lemma("a"), case.by_tokens()
+    (_, w_one), (_, w_a), (_, w) = case.lemma("one"), case.lemma("a"), case.by_tokens
     slope = (w_a - w_one) / (case.state.a[0] - 1)
     return float(1 + ((w - w_one) @ slope) / (slope @ slope)), 0.0
 
@@ -56,7 +59,7 @@ class Exact:
     first: Any
     second: Any
 
-    @property
+    @cached_property
     def state(self) -> Any:
         """The state between the layers."""
         from lipverify.linear_transformer import trajectory
@@ -86,6 +89,7 @@ class Exact:
         u, w = momentum_step(self.state, gram, self.second, self.fit(fit), reading)
         return u[0], w[0]
 
+    @cached_property
     def by_tokens(self) -> tuple[Any, Any]:
         """(u', w'), column by column: what the layers make of unit tokens that are no keys."""
         from lipverify.linear_transformer import Tokens, forward
@@ -95,8 +99,12 @@ class Exact:
         return T[:-1, -1], -T[-1, :-1]
 
 
+@lru_cache(maxsize=len(SHAPES))
 def drawn(d: int, n: int, seed: int) -> Exact:
-    """Integers from -9 to 9 for tokens; fractions for weights, with a = 3/2 and u, w != 0 after the first layer."""
+    """Integers from -9 to 9 for tokens; fractions for weights, with a = 3/2 and u, w != 0 after the first layer.
+
+    Every reading of the lemma is compared with the same ones.
+    """
     from lipverify.foundation.streams import generator
     from lipverify.linear_transformer import Diagonal
 
@@ -145,13 +153,12 @@ CORRECTED = (
     r"the moments of the current covariates. Everything else of the lemma stands as printed"
 )
 RIGHT = {"kappa": "one", "moments": "current", "fit": LEAST_SQUARES}
-SIZES = {("d", "n"): ((1, 2), (2, 4), (3, 8), (4, 10))}
 SYMBOLS = identity(
     in_symbols, r"\text{terms left of } (u', w')", over={"d": per_profile((1, 2), (1, 2, 3))}, twin={"kappa": "a"},
     instead=RIGHT,
 )  # fmt: skip
 FRACTIONS = identity(
-    in_fractions, r"\text{entries missed of } (u', w')", over=SIZES, method="rational", grade="bounded",
+    in_fractions, r"\text{entries missed of } (u', w')", over={("d", "n"): SHAPES}, method="rational", grade="bounded",
     twin={"moments": "original"}, instead=RIGHT,
 )  # fmt: skip
 FORMS = (
@@ -211,7 +218,15 @@ claim(
 )
 claim(
     "lt.momentum/kappa",
-    bound(asked, r"\kappa", equals=1, over=SIZES, method="rational", grade="bounded", twin={"equals": "3/2"}),
+    bound(
+        asked,
+        r"\kappa",
+        equals=1,
+        over={("d", "n"): SHAPES},
+        method="rational",
+        grade="bounded",
+        twin={"equals": "3/2"},
+    ),
     source=LEMMA,
     kind="derived",
     expected="supported",

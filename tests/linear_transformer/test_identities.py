@@ -107,7 +107,7 @@ def test_the_lemma_is_exact_in_fractions(tokens: list[tuple[int, int, int]], wei
         return
     four: list[Any] = [Fraction(w, 100) for w in weights]
     exact = checked("momentum").Exact(context, Diagonal(*four[:4]), Diagonal(*four[4:]))
-    for stated, moved in zip(exact.lemma(), exact.by_tokens(), strict=True):
+    for stated, moved in zip(exact.lemma(), exact.by_tokens, strict=True):
         assert list(stated) == list(moved)
 
 
