@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, per_profile
+from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, needs, per_profile
 from lipverify.claims.trained import log_quotient
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
@@ -200,14 +200,10 @@ OUTSIDE = {"uniform-5": 6.0, "levels-1-3": 5.0}
 """A level beyond those of training."""
 
 
-def beside_ridge(noise: str, family: str, sigma: float, contexts: int, seed: int) -> Any:
+@needs(found=lambda noise, contexts, seed: [at(at_levels, noise=noise, contexts=contexts, seed=seed)])
+def beside_ridge(noise: str, family: str, sigma: float, contexts: int, seed: int, found: list[Any]) -> Any:
     """The logarithm of the loss over that of TunedRR at a level."""
-    from lipverify.foundation.means.samples import sampled_mean
-    from lipverify.linear_transformer.training.witness import trainings
-
-    held_out = fresh_at(noise, sigma, contexts, seed)
-    ridge = limited(held_out, tuned_on(noise, contexts, seed))
-    return log_quotient([(limited(held_out, each), ridge) for each in trainings(noise, family, LAYERS)], sampled_mean)
+    return found[0][f"{family} over TunedRR at {sigma:g}"]
 
 
 claim(
