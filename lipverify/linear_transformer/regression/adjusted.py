@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.arrays import Array, Floats, row_sums
 from lipverify.foundation.means.samples import SampledMean, sampled_mean
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import instance, numbers
@@ -119,7 +119,7 @@ def protocol_losses(held_out: Evaluation, estimator: Estimator, query: Array) ->
     """The paper's own sample: 1/2 (<w - w*, x_t>^2 - <w_ridge - w*, x_t>^2) at one query each, (contexts,)."""
     xp = held_out.oracle.__array_namespace__()
     model, ridge = (
-        xp.sum((w - held_out.contexts.task) * query, axis=-1) for w in (held_out.weights(estimator), held_out.oracle)
+        row_sums((w - held_out.contexts.task) * query, xp) for w in (held_out.weights(estimator), held_out.oracle)
     )
     return (model**2 - ridge**2) / 2
 
@@ -154,14 +154,14 @@ def printed_error(
     xp = held_out.oracle.__array_namespace__()
     c = held_out.basis.into(held_out.weights(estimator) - held_out.oracle)
     if printed is not None:
-        c = c * math.sqrt(2 * printed / held_out.mean(xp.sum(c**2, axis=-1)).value)
+        c = c * math.sqrt(2 * printed / held_out.mean(row_sums(c**2, xp)).value)
     V = held_out.basis.posterior_variances(held_out.contexts.sigma)
-    square, mixed, trace = (xp.sum(part, axis=-1) for part in (c**2, c**2 * V, V))
+    square, mixed, trace = (row_sums(part, xp) for part in (c**2, c**2 * V, V))
     second = 3 / 4 * square**2 + 2 * mixed + square * trace
     expected = square / 2
     variance = second - held_out.mean(expected).value ** 2
     if not paired:
-        ridge = 3 / 4 * (trace**2 + 2 * xp.sum(V**2, axis=-1))
+        ridge = 3 / 4 * (trace**2 + 2 * row_sums(V**2, xp))
         alone = second + mixed + square * trace / 2 + ridge
         means = [held_out.mean(part).value for part in (expected + trace / 2, trace / 2)]
         variance = alone + ridge - means[0] ** 2 - means[1] ** 2
@@ -179,6 +179,6 @@ def difference_error(held_out: Evaluation, one: Estimator, other: Estimator) -> 
     """
     xp = held_out.oracle.__array_namespace__()
     u, v = (held_out.weights(each) - held_out.contexts.task for each in (one, other))
-    uu, vv, uv = (xp.sum(a * b, axis=-1) for a, b in ((u, u), (v, v), (u, v)))
+    uu, vv, uv = (row_sums(a * b, xp) for a, b in ((u, u), (v, v), (u, v)))
     square = (2 * (uu**2 + vv**2 - 2 * uv**2) + (uu - vv) ** 2) / 4
     return math.sqrt(held_out.mean(square).value / SEQUENCES)
