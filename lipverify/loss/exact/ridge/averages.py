@@ -14,9 +14,11 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.supports import token_breaks
@@ -54,8 +56,6 @@ class Averages:
 
     What is averaged may be a power of the angle at 0 or at the meetings; if it is `smooth`, fewer nodes do.
 
-    Of what is not its `own`, without nodes for the direct points, phi alone is known.
-
     Attributes
     ----------
     direct
@@ -68,16 +68,14 @@ class Averages:
         How many terms of the power series are needed.
     """
 
-    def __init__(
-        self, points: Points, order: int, meetings: tuple[float, ...] = (), own: bool = True, smooth: bool = False
-    ) -> None:
+    def __init__(self, points: Points, order: int, meetings: tuple[float, ...] = (), smooth: bool = False) -> None:
         self.points, self.order = points, order
         self.direct = points.u > (SERIES_TAIL if np.max(points.u) <= SERIES_TAIL else SERIES_BELOW)
         self.places, self.breaks = _anchors(points.d, tuple(points.w))
-        if own and self.direct.any():
+        if self.direct.any():
             direct = points.places(self.direct)
             self.places = self.places.join(direct)
-            self.breaks = np.concatenate([self.breaks, token_breaks(direct, (1, 2))])
+            self.breaks = np.concatenate([self.breaks, token_breaks(direct)])
         self.nodes = token_nodes(self.places, self._with(meetings), order, smooth_rule if smooth else gauss_rule)
         self.terms = series_terms(float(np.max(points.u[~self.direct], initial=-np.inf)))
         self._powers: dict[Kernel, list[Floats]] = {}
@@ -119,20 +117,38 @@ class Averages:
         return np.stack([self.gather(*each) for each in zip(series.T, direct, strict=True)])
 
     def log_phi(self) -> Floats:
-        """log phi(u) = log E psi_0(u - S), from whichever of phi and 1 - phi is the narrower average."""
-        points, anchor = self.points, self.nodes.weight[: self.anchors]
-        falling = self.expand("complement", np.einsum("jwi,wi->jw", self._anchor_powers[1:][: self.terms], anchor))
+        """log phi(u) = log E psi_0(u - S), from 1 - phi where u <= w and from phi beyond.
+
+        Where psi_1 and psi_2 have no support any more, psi_0 is constant to far less than rounding, or counts for
+        nothing: nearer tokens add the share of the sphere there times 1 - psi_0 at `low`, farther ones times psi_0 at
+        `high`.
+        """
+        points, first = self.points, self.anchors
+        falling = self.expand(
+            "complement", np.einsum("jwi,wi->jw", self._anchor_powers[1:][: self.terms], self.nodes.weight[:first])
+        )
         result = np.empty_like(points.u)
-        below = points.u <= points.w[points.row]
         # rounding may carry a probability past one, and phi may underflow
         with np.errstate(divide="ignore"):
             result[~self.direct] = np.log1p(-np.minimum(falling, 1.0))
-            if (near := self.direct & below).any():
-                falling = _direct_mean(points.places(near), "complement", self.order)
-                result[near] = np.log1p(-np.minimum(falling, 1.0))
-            if (beyond := self.direct & ~below).any():
-                result[beyond] = np.log(_direct_mean(points.places(beyond), 0, self.order))
+            if self.direct.any():
+                places = self.places[first:]
+                near = places.u <= places.w
+                logs = np.empty_like(places.u)
+                logs[near] = np.log1p(-np.minimum(self._direct_mean("complement", near), 1.0))
+                logs[~near] = np.log(self._direct_mean(0, ~near))
+                result[self.direct] = logs
         return result
+
+    def _direct_mean(self, k: Literal[0, "complement"], which: NDArray[np.bool_]) -> Floats:
+        """E psi_0, or that of its complement, at some of the direct points: by the nodes, and beyond their end."""
+        places, breaks = self.places[self.anchors :][which], self.breaks[self.anchors :][which]
+        nodes, half_m = self.nodes, (places.d - 1) / 2
+        inner = np.einsum("pi,pi->p", kernel(k, nodes.y[self.anchors :][which]), nodes.weight[self.anchors :][which])
+        # the sphere is symmetric: shares of what is farther than s are those of what is nearer than 2w - s
+        end = breaks[:, 0] if k == "complement" else breaks[:, -1]
+        least = end if k == "complement" else 2 * places.w - end
+        return inner + betainc(half_m, half_m, least / (2 * places.w)) * kernel(k, places.u - end)
 
     def expand(self, k: Kernel, moments: Floats) -> Floats:
         """The series with moments E[g^j h], shape (j, w, ...), at the points that are not direct: (point, ...)."""
@@ -169,13 +185,7 @@ class Averages:
 def _anchors(d: int, w: tuple[float, ...]) -> tuple[Places, Floats]:
     """The places u = 1 with their breaks, which every rule of every n shares."""
     places = Places(d, np.array(w), np.full(len(w), SERIES_BELOW))
-    return places, token_breaks(places, (1, 2))
-
-
-def _direct_mean(places: Places, k: Kernel, order: int) -> Floats:
-    """E psi_k(u - S) at each place, by nodes of its own."""
-    nodes = token_nodes(places, token_breaks(places, (k,)), order, smooth_rule)
-    return np.einsum("pi,pi->p", kernel(k, nodes.y), nodes.weight)
+    return places, token_breaks(places)
 
 
 def _lowest_power(k: Kernel) -> int:

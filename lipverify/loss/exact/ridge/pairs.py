@@ -116,7 +116,7 @@ def log_others(
     high = min(high + ABOVE, 2 * w + 5)
 
     def log_rate(u: Floats) -> Floats:
-        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER, own=False, smooth=True)
+        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER, smooth=True)
         return np.asarray(np.log(-of.log_phi()))
 
     rate = Graded.of(log_rate, grading, low, high)
@@ -158,7 +158,7 @@ def _at(products: Products, contexts: Contexts, order: int, factor: Factor | Non
     """At a single window."""
     d, w = contexts.d, float(contexts.w[0])
     ends = np.array([min(float(contexts.high[0]), 1.0), max(float(contexts.high[0]), 1.0)])
-    breaks = token_breaks(Places(d, np.array([w, w]), ends), (1, 2))
+    breaks = token_breaks(Places(d, np.array([w, w]), ends))
     low, high = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
     log_q, ratio = log_others(d, contexts.n, w, float(contexts.low[0]), float(contexts.high[0]), high, factor)
     grading = Grading(d, np.array(w))

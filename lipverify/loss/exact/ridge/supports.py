@@ -15,8 +15,10 @@ import numpy as np
 from scipy.special import expit, wrightomega
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.tokens import Kernel, Places, log_kernel
+from lipverify.loss.exact.ridge.tokens import LARGEST_EXPONENT, Places
 
+KERNELS = np.array([[1.0], [2.0]])
+"""The k of which supports are looked for: a column."""
 LOG_DROP = 42.0
 """Integrands are dropped below e^-42 = 6e-19 of their maximum."""
 
@@ -36,15 +38,16 @@ BISECTIONS = 9
 """Enough to know a distance to a tenth."""
 
 
-def token_breaks(places: Places, kernels: tuple[Kernel, ...]) -> Floats:
-    """Where to split the integrals over s of all `kernels`: shape (place, break), ascending."""
-    ends = [_support(places, k) for k in kernels]
-    lows, modes, highs = (np.stack(column) for column in zip(*ends, strict=True))
-    low, high = lows.min(axis=0), highs.max(axis=0)
-    first, last = modes.min(axis=0), modes.max(axis=0)
+def token_breaks(places: Places) -> Floats:
+    """Where to split the integrals over s of psi_1 and psi_2: shape (place, break), ascending.
+
+    Beyond either end psi_0 is 0 or 1, or the density negligible: see `Averages.log_phi`.
+    """
+    low, mode, high = _supports(places)
+    low, first, last, high = low.min(axis=0), mode.min(axis=0), mode.max(axis=0), high.max(axis=0)
     left = [first + share * (low - first) for share in LEFT]
     right = [last + share * (high - last) for share in RIGHT]
-    inner = [first, *left, *right, *(np.clip(places.u - bend, low, high) for bend in BENDS)]
+    inner = [first, *left, *right, *(np.minimum(np.maximum(places.u - bend, low), high) for bend in BENDS)]
     return np.sort(np.stack([low, *inner, high], axis=-1), axis=-1)
 
 
@@ -54,39 +57,40 @@ def distinct(breaks: Floats, apart: float = SAME) -> Floats:
     return np.compress(np.append(True, wide.any(axis=tuple(range(breaks.ndim - 1)))), breaks, axis=-1)
 
 
-def _support(places: Places, k: Kernel) -> tuple[Floats, Floats, Floats]:
-    """(low, mode, high) in s, of shape (place,)."""
-    x = _mode(places, k)
-    floor = _log_integrand(places, k, x) - LOG_DROP
-    sides = np.array([[-1.0], [1.0]])
-    inside, outside = np.full((2, len(places)), NEAREST), np.full((2, len(places)), FARTHEST)
+def _supports(places: Places) -> tuple[Floats, Floats, Floats]:
+    """(low, mode, high) in s for each of the kernels, of shape (kernel, place)."""
+    x = _mode(places)
+    floor = _log_integrand(places, x) - LOG_DROP
+    sides = np.array([[[-1.0]], [[1.0]]])
+    inside, outside = np.full((2, 2, *x.shape), [[[[NEAREST]]], [[[FARTHEST]]]])
     for _ in range(BISECTIONS):
         middle = 0.5 * (inside + outside)
-        above = _log_integrand(places, k, x + sides * np.exp(middle)) > floor
+        above = _log_integrand(places, x + sides * np.exp(middle)) > floor
         inside, outside = np.where(above, middle, inside), np.where(above, outside, middle)
     low, high = 2 * places.w * expit(x + sides * np.exp(outside))
     return low, 2 * places.w * expit(x), high
 
 
-def _log_integrand(places: Places, k: Kernel, x: Floats) -> Floats:
-    """log I_k(x) up to a constant."""
+def _log_integrand(places: Places, x: Floats) -> Floats:
+    """log I_k(x) up to a constant, x of shape (..., kernel, place)."""
     softplus = np.logaddexp(0.0, x)
-    return log_kernel(k, places.u - 2 * places.w * expit(x)) - (places.d - 1) / 2 * (2 * softplus - x)
+    y = places.u - 2 * places.w * expit(x)
+    growth = np.exp(np.clip(y, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+    return np.asarray(KERNELS * y - growth - (places.d - 1) / 2 * (2 * softplus - x))
 
 
-def _mode(places: Places, k: Kernel) -> Floats:
+def _mode(places: Places) -> Floats:
     """A point x near the mode, within a unit or so of the maximum of log I_k: the best of a few candidates.
 
     Far from the bend the mode is that of e^{-k s} (s (2w - s))^{(d-1)/2}, a root of a quadratic; where
     the bend decides, s is near u, or next to 2w if u is beyond it.
     """
     w, u, half_m = places.w, places.u, (places.d - 1) / 2
-    rate = 1 if k == "complement" else k
-    exponential = 2 * w * half_m / (rate * w + half_m + np.hypot(rate * w, half_m))
+    exponential = 2 * w * half_m / (KERNELS * w + half_m + np.hypot(KERNELS * w, half_m))
     # near 2w what is left of it solves half_m / rest = e^{u - s}; it may be too small to be a difference
     rest = np.minimum(wrightomega(np.log(half_m) + 2 * w - u), w)
-    bend = np.maximum(u + AROUND_THE_BEND[:, None], exponential)
-    deficits = np.concatenate([exponential[None], 2 * w - rest[None], np.minimum(bend, 2 * w)])
+    bend = np.minimum(np.maximum(u + AROUND_THE_BEND[:, None, None], exponential), 2 * w)
+    deficits = np.concatenate([exponential[None], np.broadcast_to(2 * w - rest, (1, *exponential.shape)), bend])
     x = np.log(deficits) - np.log(np.maximum(2 * w - deficits, 0.1 * rest))
-    best = np.argmax(_log_integrand(places, k, x), axis=0)
+    best = np.argmax(_log_integrand(places, x), axis=0)
     return np.take_along_axis(x, best[None], axis=0)[0]

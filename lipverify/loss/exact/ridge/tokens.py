@@ -78,12 +78,6 @@ def kernel(k: Kernel, y: Floats) -> Floats:
     return decay if k == 0 else np.exp(np.clip(k * y, -LARGEST_EXPONENT, LARGEST_EXPONENT)) * decay
 
 
-def log_kernel(k: Kernel, y: Floats) -> Floats:
-    """log psi_k(y)."""
-    growth = np.exp(np.clip(y, -LARGEST_EXPONENT, LARGEST_EXPONENT))
-    return np.log(-np.expm1(-growth)) if k == "complement" else k * y - growth
-
-
 @cache
 def gauss_rule(order: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre on [0, 1] after x -> sin^2(pi x / 2): exact for half-integer powers at the ends.
