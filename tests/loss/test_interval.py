@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.betting import LARGEST_LOSS, Tally, _bets, betting_interval
 from lipverify.foundation.means.samples import FEWEST, NormalTally
-from lipverify.foundation.means.target import _wealth
+from lipverify.foundation.means.target import FAR, PILOT, STEP, _wealth
 from lipverify.foundation.streams import uniforms
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.montecarlo.terms import sampler
@@ -97,6 +98,7 @@ def test_running_sums_give_an_interval_that_contains_the_one_of_kept_samples(
 
 
 LONG = 10_000
+SIZES = (2_500, LONG)
 MANY_SAMPLES: dict[str, tuple[float, float, Callable[[Floats], Floats]]] = {
     "uniform": (0.5, 0.5, lambda u: u),
     "power": (0.5, 1 / 31, lambda u: u**30),
@@ -105,11 +107,12 @@ MANY_SAMPLES: dict[str, tuple[float, float, Callable[[Floats], Floats]]] = {
 }
 
 
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", MANY_SAMPLES)
-def test_bets_that_aim_at_the_number_of_samples_cover(case: str) -> None:
+def test_bets_that_aim_at_the_number_of_samples_cover(case: str, size: int) -> None:
     """And a share of the interval, half of it or for rare events a fifth, misses too often: the count can fail."""
     share, truth, transform = MANY_SAMPLES[case]
-    x = transform(uniforms(0, f"many/{case}", 0, (LONG, 400)))
+    x = transform(uniforms(0, f"many/{case}", 0, (size, 400)))
     low, high = betting_interval(x)
     mean = x.mean(axis=0)
     assert np.all((low <= mean) & (mean <= high))
@@ -121,14 +124,34 @@ def test_bets_that_aim_at_the_number_of_samples_cover(case: str) -> None:
 def test_the_capital_against_the_mean_does_not_grow_on_average() -> None:
     """E exp(W) <= 1 at m = mean, for samples of which one in fifty is large; against m beyond it, the capital grows."""
     x = np.where(uniforms(0, "capital", 0, (LONG, 400)) < 0.02, 1.0, 0.1)
-    stages = tally_of(x).stages
+    stages = [stage.and_mirrored() for stage in tally_of(x).stages]
     first = next(k for k in range(len(stages)) if sum(s.count for s in stages[: k + 1]) > LONG / 32)
     pilot, later = reduce(add, stages[:first]), stages[first:]
-    for sign in (1.0, -1.0):
-        at, beyond = (np.full((1, 400), 0.118 - k * sign * 0.01) for k in (0, 1))
-        capital = np.exp(_wealth(pilot, later, at, sign, math.log(40)))
-        assert 0.2 < np.mean(capital) <= 1 + 4 * np.std(capital) / 20
-        assert np.mean(_wealth(pilot, later, beyond, sign, math.log(40)) >= math.log(40)) > 0.9
+    mean = np.repeat([0.118, 0.882], 400)
+    capital = np.exp(_wealth(pilot, later, mean[None], math.log(40)))
+    rich = _wealth(pilot, later, mean[None] - 0.01, math.log(40)) >= math.log(40)
+    for side in (slice(400), slice(400, None)):
+        assert 0.2 < np.mean(capital[:, side]) <= 1 + 4 * np.std(capital[:, side]) / 20
+        assert np.mean(rich[:, side]) > 0.9
+
+
+def test_the_grid_does_not_depend_on_samples_that_are_bet_on() -> None:
+    """Both edges are points that the pilot fixed, whatever came later: else the chance to miss would not be bounded."""
+    first_thousand = uniforms(0, "grid", 0, (1000, 20))
+    steps = []
+    for stream in ("one", "other"):
+        x = np.concatenate([first_thousand, uniforms(0, f"grid/{stream}", 0, (LONG - 1000, 20))])
+        stages = tally_of(x).stages
+        both = [stage.and_mirrored() for stage in stages]
+        first = next(k for k in range(len(stages)) if sum(s.count for s in stages[: k + 1]) > LONG / PILOT)
+        pilot, left = reduce(add, both[:first]), LONG - sum(s.count for s in stages[:first])
+        chance = (1 - FAR) / 40
+        unit = STEP * (-ndtri(chance) * np.sqrt(pilot.variance / left) - math.log(chance) / left)
+        low, high = betting_interval(x)
+        steps.append((np.concatenate([low, 1 - high]) - pilot.mean) / unit)
+    for each in steps:
+        np.testing.assert_allclose(each, np.round(each), atol=1e-6)
+    assert np.mean(np.abs(steps[0] - steps[1]) > 10) > 0.5  # power: the edges moved, from point to point
 
 
 def test_mirrored_samples_have_the_mirrored_interval() -> None:
@@ -139,7 +162,7 @@ def test_mirrored_samples_have_the_mirrored_interval() -> None:
     np.testing.assert_allclose(high, 1 - mirrored_low, atol=1e-9)
 
 
-@pytest.mark.parametrize(("size", "factor"), [(20_000, 1.3), (200_000, 1.25)])
+@pytest.mark.parametrize(("size", "factor"), [(2_500, 1.35), (5_000, 1.3), (20_000, 1.25), (200_000, 1.2)])
 def test_with_many_samples_the_width_is_that_of_the_normal_interval_and_little_more(size: int, factor: float) -> None:
     """One bet for all samples would give sqrt(2 log 40) / 1.96 = 1.39; on average over 20 means."""
     for power in (1.0, 8.0):

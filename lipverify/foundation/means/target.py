@@ -11,9 +11,9 @@ They depend on other samples only than those they are made on, so that the capit
 there are: v, estimated, and the normal increments decide how narrow the interval is, never whether it covers.
 
 The capital against m is not monotone in m. A bet upwards on any m >= mean is a supermartingale, though. So a grid of m
-is fixed by a pilot, on which nothing is bet, and an edge is the last of the grid up to which all are excluded: to pass
-the mean it must exclude the first point of the grid beyond the mean, which happens with probability (1 - level) / 2 at
-most.
+is fixed by a pilot, on which nothing is bet. Other bets, which may miss with a hundredth of the chance, say where to
+begin, and the edge is the last point of the grid from there on up to which all are excluded: if where it begins does not
+miss, to pass the mean it must exclude the first point of the grid beyond the mean.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from lipverify.foundation.arrays import Floats
@@ -33,17 +32,22 @@ from lipverify.foundation.arrays import Floats
 if TYPE_CHECKING:
     from lipverify.foundation.means.betting import Moments
 
-MOST = 0.9
-"""Share of the capital that a sample at either end of the range may cost or gain: kappa makes little of large gains."""
-PILOT = 32
-"""The pilot is at most this part of the samples; its mean is off by 4.6 sqrt(PILOT) / 1.96 half-widths once in 10^5."""
-STEP, REACH, FURTHER = 0.06, 14.0, 1.2
-"""The grid in units of the half-width that the pilot foresees: steps up to a reach, and from there the ratio."""
+UNSEEN = 50
+"""After k samples one at either end of the range may cost or gain the share k / (k + UNSEEN) of the capital at most: what
+k samples did not show may come once in k."""
+PILOT = 64
+"""The pilot is at most this part of the samples."""
+STEP = 0.03
+"""The step of the grid in units of the half-width that the pilot foresees."""
+POINTS = 48
+"""Points of the grid that are looked at at a time."""
+FAR = 0.01
+"""The share of the chance to miss that is spent on where to begin."""
 TINY = 1e-100
 SURE = 1 - 1e-12
 
 
-def edges(stages: Sequence[Moments], threshold: float) -> tuple[Floats, Floats]:
+def edges(stages: Sequence[Moments], threshold: float, outer: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """(low, high) for the means of samples in [0, 1] from the moments of stages, whose sizes depend on no sample.
 
     Parameters
@@ -54,36 +58,46 @@ def edges(stages: Sequence[Moments], threshold: float) -> tuple[Floats, Floats]:
         left to chance when the time is nearly over.
     threshold
         T, the logarithm of the capital that excludes a mean: the interval misses with probability 2 e^{-T} at most.
+    outer
+        (low, high) that miss with probability 2 `FAR` e^{-T} at most, from any bets: where the search begins.
     """
     total, seen = sum(stage.count for stage in stages), 0
     first = next(k for k, stage in enumerate(stages) if (seen := seen + stage.count) > total / PILOT)
-    pilot, rest = reduce(add, stages[:first]), stages[first:]
+    both = [stage.and_mirrored() for stage in stages]
+    pilot, rest = reduce(add, both[:first]), both[first:]
     later = [*rest[::2], *rest[1::2][::-1]]
-    grid = _grid(pilot, total - pilot.count, threshold)
-    low, high = (_last(_wealth(pilot, later, grid, sign, threshold) >= threshold, grid, sign) for sign in (1.0, -1.0))
-    return low, high
+    start, ends = np.concatenate([outer[0], 1 - outer[1]]), reduce(add, both).mean
+    low, mirrored = np.split(_last(pilot, later, threshold - math.log1p(-FAR), start, ends), 2)
+    return low, 1 - mirrored
 
 
-def _grid(pilot: Moments, left: int, threshold: float) -> Floats:
-    """Candidates for the means, (points, columns), increasing: they depend on the pilot alone."""
-    width = -ndtri(math.exp(-threshold)) * np.sqrt(pilot.variance / left) + threshold / left
-    reaches = math.log(max(float(np.max(1 / width)) / REACH, FURTHER), FURTHER)
-    away = np.concatenate([np.arange(0.0, REACH, STEP), REACH * FURTHER ** np.arange(math.ceil(reaches) + 1)])
-    points: Floats = pilot.mean + np.concatenate([-away[:0:-1], away])[:, None] * width
-    return np.clip(points, 0.0, 1.0)
+def _last(pilot: Moments, later: Sequence[Moments], threshold: float, start: Floats, ends: Floats) -> Floats:
+    """The last point of the grid from `start` on, towards the means `ends`, up to which all are excluded."""
+    left = sum(stage.count for stage in later)
+    step = STEP * (-ndtri(math.exp(-threshold)) * np.sqrt(pilot.variance / left) + threshold / left)
+    at, edge, going = np.ceil((start - pilot.mean) / step), start, np.full(start.shape, True)
+    while np.any(going):
+        grid = np.clip(pilot.mean + (at + np.arange(POINTS)[:, None]) * step, 0.0, 1.0)
+        count = np.cumprod(_wealth(pilot, later, grid, threshold) >= threshold, axis=0).sum(axis=0)
+        reached = np.take_along_axis(grid, np.maximum(count - 1, 0)[None], axis=0)[0]
+        edge = np.where(going & (count > 0), reached, edge)
+        going &= (count == POINTS) & (reached < ends)
+        at += POINTS
+    return edge
 
 
-def _wealth(pilot: Moments, later: Sequence[Moments], m: Floats, sign: float, threshold: float) -> Floats:
-    """A lower bound on the logarithm of the capital of the bets against each m of the grid."""
-    worst, most = m if sign > 0 else 1 - m, MOST / np.maximum(m, 1 - m)
+def _wealth(pilot: Moments, later: Sequence[Moments], m: Floats, threshold: float) -> Floats:
+    """A lower bound on the logarithm of the capital of the bets upwards against each m, (points, columns)."""
+    reach = np.maximum(m, 1 - m)
     offset, wealth, before = m - pilot.centre, np.zeros_like(m), pilot
     left = sum(stage.count for stage in later)
     for stage in later:
+        most = before.count / (before.count + UNSEEN) / reach
         bet = np.minimum(_aimed(wealth - threshold, before.variance * left), most)
-        bet = np.minimum(bet / (2 * kappa(bet * _loss(before, sign * offset, worst))), most)
+        bet = np.minimum(bet / (2 * kappa(bet * _loss(before, offset, m))), most)
         squares = stage.second - 2 * offset * stage.first + stage.count * offset**2
-        cost = kappa(bet * _loss(stage, sign * offset, worst)) * bet**2 * squares
-        wealth = wealth + sign * bet * (stage.first - stage.count * offset) - cost
+        cost = kappa(bet * _loss(stage, offset, m)) * bet**2 * squares
+        wealth = wealth + bet * (stage.first - stage.count * offset) - cost
         left, before = left - stage.count, before + stage
     return wealth
 
@@ -99,14 +113,6 @@ def _aimed(missing: Floats, variance: Floats) -> Floats:
 def _loss(stage: Moments, offset: Floats, worst: Floats) -> Floats:
     """A bound on how far a sample of a stage lies on the wrong side of m, which is `offset` beyond the centre."""
     return np.clip(offset + np.sqrt(stage.largest), 0.0, worst)
-
-
-def _last(excluded: NDArray[np.bool_], grid: Floats, sign: float) -> Floats:
-    """The innermost point of the grid up to which all are excluded, from the left or from the right."""
-    outwards = slice(None, None, int(sign))
-    count = np.cumprod(excluded[outwards], axis=0).sum(axis=0)
-    end = np.full(grid.shape[1], 0.0 if sign > 0 else 1.0)
-    return np.where(count > 0, np.take_along_axis(grid[outwards], np.maximum(count - 1, 0)[None], axis=0)[0], end)
 
 
 def kappa(a: Floats) -> Floats:

@@ -104,7 +104,7 @@ def montecarlo_terms(
         "betting": valid at every number of samples and for any distribution within the bounds of the law. "normal":
         mean and 1.96 standard errors; it assumes that the mean is normal and the sampled variance the true one, which
         no number of samples can show, and is refused where the samples contradict it (`NormalTally`). It is
-        narrower by 1.4 at least, by far more where samples are much smaller than their bound, and the only one where
+        narrower by 1.1 at least, by far more where samples are much smaller than their bound, and the only one where
         there is no bound (covariates that are not bounded).
     sphere_noise
         A method that knows the noise on the sphere: reduced sampling on an ellipsoid then draws queries alone for the
