@@ -57,14 +57,15 @@ def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
     """Prove the theorems behind claims, or the window theorem of a law; without either, list what can be proved."""
     if not wanted.ids and wanted.law is None:
         return list_provable(json)
-    proved, console, beyond = [], Console(highlight=False), 0
+    proved, console, refusals = [], Console(highlight=False), list[str]()
     for name, find in theorems(wanted):
         begun = time.perf_counter()
         try:
             proofs = find()
         except OutOfReach as error:
-            print(error, file=sys.stderr)
-            beyond += 1
+            if str(error) not in refusals:  # in every dimension, it may be
+                print(error, file=sys.stderr)
+            refusals.append(str(error))
             continue
         for stem, proof in ((f"{name}{stem}", each) for stem, each in proofs.items()):
             proved.append(proof)
@@ -76,7 +77,7 @@ def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
     if json:
         json_module.dump([proof.data for proof in proved], sys.stdout)
         sys.stdout.write("\n")
-    return 1 if beyond else 0
+    return 1 if refusals else 0
 
 
 def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:

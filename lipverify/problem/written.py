@@ -87,10 +87,11 @@ def law_written(text: str) -> Law:
             raise TypeError
     except InvalidInput:
         raise
-    except UNREADABLE:
+    except UNREADABLE as error:
         words = ", ".join(WORDS)
         raise InvalidInput(
-            f"law = {shown(text)}: a law is written as 'relu + 2*cosine(3)', of {words}, with numbers in brackets."
+            f"law = {shown(text)}{_fault(error)}: a law is written as 'relu + 2*cosine(3)', of {words}, with numbers "
+            "in brackets."
         ) from None
     return found
 
@@ -113,11 +114,17 @@ def covariates_named(text: str, d: int) -> Covariates:
         return _spoken(ast.parse(text.strip(), mode="eval").body, words)
     except InvalidInput:
         raise
-    except UNREADABLE:
+    except UNREADABLE as error:
         raise InvalidInput(
-            f"covariates = {shown(text)}: covariates are written as 'ellipsoid(4, 1)', of {', '.join(COVARIATES)}, "
-            "with numbers in brackets."
+            f"covariates = {shown(text)}{_fault(error)}: covariates are written as 'ellipsoid(4, 1)', of "
+            f"{', '.join(COVARIATES)}, with numbers in brackets."
         ) from None
+
+
+def _fault(error: BaseException) -> str:
+    """Which bracket is wrong, if one is."""
+    wrong = error.msg if isinstance(error, SyntaxError) else None
+    return f", where {wrong}" if wrong and wrong.startswith(("'", "unmatched", "closing")) else ""
 
 
 def _law(node: ast.expr) -> Law | float:

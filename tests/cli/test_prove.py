@@ -61,6 +61,17 @@ def test_what_cannot_be_proved_is_said(capsys: pytest.CaptureFixture[str]) -> No
     assert "larger least_lambda" in capsys.readouterr().err
 
 
+def test_a_law_that_no_dimension_helps_is_refused_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "laws.py"
+    file.write_text(
+        "from lipverify.covariates import axes\n"
+        "from lipverify.laws import Cosine, LowRank\n"
+        "LOW = LowRank(axes(3, 1), Cosine(4.0))\n"
+    )
+    assert run("prove", "--law", f"{file}:LOW") == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("id", "files"),
     [

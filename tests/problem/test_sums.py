@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,19 @@ def test_the_command_line_takes_a_law_of_a_file(lipverify: Commands, tmp_path: P
     assert "law file = 'missing.py': cannot be read" in loss("missing.py:both").stderr
     path.write_text(LAWS_FILE + "\n1 / 0\n")
     assert "my.py:9: ZeroDivisionError" in loss(f"{path}:both").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("relu + 2*cosine(3", r"'\(' was never closed"),
+        ("cosine(3))", r"unmatched '\)'"),
+        ("cosine(3]", "does not match"),
+    ],
+)
+def test_a_bracket_that_is_wrong_is_named(text: str, fault: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{re.escape(f'{text!r}, where {fault}')}.*: a law is written as"):
+        law_written(text)
 
 
 def test_a_written_law_that_breaks_a_rule_of_its_own_says_which() -> None:

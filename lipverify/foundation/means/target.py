@@ -12,8 +12,8 @@ there are: v, estimated, and the normal increments decide how narrow the interva
 
 The capital against m is not monotone in m. A bet upwards on any m >= mean is a supermartingale, though. So a grid of m
 is fixed by a pilot, on which nothing is bet. Other bets, which may miss with a hundredth of the chance, say where to
-begin, and the edge is the last point of the grid from there on up to which all are excluded: if where it begins does not
-miss, to pass the mean it must exclude the first point of the grid beyond the mean.
+begin, and the edge is the last point of the grid from there on up to which all are excluded. Where the beginning does
+not miss, an edge beyond the mean must have excluded the first point of the grid beyond the mean.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from lipverify.foundation.means.betting import Moments
 
 UNSEEN = 50
-"""After k samples one at either end of the range may cost or gain the share k / (k + UNSEEN) of the capital at most: what
-k samples did not show may come once in k."""
+"""After k samples one at either end of the range may cost or gain the share k / (k + UNSEEN) of the capital at most:
+what k samples did not show may come once in k."""
 PILOT = 64
 """The pilot is at most this part of the samples."""
 STEP = 0.03

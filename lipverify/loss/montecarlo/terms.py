@@ -11,7 +11,6 @@ Written for any array library of the array API standard; draws come from address
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import NormalTally
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
+from lipverify.foundation.warned import warn_caller
 from lipverify.loss.attention import attention_for
 from lipverify.loss.kernels import Kernel, kernel_for
 from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, until
@@ -278,7 +278,7 @@ def require_affordable(contexts: int, draws: float, advice: str, followed: bool 
         raise OutOfReach(f"{cost}, at most {MOST_DRAWS:.0e}; ask for fewer, or for an accuracy by rtol.")
     if numbers > MANY_DRAWS and not followed:
         minutes = numbers / NUMBERS_A_SECOND / 60
-        warnings.warn(f"{cost}, some {minutes:.0f} minutes on one processor; {advice}.", stacklevel=4)
+        warn_caller(f"{cost}, some {minutes:.0f} minutes on one processor; {advice}.")
 
 
 def _validate(contexts: int | None, rtol: float | None, progress: Progress | None) -> None:

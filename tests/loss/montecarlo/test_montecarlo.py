@@ -280,6 +280,23 @@ def test_what_takes_minutes_warns_and_what_takes_hours_is_refused(
             ask(problem=problem, contexts=hours)
 
 
+@pytest.mark.parametrize("ask", [lambda **o: loss_terms(w=2.0, method="montecarlo", **o), empirical_window])
+def test_the_warning_points_at_the_line_of_the_caller(
+    ask: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is drawn: showing the warning ends the call."""
+
+    def show(message: object, category: object, filename: str, *rest: object) -> None:
+        raise LookupError(filename)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", show)
+        with pytest.raises(LookupError) as shown:
+            ask(problem=Problem(d=3, n=10**6, law=Affine()), contexts=10**5)
+    assert shown.value.args == (__file__,)
+
+
 def test_the_default_contexts_of_a_field_are_as_many_as_its_pairs_allow() -> None:
     problem = Problem(d=3, n=400, law=RBF())
     drawn: list[int] = []
