@@ -41,7 +41,7 @@ def by_tokens(d: int, n: int, sigma: float, squares: str, seed: int) -> Value:
 
 
 def step(sigma: float, contexts: int, seed: int) -> dict[str, Value]:
-    """E(1 + xy sum y^2), and the derivative of E sum y^2 / n by sigma^2, on drawn <w*, x> ~ N(0, d) and noise; |w*|^2 = d."""
+    """E(1 + xy sum y^2), and the slope of E sum y^2 / n in sigma^2, on drawn noise and <w*, x> ~ N(0, |w*|^2 = d)."""
     from lipverify.foundation.means.samples import mean_with_half_width
     from lipverify.foundation.streams import generator
 
