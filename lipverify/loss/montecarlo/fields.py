@@ -5,6 +5,10 @@ Given the points, a Gaussian field at them is n + 1 normal variables, of which o
     E (sum_i a_i f(x_i) - f(x))^2 = sum_i a_i V(|x_i - x|) - 1/2 sum_ij a_i a_j V(|x_i - x_j|).
 
 So the task is averaged in closed form, as the label noise is, and what is sampled is bounded by the largest V.
+
+Of many tokens the second sum would cost n^2 for digits that few contexts cannot use. It is 1/2 E_J sum_i a_i V(|x_i -
+x_J|) with J drawn by the weights, and its mean over a few J, one in each part of equal weight, is unbiased. A sample is
+then minus half of the largest V at least.
 """
 
 from __future__ import annotations
@@ -23,7 +27,9 @@ from lipverify.problem.fields import Field, Variation, variation_of
 PAIRS = 2**20
 """Pairs of points at a time (8 MiB an array)."""
 LARGEST_CONTEXT = 10_000
-"""Tokens of a context: 10^8 pairs."""
+"""Tokens of a context."""
+PARTNERS, FEW = 8, 64
+"""Tokens J for each window, and tokens of a context of which all pairs are looked at."""
 PAIR = 4
 """What a pair costs, in numbers drawn: from 1.3 (a squared exponential) to 7 (an incomplete gamma function)."""
 
@@ -51,7 +57,7 @@ class Fields(WholeContexts):
             )
         if n > LARGEST_CONTEXT:
             raise OutOfReach(
-                f"n = {n:g}: sampling this law looks at every pair of tokens, for n up to {LARGEST_CONTEXT}; "
+                f"n = {n:g}: sampling this law holds all tokens of a context, for n up to {LARGEST_CONTEXT}; "
                 "method='exact' has no such limit."
             )
 
@@ -63,15 +69,24 @@ class Fields(WholeContexts):
         return known
 
     @property
+    def all_pairs(self) -> bool:
+        """Whether all pairs of tokens are looked at: they are few, or no more than those with all J."""
+        return self.problem.n <= max(FEW, PARTNERS * len(self.w))
+
+    @property
+    def partners(self) -> int:
+        """With how many tokens each token is paired."""
+        return int(self.problem.n) if self.all_pairs else PARTNERS * len(self.w)
+
+    @property
     def numbers(self) -> float:
         """What a context costs, in numbers drawn: those of its points, and its pairs."""
-        n = float(self.problem.n)
-        return n * self.problem.d + PAIR * n**2
+        return float(self.problem.n) * (self.problem.d + PAIR * self.partners)
 
     @property
     def size(self) -> int:
         """Samples in a chunk."""
-        return max(1, PAIRS // (int(self.problem.n) + 1) ** 2)
+        return max(1, PAIRS // ((int(self.problem.n) + 1) * (self.partners + 1)))
 
     @property
     def unit(self) -> float:
@@ -80,20 +95,51 @@ class Fields(WholeContexts):
 
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column: as the second sum is not negative, a bias sample is at most the largest V."""
-        return softmax_bounds(self.problem, self.reach, self.variation.size)
+        low, high = softmax_bounds(self.problem, self.reach, self.variation.size)
+        if not self.all_pairs:
+            low[len(self.w) :] = -self.variation.size / 2
+        return low, high
 
     def chunk(self, index: int) -> Floats:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         n, d = int(self.problem.n), self.problem.d
         draws = standard_normals(generator(self.seed, self.stream, index), (self.size, n + 1, d))
         x = self.problem.covariates.points(draws, np)
-        scores = x[:, 1:] @ (x[:, 0] if self.M is None else x[:, 0] @ self.M.T)[:, :, None]
+        query, tokens = x[:, :1], x[:, 1:]
+        scores = tokens @ (query[:, 0] if self.M is None else query[:, 0] @ self.M.T)[:, :, None]
         below = scores - scores.max(axis=1, keepdims=True)
         a = np.exp(np.minimum(self.w, 1e300)[None, :, None] * below.transpose(0, 2, 1))
         a /= a.sum(axis=2, keepdims=True)
-        squares = np.sum(x * x, axis=2)
-        apart = squares[:, :, None] + squares[:, None, :] - 2 * (x @ x.transpose(0, 2, 1))
-        apart[:, np.arange(n + 1), np.arange(n + 1)] = 0.0
-        V = np.asarray(self.variation.of_distance(np.sqrt(np.clip(apart, 0.0, None))), dtype=float)
-        bias = (a @ V[:, 1:, :1])[:, :, 0] - np.sum((a @ V[:, 1:, 1:]) * a, axis=2) / 2
-        return np.concatenate([np.sum(a * a, axis=2), np.maximum(bias, 0.0)], axis=1)
+        among = self._among(a, tokens) if self.all_pairs else self._with_partners(a, tokens, index)
+        bias = (a @ self._between(squared_distances(tokens, query)))[:, :, 0] - among / 2
+        return np.concatenate([np.sum(a * a, axis=2), np.maximum(bias, 0.0) if self.all_pairs else bias], axis=1)
+
+    def _among(self, a: Floats, tokens: Floats) -> Floats:
+        """sum_ij a_i a_j V(|x_i - x_j|), (size, windows)."""
+        apart, i = squared_distances(tokens, tokens), np.arange(tokens.shape[1])
+        apart[:, i, i] = 0.0
+        return np.asarray(np.sum((a @ self._between(apart)) * a, axis=2))
+
+    def _with_partners(self, a: Floats, tokens: Floats, index: int) -> Floats:
+        """The same by its mean over a few J, (size, windows)."""
+        size, windows, n = a.shape
+        u = generator(self.seed, f"{self.stream}/partners", index).random((size * windows, PARTNERS))
+        rows = np.arange(size * windows)[:, None]
+        below = np.cumsum(a, axis=2).reshape(-1, n)
+        places = (below / below[:, -1:] + rows).ravel()
+        J = np.searchsorted(places, (rows + (np.arange(PARTNERS) + u) / PARTNERS).ravel(), side="right")
+        J = np.clip(J.reshape(rows.size, -1) - n * rows, 0, n - 1).reshape(size, -1)
+        apart = squared_distances(np.take_along_axis(tokens, J[:, :, None], axis=1), tokens)
+        np.put_along_axis(apart, J[:, :, None], 0.0, axis=2)
+        to_all = self._between(apart).reshape(size, windows, PARTNERS, n).mean(axis=2)
+        return np.asarray(np.sum(a * to_all, axis=2))
+
+    def _between(self, squared: Floats) -> Floats:
+        """V at distances of which the squares are given."""
+        return np.asarray(self.variation.of_distance(np.sqrt(np.clip(squared, 0.0, None))), dtype=float)
+
+
+def squared_distances(one: Floats, other: Floats) -> Floats:
+    """|x - y|^2 of the points of two sets in each context, (size, points, other points)."""
+    squares, others = (np.sum(x * x, axis=2) for x in (one, other))
+    return np.asarray(squares[:, :, None] + others[:, None, :] - 2 * (one @ other.transpose(0, 2, 1)))

@@ -84,7 +84,8 @@ def montecarlo_terms(
     problem, w
         As in `loss_terms`; any covariates, and any law whose functions can be drawn, or of which a kernel or a
         variogram is known: then f at the n + 1 points of a context is averaged in closed form, for n up to 10^4. A
-        context may take 1e10 numbers: two a token if reduced, else d; of a kernel or variogram four a pair of tokens.
+        context may take 1e10 numbers: two a token if reduced, else d; of a kernel or variogram four a pair of tokens,
+        of which there are n^2, or for n above 64 at most 8 n a window.
     M
         A d x d matrix: scores are w x_i^T M x. The identity by default.
     attention
