@@ -57,8 +57,10 @@ class Eigenbasis:
     def shrunk(self, penalty: Array) -> Array:
         """The coordinates z / (t + lambda), (contexts, d), for one lambda >= 0 or one a context."""
         xp = self.values.__array_namespace__()
-        seen = self._seen(xp)
         divisor = self.values + _column(penalty, xp)
+        if self.rank == self.d:
+            return self.moment / divisor
+        seen = self._seen(xp)
         return xp.where(seen, self.moment, 0.0) / xp.where(seen, divisor, 1.0)
 
     def ridge(self, penalty: Array) -> Array:
