@@ -10,7 +10,7 @@ as a homogeneous function of both distances. So every interval between places is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
@@ -23,6 +23,8 @@ from lipverify.foundation.arrays import Floats
 
 Larger = Literal["A", "B", "neither"]
 LARGER: tuple[Larger, ...] = ("A", "B", "neither")
+BLOCK = 512
+"""Points at a time: what is worked on stays in a processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,19 @@ class Fit:
     def __call__(self, x: Floats, y: Floats) -> Floats:
         """The polynomial at coordinates of the cell."""
         low, high = self.cell.low, self.cell.high
-        across = chebyshev.chebvander((2 * x - low - high) / (high - low), self.coefficients.shape[0] - 1)
-        along = chebyshev.chebvander(2 * y - 1, self.coefficients.shape[1] - 1)
-        return np.asarray(np.einsum("pk,pk->p", across @ self.coefficients, along))
+        value = np.empty_like(x)
+        for i in range(0, x.size, BLOCK):
+            some = slice(i, i + BLOCK)
+            across = chebyshev.chebvander((2 * x[some] - low - high) / (high - low), self.coefficients.shape[0] - 1)
+            along = chebyshev.chebvander(2 * y[some] - 1, self.coefficients.shape[1] - 1)
+            value[some] = np.einsum("pk,pk->p", across @ self.coefficients, along)
+        return value
+
+    def trimmed(self) -> Fit:
+        """Without the coefficients at the end of x and of y that are no larger than the last ones: those are noise."""
+        counts = np.abs(self.coefficients) > self.tail
+        rows, columns = (int(np.flatnonzero(counts.any(axis=axis)).max(initial=0)) + 1 for axis in (1, 0))
+        return replace(self, coefficients=self.coefficients[:rows, :columns])
 
     @property
     def largest(self) -> float:

@@ -16,9 +16,9 @@ without a difference; what is left is small as theta^3 or less, where the differ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -31,7 +31,7 @@ from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, Grading, log_power
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
-from lipverify.loss.exact.ridge.planes import LARGE
+from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.supports import token_breaks
 from lipverify.loss.exact.ridge.tokens import Places, split_rule
@@ -39,16 +39,20 @@ from lipverify.loss.exact.ridge.tokens import Places, split_rule
 Factor = Callable[[float, Floats], Floats]
 """From n and log phi(u) to what takes the place of n (n-1) phi(u)^{n-2}."""
 
-TABLE, PARTS, FEWER = 18, 4, 11
+TABLE, PARTS, FEWER = 18, 32, 7
 """Coefficients a unit of the graded coordinate, of log(-log phi) and of Q; the same polynomial is kept in parts of a
 unit, on which fewer coefficients say as much."""
 PHI_ORDER = 28
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
+SPAN, TOGETHER = 12.0, 32
+"""Values of Q that are found by one rule are this near, and so few that what they need stays in a processor's cache."""
 PANEL = 4.0
 """Of the nearer token's deficit, in the graded coordinate."""
 FARTHER = (0.0, 0.04, 0.12, 0.3, 0.6, 1.0)
 """Splits of the other token's deficit, as shares of its range."""
+FLAT = 400.0
+"""Over the dimension: the range of deficits on which splits for the weights serve the density of tokens too."""
 REACH = 50.0
 """The weights of two tokens whose deficits differ by this are negligible, but for the density's growth."""
 TURN, TAIL = 5.5, 30.0
@@ -80,27 +84,31 @@ class Graded:
         panels = max(1, math.ceil(float(ends[1] - ends[0])))
         edges = grading.u(ends[0] + (ends[1] - ends[0]) * np.arange(panels + 1) / panels)
         edges[0], edges[-1] = low, high
-        x, few = chebyshev_points(TABLE), chebyshev_points(FEWER)
+        x = chebyshev_points(TABLE)
         u = edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2
         coefficients = to_coefficients(TABLE) @ function(u.ravel()).reshape(u.shape).T
-        starts = np.arange(PARTS) / PARTS
-        inner = 2 * (starts[:, None] + (few + 1) / (2 * PARTS)) - 1
         # (part, coefficient, panel), of which panels and their parts are the columns
-        parts = to_coefficients(FEWER) @ chebyshev.chebvander(inner, TABLE - 1) @ coefficients
-        parts = np.reshape(np.transpose(parts, (1, 2, 0)), (FEWER, -1))
-        finer = (edges[:-1, None] + np.diff(edges)[:, None] * starts).ravel()
+        parts = np.reshape(np.transpose(_to_parts() @ coefficients, (1, 2, 0)), (FEWER, -1))
+        finer = (edges[:-1, None] + np.diff(edges)[:, None] * np.arange(PARTS) / PARTS).ravel()
         return cls(np.append(finer, edges[-1]), parts)
 
     def __call__(self, u: Floats) -> Floats:
         """Values at u, which is taken into the range."""
         u = np.clip(u, self.edges[0], self.edges[-1])
         panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
-        x = 2 * (u - self.edges[panel]) / np.diff(self.edges)[panel] - 1
+        double = 4 * (u - self.edges[panel]) / np.diff(self.edges)[panel] - 2
         # Clenshaw's recurrence, with the coefficients of each panel
-        after, later = np.zeros_like(x), np.zeros_like(x)
+        after, later = np.zeros_like(u), np.zeros_like(u)
         for row in self.coefficients[:0:-1]:
-            after, later = row[panel] + 2 * x * after - later, after
-        return np.asarray(self.coefficients[0][panel] + x * after - later)
+            after, later = row[panel] + double * after - later, after
+        return np.asarray(self.coefficients[0][panel] + double / 2 * after - later)
+
+
+@cache
+def _to_parts() -> Floats:
+    """The matrices that take TABLE coefficients to FEWER on every part of an interval: (part, few, coefficient)."""
+    inner = (2 * np.arange(PARTS)[:, None] + 1 + chebyshev_points(FEWER)) / PARTS - 1
+    return np.asarray(to_coefficients(FEWER) @ chebyshev.chebvander(inner, TABLE - 1))
 
 
 @lru_cache(maxsize=32)
@@ -121,29 +129,48 @@ def log_others(
 
     rate = Graded.of(log_rate, grading, low, high)
 
-    def integrals(x: Floats) -> tuple[Floats, Floats, Floats]:
-        """u, log of the integrand, at every x."""
-        u = np.minimum(x + ABOVE, high)[:, None] - STEP * np.arange(math.ceil((ABOVE + BELOW) / STEP))
+    def integrals(x: Floats) -> tuple[Floats, Floats]:
+        """log phi at the u of one rule for every x, and the logs of the integrands, (x, u)."""
+        first, last = (min(float(end) + ABOVE, high) for end in (np.min(x), np.max(x)))
+        u = last - STEP * np.arange(math.ceil((last - first + ABOVE + BELOW) / STEP), dtype=np.float64)
         log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
-        return u, log_phi, 2 * (u - x[:, None]) - np.exp(u - x[:, None]) + log_power(log_phi, n - 2)
+        y = u - x[:, None]
+        return log_phi, 2 * y - np.exp(y) + log_power(log_phi, n - 2)
 
     def log_q(x: Floats) -> Floats:
-        logs = integrals(x)[2]
+        logs = integrals(x)[1]
         largest = np.max(logs, axis=1)
         total = np.log(np.sum(np.exp(logs - largest[:, None]), axis=1))
         return np.asarray(largest + total + math.log(STEP) + math.log(n) + math.log(n - 1))
 
     def ratio(x: Floats) -> Floats:
-        _, log_phi, logs = integrals(x)
+        log_phi, logs = integrals(x)
         weight = np.exp(logs - np.max(logs, axis=1, keepdims=True))
         with np.errstate(under="ignore"):
             usual = n * (n - 1) * np.exp(log_power(log_phi, n - 2))
             assert factor is not None
             share = np.where(usual > 0, factor(n, log_phi) / np.maximum(usual, 1e-300), 0.0)
-        return np.asarray(np.sum(weight * share, axis=1) / np.sum(weight, axis=1))
+        return np.asarray(weight @ share / np.sum(weight, axis=1))
+
+    def table(function: Callable[[Floats], Floats]) -> Graded:
+        return Graded.of(lambda x: np.concatenate([function(x[some]) for some in neighbours(x)]), grading, start, top)
 
     start = -math.log(2) - 1e-9
-    return Graded.of(log_q, grading, start, top), Graded.of(ratio, grading, start, top) if factor else None
+    return table(log_q), table(ratio) if factor else None
+
+
+def neighbours(x: Floats) -> Iterator[slice]:
+    """Slices of a few neighbours in x, none farther than `SPAN` from the first: one rule over u serves them.
+
+    >>> list(neighbours(np.array([0.0, 1.0, 30.0, 31.0])))
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    start = 0
+    while start < x.size:
+        far = np.abs(x[start : start + TOGETHER] - x[start]) > SPAN
+        stop = start + int(np.argmax(far) if far.any() else far.size)
+        yield slice(start, stop)
+        start = stop
 
 
 def pair_term(products: Products, contexts: Contexts, order: int, factor: Factor | None) -> tuple[Floats, Floats]:
@@ -170,15 +197,18 @@ def _at(products: Products, contexts: Contexts, order: int, factor: Factor | Non
     meetings = np.array([m for m in (*products.variogram.meetings, math.pi) if m <= far])
     edges = grading.u(v[0] + (v[1] - v[0]) * np.arange(panels + 1) / panels)
     edges[0], edges[-1] = low, high
-    # where d is large tokens crowd at one deficit, and both rules are split about it
-    crowd = np.unique(breaks) if w < CROWDED * math.sqrt(d) and d > LARGE else np.empty(0)
+    # where d is large tokens crowd at the equator, and both rules are split about it
+    shares = np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(d)
+    crowd = w * (1 + shares) if w < CROWDED * math.sqrt(d) and d > LARGE else np.empty(0)
     order = round(SHORT * order) if meetings.size > 1 else order
+    # where nothing but the weights sets a scale
+    flat = min(REACH, FLAT / d) if meetings.size < 2 and products.variogram.power == 2 else 0.0
     # in the angle, in which the density has no singularity
     corners = np.clip(_corners(meetings), *_angle(np.array([low, high]), w))
     edges = np.concatenate([_angle(np.concatenate([edges, crowd.clip(low, high)]), w), corners])
     singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
     _, near, near_weight = split_rule(edges[None], singular[None], order)
-    pair = Pairs(d, w, high, meetings, crowd, order, log_q, ratio)
+    pair = Pairs(d, w, high, meetings, crowd, flat, order, log_q, ratio)
     few = slice(order // 2, None, order)
     which, _, _, weight = pair.nodes(near[few])
     peak = float(np.max(near_weight[few][which] * weight))
@@ -191,7 +221,7 @@ def _at(products: Products, contexts: Contexts, order: int, factor: Factor | Non
         keep = weight > NEGLIGIBLE * peak
         if not keep.any():
             continue
-        value, off = products(both[:, keep], sine[keep], order)
+        value, off = products(near[some], which[keep], both[:, keep], sine[keep], order)
         total += float(weight[keep] @ value)
         slack += float(weight[keep] @ off)
     return total, slack
@@ -229,6 +259,8 @@ class Pairs:
         The largest deficit.
     meetings, crowd
         Angles at which the variogram is not smooth, and deficits at which tokens crowd: rules are split there.
+    flat
+        No rule need be split as if the farther token's range were shorter than this.
     log_q, ratio
         See `log_others`.
     """
@@ -238,6 +270,7 @@ class Pairs:
     high: float
     meetings: Floats
     crowd: Floats
+    flat: float
     order: int
     log_q: Graded
     ratio: Graded | None
@@ -249,7 +282,10 @@ class Pairs:
         stretch = np.minimum(self.high - near, REACH + 2 * self.d)
         # as an angle the other end of the sphere is exact, as a deficit it is known to the root of an eps
         end = np.where(near + stretch > ALL * 2 * w, np.pi, _angle(np.minimum(near + stretch, 2 * w), w)) - here
-        apart = np.concatenate([stretch * np.array(FARTHER[1:]), np.clip(self.crowd - near, 0, stretch)], axis=1)
+        scale = np.maximum(stretch, self.flat)
+        apart = np.concatenate(
+            [np.minimum(scale * np.array(FARTHER[1:]), stretch), np.clip(self.crowd - near, 0, stretch)], axis=1
+        )
         middle = (here + _angle(np.minimum(near + apart, 2 * w), w)) / 2
         smooth = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
         # the farther token, the angle between both, and their sum, each where the variogram is not smooth

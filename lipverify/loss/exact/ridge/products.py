@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.cells import Cell, Cells, Fit
@@ -41,16 +42,20 @@ class Products:
 
     variogram: Variogram
 
-    def __call__(self, both: Floats, sine: Floats, order: int) -> tuple[Floats, Floats]:
+    def __call__(
+        self, near: Floats, which: NDArray[np.intp], both: Floats, sine: Floats, order: int
+    ) -> tuple[Floats, Floats]:
         """G for tokens at angles (2, pair), near <= far, from the query, and a bound on its error.
 
-        `sine` is that of half their difference. The part a (1 - t) of V has G = a (1 - t) (1 - t') / 2 without a
-        difference; what is left, R, is small as theta^3 or less, where the difference loses nothing.
+        The nearer ones are number `which` of a few at `near`; `sine` is that of half of the difference. The part
+        a (1 - t) of V has G = a (1 - t) (1 - t') / 2 without a difference; what is left, R, is small as theta^3 or
+        less, where the difference loses nothing.
         """
         variogram = self.variogram
-        rest = variogram.beyond_linear(both)
+        rest, nears = (
+            (function(near)[which], function(both[1])) for function in (variogram.beyond_linear, partial(scale, 2))
+        )
         mean, off = self.mean(both, sine, order)
-        nears = scale(2, both)
         value = variogram.slope / 2 * nears[0] * nears[1] + (rest[0] + rest[1] - mean) / 2
         if variogram.roots:
             slack = variogram.gap * (rest[0] + rest[1] + mean) / 2
@@ -58,7 +63,7 @@ class Products:
             slack = variogram.gap * np.sum(scale(1, both), axis=0)
         else:
             slack = variogram.gap / 2 * nears[0] * nears[1]
-            slack = slack + variogram.rest_gap(np.sum(both, axis=0)) * np.sum(nears, axis=0)
+            slack = slack + variogram.rest_gap(np.sum(both, axis=0)) * (nears[0] + nears[1])
         return value, np.asarray(slack + off / 2)
 
     def turns(self, order: int) -> int:
@@ -150,8 +155,9 @@ class Products:
     def _checked(self, fit: Fit) -> Fit:
         """With its gap: the largest difference from values by another rule, and the last coefficients."""
         values, (x, y) = self._values(fit.cell, BETWEEN, BETWEEN, FINER)
-        off = float(np.max(np.abs(fit(x, y) - values)))
-        return replace(fit, gap=SAFETY * (off + fit.tail) + ROUNDING * fit.largest)
+        trimmed = fit.trimmed()
+        off = float(np.max(np.abs(trimmed(x, y) - values)))
+        return replace(trimmed, gap=SAFETY * (off + fit.tail) + ROUNDING * fit.largest)
 
     def _values(self, cell: Cell, x: Floats, y: Floats, order: int) -> tuple[Floats, tuple[Floats, Floats]]:
         """E_beta R(theta_ij) over its size on the grid of x, as shares of the cell, and y, flat; the coordinates."""
