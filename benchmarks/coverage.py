@@ -1,12 +1,16 @@
-"""How often 95 % intervals miss, over many repetitions of skewed samples: `python benchmarks/coverage.py`.
+"""How often 95 % intervals miss, over many repetitions of skewed samples, and how wide they are for contexts.
+
+    python benchmarks/coverage.py [--widths]
 
 Betting: `Tally`, a number of samples fixed beforehand. Stopped: `until`, sampling that ends as soon as the interval
-is narrow enough. Normal: mean +- 1.96 standard errors, for comparison.
+is narrow enough. Normal: mean +- 1.96 standard errors, for comparison. Widths: half-widths of 20,000 contexts over
+normal ones, and how many standard deviations of a sample its range has.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -14,10 +18,11 @@ from functools import partial
 import numpy as np
 
 from lipverify import Problem, loss_terms
+from lipverify.covariates import Covariates, Ellipsoid, Sphere
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.betting import betting_interval
+from lipverify.foundation.means.betting import Tally, betting_interval
 from lipverify.foundation.streams import uniforms
-from lipverify.laws import ReLU
+from lipverify.laws import RBF, Affine, Cosine, Law, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
 from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.terms import sampler
 
@@ -92,7 +97,47 @@ def bias_of_contexts() -> None:
         )
 
 
+LAWS: dict[str, Law] = {
+    "affine": Affine(),
+    "relu": ReLU(),
+    "quadratic": Quadratic(),
+    "|z|": Ridge(np.abs, kinks=(0.0,)),
+    "cosine(3)": Cosine(3.0),
+    "relu + 2*cosine(3)": ReLU() + 2 * Cosine(3.0),
+    "network": ReLUNetwork(),
+    "rbf": RBF(),
+}
+SIZES, WINDOWS = ((2, 20), (5, 100)), np.array([0.5, 2.0, 8.0])
+
+
+def width(law: Law, covariates: Covariates, d: int, n: int) -> None:
+    """Half-widths over normal ones at each window, and in brackets ranges over standard deviations."""
+    problem = Problem(d=d, n=n, law=law, covariates=covariates)
+    reduced = isinstance(law, Affine | ReLU | Quadratic | Ridge | Cosine)
+    drawn = sampler(problem, WINDOWS, sampling="reduced" if reduced else "full")
+    count = -(-MANY // drawn.contexts_a_sample)
+    samples = np.concatenate([drawn.chunk(k) for k in range(-(-count // drawn.size))])[:count]
+    tally, deviation = Tally(*drawn.bounds()), samples.std(axis=0)
+    tally.add(samples)
+    ratios = tally.interval()[1] / (1.96 * deviation / math.sqrt(count))
+    each = [f"{ratio:.2f} ({size:.0f})" for ratio, size in zip(ratios, tally.extent / deviation, strict=True)]
+    noise, bias = " ".join(each[: WINDOWS.size]), " ".join(each[WINDOWS.size :])
+    print(f"  {covariates.name:9s} d = {d}, n = {n:3d}: noise {noise}, bias {bias}")
+
+
+def widths() -> None:
+    for name, law in LAWS.items():
+        print(f"{name}, w = {', '.join(f'{w:g}' for w in WINDOWS)}:")
+        for d, n in SIZES:
+            width(law, Sphere(), d, n)
+            if not isinstance(law, Sum):
+                width(law, Ellipsoid(np.resize([4.0, 1.0], d)), d, n)
+
+
 def main() -> None:
+    if "--widths" in sys.argv[1:]:
+        widths()
+        return
     for name, size, rtol in (("one in a hundred", 300, 0.6), ("u^30", 200, 0.3), ("1 - u^30", 200, 0.01)):
         print(f"{name}:")
         fixed(name, size)

@@ -115,8 +115,12 @@ class Reduced:
         return self.law.amplitude_variance / (self.problem.d if self.linear else 1)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """(low, high) of each column; bias is bounded by the diameter of the sphere or the extents of the links."""
-        bias = 4.0 if self.linear else sum(extent**2 for extent in self.law.extents())
+        """(low, high) of each column; bias is bounded by the extents of the links, or for linear tasks by 2.
+
+        For these a context's is at most sum_i a_i |x_i - x|^2 = 2 (1 - sum_i a_i t_i), and weights that rise with t
+        favour large t, so that it is at most 2 (1 - mean t): of x and of -x the mean is 2 at most.
+        """
+        bias = 2.0 if self.linear else sum(extent**2 for extent in self.law.extents())
         return softmax_bounds(self.problem, self.grid.windows, bias)
 
     def chunk(self, index: int) -> Floats:

@@ -141,6 +141,12 @@ def test_the_bound_of_the_noise_is_reached_by_half_the_tokens_on_either_side() -
     assert high[0] == pytest.approx(float(np.sum(a * a)), rel=1e-15)
 
 
+def test_the_bound_of_a_bundle_of_linear_tasks_is_reached_by_one_token_on_the_circle() -> None:
+    """A context is off by 2 (1 - t), and the four queries of a bundle see t, s, -t and -s."""
+    drawn = sampler(Problem(d=2, n=1, law=Affine()), np.array([3.0]), sampling="reduced")
+    np.testing.assert_allclose(drawn.chunk(0)[:50, 1], drawn.bounds()[1][1], rtol=1e-12)
+
+
 @pytest.mark.parametrize(("n", "w"), [(2, 1e6), (10, 1e7)])
 def test_an_event_that_no_context_showed_is_within_the_error(n: int, w: float) -> None:
     """Every draw has a single nearest token, to rounding, but the mean is less than one."""
