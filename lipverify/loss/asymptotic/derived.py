@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 import sympy
 
-from lipverify.loss.asymptotic.links import decimal
+from lipverify.loss.asymptotic.links import meant
 from lipverify.loss.asymptotic.noise import noise_term, tokens_term
 from lipverify.loss.asymptotic.powers import Numbers, Power
 from lipverify.loss.asymptotic.record import leading
@@ -26,7 +26,7 @@ def numbers_of(law: Law, dimension: int) -> Numbers:
     """Constants and exponents as numbers, of the terms without sigma."""
     values: dict[Expr, Expr] = {d: sympy.Integer(dimension)}
     if isinstance(law, Scaled):
-        values[L] = decimal(law.L)
+        values[L] = meant(law.L)
 
     def power(term: Expr) -> Power:
         return _power(sympy.sympify(term).subs(values))

@@ -17,7 +17,7 @@ import sympy
 from sympy import pi
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.asymptotic.links import decimal, read
+from lipverify.loss.asymptotic.links import meant, read, unswitched
 from lipverify.loss.asymptotic.sphere import Expr, d, w
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.network import ReLUNetwork
@@ -25,6 +25,8 @@ from lipverify.problem.own import Zonal
 
 r = sympy.Symbol("r", positive=True)
 """The distance of two points."""
+NEAR = sympy.Rational(99, 100)
+"""Of a kernel that switches, as np.clip does, the branch from here to t = 1 counts; of a variogram as near to r = 0."""
 MOST = 6
 """Terms of V that are looked at."""
 
@@ -83,7 +85,7 @@ def increments_of(V: Expr) -> Increments:
 
 def matern(law: Matern) -> Increments:
     """From the closed form."""
-    nu, variance, length = (decimal(each) for each in (law.nu, law.variance, law.length))
+    nu, variance, length = (meant(each) for each in (law.nu, law.variance, law.length))
     z = sympy.sqrt(2 * nu) * r / length
     polynomial = {1: sympy.Integer(1), 3: 1 + z, 5: 1 + z + z**2 / 3}[int(2 * nu)]
     return increments_of(2 * variance * (1 - polynomial * sympy.exp(-z)))
@@ -91,15 +93,15 @@ def matern(law: Matern) -> Increments:
 
 def rbf(law: RBF) -> Increments:
     """From the closed form."""
-    variance, length = decimal(law.variance), decimal(law.length)
+    variance, length = meant(law.variance), meant(law.length)
     return increments_of(2 * variance * (1 - sympy.exp(-(r**2) / (2 * length**2))))
 
 
 def network(law: ReLUNetwork) -> Increments:
     """From the kernel of Cho and Saul, see `ReLUNetwork`: it depends on d."""
-    size = 1 + decimal(law.bias) ** 2
+    size = 1 + meant(law.bias) ** 2
     angle = 2 * sympy.asin(r / (2 * sympy.sqrt(size)))
-    scale = decimal(law.L) ** 2 / 3 * size / (2 * (d + 1))
+    scale = meant(law.L) ** 2 / 3 * size / (2 * (d + 1))
     return increments_of(
         2 * scale * (r**2 / (2 * size) - (sympy.sin(angle) - angle * sympy.cos(angle)).series(r, 0, 6).removeO() / pi)
     )
@@ -108,6 +110,7 @@ def network(law: ReLUNetwork) -> Increments:
 def zonal(law: Zonal) -> Increments:
     """From what the kernel or the variogram of one's own does to a symbol."""
     if law.variogram is not None:
-        return increments_of(read(law.variogram, (0.0, 2.0), r))
-    K = read(law.kernel, (-1.0, 1.0), t := sympy.Symbol("t", real=True))
+        return increments_of(unswitched(read(law.variogram, (0.0, 2.0), r), sympy.Integer(0), 1 - NEAR, r))
+    t = sympy.Symbol("t", real=True)
+    K = unswitched(read(law.kernel, (-1.0, 1.0), t), NEAR, sympy.Integer(1), t)
     return increments_of(2 * (K.subs(t, 1) - K.subs(t, 1 - r**2 / 2)))

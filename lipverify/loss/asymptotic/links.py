@@ -6,8 +6,10 @@ read by calling it with a stand-in that remembers what is done to it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -25,6 +27,9 @@ DERIVATIVES = 4
 OFFSET = 0.0123456789
 MISREAD = 1e-9
 """A link and what was read from it may differ by the rounding of a long formula, relative to the link's range."""
+LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * float(np.finfo(float).eps)
+"""A decimal of more digits than the first has is looked at for q pi^k as its square, q a fraction of numbers below the
+second; some thousand such fractions lie between doubles a thousand million times as close."""
 NUMERIC = ["scipy", "numpy"]
 """Where formulas find their functions of arrays: NumPy alone has no erf."""
 
@@ -117,33 +122,7 @@ def link(h: Expr, kinks: Sequence[Expr] = ()) -> Link:
 
 def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
     """H between two kinks, its switches resolved; at kinks it may be a root, at +-1 and between it is smooth."""
-    points = np.linspace(float(low), float(high), SAMPLES)[1:-1]
-
-    def sign(argument: Expr) -> int:
-        return constant(sympy.sign(argument), "kink")
-
-    def constant(step: Expr, what: str) -> int:
-        values = np.real(sympy.lambdify(c, step, NUMERIC)(points) + 0 * points)
-        if values.min() < values.max():
-            raise OutOfReach(
-                f"the link {h} has a {what} between {low} and {high}: declare it, Ridge(link, {what}s=(...))."
-            )
-        return int(values[0])
-
-    def chosen(*branches: tuple[Expr, Expr]) -> Expr:
-        for value, condition in branches:
-            if condition == True or sign(_truth(condition) - sympy.Rational(1, 2)) > 0:  # noqa: E712
-                return value
-        raise OutOfReach(f"the link {h} is not defined between {low} and {high}.")
-
-    # the innermost first, whatever is inside of a condition
-    h = h.replace(sympy.Piecewise, lambda *branches: chosen(*branches))
-    h = h.replace(sympy.Abs, lambda u: sign(u) * u)
-    h = h.replace(sympy.sign, lambda u: sympy.Integer(sign(u)))
-    h = h.replace(sympy.Heaviside, lambda u, *_: sympy.Rational(1 + sign(u), 2))
-    h = h.replace(sympy.floor, lambda u: sympy.Integer(constant(sympy.floor(u), "jump")))
-    h = h.replace(sympy.Max, lambda *u: _extreme(u, sign, 1))
-    h = h.replace(sympy.Min, lambda *u: _extreme(u, sign, -1))
+    h = unswitched(h, low, high)
     for end in (low, high):
         if abs(end) == 1:
             for order in range(DERIVATIVES + 1):
@@ -155,6 +134,45 @@ def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
         elif not sympy.sympify(h).subs(c, end).evalf().is_finite:
             raise OutOfReach(f"the link {h} is not finite at {end}: its leading behaviour is not known here.")
     return h
+
+
+def unswitched(h: Expr, low: Expr, high: Expr, of: Expr = c) -> Expr:
+    """H with the branch in place of everything that switches, |.|, max, np.where, ...: the one between low and high.
+
+    Raises
+    ------
+    OutOfReach
+        If there is more than one.
+
+    >>> unswitched(sympy.Max(-1, sympy.Min(1, 2 * c)), sympy.Integer(0), sympy.Rational(1, 2))
+    2*c
+    """
+    points = np.linspace(float(low), float(high), SAMPLES)[1:-1]
+
+    def sign(argument: Expr) -> int:
+        return constant(sympy.sign(argument), "kink")
+
+    def constant(step: Expr, what: str) -> int:
+        values = np.real(sympy.lambdify(of, step, NUMERIC)(points) + 0 * points)
+        if values.min() < values.max():
+            way = f"declare it, Ridge(link, {what}s=(...))" if of == c else "use method='exact'"
+            raise OutOfReach(f"{_name_of(of)} {h} has a {what} between {low} and {high}: {way}.")
+        return int(values[0])
+
+    def chosen(*branches: tuple[Expr, Expr]) -> Expr:
+        for value, condition in branches:
+            if condition == True or sign(_truth(condition) - sympy.Rational(1, 2)) > 0:  # noqa: E712
+                return value
+        raise OutOfReach(f"{_name_of(of)} {h} is not defined between {low} and {high}.")
+
+    # the innermost first, whatever is inside of a condition
+    h = h.replace(sympy.Piecewise, lambda *branches: chosen(*branches))
+    h = h.replace(sympy.Abs, lambda u: sign(u) * u)
+    h = h.replace(sympy.sign, lambda u: sympy.Integer(sign(u)))
+    h = h.replace(sympy.Heaviside, lambda u, *_: sympy.Rational(1 + sign(u), 2))
+    h = h.replace(sympy.floor, lambda u: sympy.Integer(constant(sympy.floor(u), "jump")))
+    h = h.replace(sympy.Max, lambda *u: _extreme(u, sign, 1))
+    return h.replace(sympy.Min, lambda *u: _extreme(u, sign, -1))
 
 
 def _extreme(values: Sequence[Expr], sign: Any, which: int) -> Expr:
@@ -185,29 +203,42 @@ def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c)
         result = function(Trace(of))
         result = result if isinstance(result, Trace) else np.asarray(result, dtype=object).ravel()[0]
         h = sympy.sympify(result.expression if isinstance(result, Trace) else result)
-        h = h.xreplace({number: decimal(float(number)) for number in h.atoms(sympy.Float)})
+        h = h.xreplace({number: meant(float(number)) for number in h.atoms(sympy.Float)})
         # not at round numbers, where kinks are: of a jump's value nothing depends
         points = np.linspace(*domain, SAMPLES)[:-1] + OFFSET
         expected = np.asarray(function(points))
         misread = np.max(np.abs(sympy.lambdify(of, h, NUMERIC)(points) + 0 * points - expected))
     except Exception as error:
         raise OutOfReach(
-            f"link = {function!r} cannot be read as a formula ({type(error).__name__}: {error}): asymptotics need one "
-            "made of arithmetic, comparisons, np.where, np.select, np.piecewise, np.clip and NumPy's elementary "
-            "functions; use method='exact'."
+            f"{_name_of(of)} {function!r} cannot be read as a formula ({type(error).__name__}: {error}): asymptotics "
+            "need one made of arithmetic, comparisons, np.where, np.select, np.piecewise, np.clip and NumPy's "
+            "elementary functions; use method='exact'."
         ) from error
     if not misread <= MISREAD * (np.ptp(expected) + np.max(np.abs(expected))):
-        raise OutOfReach(f"link = {function!r} is not the formula {h} that it looks like; use method='exact'.")
+        raise OutOfReach(f"{_name_of(of)} {function!r} is not the formula {h} that it looks like; use method='exact'.")
     return h
 
 
-def decimal(number: float) -> Expr:
-    """The shortest decimal that a double stands for, as a fraction.
+def _name_of(symbol: Expr) -> str:
+    """What has the symbol as its argument."""
+    return "the link" if symbol == c else "the kernel or variogram"
 
-    >>> decimal(0.1)
-    1/10
+
+def meant(number: float) -> Expr:
+    """What a double stands for: its shortest decimal as a fraction, or a root or multiple of pi where that is long.
+
+    >>> meant(0.1), meant(2 * np.pi), meant(1 / np.sqrt(2)), meant(-1 / np.sqrt(2 * np.pi))
+    (1/10, 2*pi, sqrt(2)/2, -sqrt(2)/(2*sqrt(pi)))
     """
-    return sympy.Rational(repr(float(number)))
+    fraction = sympy.Rational(repr(float(number)))
+    if fraction.q < LONG:
+        return fraction
+    for power in (0, 2, 1, -1, -2):
+        square = float(number) ** 2 / math.pi**power
+        simple = Fraction(square).limit_denominator(SIMPLE)
+        if simple.numerator < SIMPLE and abs(square - simple) <= FEW_ROUNDINGS * square:
+            return sympy.sign(fraction) * sympy.sqrt(sympy.Rational(simple) * sympy.pi**power)
+    return fraction
 
 
 class Trace:
@@ -227,8 +258,8 @@ class Trace:
         return Trace(function(*(_expression(each) for each in inputs)))
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """np.where, np.select, np.piecewise and np.clip."""
-        known: Any = {"where": _where, "select": _select, "piecewise": _piecewise, "clip": _clip}.get(function.__name__)
+        """np.where, np.select, np.piecewise, np.clip and np.polyval."""
+        known: Any = _ROUTINES.get(function.__name__)
         if known is None:
             raise TypeError(f"np.{function.__name__} is not known here")
         return known(*arguments, **options)
@@ -236,6 +267,12 @@ class Trace:
     def clip(self, low: Any, high: Any) -> Trace:
         """As np.clip."""
         return _clip(self, low, high)
+
+    def astype(self, dtype: Any, **options: Any) -> Trace:
+        """Itself as a real number: 1 where a condition holds; whole numbers are not real ones."""
+        if np.dtype(dtype).kind != "f":
+            raise TypeError(f"numbers of the type {np.dtype(dtype)} are not known here")
+        return Trace(_expression(self))
 
 
 def _where(condition: Any, one: Any, other: Any) -> Trace:
@@ -264,6 +301,23 @@ def _clip(value: Any, low: Any, high: Any) -> Trace:
     return Trace(sympy.Min(sympy.Max(_expression(value), _expression(low)), _expression(high)))
 
 
+def _polyval(coefficients: Any, x: Any) -> Trace:
+    """By Horner's rule, as NumPy does."""
+    value: Any = 0
+    for coefficient in coefficients:
+        value = value * x + coefficient
+    return value
+
+
+_ROUTINES = {
+    "where": _where,
+    "select": _select,
+    "piecewise": _piecewise,
+    "clip": _clip,
+    "polyval": _polyval,
+}
+
+
 def _expression(value: Any) -> Expr:
     """What a value is as an expression: conditions count 1 where they hold, doubles are decimals."""
     if isinstance(value, Trace):
@@ -271,13 +325,19 @@ def _expression(value: Any) -> Expr:
         return _truth(raw) if raw.is_Boolean or raw.is_Relational else raw
     if np.ndim(value):
         value = np.asarray(value).ravel()[0] if np.size(value) == 1 else value
-    return decimal(float(value)) if isinstance(value, float | np.floating) else sympy.sympify(value)
+    return meant(float(value)) if isinstance(value, float | np.floating) else sympy.sympify(value)
 
 
 _FUNCTIONS = {
     name: getattr(sympy, name) for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
 }
 _FUNCTIONS |= {"arctan": sympy.atan, "arcsinh": sympy.asinh, "square": lambda u: u**2, "erf": sympy.erf}
+_FUNCTIONS |= {
+    "arccos": lambda u: 2 * sympy.asin(sympy.sqrt((1 - u) / 2)),
+    "arcsin": sympy.asin,
+}
+_FUNCTIONS |= {"hypot": lambda u, v: sympy.sqrt(u**2 + v**2)}
+_FUNCTIONS |= {"logaddexp": lambda u, v: sympy.log(sympy.exp(u) + sympy.exp(v))}
 _FUNCTIONS |= {"absolute": sympy.Abs, "fabs": sympy.Abs, "sign": sympy.sign, "maximum": sympy.Max, "minimum": sympy.Min}
 _FUNCTIONS |= {"fmax": sympy.Max, "fmin": sympy.Min, "heaviside": lambda u, at: sympy.Heaviside(u, at)}
 _FUNCTIONS |= {"cbrt": lambda u: sympy.sign(u) * sympy.Abs(u) ** sympy.Rational(1, 3), "reciprocal": lambda u: 1 / u}

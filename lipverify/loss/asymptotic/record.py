@@ -13,7 +13,7 @@ from lipverify.foundation.showing import axes, table
 from lipverify.foundation.validation import instance, whole
 from lipverify.loss.asymptotic.bias import leading_bias, next_bias
 from lipverify.loss.asymptotic.fields import Increments
-from lipverify.loss.asymptotic.links import decimal
+from lipverify.loss.asymptotic.links import meant
 from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.loss.asymptotic.tasks import task_of
@@ -185,7 +185,7 @@ def _bias(law: Law) -> Expr:
     if not isinstance(law, Sum):
         return leading_bias(task_of(law))
     parts = [
-        decimal(weight) * leading_bias(task_of(part)).subs(L, decimal(getattr(part, "L", 1.0)))
+        meant(weight) * leading_bias(task_of(part)).subs(L, meant(getattr(part, "L", 1.0)))
         for weight, part in law.parts
         if not part.constant
     ]

@@ -14,7 +14,7 @@ import sympy
 from lipverify.errors import InvalidInput
 from lipverify.loss.asymptotic import fields
 from lipverify.loss.asymptotic.fields import Increments
-from lipverify.loss.asymptotic.links import Kink, Link, Piece, decimal, link, read
+from lipverify.loss.asymptotic.links import Kink, Link, Piece, link, meant, read
 from lipverify.loss.asymptotic.sphere import Expr, L, c, laplacian, mean
 from lipverify.loss.asymptotic.tokens import Delta
 from lipverify.problem.fields import RBF, Matern
@@ -125,13 +125,13 @@ def _relu() -> Ridges:
 
 
 def _ridge(law: Ridge) -> Ridges:
-    return Ridges(sympy.Integer(1), (link(read(law.link), [decimal(kink) for kink in law.kink_points]),))
+    return Ridges(sympy.Integer(1), (link(read(law.link), [meant(kink) for kink in law.kink_points]),))
 
 
 def _zonal(law: Zonal) -> Task | Increments:
     if law.spectrum is None:
         return fields.zonal(law)
-    return Harmonics(tuple(decimal(k) for k in law.spectrum))
+    return Harmonics(tuple(meant(k) for k in law.spectrum))
 
 
 TASKS: dict[type[Law], Callable[[Any], Task | Increments]] = {

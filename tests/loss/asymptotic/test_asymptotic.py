@@ -21,7 +21,7 @@ from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.asymptotic import asymptotic_terms, leading, valid_windows
 from lipverify.loss.asymptotic.closed import closed_numbers, known
 from lipverify.loss.asymptotic.derived import numbers_of
-from lipverify.loss.asymptotic.links import read
+from lipverify.loss.asymptotic.links import meant, read
 from lipverify.loss.asymptotic.sphere import L, c, d, density, half_moment, mean, n, sigma, w
 from lipverify.loss.asymptotic.tasks import Ridges, applied, task_of
 from lipverify.loss.asymptotic.tokens import circle_mean
@@ -295,8 +295,29 @@ def test_links_as_people_write_them_are_derived(link: Any, beta: float) -> None:
         Ridge(lambda z: np.piecewise(z, [z < 0.5, z < 0], [1.0, 2.0]), jumps=(0.0, 0.5)),
         Ridge(lambda z: np.select([z < 0, z < 0.5], [-z, z], 0.5), kinks=(0.0, 0.5)),
         Ridge(lambda z: np.select([z < 0, z < 0.5], [z, 1.0]), jumps=(0.0, 0.5)),
+        Ridge(lambda z: (z > 0).astype(float) - (z > 0.5).astype(np.float32), jumps=(0.0, 0.5)),
+        Ridge(lambda z: np.polyval([1.0, 0.0, 2.0], abs(z)), kinks=(0.0,)),
+        Ridge(lambda z: np.hypot(z, 1)),
+        Ridge(lambda z: np.arccos(z / 2) - np.arcsin(z / 2)),
     ],
-    ids=["erf", "expit", "erfc", "mod", "%", "//", "rint", "floor", "by parts", "last", "select", "first"],
+    ids=[
+        "erf",
+        "expit",
+        "erfc",
+        "mod",
+        "%",
+        "//",
+        "rint",
+        "floor",
+        "by parts",
+        "last",
+        "select",
+        "first",
+        "astype",
+        "polyval",
+        "hypot",
+        "inverse",
+    ],
 )
 def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
     found = leading(law, d=3)
@@ -304,9 +325,17 @@ def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
     assert float(found.bias_constant) == pytest.approx(float(exact.bias) * 1e8 ** float(found.beta), rel=1e-3)
 
 
+def test_doubles_of_roots_and_of_pi_are_read_as_such() -> None:
+    half_a_turn = leading(Ridge(lambda z: np.cos(np.pi * z)), d=3).bias_constant
+    assert half_a_turn == leading(Ridge(lambda z: np.sin(np.pi * z + np.pi / 2)), d=3).bias_constant
+    assert leading(Ridge(lambda z: z / np.sqrt(2)), d=3).bias_constant == leading(Affine(), d=3).bias_constant * 3 / 2
+    assert meant(0.123456789012345) == sympy.Rational(123456789012345, 10**15)
+
+
 @pytest.mark.parametrize(
     ("law", "message"),
     [
+        (Ridge(lambda z: (4 * z).astype(int)), "numbers of the type int64 are not known here"),
         (Ridge(np.rint), r"jump between -1 and 1: declare it, Ridge\(link, jumps"),
         (Ridge(lambda z: np.mod(z, 1.0)), r"declare it, Ridge\(link, jumps"),
         (Ridge(lambda z: np.piecewise(z, [z < 0], [lambda t: -t, lambda t: t])), r"declare it, Ridge\(link, kinks"),
@@ -315,7 +344,7 @@ def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
         (Ridge(lambda z: np.sqrt(1 - z), kinks=(1.0,)), "no derivative"),
         (Zonal(kernel=lambda t: np.interp(t, [-1, 1], [-1, 1])), "cannot be read"),
     ],
-    ids=["rint", "mod", "piecewise", "digitize", "undeclared kink", "pole", "kernel"],
+    ids=["whole", "rint", "mod", "piecewise", "digitize", "undeclared kink", "pole", "kernel"],
 )
 def test_laws_that_cannot_be_derived_are_refused(law: Law, message: str) -> None:
     with pytest.raises(OutOfReach, match=message) as refused:

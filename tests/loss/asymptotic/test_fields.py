@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +52,28 @@ def test_a_polynomial_kernel_is_its_law() -> None:
     d = 4
     kernel = leading(Zonal(lambda t: 2 * t**2 / 24), d).bias_constant
     assert kernel == leading(Quadratic(), d).bias_constant
+
+
+@pytest.mark.parametrize(
+    ("kernel", "beta"),
+    [
+        (lambda t: 1 - np.arccos(t) / np.pi, 1 / 2),
+        (lambda t: np.exp(-np.arccos(np.clip(t, -1, 1))), 1 / 2),
+        (lambda t: (np.sqrt(np.maximum(1 - t * t, 0)) + (np.pi - np.arccos(np.clip(t, -1, 1))) * t) / np.pi, 3 / 2),
+        (lambda t: 2 / np.pi * np.arcsin(2 * t / 3), 2),
+    ],
+    ids=["geodesic", "exponential", "arc-cosine", "erf network"],
+)
+def test_kernels_of_the_angle_are_read(kernel: Callable[[Any], Any], beta: float) -> None:
+    form, w = leading(Zonal(kernel), 4), np.array([1e4, 4e4])
+    one, other = loss_terms(Problem(d=4, n=1e24, law=Zonal(kernel)), w).bias * w**beta
+    assert float(form.beta) == beta
+    limit = 2 * other - one  # what is next falls like 1 / sqrt(w) or faster
+    assert abs(float(form.bias_constant) / limit - 1) < 4e-3
+
+
+def test_a_variogram_may_switch_away_from_zero() -> None:
+    assert leading(Zonal(variogram=lambda r: np.minimum(r, 0.5)), 3).beta == sympy.Rational(1, 2)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ QUIET = 6
 """A spectrum ends with this many coefficients in a row below rounding; every other one may vanish by parity."""
 LEAST_DEGREES = 128
 """Degrees of a kernel that are looked at, however few the windows can tell from zero."""
+INSIDE = math.nextafter(1.0, 0.0)
+"""The largest |z| at which a link is asked for: at +-1 itself it may jump, as floor(z) does, and nobody is there."""
 NODES_A_WAVE = (8, 5)
 """Gauss nodes for a wave of P_l, in the rule that counts and in the one that shows its error."""
 
@@ -68,7 +70,8 @@ def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
         If a link has features that the rules do not see.
     """
     near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most)
-    values = np.stack([np.asarray(h, dtype=float) for h in law.links(1 - near, np)])
+    inside = np.clip(1 - near, -INSIDE, INSIDE)
+    values = np.stack([np.asarray(h, dtype=float) for h in law.links(inside, np)])
     centred = values - (values @ weight[0])[:, None]
 
     def at(z: Floats, i: int) -> Floats:
