@@ -15,13 +15,14 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 from lipverify.linear_transformer.regression.rare import decades
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
-from lipverify.linear_transformer.training.comparison import CAP, ESTIMATORS, Compared, comparison
+from lipverify.linear_transformer.training.comparison import CAP, ESTIMATORS, Compared, Filter, comparison
 from lipverify.linear_transformer.training.descent import descend
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Objective, draw_sample
@@ -251,3 +252,13 @@ def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> Non
     # the spread of 60 normal values is within 4 standard errors, 9 % each, of theirs; doubts are of such a kind
     assert 0.64 < values.std(ddof=1) / stated < 1.36
     assert np.mean([each.trusted for each in found]) > 0.5
+
+
+def test_a_filter_is_what_the_layers_of_gdplusplus_do() -> None:
+    """Where tokens are fewer than dimensions as well; without its first layer it is another model."""
+    layers = (GDPlusPlus(-0.02, -0.03), GDPlusPlus(0.01, -0.04), GDPlusPlus(-0.01, -0.05))
+    for d, n in ((4, 9), (4, 2)):
+        contexts = draw_contexts(Regression(d, n, UniformNoise(2.0)), 64, 0, "test/filter")
+        read = estimate(layers, contexts)
+        assert np.abs(Filter(layers)(contexts) - read).max() < 1e-12 * np.abs(read).max()
+        assert np.abs(Filter(layers[1:])(contexts) - read).max() > 1e-3 * np.abs(read).max()

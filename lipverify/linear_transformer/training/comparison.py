@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -17,7 +18,8 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
 from lipverify.foundation.means.samples import RARE, SampledMean, sampled_mean
-from lipverify.linear_transformer.families import NAMES, Omega
+from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import MODELS, printed, problem
@@ -32,9 +34,10 @@ from lipverify.linear_transformer.regression.adjusted import (
 )
 from lipverify.linear_transformer.regression.bayes import Bayes
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
 from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
-from lipverify.linear_transformer.training.record import OfFamily, Trained
+from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.witness import depths_of, seeds_of, trainings
 
 ESTIMATORS = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
@@ -237,16 +240,20 @@ def _rows(noise: str, regression: Regression, seed: int, stream: str) -> list[Ro
     gdplusplus = [known_model(noise, layers, float(SEQUENCES)) for layers in depths]
     return [
         *((name, 0, [each]) for name, each in zip(ESTIMATORS, estimators, strict=True)),
-        *(("GD++", k, [_gdplusplus(regression, each)]) for k, each in enumerate(gdplusplus, 1)),
+        *(("GD++", k, [Filter(each)]) for k, each in enumerate(gdplusplus, 1)),
         *((*model, trainings(noise, *model)) for model in models),
     ]
 
 
-def _gdplusplus(regression: Regression, model: Sequence[GDPlusPlus]) -> Estimator:
-    """A model of GD++ as four weights a layer of which two are 0."""
-    form = Omega(regression)
-    four = np.asarray([(layer.xx, 0.0, layer.yx, 0.0) for layer in model])
-    return OfFamily(form, four / form.units)
+@dataclass(frozen=True)
+class Filter(SpectralEstimator):
+    """A model of GD++, which every eigenvector of Sigma has to itself: w = p(Sigma) alpha."""
+
+    layers: tuple[GDPlusPlus, ...]
+
+    def coordinates(self, basis: Eigenbasis) -> Floats:
+        """p(t) z."""
+        return np.asarray(follow(basis.values, self.layers).p * basis.moment)
 
 
 def _best(estimators: Sequence[Estimator]) -> int:
