@@ -3,8 +3,6 @@ r"""Looking for the window of least loss on rough values: which minima may be th
 from __future__ import annotations
 
 import math
-from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
@@ -79,10 +77,16 @@ def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
     return float(x[i]) + STEP * best, math.exp(fit(best))
 
 
-def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Any, Any]:
-    """(noise, bias) to a few digits, by whatever is cheapest for the law."""
-    if route != "zonal" and has_averages(problem.law) and np.all(w > wide(problem)):
-        with suppress(OutOfReach):
-            return rough_terms(problem, w)
-    terms = loss_terms(problem, w, route=route)
-    return terms.noise, terms.bias
+def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Floats, Floats]:
+    """(noise, bias) to a few digits at every window, by whatever is cheapest for the law there."""
+    fine = w <= wide(problem) if route != "zonal" and has_averages(problem.law) else np.full(w.shape, True)
+    noise, bias = np.empty_like(w), np.empty_like(w)
+    if not fine.all():
+        try:
+            noise[~fine], bias[~fine] = rough_terms(problem, w[~fine])
+        except OutOfReach:
+            fine[:] = True
+    if fine.any():
+        terms = loss_terms(problem, w[fine], route=route)
+        noise[fine], bias[fine] = terms.noise, terms.bias
+    return noise, bias

@@ -16,7 +16,7 @@ without a difference; what is left is small as theta^3 or less, where the differ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations
@@ -45,8 +45,8 @@ unit, on which fewer coefficients say as much."""
 PHI_ORDER = 28
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
-SPAN, TOGETHER = 12.0, 32
-"""Values of Q that are found by one rule are this near, and so few that what they need stays in a processor's cache."""
+SPAN, TOGETHER = 12.0, 36
+"""Values of Q that are this near are found by one rule; so many at a time, which stays in a processor's cache."""
 PANEL = 4.0
 """Of the nearer token's deficit, in the graded coordinate."""
 FARTHER = (0.0, 0.04, 0.12, 0.3, 0.6, 1.0)
@@ -130,9 +130,11 @@ def log_others(
     rate = Graded.of(log_rate, grading, low, high)
 
     def integrals(x: Floats) -> tuple[Floats, Floats]:
-        """log phi at the u of one rule for every x, and the logs of the integrands, (x, u)."""
-        first, last = (min(float(end) + ABOVE, high) for end in (np.min(x), np.max(x)))
-        u = last - STEP * np.arange(math.ceil((last - first + ABOVE + BELOW) / STEP), dtype=np.float64)
+        """log phi at the u of a rule for every x, or of one for all where they are near, and logs of integrands."""
+        ends = np.minimum(x + ABOVE, high)
+        spread = float(np.ptp(ends))
+        ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
+        u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
         log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
         y = u - x[:, None]
         return log_phi, 2 * y - np.exp(y) + log_power(log_phi, n - 2)
@@ -150,27 +152,16 @@ def log_others(
             usual = n * (n - 1) * np.exp(log_power(log_phi, n - 2))
             assert factor is not None
             share = np.where(usual > 0, factor(n, log_phi) / np.maximum(usual, 1e-300), 0.0)
-        return np.asarray(weight @ share / np.sum(weight, axis=1))
+        return np.asarray(np.sum(weight * share, axis=1) / np.sum(weight, axis=1))
 
     def table(function: Callable[[Floats], Floats]) -> Graded:
-        return Graded.of(lambda x: np.concatenate([function(x[some]) for some in neighbours(x)]), grading, start, top)
+        def in_blocks(x: Floats) -> Floats:
+            return np.concatenate([function(x[i : i + TOGETHER]) for i in range(0, x.size, TOGETHER)])
+
+        return Graded.of(in_blocks, grading, start, top)
 
     start = -math.log(2) - 1e-9
     return table(log_q), table(ratio) if factor else None
-
-
-def neighbours(x: Floats) -> Iterator[slice]:
-    """Slices of a few neighbours in x, none farther than `SPAN` from the first: one rule over u serves them.
-
-    >>> list(neighbours(np.array([0.0, 1.0, 30.0, 31.0])))
-    [slice(0, 2, None), slice(2, 4, None)]
-    """
-    start = 0
-    while start < x.size:
-        far = np.abs(x[start : start + TOGETHER] - x[start]) > SPAN
-        stop = start + int(np.argmax(far) if far.any() else far.size)
-        yield slice(start, stop)
-        start = stop
 
 
 def pair_term(products: Products, contexts: Contexts, order: int, factor: Factor | None) -> tuple[Floats, Floats]:
