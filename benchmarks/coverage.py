@@ -141,6 +141,7 @@ def main() -> None:
     for name, size, rtol in (("one in a hundred", 300, 0.6), ("u^30", 200, 0.3), ("1 - u^30", 200, 0.01)):
         print(f"{name}:")
         fixed(name, size)
+        fixed(name, MANY // 4, FEWER)
         fixed(name, MANY, FEWER)
         stopped(name, rtol)
     print("samples of the ReLU law, against the exact method:")

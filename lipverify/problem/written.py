@@ -124,7 +124,7 @@ def covariates_named(text: str, d: int) -> Covariates:
 def _fault(error: BaseException) -> str:
     """Which bracket is wrong, if one is."""
     wrong = error.msg if isinstance(error, SyntaxError) else None
-    return f", where {wrong}" if wrong and wrong.startswith(("'", "unmatched", "closing")) else ""
+    return f" ({wrong})" if wrong and wrong.startswith(("'", "unmatched", "closing")) else ""
 
 
 def _law(node: ast.expr) -> Law | float:

@@ -199,7 +199,7 @@ def test_the_command_line_takes_a_law_of_a_file(lipverify: Commands, tmp_path: P
     ],
 )
 def test_a_bracket_that_is_wrong_is_named(text: str, fault: str) -> None:
-    with pytest.raises(InvalidInput, match=f"{re.escape(f'{text!r}, where {fault}')}.*: a law is written as"):
+    with pytest.raises(InvalidInput, match=f"{re.escape(f'{text!r} ({fault}')}.*: a law is written as"):
         law_written(text)
 
 
