@@ -1,4 +1,4 @@
-"""Whether a rule sees a link: its variance beside that by a fine rule that shares no nodes with it."""
+"""Whether a rule sees a link: its variance beside that by a fine rule, and where it bends or jumps undeclared."""
 
 from __future__ import annotations
 
@@ -16,6 +16,30 @@ BLURRED, NOTICED = 0.1, 1e-3
 error, at jumps."""
 ROUNDING = 64 * float(np.finfo(float).eps)
 """A link that varies by less, relatively, is constant to rounding, and nothing is known of its variance."""
+
+GRID, BESIDE, BENT = 4096, 8, 20.0
+"""Steps over [-1, 1]; a second difference that is `BENT` times those `BESIDE` steps away on both sides is a kink or a
+jump: a smooth link's are alike, and beside a declared root |z|^s they differ by (1 + 8/3)^{2-s} < 14."""
+NEAR = 3
+"""Steps from a declared place, or from an end, within which nothing is looked for."""
+
+
+def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
+    """Where in (-1, 1) a link bends or jumps most, away from what is declared; None where it does nowhere.
+
+    >>> undeclared(lambda z: abs(z - 0.3), ()), undeclared(lambda z: abs(z - 0.3), (0.3,)), undeclared(np.tanh, ())
+    (0.3, None, None)
+    """
+    z = np.linspace(-1, 1, GRID + 1)
+    values = np.asarray(h(z), dtype=float)
+    bend = np.abs(np.diff(values, 2))
+    places = z[1:-1]
+    beside = np.stack([bend[: -2 * BESIDE], bend[2 * BESIDE :]]).max(axis=0)
+    middle, at = bend[BESIDE:-BESIDE], places[BESIDE:-BESIDE]
+    far = np.all(np.abs(at[:, None] - np.array([-1.0, 1.0, *declared])) > NEAR * 2 / GRID, axis=1)
+    rounding = ROUNDING * float(np.max(np.abs(values)))
+    found = far & (middle > BENT * (beside + rounding))
+    return round(float(at[np.argmax(np.where(found, middle, -1.0))]), 2) + 0.0 if found.any() else None
 
 
 def unseen(d: int, h: Callable[[Floats], Floats], variance: float) -> float:

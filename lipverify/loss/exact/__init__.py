@@ -25,6 +25,7 @@ from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.fine import undeclared
 from lipverify.problem.law import RidgeLaw
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
@@ -39,7 +40,7 @@ WIDE, LOW = 50.0, 4
 """Up to this window and this dimension the zonal route is the quicker one for a link with several kinks, for a single
 loss: all of the sphere is in reach, and two kinks are met at once in many ways. In more dimensions it is blunt."""
 LOST = 1e-8
-"""A relative error beyond which the result of a kernel says what would give more."""
+"""A relative error beyond which the result of a kernel, or of an undeclared link, says what would give more."""
 HARMONICS = 64
 """Of a kernel that are looked at for one that is negative, however few enter the loss."""
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
@@ -85,7 +86,7 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
         field = _field_of(problem.law, problem.d)
         return replace(_terms(problem.replace(law=field), w, route), problem=problem)
     if route is not None:
-        return ROUTES[chosen("route", route, ROUTES)](problem, w)
+        return _explained(ROUTES[chosen("route", route, ROUTES)](problem, w))
     law = problem.law
     if not has_averages(law):
         return zonal_terms(problem, w)
@@ -116,11 +117,17 @@ def _field_of(law: ReLUNetwork, d: int) -> Zonal:
 
 
 def _explained(terms: LossTerms) -> LossTerms:
-    """With the reason, where it is the kernel's digits that are missing."""
-    if not isinstance(terms.problem.law, Zonal) or terms.problem.law.kernel is None or np.all(_share(terms) <= LOST):
+    """With the reason, where it is the kernel's digits that are missing, or a kink that is not declared."""
+    law, said = terms.problem.law, ""
+    if np.all(_share(terms) <= LOST):
         return terms
-    rounded = "A kernel in double precision loses V near t = 1; Zonal(variogram=...) keeps it."
-    return replace(terms, reason=f"{terms.reason} {rounded}".strip())
+    if isinstance(law, Zonal) and law.kernel is not None:
+        said = "A kernel in double precision loses V near t = 1; Zonal(variogram=...) keeps it."
+    elif isinstance(law, Ridge) and (at := undeclared(law.link, law.kink_points)) is not None:
+        said = (
+            f"The link bends or jumps near z = {at:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) sharpens it."
+        )
+    return replace(terms, reason=f"{terms.reason} {said}".strip())
 
 
 def wide(problem: Problem) -> float:

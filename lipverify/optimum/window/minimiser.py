@@ -97,7 +97,8 @@ def optimal_window(problem: Problem, *, route: str | None = None, M: Any = None)
         If the problem is not isotropic in any coordinates, the law is constant and sigma = 0, where the loss is zero
         everywhere, or there is no such route.
     OutOfReach
-        If the minimum cannot be located: the loss is flat to rounding about it.
+        If the minimum cannot be located: the loss is flat about it to its error. The message says what makes it less,
+        where that is known.
 
     Source: Collins et al., slides, Theorem 2 (the minimiser is w_KQ I).
 
@@ -139,7 +140,12 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
     equal = [other for other in minima if other.loss - best.loss <= other.error + best.error]
     w_error = max(abs(other.w - best.w) + other.w_error for other in equal)
     if math.isinf(w_error):
-        raise OutOfReach(f"the loss is flat to rounding about its minimum near w = {best.w:.6g}, for {problem!r}.")
+        share = best.error / best.loss
+        reason = loss_terms(problem, best.w, route=route).reason
+        raise OutOfReach(
+            f"the minimum of the loss near w = {best.w:.6g} is lost in its error, {share:.0e} of it, for {problem!r}. "
+            f"{reason}".strip()
+        )
     return _optimum(problem, best, w_error)
 
 

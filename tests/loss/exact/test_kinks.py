@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -16,6 +18,7 @@ from lipverify.errors import OutOfReach
 from lipverify.laws import Quadratic, ReLU, Ridge
 from lipverify.loss.asymptotic.sphere import sigma, w
 from lipverify.loss.exact.ridge.variogram import variogram_of
+from lipverify.problem.fine import undeclared
 from tests.strategies import log_floats
 
 
@@ -181,6 +184,34 @@ def test_the_reason_names_the_route_that_was_blunt() -> None:
     undeclared = loss_terms(Problem(d=3, n=1e6, law=Ridge(np.abs)), 20.0)
     assert undeclared.reason.startswith("ridge: at w = 20 an error of")
     assert loss_terms(Problem(d=3, n=1e6, law=Ridge(np.cos)), 20.0).reason == ""
+
+
+@pytest.mark.parametrize(("link", "at"), [(np.sign, 0.0), (lambda z: np.clip(z, -2.0, 0.3), 0.3)])
+def test_what_is_not_declared_is_named(link: Callable[[Any], Any], at: float) -> None:
+    law = Ridge(link)
+    problem = Problem(d=3, n=1e5, law=law, sigma=0.1)
+    named = f"near z = {at:g}, undeclared: Ridge"
+    assert named in loss_terms(Problem(d=7, n=1e12, law=law), 300.0).reason
+    assert named in loss_terms(problem, 3.0, route="ridge").reason
+    with pytest.raises(OutOfReach, match=named):
+        optimal_window(problem)
+    assert loss_terms(problem.replace(law=Ridge(link, jumps=(at,))), 3.0, route="ridge").reason == ""
+
+
+@pytest.mark.parametrize("s", [0.1, 0.5, 0.9])
+def test_a_declared_root_is_not_said_to_be_undeclared(s: float) -> None:
+    for at in (0.0, 0.3, -0.7):
+        assert undeclared(lambda z, at=at: np.abs(z - at) ** s, (at,)) is None  # type: ignore[misc]
+    assert undeclared(lambda z: np.exp(-20000 * z**2) + np.sqrt(1 - z * z), ()) is None
+
+
+def test_a_jump_at_the_end_of_the_interval_is_never_seen() -> None:
+    """The floor of 3z jumps at z = 1 too, and 1 - t rounds to 0 within 1e-8 of it: on the circle that showed."""
+    thirds = (-2 / 3, -1 / 3, 0.0, 1 / 3, 2 / 3)
+    problem = Problem(d=2, n=10, law=Ridge(lambda z: 3 * z - np.floor(3 * z), jumps=thirds))
+    one, other = (loss_terms(problem, 1.0, route=route) for route in ("ridge", "zonal"))
+    assert one.bias_error + other.bias_error < 1e-9 * one.bias
+    assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
 
 
 def test_even_links_have_their_minimum_at_zero_exactly() -> None:
