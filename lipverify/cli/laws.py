@@ -32,7 +32,11 @@ def law_at(text: str, L: float) -> Law:
     module = guarded(file, file.module)
     law = getattr(module, name, None)
     if law is None:
-        laws = [each for each, value in vars(module).items() if isinstance(value, Law)]
+        here = {
+            each: value for each, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__
+        }
+        makers = [each for each, value in here.items() if inspect.isfunction(value) and _takes_L(value)]
+        laws = [each for each, value in vars(module).items() if isinstance(value, Law)] + makers
         has = f"its laws are {', '.join(laws)}" if laws else "it has no law, such as NAME = Ridge(np.tanh)"
         raise InvalidInput(f"law = {text!r}: there is no {name} in the file; {has}.")
     if not isinstance(law, Law) and _takes_L(law):

@@ -180,7 +180,7 @@ def test_the_command_line_takes_a_law_of_a_file(lipverify: Commands, tmp_path: P
     same = [loss(f"{path}:both").stdout, loss("2*cosine(3) + relu").stdout]
     assert same[0] == same[1] != ""
     assert loss(f"{path}:steep", "--L", "2").stdout != loss(f"{path}:steep").stdout != ""
-    for law, says in (("nix", "its laws are both"), ("number", "must be a law"), ("both", "leave out --L")):
+    for law, says in (("nix", "its laws are both, steep."), ("number", "must be a law"), ("both", "leave out --L")):
         done = loss(f"{path}:{law}", "--L", "2")
         assert done.returncode == 2
         assert says in done.stderr
