@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+from mpmath import mp, mpf
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import Affine, Cosine, Law, Quadratic
+from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, least_noise
 from lipverify.loss.exact.ridge.laws import parts_of
-from lipverify.loss.exact.ridge.terms import TOLERANCE, _quadrature, _rounding
+from lipverify.loss.exact.ridge.terms import DENSITY_ROUNDING, EPS, ROUNDING, TOLERANCE, _quadrature, _rounding
 from lipverify.strategies import log_floats
 
 LAWS: tuple[Law, ...] = (Affine(), Quadratic(), Cosine(L=3.0))
@@ -60,3 +62,24 @@ def test_the_noise_is_no_less_than_its_bound(d: int, n: float, w: float) -> None
 def test_of_many_tokens_the_bound_is_nearly_all(w: float) -> None:
     noise = float(loss_terms(Problem(d=3, n=10**12, law=Affine(), sigma=1.0), w).noise)
     assert least_noise(3, 1e12, np.array([w]))[0] >= (1 - 1e-6) * noise
+
+
+@pytest.mark.parametrize("d", [2, 3, 10, 50])
+def test_phi_counts_tokens_beyond_the_nodes(d: int) -> None:
+    """What is nearer than all nodes is seen for certain, and what is farther than all of them never."""
+    w, u = 30.0, np.array([2.0, 10.0, 29.0, 31.0, 45.0, 58.0])
+    of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), 28, smooth=True)
+    nodes = of.nodes.weight[of.anchors :].sum(axis=1)
+    assert np.any(nodes < 1 - 1e-3), "some places have nodes on a part of the sphere alone"
+    with mp.workdps(30):
+        norm = mp.beta(mp.mpf(1) / 2, mp.mpf(d - 1) / 2)
+        for value, at in zip(of.log_phi(), u.tolist(), strict=True):
+            bend = mp.acos(1 - min(at, 2 * w - 1) / mp.mpf(w))
+            splits = sorted({mp.mpf(0), mp.pi, *(bend * k / 6 for k in range(1, 7)), bend + (mp.pi - bend) / 4})
+
+            def met(theta: mpf, at: float = at) -> mpf:
+                return mp.sin(theta) ** (d - 2) * mp.exp(-mp.exp(at - w * (1 - mp.cos(theta)))) / norm
+
+            exact = mp.log(mp.quad(met, splits))
+            known = ROUNDING + DENSITY_ROUNDING * (d - 2) + EPS * at
+            assert abs(value / exact - 1) <= known * (1 if at <= w else 1 + 1 / abs(float(exact)))

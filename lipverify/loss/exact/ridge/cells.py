@@ -23,6 +23,8 @@ from lipverify.foundation.arrays import Floats
 
 Larger = Literal["A", "B", "neither"]
 LARGER: tuple[Larger, ...] = ("A", "B", "neither")
+NOISE = 4e-15
+"""The share of the largest coefficient below which there is nothing but rounding of the values behind them."""
 BLOCK = 512
 """Points at a time: what is worked on stays in a processor's cache."""
 
@@ -90,8 +92,8 @@ class Fit:
         return value
 
     def trimmed(self) -> Fit:
-        """Without the coefficients at the end of x and of y that are no larger than the last ones: those are noise."""
-        counts = np.abs(self.coefficients) > self.tail
+        """Without the coefficients at the end of x and of y that are noise, as the last ones are."""
+        counts = np.abs(self.coefficients) > min(self.tail, NOISE * self.largest)
         rows, columns = (int(np.flatnonzero(counts.any(axis=axis)).max(initial=0)) + 1 for axis in (1, 0))
         return replace(self, coefficients=self.coefficients[:rows, :columns])
 
