@@ -29,7 +29,7 @@ MISREAD = 1e-9
 """A link and what was read from it may differ by the rounding of a long formula, relative to the link's range."""
 LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * float(np.finfo(float).eps)
 """A decimal of more digits than the first has is looked at for q pi^k as its square, q a fraction of numbers below the
-second; some thousand such fractions lie between doubles a thousand million times as close."""
+second, to the third; a double is so near to one by chance once in 10^10."""
 NUMERIC = ["scipy", "numpy"]
 """Where formulas find their functions of arrays: NumPy alone has no erf."""
 
