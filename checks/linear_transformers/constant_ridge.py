@@ -315,7 +315,7 @@ claim(
     "lt.constant-ridge-bound/printed",
     bound(
         constant, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}", of="least", low=1,
-        twin=1.15, instead=0.94, given=ROW,
+        twin=1.15, instead=0.94, method="exact", given=ROW,
     ),
     source=TABLE_1,
     kind="stronger",

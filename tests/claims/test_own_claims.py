@@ -201,6 +201,23 @@ def test_two_claims_on_one_function_share_its_measurements(tmp_path: Path) -> No
     assert len(one) == QUICK.points
 
 
+@pytest.mark.parametrize(
+    ("takes", "how", "grade"),
+    [("x", "", "bounded"), ("x, contexts", "", "sampled"), ("x, contexts", 'method="exact",', "bounded")],
+)
+def test_what_takes_contexts_is_sampled_unless_it_says_otherwise(
+    takes: str, how: str, grade: str, tmp_path: Path
+) -> None:
+    """It was graded as if its error were a bound."""
+    text = SQUARE.replace("square(x)", f"square({takes})").replace('high="x",', f'high="x", {how}')
+    assert verified(tmp_path, text)["mine.square"].grade == grade
+
+
+def test_a_function_that_does_not_say_what_it_takes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="does not say what it takes"):
+        claims_of(write(tmp_path, SQUARE.replace("square,", "max,")), QUICK)
+
+
 def test_a_second_method_is_asked_and_heard(tmp_path: Path) -> None:
     def with_second(value: str) -> Record:
         second = f"def second(d, n):\n    return {value}, 1e-6\n\ndef first(d, n):\n    return power(d, n), 1e-9\n\n"

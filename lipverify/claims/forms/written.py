@@ -14,6 +14,7 @@ from lipverify.claims.formula import formula
 from lipverify.claims.ledger import Grade
 from lipverify.claims.place import caller_line
 from lipverify.claims.ranges import EDGES, Range, edge, range_of
+from lipverify.foundation.calls import names
 
 
 def exponent(
@@ -33,7 +34,7 @@ def exponent(
     scale: str = "",
     of: str = "",
     error: float | None = 1e-12,
-    method: str = "exact",
+    method: str | None = None,
     grade: str | None = None,
     over: Any = None,
     given: Mapping[str, Any] | None = None,
@@ -70,7 +71,8 @@ def exponent(
     error
         Relative error of values that come alone.
     method, grade
-        How it measures, and what stands behind that, where the method does not say.
+        How it measures, and what stands behind that, where the method does not say. By default "montecarlo" (sampled)
+        for a function that takes `contexts`, and "exact" (bounded) for others.
     over
         Coordinates of this form alone, beside those of its claim.
     given
@@ -106,7 +108,7 @@ def bound(
     scale: str = "",
     of: str = "",
     error: float | None = None,
-    method: str = "exact",
+    method: str | None = None,
     grade: str | None = None,
     over: Any = None,
     given: Mapping[str, Any] | None = None,
@@ -161,7 +163,7 @@ def identity(
     twin: Mapping[str, Any],
     instead: Mapping[str, Any] | None = None,
     of: str = "",
-    method: str = "symbolic",
+    method: str | None = None,
     grade: str | None = None,
     over: Any = None,
     given: Mapping[str, Any] | None = None,
@@ -177,7 +179,7 @@ def identity(
     twin, instead
         Other coordinates, for which the identity is false (true): one letter of the formula exchanged, ...
 
-    The rest is as for `bound`.
+    The rest is as for `bound`; the method is "symbolic" (proved) by default.
     """
     return form_of(
         Identity, measure, quantity, caller_line(), equals=0, twin=twin, instead=instead, of=of, method=method,
@@ -192,6 +194,12 @@ def form_of(kind: type[Form], function: Any, quantity: Any, line: int, **given: 
                     "it is refused.", "quantity", line=line)  # fmt: skip
     if not callable(function):
         raise Fault(f"{function!r} is not a function that measures {quantity}.", line=line)
+    try:
+        sampled = "contexts" in names(function)
+    except ValueError:
+        raise Fault(f"{function!r} does not say what it takes: write a function that calls it.", line=line) from None
+    if given.get("method") is None and sampled:
+        given["method"] = "montecarlo"
     edges = {name: given.pop(name, None) for name in (*EDGES, "within")}
     strict = bool(given.pop("strict", False))
     try:
