@@ -45,9 +45,10 @@ def read_record(path: Path, kind: type[Record], form: int, said: str, way_out: s
         text = path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"{said} cannot be read ({error.strerror}); {way_out}.") from None
-    if (there := _form(text)) != form:
-        raise InvalidInput(f"{said} has format {there!r}: this version reads format {form}; {way_out}.")
     try:
+        there = msgspec.json.decode(text, type=dict[str, Any]).get("format")
+        if there != form:
+            raise InvalidInput(f"{said} has format {there!r}: this version reads format {form}; {way_out}.")
         found: Any = msgspec.json.decode(text, type=kind)
     except msgspec.MsgspecError as error:
         raise InvalidInput(f"{said} is no witness ({error}); {way_out}.") from None
@@ -91,15 +92,6 @@ def _processor() -> str:
 def _first_line(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.partition("\n")[0].strip()
-
-
-def _form(text: bytes) -> Any:
-    """The format that a file claims, None for what is not one of ours."""
-    try:
-        head = msgspec.json.decode(text)
-    except msgspec.MsgspecError:
-        return None
-    return head.get("format") if isinstance(head, dict) else None
 
 
 def _json(value: Any) -> str:

@@ -79,12 +79,24 @@ def test_a_file_that_was_edited_is_refused(what: str, tmp_path: Path) -> None:
     assert "lipverify train lt.table-1 --noise uniform-2 --family DIAG --layers 1 --seeds 0" in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"format": 1}', '{"format": "1"}'])
-def test_what_is_no_witness_is_refused(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no witness"),
+        ("{", "is no witness"),
+        ('{"format": 1, "seed": NaN}', "is no witness"),
+        ("[]", "is no witness"),
+        ("null", "is no witness"),
+        ("{}", "has format None"),
+        ('{"format": 1}', "is no witness"),
+        ('{"format": "1"}', "has format '1'"),
+    ],
+)
+def test_what_is_no_witness_is_refused(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / LAW / "DIAG-1-0.json"
     path.parent.mkdir()
     path.write_text(text)
-    with pytest.raises(InvalidInput, match=r"DIAG-1-0\.json"):
+    with pytest.raises(InvalidInput, match=rf"DIAG-1-0\.json {said}"):
         read_witness(path)
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_witness(path.with_name("DIAG-2-0.json"))
