@@ -16,8 +16,6 @@ from lipverify.claims.ledger import Ledger, Record
 from lipverify.claims.runner import run
 from lipverify.report.visible import visible
 
-DECIDED = ("supported", "refuted")
-
 
 @dataclass
 class _Open:
@@ -36,7 +34,8 @@ class _Open:
 
 def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: dict[str, Any]) -> Ledger:
     """The ledger after as many steps as the seconds allow; a step that is predicted to take more is not begun."""
-    end = time.perf_counter() + seconds
+    begun = time.perf_counter()
+    end = begun + seconds
     records = list(ledger.claims)
     waiting = [
         _Open(place, claim, record, list(METHODS))
@@ -48,7 +47,7 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
         left = end - time.perf_counter()
         if cheapest.seconds > left:
             for each in waiting:
-                _say(each.record, f"is left open: it {wants(each.record)}, and {duration(max(left, 0.0))} are left")
+                _say(each.record, f"is left open: {wants(each.record)}, and {duration(max(left, 0.0))} are left")
             break
         found = _taken(cheapest, settings, left, seconds)
         if found is not None:
@@ -58,7 +57,8 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
             records[cheapest.place] = cheapest.record = replace(cheapest.record, step=None)
         if cheapest.record.step is None:
             waiting.remove(cheapest)
-    return replace(ledger, claims=tuple(records))
+    took = ledger.provenance.seconds + time.perf_counter() - begun
+    return replace(ledger, claims=tuple(records), provenance=replace(ledger.provenance, seconds=took))
 
 
 def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -> Record | None:
@@ -77,7 +77,7 @@ def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -
         return None
     each.claim = better
     _say(found, f"is {found.verdict}: {found.measured}")
-    return replace(found, reproduce=f"{each.record.reproduce} --decide {seconds:g}")
+    return replace(found, reproduce=f"{found.reproduce} --decide {seconds:g}")
 
 
 def _say(record: Record, text: str) -> None:

@@ -20,6 +20,8 @@ from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
+DECIDE = " --decide "
+"""What follows the command of a claim for which steps were taken, before their seconds."""
 LINES = 10
 """Of the end of a run at 80 columns; what does not fit is counted, and stands in the table and the report."""
 Trouble = Literal["broke", "moved", "not caught", "open"]
@@ -153,7 +155,8 @@ def _next_step(ledger: Ledger, record: Record) -> str:
     if "disagree" in record.problem:
         return f"one of the two methods is wrong there: {record.reproduce} --seed {ledger.seed + 1}"
     if record.step is not None:
-        return f"{record.reproduce} --decide {math.ceil(2 * record.step.seconds)}"
+        command, _, spent = record.reproduce.partition(DECIDE)  # a run takes the steps that were taken once more
+        return f"{command}{DECIDE}{math.ceil(float(spent or 0) + 2 * record.step.seconds)}"
     if record.verdict == "inconclusive":
         return f"{record.reproduce} --profile full" if ledger.profile == "quick" else "a narrower error"
     if not record.control.caught:
@@ -172,7 +175,8 @@ def _where(ledger: Ledger, files: Sequence[Path]) -> Iterator[str]:
 
 def _explaining(record: Record) -> str:
     """The command that explains a theorem, with the file that its claims are from."""
-    _, _, *file = shlex.split(record.reproduce)[:-1] or ("lipverify", "verify")
+    command, _, _ = record.reproduce.partition(DECIDE)
+    _, _, *file = shlex.split(command)[:-1] or ("lipverify", "verify")
     return visible(shlex.join(["lipverify", "explain", *file, stem_of(record.id)]))
 
 

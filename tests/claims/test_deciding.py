@@ -105,8 +105,24 @@ def test_a_step_beyond_the_budget_is_not_begun(lipverify: Commands, tmp_path: Pa
     opened(tmp_path, SAMPLED.replace("EDGE", "1.0000001"))
     done, ledger = verified(lipverify, tmp_path, "--decide", "5")
     assert ledger.claims[0].verdict == "inconclusive"
-    assert "is left open" in done.stderr
+    assert "is left open: at d = 3 it needs an error of 1e-07" in done.stderr
     assert lipverify("verify", str(tmp_path / "my_claims.py"), "--decide", "0").returncode == 2
+
+
+def test_after_steps_that_were_not_enough_the_commands_can_be_given_as_they_stand(
+    lipverify: Commands, tmp_path: Path
+) -> None:
+    value = "1.001 - (1e-3 if contexts < 1e6 else 5e-4 if contexts < 2e7 else 1e-9)"
+    opened(tmp_path, SAMPLED.replace("EDGE", "1.001").replace("return 1.0,", f"return {value},"))
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    [record] = ledger.claims
+    assert done.stderr.count("is inconclusive") == 2, done.stderr
+    file, said = str(tmp_path / "my_claims.py"), "".join(done.stdout.split())
+    assert record.reproduce == f"lipverify verify {file} mine.sampled --decide 60"
+    assert record.step is not None
+    again = math.ceil(60 + 2 * record.step.seconds)  # the steps that were taken are taken once more
+    assert f"lipverifyverify{file}mine.sampled--decide{again}" in said
+    assert f"lipverifyexplain{file}mine.sampled;" in said
 
 
 def test_a_blunt_quadrature_is_replaced_by_another_method(lipverify: Commands, tmp_path: Path) -> None:
