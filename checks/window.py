@@ -193,7 +193,7 @@ def constants(**found: dict[str, Any]) -> Table:
 
 def chain(**found: dict[str, Any]) -> Table:
     """The lemmas of both laws: what each says, and the first step of why."""
-    from lipverify.proofs.notation import typeset
+    from lipverify.claims.formula.prose import typeset
 
     every = {name: (says, because) for each in found.values() for name, says, because in each["lemmas"]}
     return Table(

@@ -1,4 +1,4 @@
-r"""Lemmas as a page sets them: the checker says its formulas as one types them, `T >= T_least`; here they are LaTeX."""
+r"""Sentences with formulas as one types them, such as the lemmas of a proof, `T >= T_least`; here these become LaTeX."""
 
 from __future__ import annotations
 

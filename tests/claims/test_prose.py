@@ -8,7 +8,7 @@ import re
 import pytest
 
 from lipverify.proofs.checker import circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows
-from lipverify.proofs.notation import typeset
+from lipverify.claims.formula.prose import typeset
 from lipverify.report.latex import typst_math
 
 LEMMAS = {
