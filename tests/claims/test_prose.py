@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from lipverify.proofs.checker import circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows
 from lipverify.claims.formula.prose import typeset
+from lipverify.proofs.checker import circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows
 from lipverify.report.latex import typst_math
 
 LEMMAS = {

@@ -1,4 +1,4 @@
-r"""Sentences with formulas as one types them, such as the lemmas of a proof, `T >= T_least`; here these become LaTeX."""
+r"""Sentences with formulas as one types them, such as the lemmas of a proof, `T >= T_least`; here they are LaTeX."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_two_tokens_say_what_the_averages_of_relu_say(d: int, n: float, w: float
     assert other_off.bias[0] <= 1e-10 * other.bias[0]
 
 
-@pytest.mark.parametrize(("d", "n", "w"), [(2, 2, 50.0), (3, 3, 100.0), (3, 4, 200.0), (3, 4, 31.6), (4, 5, 100.0)])
+@pytest.mark.parametrize(("d", "n", "w"), [(2, 2, 10.0), (3, 3, 10.0), (3, 4, 5.0), (4, 5, 20.0)])
 def test_two_tokens_say_what_the_harmonics_of_relu_say(d: int, n: int, w: float) -> None:
     """Where windows hold few tokens."""
     one, other = (loss_terms(Problem(d=d, n=n, law=ReLU(L=1.0)), w, route=route) for route in ("ridge", "zonal"))
