@@ -14,8 +14,6 @@ from lipverify.claims.coordinate import said
 Value = tuple[float, float]
 AXES = 3
 BATCHES = 16
-STEP = 1e-3
-"""From w* to another window, relative: it tells what the error of w* moves."""
 FARTHEST = 6.0
 """The w up to which multiples of the identity are looked at; beyond, the noise alone is too large."""
 
@@ -78,11 +76,11 @@ def isotropic_window(law: str, n: int, sigma: float, **_: Any) -> Value:
 def excess(law: str, d: int, n: int) -> dict[str, Value]:
     """L(-w* I) - L(w* I), and L(-w* I) / L(w* I), exactly."""
     from lipverify.loss.negative import negative_excess
+    from lipverify.optimum.transfer import at_optima
 
     problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
     best = lv.optimal_window(problem)
-    (value, further), errors = negative_excess(problem, best.w * np.array([1.0, 1 + STEP]))
-    error = float(errors[0]) + abs(further - value) / STEP * best.w_error / best.w
+    ((value, error),) = at_optima([best], lambda w: negative_excess(problem, w))
     return {"excess": (value, error), "ratio": (1 + value / best.loss, (error + best.loss_error) / best.loss)}
 
 
@@ -171,7 +169,7 @@ def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
         rf"$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {said('law', law)}, $\sigma = {sigma}$, condition number 10, the longest axis first: "
         r"$w \Sigma^{-1}$ would be a multiple of $\mathbf{I}$."
     )
-    whitened = HeatMap(title=f"{said('law', law)}", values=tuple(map(tuple, found["matrix"])))
+    whitened = HeatMap(title=said("law", law), values=tuple(map(tuple, found["matrix"])))
     return Figure(
         caption=caption, alt=f"Heat map of the whitened optimal matrix, {said('law', law)}.", maps=(whitened,)
     )

@@ -31,16 +31,21 @@ def steepest(w: float, d: int, n: int, seed: int) -> tuple[float, float]:
     return largest, 1e-13
 
 
+def drawn(d: int, n: int, seed: int) -> tuple[Any, Any]:
+    """A query and n tokens."""
+    from lipverify.foundation.streams import normals
+    from lipverify.problem.sphere import on_sphere
+
+    points = on_sphere(normals(seed, f"kernel/{d}", 0, (n + 1, d)), np)
+    return points[0], points[1:]
+
+
 def rate(d: int, n: int, w: float, seed: int) -> Value:
     """The c of a_i proportional to exp(-c w |x_i - x|^2), from every pair of tokens; the error is its range, rounding included.
 
     Each pair gives c = (log a_i - log a_j) / (w (|x_j - x|^2 - |x_i - x|^2)).
     """
-    from lipverify.foundation.streams import normals
-    from lipverify.problem.sphere import on_sphere
-
-    points = on_sphere(normals(seed, f"kernel/{d}", 0, (n + 1, d)), np)
-    query, tokens = points[0], points[1:]
+    query, tokens = drawn(d, n, seed)
     scores = w * tokens @ query
     log_a = scores - np.log(np.sum(np.exp(scores)))
     distance = np.sum((tokens - query) ** 2, axis=1)
@@ -54,11 +59,7 @@ def rate(d: int, n: int, w: float, seed: int) -> Value:
 
 def weights(d: int, n: int, w: float, seed: int) -> list[tuple[float, float]]:
     """The attention of each token over that of the nearest, beside how much larger its squared distance is."""
-    from lipverify.foundation.streams import normals
-    from lipverify.problem.sphere import on_sphere
-
-    points = on_sphere(normals(seed, f"kernel/{d}", 0, (n + 1, d)), np)
-    query, tokens = points[0], points[1:]
+    query, tokens = drawn(d, n, seed)
     scores, distance = w * tokens @ query, np.sum((tokens - query) ** 2, axis=1)
     nearest = int(np.argmax(scores))
     return sorted(zip((distance - distance[nearest]).tolist(), np.exp(scores - scores[nearest]).tolist(), strict=True))

@@ -14,8 +14,6 @@ Value = tuple[float, float]
 OFFSET_VARIANCE = {"offset": 1 / 3, "no-offset": 0.0}
 """Of b ~ Unif[-L, L] at L = 1, as on the slides, and of none."""
 BATCHES = 16
-STEP = 1e-3
-"""From w* to another window, relative: it tells what the error of w* moves."""
 
 
 def change(d: int, n: int, seed: int, last: int = 0) -> Value:
@@ -74,12 +72,15 @@ def best_vector(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str,
 def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
     """The c that minimises the loss at w*, exactly."""
     from lipverify.loss.scaled import scaled_loss
+    from lipverify.optimum.transfer import at_optima
 
     problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
-    best = lv.optimal_window(problem)
-    at = scaled_loss(problem, best.w * np.array([1.0, 1 + STEP]), OFFSET_VARIANCE[reading])
-    excess, further = at.excess.tolist()
-    error = float(at.excess_error[0]) + abs(further - excess) / STEP * best.w_error / best.w
+
+    def of(w: Any) -> tuple[Any, Any]:
+        at = scaled_loss(problem, w, OFFSET_VARIANCE[reading])
+        return at.excess, at.excess_error
+
+    ((excess, error),) = at_optima([lv.optimal_window(problem)], of)
     return {"c": (1 + excess, error), "excess": (excess, error)}
 
 

@@ -14,6 +14,7 @@ from lipverify.claims.claim import Claim
 from lipverify.claims.deciding import METHODS, duration, in_words, stepped, wants
 from lipverify.claims.ledger import Ledger, Record
 from lipverify.claims.runner import run
+from lipverify.cli.ending import DECIDE
 from lipverify.report.visible import visible
 
 
@@ -77,7 +78,7 @@ def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -
         return None
     each.claim = better
     _say(found, f"is {found.verdict}: {found.measured}")
-    return replace(found, reproduce=f"{found.reproduce} --decide {seconds:g}")
+    return replace(found, reproduce=f"{found.reproduce}{DECIDE}{seconds:g}")
 
 
 def _say(record: Record, text: str) -> None:

@@ -6,10 +6,11 @@ The window w* that minimises the loss of one family of tasks is a number, and it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
+from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
 from lipverify.optimum.window import Optimum, optimal_window
 from lipverify.problem import Problem
@@ -17,7 +18,7 @@ from lipverify.problem import Problem
 Value = tuple[float, float]
 """A number and a bound on its error, in the same units."""
 NUDGE = 1e-3
-"""Step in log w of the difference that tells how far an error of w* moves the loss of another problem."""
+"""Step in log w of the difference that tells how far an error of w* moves a function of w."""
 
 
 def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
@@ -51,12 +52,21 @@ def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
 
 def transferred_losses(tuned: Sequence[Optimum], tested: Problem) -> list[Value]:
     """The same of several windows at once, which costs little more than of one."""
+
+    def losses(w: Floats) -> tuple[Floats, Floats]:
+        terms = loss_terms(tested, w)
+        return terms.total, terms.total_error
+
+    return at_optima(tuned, losses)
+
+
+def at_optima(tuned: Sequence[Optimum], of: Callable[[Floats], tuple[Floats, Floats]]) -> list[Value]:
+    """A function of w at tuned windows, with its errors, to which is added what that of w* moves; `of` gives both."""
     w = np.array([each.w for each in tuned])
-    terms = loss_terms(tested, np.concatenate([w, w * (1 + NUDGE)]))
-    here, beside = np.split(terms.total, 2)
+    values, errors = of(np.concatenate([w, w * (1 + NUDGE)]))
+    here, beside = np.split(values, 2)
     moved = [each.w_error / each.w if each.w > 0 else 0.0 for each in tuned]
-    errors = terms.total_error[: len(w)] + np.abs(beside - here) / NUDGE * moved
-    return list(zip(here.tolist(), errors.tolist(), strict=True))
+    return list(zip(here.tolist(), (errors[: w.size] + np.abs(beside - here) / NUDGE * moved).tolist(), strict=True))
 
 
 def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> dict[str, Value]:

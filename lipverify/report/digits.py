@@ -73,7 +73,16 @@ def typeset(text: str) -> str:
     if found is None:
         return text
     mantissa, power = (part.replace(MINUS, "-") for part in found.groups())
-    return rf"$10^{{{power}}}$" if mantissa == "1" else rf"${mantissa} \times 10^{{{power}}}$"
+    return f"${scientific(mantissa, power)}$"
+
+
+def scientific(mantissa: str, power: str) -> str:
+    r"""A number times a power of ten in LaTeX, or that power alone.
+
+    >>> scientific("1", "30"), scientific("2.5", "-9")
+    ('10^{30}', '2.5 \\times 10^{-9}')
+    """
+    return rf"10^{{{power}}}" if mantissa == "1" else rf"{mantissa} \times 10^{{{power}}}"
 
 
 def signed(value: float | None) -> str:

@@ -15,6 +15,7 @@ from typing import Literal
 
 import msgspec
 
+from lipverify.report.digits import scientific
 from lipverify.report.latex import typst_math
 from lipverify.report.visible import invisible, named
 from lipverify.report.vocabulary import UnreadableError
@@ -99,8 +100,7 @@ def _with_powers(words: str) -> Iterator[Run]:
         if match.start() > at:
             yield Run("words", printable(words[at : match.start()]))
         mantissa, sign, power = match.groups()
-        ten = f"10^{{{sign.strip('+')}{power}}}"
-        yield formula(ten if mantissa == "1" else rf"{mantissa} \times {ten}")
+        yield formula(scientific(mantissa, f"{sign.strip('+')}{power}"))
         at = match.end()
     if words[at:]:
         yield Run("words", printable(words[at:]))
