@@ -7,10 +7,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.special import lambertw
 
 import lipverify as lv
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs
-from lipverify.claims.proved import proved_rates
+from lipverify.claims.proved import ball, proved_rates
 
 Value = tuple[float, float]
 WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -66,6 +67,43 @@ def second(law: str, d: int, n: float) -> Value:
     return value, error + 1e-4 * value
 
 
+def worst(d: int, w: float, query: str = "any") -> dict[str, Value]:
+    """sup B / L^2 over all L-Lipschitz f, between two bounds, and w times the upper one, n = w^(d/2 + 1).
+
+    f is one function for every query; `query` = "one": f follows the query.
+    """
+    from lipverify.loss.worst import worst_bias
+
+    found = worst_bias(d, min(round(w ** (d / 2 + 1)), 1e30), w)
+    high, error = (found.high, found.high_error) if query == "any" else (found.value, found.error)
+    return {
+        "high": (float(high), float(error)),
+        "low": (float(found.low), float(found.low_error)),
+        "scaled": (w * float(high), w * float(error)),
+    }
+
+
+def worst_at(d: int, n: float, w: float) -> Value:
+    """The upper bound on sup B / L^2 at a length."""
+    from lipverify.loss.worst import worst_bias
+
+    found = worst_bias(d, n, w)
+    return float(found.high), float(found.high_error)
+
+
+def sampled_worst(d: int, n: float, w: float, contexts: int, seed: int, backend: str) -> Value:
+    """The same on drawn tokens: the largest bias of a field of one degree, of degrees up to 8, over its E |grad f|^2."""
+    lows, highs = [], []
+    for k in range(1, 9):
+        harmonic = lv.laws.Zonal(spectrum=(0.0,) * k + (1 / (k * (k + d - 2)),))
+        law = lv.laws.Zonal(harmonic.covariance(d))
+        drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"harmonic/{k}/{d}/{n}"}
+        terms = lv.loss_terms(lv.Problem(d=d, n=n, law=law, sigma=1.0), w, "montecarlo", **drawn)
+        lows.append(float(terms.bias - terms.bias_error))
+        highs.append(float(terms.bias + terms.bias_error))
+    return ball(max(lows), max(highs))
+
+
 def over_leading(law: str, d: int, w: float) -> Value:
     """B over its leading term C L^2 / w^beta, which SymPy derives; L = 1."""
     value, error = bias(law, d, w)
@@ -111,6 +149,9 @@ SHARP = {
     "relu/*": r"$B(w) = \Theta(L^2 w^{-3/2})$ for the ReLU law",
     "*": r"$B(w) = \Theta(L^2 w^{-2})$ for the affine law",
 }
+LENGTH = -0.5 - lambertw(-0.5 * math.exp(-0.5), -1).real
+"""x with e^x = 1 + 2x, where (1 - e^-x)^2 / 2x is largest."""
+SUPREMUM = r"\sup_f B / L^2"
 SAMPLED = agree(bias_at, sampled_bias, "B", over={"d": 5, "n": 100, "w": WINDOWS})
 RAY = (30, "min(1e15, 1e30**(2/(d + 2)))")
 PROVED: dict[str, Any] = {
@@ -177,6 +218,50 @@ claim(
     source=SKETCH,
     assumes=MANY,
     over={"law": {**LAWS, **EVEN}, "d": (2, 3, 5)},
+)
+claim(
+    "softmax.bias-upper/any-task/relevant",
+    exponent(worst, SUPREMUM, of="high", along="w", ray=(1e2, 1e5, 9), high="-1", sharp="-1"),
+    exponent(worst, SUPREMUM, of="low", along="w", ray=(1e2, 1e5, 9), low="-1", sharp="-1"),
+    source=SKETCH,
+    kind="sharp",
+    expected="supported",
+    over={"d": (2, 3, 5)},
+    title="the largest bias of an $L$-Lipschitz task",
+    statement=r"\sup_{Lip(f) \leq L} B(w; f) = \Theta\left(\frac{L^2}{w}\right)",
+    assumes=MANY,
+    agrees=agree(
+        worst_at,
+        sampled_worst,
+        r"\sup_f B",
+        over={("d", "n", "w"): ((2, 50, 20.0), (3, 100, 5.0))},
+        given={"contexts": 4000},
+    ),
+    finding=r"The bias of the affine and ReLU classes is below the printed upper bound by a power of $w$; that of the worst single task is not. It goes up and down over distances "
+    r"of about $w^{-1/2}$, everywhere; functions that are smooth, or have one kink, do not.",
+)
+claim(
+    "softmax.bias-upper/any-task/constant",
+    bound(
+        worst,
+        r"w \sup_f B / L^2",
+        of="scaled",
+        along="w",
+        ray=(1e2, 1e5, 9),
+        equals=round(2 * LENGTH / (1 + 2 * LENGTH) ** 2, 4),
+        within=0.001,
+        twin={"query": "one"},
+    ),
+    source=SKETCH,
+    kind="sharp",
+    expected="supported",
+    over={"d": (2, 3, 5)},
+    title="the largest bias of an $L$-Lipschitz task is the same in every dimension",
+    statement=r"\sup_{\mathbb{E} |\nabla f|^2 \leq L^2} B(w; f) \sim 0.2036 \frac{L^2}{w}",
+    assumes=MANY,
+    finding=r"With many tokens in a narrow window attention multiplies a harmonic of degree $k$ by $e^{-k^2/2w}$, and $(1 - e^{-x})^2 / (2 x)$ with $x = k^2/2w$ is largest at "
+    r"$e^x = 1 + 2x$. A function that may follow the query, as $|y - x|$ at query $x$, has $\frac{L^2}{w}$ times $2 (\Gamma(d/2) / \Gamma((d-1)/2))^2$, which grows like $d$: a "
+    "bound at one query overstates what one task can do.",
 )
 for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), ("cosine", (5,))):
     claim(

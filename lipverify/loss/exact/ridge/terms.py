@@ -159,13 +159,7 @@ def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -
 def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
     """At every window, raise the order until two successive rules agree; the values and their errors."""
     tolerance = max((part.tolerance for _, part in parts), default=TOLERANCE)
-    rounding = _rounding(contexts)
-    if np.any(rounding > MOST_ROUNDING):
-        w = float(contexts.w[np.argmax(rounding)])
-        raise OutOfReach(
-            f"w = {w:g}, n = {contexts.n:g}: windows hold few tokens, and the rounding of log(lambda) near {w:.0e} "
-            f"would be {np.max(rounding):.0e} of the loss; use a smaller w, or a larger n."
-        )
+    rounding = rounding_of(contexts)
     value = _quadrature(parts, contexts, ORDERS[0])
     gap = Values(np.abs(value.noise), np.abs(value.bias))
     off, rough = np.asarray(value.off), np.ones(contexts.w.shape, dtype=bool)
@@ -244,7 +238,20 @@ def _uniform(n: float, parts: Parts) -> tuple[Values, Values]:
     return Values(noise, bias), Values(ROUNDING * noise, known * bias)
 
 
-def _rounding(contexts: Contexts) -> Floats:
-    """Relative rounding: of sums, of the power d - 2 of the density, and of u itself."""
+def rounding_of(contexts: Contexts) -> Floats:
+    """Relative rounding: of sums, of the power d - 2 of the density, and of u itself.
+
+    Raises
+    ------
+    OutOfReach
+        If windows hold so few tokens that it would count.
+    """
     reach = np.maximum(np.abs(contexts.low), np.abs(contexts.high))
-    return ROUNDING + DENSITY_ROUNDING * (contexts.d - 2) + EPS * reach
+    rounding = ROUNDING + DENSITY_ROUNDING * (contexts.d - 2) + EPS * reach
+    if np.any(rounding > MOST_ROUNDING):
+        w = float(contexts.w[np.argmax(rounding)])
+        raise OutOfReach(
+            f"w = {w:g}, n = {contexts.n:g}: windows hold few tokens, and the rounding of log(lambda) near {w:.0e} "
+            f"would be {np.max(rounding):.0e} of the loss; use a smaller w, or a larger n."
+        )
+    return np.asarray(rounding)

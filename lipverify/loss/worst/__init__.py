@@ -1,0 +1,153 @@
+r"""The largest bias that a task of Lipschitz constant L can have: at one query, and on average over the queries.
+
+Let rho(x, x') be the distance of two tokens, and f a function with |f(x) - f(x')| <= L rho(x, x').
+
+At a given query x
+
+    sup_f E (sum_i a_i f(x_i) - f(x))^2 = L^2 E (sum_i a_i rho(x_i, x))^2,
+
+for the error is at most L sum_i a_i rho(x_i, x), with equality for the cone f(y) = L rho(y, x). It is the same at every
+x of the sphere.
+
+On average over the query a single f has one tip only. The average is a quadratic form in f that no rotation changes:
+with f = sum_k f_k, f_k a harmonic of degree k, and b_k the bias of a field with covariance P_k (see `weights`),
+
+    E (sum_i a_i f(x_i) - f(x))^2 = sum_k b_k E f_k^2,    sum_k k (k + d - 2) E f_k^2 = E |grad f|^2 <= L^2,
+
+and no f is above L^2 max_k b_k / (k (k + d - 2)), which harmonics of the best degree attain among all f with
+E |grad f|^2 <= L^2. With many tokens in a narrow window b_k = (1 - e^{-k^2/2w})^2, and the maximum is 0.2036 / w in
+every dimension, where the supremum at one query is some (d - 1) / w. From below: linear functions, and functions of one
+angle with slopes 1 and -1 in turns that turn where P_k does, see `zigzag`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import astuple
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.validation import chosen, number, numbers, whole
+from lipverify.loss.exact import LARGEST as LARGEST_WINDOW
+from lipverify.loss.exact import SMALLEST
+from lipverify.loss.worst.box import box_weights
+from lipverify.loss.worst.harmonics import single_bias
+from lipverify.loss.worst.metrics import LARGEST, METRICS, Metric, angle_of
+from lipverify.loss.worst.softmax import softmax_weights
+from lipverify.loss.worst.weights import Weights
+from lipverify.loss.worst.zigzag import zigzag
+from lipverify.problem.problem import LARGEST_D, context_length
+
+__all__ = ["METRICS", "Metric", "WorstBias", "worst_bias", "worst_box_bias", "zigzag"]
+
+
+class WorstBias(msgspec.Struct, frozen=True, kw_only=True):
+    """The largest bias of functions with Lipschitz constant L; arrays of the shape of w or of the radius.
+
+    Attributes
+    ----------
+    value, error
+        The supremum over f at one query, and over all f that may depend on the query; and a bound on its error.
+    high, high_error
+        What the bias of no single f exceeds, averaged over the query; and a bound on its error.
+    low, low_error
+        What the bias of the best single f that was tried is not below, averaged over the query, nor above by a
+        hundredth; and a bound on its error. The supremum over a single f is between `low` and `high`.
+    witness
+        The degree of that f, `zigzag(d, witness, metric)` times L.
+    """
+
+    value: Any
+    error: Any
+    high: Any
+    high_error: Any
+    low: Any
+    low_error: Any
+    witness: Any
+
+
+SCALED = ("value", "error", "high", "high_error", "low", "low_error")
+
+
+def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "chord") -> WorstBias:
+    """The largest bias of softmax attention with scores w <x_i, x>, tokens uniform on the sphere.
+
+    Parameters
+    ----------
+    d, n
+        Ambient dimension and context length, as in `Problem`.
+    w
+        Windows, finite and >= 0.
+    L
+        The Lipschitz constant, finite and >= 0, in the metric.
+    metric
+        "chord": the distance in R^d; "arc": that along the sphere.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument breaks its rule.
+    OutOfReach
+        If the exact method does not reach it.
+
+    Source: own derivation; Collins et al. bound the bias of the class of L-Lipschitz functions from above.
+
+    >>> worst = worst_bias(3, 100, 5.0)
+    >>> worst.value.round(6).item(), worst.high.round(6).item(), worst.low.round(6).item()
+    (0.327551, 0.048168, 0.036482)
+    """
+    d, n, slope = _validated(d, n, L, metric)
+    windows = numbers("w", w, "w", least=0)
+    if np.any(windows > LARGEST_WINDOW):
+        raise OutOfReach(f"w = {np.max(windows):g}: at most {LARGEST_WINDOW:g}, for 2 w must be a double.")
+
+    def weights(w: float) -> Weights:
+        # at w = 0 every token has the same weight, as in a box that is the whole sphere
+        return softmax_weights(d, n, w) if w >= SMALLEST and n > 1 else box_weights(d, n, math.pi)
+
+    return _record(np.shape(w), slope, [weights(float(each)) for each in np.ravel(windows)], metric)
+
+
+def worst_box_bias(d: int, n: float, radius: Any, *, L: float = 1.0, metric: Metric = "chord") -> WorstBias:
+    """The largest bias of the mean over the tokens within a radius of the query, or the nearest one if there is none.
+
+    Parameters
+    ----------
+    d, n, L, metric
+        As in `worst_bias`.
+    radius
+        Radii in the metric, > 0 and at most the largest distance on the sphere: 2 in the chord, pi along it.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument breaks its rule.
+
+    >>> worst_box_bias(2, 1, 2.0).value.round(12).item()  # one token, wherever: E |x_1 - x|^2
+    2.0
+    """
+    d, n, slope = _validated(d, n, L, metric)
+    radii, largest = numbers("radius", radius, "radius", least=0), LARGEST[metric]
+    if np.any((radii <= 0) | (radii > largest)):
+        raise InvalidInput(f"radius = {radius!r}: a radius is > 0 and at most {largest:.4g}, in this metric.")
+    boxes = [box_weights(d, n, angle_of(float(each), metric)) for each in np.ravel(radii)]
+    return _record(np.shape(radius), slope, boxes, metric)
+
+
+def _validated(d: Any, n: Any, L: Any, metric: Any) -> tuple[int, float, float]:
+    chosen("metric", metric, METRICS)
+    return whole("d", d, 2, "the ambient dimension", LARGEST_D), float(context_length(n)), number("L", L, "L", least=0)
+
+
+def _record(shape: tuple[int, ...], L: float, weights: list[Weights], metric: Metric) -> WorstBias:
+    """What is found for each of some weights, in units of L^2."""
+    found = [(*each.cone(metric), *astuple(single_bias(each, metric))) for each in weights]
+    columns = np.reshape(np.array(found, dtype=np.float64), (len(found), 7)).T
+    *parts, witness = (np.reshape(column, shape) for column in columns)
+    names = ("value", "error", "high", "high_error", "low", "low_error")
+    return WorstBias(
+        **{name: L**2 * part for name, part in zip(names, parts, strict=True)}, witness=witness.astype(int)
+    )

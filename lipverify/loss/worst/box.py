@@ -1,0 +1,110 @@
+r"""A box: the mean over the tokens within a radius r of the query, or the nearest token where there is none.
+
+The number K of tokens within it is binomial, so that with m[h] the mean of h over the box
+
+    E [ ... ] = m[h]^2 P(K >= 1) + (m[v] - m[h]^2) E[1/K; K >= 1] + E[v of the nearest; K = 0].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache, partial
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import betainc, betaincinv
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.worst.weights import Rule, Weights
+
+ORDERS = (120, 168)
+"""Gauss rules for means over a cap: integrands are analytic, times the power d - 2 of a sine."""
+PANEL = {120: 40, 168: 56}
+"""Of the rules on panels: between two `CHANCES` of the nearest token, and two of `COUNTS`."""
+COUNTS = (0.1, 1.0, 10.0, 60.0)
+"""Numbers of tokens that are expected in a box whose share is v times as large."""
+CHANCES = (1e-19, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.95, 1 - 1e-3, 1 - 1e-6, 1 - 1e-12)
+"""That the nearest token is farther than the ends of panels."""
+ROUNDING = 2.0**-40
+
+
+def box_weights(d: int, n: float, angle: float) -> Weights:
+    """The weights of tokens within an angle of the query, from 0 to pi: all of them are alike at pi."""
+    share = _share(d, angle)
+    rules = tuple(cache(partial(_rule, d, n, angle, share, order)) for order in ORDERS)
+    return Weights(d, rules, ROUNDING)
+
+
+def _rule(d: int, n: float, angle: float, share: float, order: int) -> Rule:
+    empty = math.exp(n * math.log1p(-share)) if share < 1 else 0.0
+    inverse = _inverse_count(n, share, PANEL[order])
+    inside, density = _cap(d, angle, order)
+    beyond, chance = _nearest(d, n, angle, empty, PANEL[order])
+    half = np.concatenate([inside, beyond]) / 2
+    near, far = 2 * np.sin(half) ** 2, 2 * np.cos(half) ** 2
+
+    def biases(h: Sequence[Floats], v: Sequence[Floats]) -> Floats:
+        first, second = (np.stack(each) for each in (h, v))
+        squared, mean = (first[:, : inside.size] @ density) ** 2, second[:, : inside.size] @ density
+        alone = second[:, inside.size :] @ chance
+        return np.asarray(squared * (1 - empty) + (mean - squared) * inverse + alone)
+
+    return Rule(near, far, biases)
+
+
+def _share(d: int, angle: float) -> float:
+    """The share of the sphere within an angle of a point."""
+    half = (d - 1) / 2
+    return float(betainc(half, half, math.sin(angle / 2) ** 2))
+
+
+def _cap(d: int, angle: float, order: int) -> tuple[Floats, Floats]:
+    """Nodes and weights of the mean over a cap: a Gauss rule in the angle where its density is not negligible."""
+    peak = min(angle, math.pi / 2)
+    reach = 12 / math.sqrt(d) if d > 60 else math.pi
+    slope = (d - 2) / math.tan(peak) if peak < math.pi / 2 else 0.0
+    width = min(reach, 50 / slope) if slope > 0 else reach
+    theta, weight = _gauss(max(0.0, peak - width), min(angle, peak + reach), order)
+    density = weight * np.exp((d - 2) * (np.log(np.sin(theta)) - math.log(math.sin(peak))))
+    return theta, density / np.sum(density)
+
+
+def _nearest(d: int, n: float, angle: float, empty: float, order: int) -> tuple[Floats, Floats]:
+    """Nodes beyond the angle, and the chance of each that the nearest token is there."""
+    if empty == 0:
+        return np.empty(0), np.empty(0)
+    half = (d - 1) / 2
+    shares = [-math.expm1(math.log(chance) / n) for chance in CHANCES]
+    places = [2 * math.asin(math.sqrt(float(betaincinv(half, half, share)))) for share in shares]
+    edges = sorted({angle, math.pi, *(place for place in places if angle < place < math.pi)})
+    theta, weight = _panels(edges, order)
+    # P(nearest > theta) = (1 - share)^n, whose fall over the whole is `empty`
+    share = betainc(half, half, np.sin(theta / 2) ** 2)
+    with np.errstate(divide="ignore"):
+        left = np.exp((n - 1) * np.log1p(-share)) if n > 1 else np.ones_like(share)
+        chance = weight * left * np.exp((d - 2) * np.log(np.sin(theta)))
+    return theta, empty * chance / np.sum(chance)
+
+
+def _gauss(low: float, high: float, order: int) -> tuple[Floats, Floats]:
+    x, weight = np.polynomial.legendre.leggauss(order)
+    return low + (high - low) * (x + 1) / 2, (high - low) / 2 * weight
+
+
+def _inverse_count(n: float, share: float, order: int) -> float:
+    """E[1/K; K >= 1] for K binomial: the integral of ((1 - p v)^n - (1 - p)^n) / (1 - v) over v from 0 to 1."""
+    if share >= 1:
+        return 1 / n
+    edges = sorted({0.0, 1.0, *(min(1.0, count / (n * share)) for count in COUNTS)})
+    v, weight = _panels(edges, order)
+    # the difference of two powers, without cancellation near v = 1
+    fall = -np.expm1(-n * np.log1p(share * (1 - v) / (1 - share)))
+    return float(weight @ (np.exp(n * np.log1p(-share * v)) * fall / (1 - v)))
+
+
+def _panels(edges: list[float], order: int) -> tuple[Floats, Floats]:
+    """A Gauss rule between every two neighbours."""
+    panels = [_gauss(low, high, order) for low, high in pairwise(edges)]
+    nodes, weights = (np.concatenate(parts) for parts in zip(*panels, strict=True))
+    return nodes, weights

@@ -1,0 +1,66 @@
+r"""Attention weights a_1, ..., a_n, as what the bias of a function sees of them.
+
+Where h_i and v_i are functions of the angle between token and query, all biases here are
+
+    E [ sum_{i != j} a_i a_j h_i h_j + sum_i a_i^2 v_i ]:
+
+of the cone at the query with h = rho and v = rho^2, and of a field with covariance P_k, the polynomial of degree k that
+is 1 at 1, with h = 1 - P_k and v = 2 (1 - P_k), as P_k(<x_i, x_j>) averages to P_k(t_i) P_k(t_j) over the directions of
+two tokens across the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.worst.metrics import Metric, distance
+
+TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A quadrature rule over the tokens: `near` and `far` are 1 - t and 1 + t at its nodes.
+
+    `biases(h, v)` takes several h and v, given at the nodes, and gives the bias of each.
+    """
+
+    near: Floats
+    far: Floats
+    biases: Callable[[Sequence[Floats], Sequence[Floats]], Floats]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Rules of rising order for the weights of n tokens on S^{d-1}, and a bound on the error that all share, relative.
+
+    A rule is made where it is asked for.
+    """
+
+    d: int
+    rules: tuple[Callable[[], Rule], ...]
+    relative_error: float
+
+    def settled(self, biases: Callable[[Rule], Floats]) -> tuple[Floats, Floats]:
+        """What the first rule gives that agrees with the one before it, and a bound on the error of each number."""
+        values = (biases(rule()) for rule in self.rules)
+        for rough, value in pairwise(values):
+            gap = np.abs(value - rough)
+            if np.all(gap <= TOLERANCE * value):
+                break
+        return value, gap + self.relative_error * value
+
+    def cone(self, metric: Metric) -> tuple[float, float]:
+        """E (sum_i a_i rho_i)^2, rho_i the distance of token and query, and a bound on its error."""
+
+        def biases(rule: Rule) -> Floats:
+            rho = distance(rule.near, rule.far, metric)
+            return rule.biases([rho], [rho * rho])
+
+        (value,), (error,) = self.settled(biases)
+        return float(value), float(error)
