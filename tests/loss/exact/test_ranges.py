@@ -15,7 +15,7 @@ from lipverify.laws import Affine, Cosine, Law, Quadratic
 from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, least_noise
 from lipverify.loss.exact.ridge.laws import parts_of
-from lipverify.loss.exact.ridge.terms import DENSITY_ROUNDING, EPS, ROUNDING, TOLERANCE, _quadrature, _rounding
+from lipverify.loss.exact.ridge.terms import DENSITY_ROUNDING, EPS, ROUNDING, TOLERANCE, _quadrature, rounding_of
 from lipverify.strategies import log_floats
 
 LAWS: tuple[Law, ...] = (Affine(), Quadratic(), Cosine(L=3.0))
@@ -32,7 +32,7 @@ def beyond(law: Law, d: int, n: float, w: float, low: float = 0.0, high: float =
     wider = replace(contexts, low=contexts.low - MORE, high=contexts.high + MORE)
     here, there = (_quadrature(parts_of(law, d), each, ORDER) for each in (contexts, wider))
     off = max(abs(here.noise[0] / there.noise[0] - 1), abs(here.bias[0] / there.bias[0] - 1))
-    return float(off / _rounding(wider)[0])
+    return float(off / rounding_of(wider)[0])
 
 
 @settings(max_examples=60)
