@@ -199,6 +199,9 @@ def test_many_tokens_in_a_narrow_window() -> None:
         worst = worst_bias(d, 1e30, 1e5)
         assert float(worst.high) * 1e5 == pytest.approx(limit, rel=1e-3)
         assert float(worst.low) * 1e5 == pytest.approx(8 / math.pi**2 * limit, rel=0.03)
+    wide = worst_bias(3, 1e30, 1e9)  # more harmonics would be needed than are tried
+    assert float(wide.high) == float(wide.value)
+    assert 0 < float(wide.low) < float(wide.high)
     assert float(worst_bias(7, 1e30, 1e5).value) > 5 * float(worst_bias(2, 1e30, 1e5).value)
 
 

@@ -23,7 +23,6 @@ angle with slopes 1 and -1 in turns that turn where P_k does, see `zigzag`.
 from __future__ import annotations
 
 import math
-from dataclasses import astuple
 from typing import Any
 
 import msgspec
@@ -144,10 +143,13 @@ def _validated(d: Any, n: Any, L: Any, metric: Any) -> tuple[int, float, float]:
 
 def _record(shape: tuple[int, ...], L: float, weights: list[Weights], metric: Metric) -> WorstBias:
     """What is found for each of some weights, in units of L^2."""
-    found = [(*each.cone(metric), *astuple(single_bias(each, metric))) for each in weights]
+    found = []
+    for each in weights:
+        (value, error), single = each.cone(metric), single_bias(each, metric)
+        # nor has a single f more than one that may follow the query
+        high, high_error = min((single.high, single.high_error), (value, error))
+        found.append((value, error, high, high_error, single.low, single.low_error, single.degree))
     columns = np.reshape(np.array(found, dtype=np.float64), (len(found), 7)).T
     *parts, witness = (np.reshape(column, shape) for column in columns)
-    names = ("value", "error", "high", "high_error", "low", "low_error")
-    return WorstBias(
-        **{name: L**2 * part for name, part in zip(names, parts, strict=True)}, witness=witness.astype(int)
-    )
+    scaled = {name: L**2 * part for name, part in zip(SCALED, parts, strict=True)}
+    return WorstBias(**scaled, witness=witness.astype(int))

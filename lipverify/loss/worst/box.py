@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import betainc, betaincinv
 
 from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.tokens import plain_rule
 from lipverify.loss.worst.weights import Rule, Weights
 
 ORDERS = (120, 168)
@@ -88,8 +89,8 @@ def _nearest(d: int, n: float, angle: float, empty: float, order: int) -> tuple[
 
 
 def _gauss(low: float, high: float, order: int) -> tuple[Floats, Floats]:
-    x, weight = np.polynomial.legendre.leggauss(order)
-    return low + (high - low) * (x + 1) / 2, (high - low) / 2 * weight
+    x, weight = plain_rule(order)
+    return low + (high - low) * x, (high - low) * weight
 
 
 def _inverse_count(n: float, share: float, order: int) -> float:

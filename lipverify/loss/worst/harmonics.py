@@ -17,7 +17,8 @@ BLOCK = 32
 """Degrees that are averaged together."""
 MOST_DEGREES = 4096
 """Beyond are the degrees of windows w > 10^6, of which only b_k <= 4 is used."""
-WAVES = 6
+MOST_TURNS = 2048
+WAVES = 4
 """A zigzag of degree k has energy in degrees about k, 3k, 5k: (2j + 1)^-4 of the first in that of (2j + 1) k."""
 ENERGY_ERROR = 2.0**-36
 """Of the energy in a degree, relative to that in all: the rounding of a recurrence in `MOST_DEGREES` steps."""
@@ -38,23 +39,22 @@ class Bracket:
 
 
 def single_bias(weights: Weights, metric: Metric) -> Bracket:
-    """The bracket: from above by the harmonics, from below by linear functions and zigzags of about the best degree."""
+    """The bracket: from above by the harmonics, from below by a linear function and the zigzag of the best degree."""
     d = weights.d
     b = _biases(d, weights.rules[0]())
     best = int(np.argmax(b / _slopes(d, b.size))) + 1
-    count = max(b.size, WAVES * best)
+    degree = min(best, MOST_TURNS)
+    count = max(b.size, WAVES * degree)
     b, error = weights.settled(lambda rule: _biases(d, rule, count))
     slopes = _slopes(d, count)
-    tried = {0: np.eye(1, count)[0] / d}  # E <q, x>^2 = 1 / d, of degree 1
-    for degree in (best, best + 1):
-        tried[degree] = energies(d, degree, count) / steepest_slope(d, degree, metric) ** 2
-    lows = {degree: float(energy @ b) for degree, energy in tried.items()}
-    degree = max(lows, key=lows.__getitem__)
+    linear = np.eye(1, count)[0] / d  # E <q, x>^2 = 1 / d, of degree 1
+    zigzag = energies(d, degree, count) / steepest_slope(d, degree, metric) ** 2
+    degree, energy = max(((0, linear), (degree, zigzag)), key=lambda each: float(each[1] @ b))
     return Bracket(
         high=max(float(np.max(b / slopes)), _rest(d, count)),
         high_error=float(np.max(error / slopes)),
-        low=lows[degree],
-        low_error=float(tried[degree] @ error) + ENERGY_ERROR * lows[degree],
+        low=float(energy @ b),
+        low_error=float(energy @ error + ENERGY_ERROR * energy @ b),
         degree=degree,
     )
 

@@ -15,6 +15,7 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, whole
+from lipverify.loss.exact.ridge.tokens import plain_rule
 from lipverify.loss.worst.metrics import METRICS, Metric, chord_of
 from lipverify.problem.own import Ridge
 from lipverify.problem.problem import LARGEST_D
@@ -95,9 +96,9 @@ def energies(d: int, degree: int, highest: int) -> Floats:
     panels = math.ceil(2 * reach * math.sqrt(highest * (highest + d - 2)) / TURN)
     ends = np.linspace(math.pi / 2 - reach, math.pi / 2 + reach, panels + 1)
     edges = np.unique(np.concatenate([ends, at[(at > ends[0]) & (at < ends[-1])]]))
-    x, gauss = np.polynomial.legendre.leggauss(ORDER)
-    half = np.diff(edges)[:, None] / 2
-    theta, weight = (edges[:-1, None] + half * (1 + x)).ravel(), (half * gauss).ravel()
+    x, gauss = plain_rule(ORDER)
+    width = np.diff(edges)[:, None]
+    theta, weight = (edges[:-1, None] + width * x).ravel(), (width * gauss).ravel()
     weight *= np.sin(theta) ** (d - 2)
     weight /= np.sum(weight)
     found = np.empty(highest)
