@@ -95,8 +95,7 @@ def sampled_worst(d: int, n: float, w: float, contexts: int, seed: int, backend:
     """The same on drawn tokens: the largest bias of a field of one degree, of degrees up to 8, over its E |grad f|^2."""
     lows, highs = [], []
     for k in range(1, 9):
-        harmonic = lv.laws.Zonal(spectrum=(0.0,) * k + (1 / (k * (k + d - 2)),))
-        law = lv.laws.Zonal(harmonic.covariance(d))
+        law = lv.laws.Zonal(spectrum=(0.0,) * k + (1 / (k * (k + d - 2)),))
         drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"harmonic/{k}/{d}/{n}"}
         terms = lv.loss_terms(lv.Problem(d=d, n=n, law=law, sigma=1.0), w, "montecarlo", **drawn)
         lows.append(float(terms.bias - terms.bias_error))

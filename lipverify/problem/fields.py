@@ -132,21 +132,22 @@ class Variation:
     rounding: float
 
 
-def variation_of(law: Law) -> Variation | None:
-    """The variogram of a law that is given by it or by a kernel; None for others."""
+def variation_of(law: Law, d: int | None = None) -> Variation | None:
+    """The variogram of a law that is given by it or by a kernel; given d, by a spectrum as well. None for others."""
     if isinstance(law, Field):
         return Variation(law.variogram, 2 * law.variance, 0.0)
-    return _of_zonal(law) if isinstance(law, Zonal) and law.spectrum is None else None
+    if not isinstance(law, Zonal) or (law.spectrum is not None and d is None):
+        return None
+    return _of_zonal(law, d if law.spectrum is not None else None)
 
 
 @lru_cache(maxsize=64)
-def _of_zonal(law: Zonal) -> Variation:
-    """Of a function of one's own, which is asked for its size once."""
+def _of_zonal(law: Zonal, d: int | None) -> Variation:
+    """Of a function of one's own, which is asked for its size once, and of harmonics in dimension d."""
     grid = np.linspace(0, 2, 4097)
     if law.variogram is not None:
         return Variation(law.variogram, float(np.max(law.variogram(grid))), 0.0)
-    kernel = law.kernel
-    assert kernel is not None
+    kernel = law.covariance(d or 0)
     top = float(np.asarray(kernel(np.ones(1)))[0])
 
     def differences(r: Array) -> Array:

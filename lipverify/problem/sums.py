@@ -14,6 +14,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number
+from lipverify.problem.fields import Field
 from lipverify.problem.kernels import Weighted
 from lipverify.problem.law import FunctionLaw, Law, as_functions
 from lipverify.problem.laws import Linear, Quadratic, RandomAmplitude
@@ -52,11 +53,7 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
             if not law.isotropic:
                 way_out = "write one sampler of the sum: Sampled(sampler, extent=...)"
                 raise InvalidInput(f"law = {law!r} is not isotropic, and no part of a sum; {way_out}.")
-        flat = [
-            (weight * share, part)
-            for weight, law in self.parts
-            for share, part in (law.parts if isinstance(law, Sum) else ((1.0, law),))
-        ]
+        flat = [(weight * share, part) for weight, law in self.parts for share, part in summands(law)]
         msgspec.structs.force_setattr(self, "parts", tuple((float(weight), law) for weight, law in flat if weight > 0))
 
     @property
@@ -117,8 +114,13 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
         return [(weight, as_functions(law, "sampling")) for weight, law in self.parts]
 
 
+def summands(law: Law) -> tuple[tuple[float, Law], ...]:
+    """The parts of a sum with their weights, or the law itself."""
+    return law.parts if isinstance(law, Sum) else ((1.0, law),)
+
+
 def times(law: Law, factor: Any) -> Law:
-    """The law of factor times f: of its own kind where that has an amplitude L.
+    """The law of factor times f: of its own kind where that has an amplitude L, or a variance.
 
     >>> from lipverify.laws import ReLU
     >>> times(ReLU(L=1.5), -2)
@@ -127,6 +129,8 @@ def times(law: Law, factor: Any) -> Law:
     size = abs(number("factor", factor, "what a law is multiplied by"))
     if isinstance(law, RandomAmplitude | Linear | Quadratic | ReLUNetwork):
         return msgspec.structs.replace(law, L=size * law.L)
+    if isinstance(law, Field):
+        return msgspec.structs.replace(law, variance=size**2 * law.variance)
     return Sum(((size**2, law),))
 
 

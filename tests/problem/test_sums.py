@@ -15,6 +15,7 @@ from lipverify import Problem, loss_terms, optimal_matrix, optimal_window
 from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput
 from lipverify.laws import (
+    RBF,
     Affine,
     Cosine,
     Law,
@@ -106,6 +107,7 @@ def test_closed_covariances_are_those_of_the_links() -> None:
 
 def test_what_a_sum_makes_simpler() -> None:
     assert -2 * ReLU(L=1.5) == ReLU(L=3.0)
+    assert 2 * RBF(length=0.5, variance=1.5) == RBF(length=0.5, variance=6.0)
     assert (ReLU() + Affine()) + Cosine() == ReLU() + (Affine() + Cosine())
     assert (0 * Cosine()).constant
     assert float(terms(0 * Cosine()).bias) == 0.0
@@ -124,7 +126,6 @@ def test_what_a_sum_makes_simpler() -> None:
         (lambda: Problem(d=2, n=9, law=ReLU() + Cosine(), covariates=Ellipsoid([4, 1])), "on the sphere alone"),
         (lambda: terms(ReLU() + Cosine(), method="montecarlo", attention="linear"), "needs softmax"),
         (lambda: optimal_matrix(Problem(d=2, n=9, law=ReLU() + Cosine()), attention="linear"), "needs softmax"),
-        (lambda: terms(Zonal(spectrum=(0.0, 1.0)) + ReLU(), method="montecarlo"), "known by its covariance only"),
     ],
 )
 def test_what_is_no_sum_is_refused(make: Any, says: str) -> None:

@@ -1,10 +1,11 @@
-r"""Contexts of a law that is known by its variogram: the points are drawn, and nothing of the task.
+r"""Contexts of a law that is known by its variogram, or has such a part: the points are drawn, and nothing of its task.
 
 Given the points, a Gaussian field at them is n + 1 normal variables, of which only increments count:
 
     E (sum_i a_i f(x_i) - f(x))^2 = sum_i a_i V(|x_i - x|) - 1/2 sum_ij a_i a_j V(|x_i - x_j|).
 
-So the task is averaged in closed form, as the label noise is, and what is sampled is bounded by the largest V.
+So the task is averaged in closed form, as the label noise is, and what is sampled is bounded by the largest V. The
+other parts of a sum are drawn at the same points; as parts are independent, their squared errors add up.
 
 Of many tokens the second sum would cost n^2 for digits that few contexts cannot use. It is 1/2 E_J sum_i a_i V(|x_i -
 x_J|) with J drawn by the weights, and its mean over a few J, one in each part of equal weight, is unbiased. A sample is
@@ -14,6 +15,7 @@ then minus half of the largest V at least.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.full import WholeContexts
 from lipverify.loss.montecarlo.samples import softmax_bounds
 from lipverify.problem.fields import Field, Variation, variation_of
+from lipverify.problem.sums import Sum, summands
 
 PAIRS = 2**20
 """Pairs of points at a time (8 MiB an array)."""
@@ -36,7 +39,7 @@ PAIR = 4
 
 @dataclass(frozen=True)
 class Fields(WholeContexts):
-    """Samples of softmax attention for a law of which the variogram is known.
+    """Samples of softmax attention for a law of which the variogram is known, or that of a part.
 
     Raises
     ------
@@ -61,12 +64,22 @@ class Fields(WholeContexts):
                 "method='exact' has no such limit."
             )
 
+    @cached_property
+    def variations(self) -> list[tuple[float, Variation]]:
+        """The variograms of the parts that are known by them, with their weights."""
+        known = [(weight, variation_of(part, self.problem.d)) for weight, part in summands(self.problem.law)]
+        return [(weight, each) for weight, each in known if each is not None]
+
+    @cached_property
+    def others(self) -> Sum:
+        """The sum of the other parts, which are drawn."""
+        parts = summands(self.problem.law)
+        return Sum(tuple(part for part in parts if variation_of(part[1], self.problem.d) is None))
+
     @property
-    def variation(self) -> Variation:
-        """The variogram of the law."""
-        known = variation_of(self.problem.law)
-        assert known is not None
-        return known
+    def largest(self) -> float:
+        """A bound on the variogram of the parts that are known by it."""
+        return sum(weight * each.size for weight, each in self.variations)
 
     @property
     def all_pairs(self) -> bool:
@@ -95,9 +108,10 @@ class Fields(WholeContexts):
 
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column: as the second sum is not negative, a bias sample is at most the largest V."""
-        low, high = softmax_bounds(self.problem, self.reach, self.variation.size)
+        drawn = sum(extent**2 for extent in self.others.extents(self.problem.covariates.radius))
+        low, high = softmax_bounds(self.problem, self.reach, self.largest + drawn)
         if not self.all_pairs:
-            low[len(self.w) :] = -self.variation.size / 2
+            low[len(self.w) :] = -self.largest / 2
         return low, high
 
     def chunk(self, index: int) -> Floats:
@@ -112,7 +126,8 @@ class Fields(WholeContexts):
         a /= a.sum(axis=2, keepdims=True)
         among = self._among(a, tokens) if self.all_pairs else self._with_partners(a, tokens, index)
         bias = (a @ self._between(squared_distances(tokens, query)))[:, :, 0] - among / 2
-        return np.concatenate([np.sum(a * a, axis=2), np.maximum(bias, 0.0) if self.all_pairs else bias], axis=1)
+        bias = np.maximum(bias, 0.0) if self.all_pairs else bias
+        return np.concatenate([np.sum(a * a, axis=2), bias + self._drawn(a, x, index)], axis=1)
 
     def _among(self, a: Floats, tokens: Floats) -> Floats:
         """sum_ij a_i a_j V(|x_i - x_j|), (size, windows)."""
@@ -134,9 +149,20 @@ class Fields(WholeContexts):
         to_all = self._between(apart).reshape(size, windows, PARTNERS, n).mean(axis=2)
         return np.asarray(np.sum(a * to_all, axis=2))
 
+    def _drawn(self, a: Floats, x: Floats, index: int) -> Floats:
+        """The squared errors of the parts that are drawn, query and then tokens being x: (size, windows)."""
+        if self.others.constant:
+            return np.zeros(a.shape[:2])
+        tasks = self.others.draw(generator(self.seed, f"{self.stream}/tasks", index), self.size, self.problem.d)
+        errors = ((a @ (f[:, 1:, None] - f[:, :1, None]))[:, :, 0] for f in self.others.values(tasks, x, np))
+        return np.asarray(sum(error**2 for error in errors))
+
     def _between(self, squared: Floats) -> Floats:
         """V at distances of which the squares are given."""
-        return np.asarray(self.variation.of_distance(np.sqrt(np.clip(squared, 0.0, None))), dtype=float)
+        r = np.sqrt(np.clip(squared, 0.0, None))
+        return np.asarray(
+            sum(weight * np.asarray(each.of_distance(r)) for weight, each in self.variations), dtype=float
+        )
 
 
 def squared_distances(one: Floats, other: Floats) -> Floats:

@@ -39,6 +39,7 @@ from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.fields import variation_of
 from lipverify.problem.law import RidgeLaw
+from lipverify.problem.sums import summands
 
 Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
 
@@ -208,7 +209,7 @@ def sampler(
             return Elliptic(problem, grid_of(w, largest), M, seed, stream, backend, sphere_noise)
         kind = Fused if backend.kernel is not None and has_kernel(problem) else Reduced
         return kind(problem, grid_of(w), seed, stream, backend)
-    if variation_of(problem.law) is not None:
+    if any(variation_of(part, problem.d) is not None for _, part in summands(problem.law)):
         return Fields(problem, w, M, seed, stream, backend)
     return Full(problem, w, M, seed, stream, backend)
 

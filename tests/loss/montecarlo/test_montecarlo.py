@@ -34,8 +34,10 @@ from lipverify.laws import (
     ReLU,
     Ridge,
     Sampled,
+    Sum,
     Transformed,
     Zonal,
+    mixture,
 )
 from lipverify.loss.montecarlo.accuracy import tally_of, until
 from lipverify.loss.montecarlo.fields import Fields
@@ -46,6 +48,7 @@ from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
 from lipverify.optimum.window.empirical import empirical_window
 from lipverify.problem.sphere import on_sphere
+from lipverify.problem.sums import summands
 from tests.strategies import laws, log_floats
 
 EXAMPLES = 12
@@ -318,6 +321,27 @@ def test_the_default_contexts_of_a_field_are_as_many_as_its_pairs_allow() -> Non
         assert drawn[-1] == round(4e7 / (3 * n + 4 * pairs))
         exact = loss_terms(problem, 2.0)
         assert abs(found.bias - exact.bias) <= found.bias_error < 0.05 * exact.bias
+
+
+@pytest.mark.parametrize("n", [20, 90])
+@pytest.mark.parametrize(
+    "law",
+    [
+        ReLU() + RBF(),
+        2 * Matern(nu=1.5) + Zonal(np.exp) + Cosine(L=3.0),
+        mixture({RBF(): 0.25, Ridge(np.tanh): 0.75}),
+        Zonal(spectrum=(0.0, 1.0, 0.5)),
+    ],
+)
+def test_parts_that_are_known_by_their_kernel_are_sampled_beside_those_that_are_drawn(law: Law, n: int) -> None:
+    """All pairs of 20 tokens, a few of 90; each part alone is told apart from the sum."""
+    w, problem = np.array([0.5, 6.0]), Problem(d=3, n=n, law=law)
+    found, exact = loss_terms(problem, w, "montecarlo", contexts=4000), loss_terms(problem, w)
+    assert np.all(np.abs(found.bias - exact.bias) <= 1.5 * found.bias_error)
+    assert np.all(np.abs(found.noise - exact.noise) <= 1.5 * found.noise_error)
+    for weight, part in summands(law) if isinstance(law, Sum) else ():
+        alone = weight * loss_terms(problem.replace(law=part), w).bias
+        assert np.all(exact.bias - alone > found.bias_error)
 
 
 @pytest.mark.parametrize("law", [Matern(nu=0.5), RBF(length=0.3), Zonal(kernel=np.exp)])
