@@ -20,6 +20,25 @@ def polynomials(size: int, points: int) -> Floats:
     return np.cos(np.outer(_angles(points), np.arange(size)))
 
 
+def chebyshev_values(x: Floats, size: int) -> Floats:
+    """T_k at flat x, (k < size, point): by the recurrence, along points, so that every step is one of whole rows.
+
+    >>> chebyshev_values(np.array([0.5, 1.0]), 3)
+    array([[ 1. ,  1. ],
+           [ 0.5,  1. ],
+           [-0.5,  1. ]])
+    """
+    values = np.empty((size, x.size))
+    values[0] = 1
+    if size > 1:
+        values[1] = x
+    double = 2 * x
+    for k in range(2, size):
+        np.multiply(double, values[k - 1], out=values[k])
+        values[k] -= values[k - 2]
+    return values
+
+
 def to_coefficients(size: int) -> Floats:
     """The matrix that takes values at `size` Chebyshev points to the coefficients of the polynomial through them.
 
