@@ -14,8 +14,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.averages import Averages, Points
-from lipverify.loss.exact.ridge.context import Contexts
-from lipverify.loss.exact.ridge.terms import powers
+from lipverify.loss.exact.ridge.context import Contexts, powers
 from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, token_nodes
 
 ORDERS = (28, 40)

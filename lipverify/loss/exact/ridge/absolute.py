@@ -16,15 +16,16 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betainc, betaincc
 
+from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.averages import Averages, moments
-from lipverify.loss.exact.ridge.context import Contexts
+from lipverify.loss.exact.ridge.context import Contexts, Factors
 from lipverify.loss.exact.ridge.kinked import ROUNDING
-from lipverify.loss.exact.ridge.pairs import Factor, pair_term
+from lipverify.loss.exact.ridge.pairs import pair_term
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.supports import CLOSE, distinct
-from lipverify.loss.exact.ridge.task import TaskAverages
+from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages
 from lipverify.loss.exact.ridge.tokens import TokenNodes, kernel, smooth_rule, token_nodes
 from lipverify.loss.exact.ridge.variogram import tabulated
 
@@ -49,7 +50,7 @@ SCALES = (1, 3, 5, 7, 8)
 
 @dataclass(frozen=True)
 class Angles:
-    """The variogram of |z| by its closed form, for a `tabulated` one."""
+    """The variogram of (z)_+ by its closed form, for a `tabulated` one."""
 
     d: int
     roots: ClassVar[bool] = False
@@ -58,22 +59,30 @@ class Angles:
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle; there is no rule, so no order."""
-        return absolute_variogram(self.d, theta)
+        return versine(theta) / self.d + absolute_variogram(self.d, theta) / 2
 
 
-def absolute_averages(d: int) -> TaskAverages:
-    """The averages for the link |z|; where windows hold few tokens the integral over two of them is the cheaper."""
+def relu_averages(d: int) -> TaskAverages:
+    """The averages for the link (z)_+ = (z + |z|) / 2 with two amplitudes, of z and of |z|: half of the sum of both.
+
+    Where windows hold few tokens the integral over two of them is the cheaper.
+    """
     products = Products(tabulated(Angles(d), 2, [0.0, np.pi]))
     known = ROUNDING + products.variogram.gap / products.variogram.largest
+    linear = linear_averages(d)
 
-    def cross(contexts: Contexts, order: int, factor: Factor | None) -> tuple[Floats, Floats]:
-        value, off = pair_term(products, contexts, order, factor)
+    def pair(of: Averages) -> Floats:
+        assert linear.pair is not None
+        return (linear.pair(of) + absolute_pair(of)) / 2
+
+    def cross(contexts: Contexts, order: int, factors: Factors) -> tuple[Floats, Floats]:
+        value, off = pair_term(products, contexts, order, factors)
         return value, off + known * value
 
     return TaskAverages(
-        absolute_variance(d),
-        lambda nodes: absolute_variogram(d, angle(nodes.near, nodes.far)),
-        absolute_pair,
+        (linear.variance + absolute_variance(d)) / 2,
+        lambda nodes: (linear.variogram(nodes) + absolute_variogram(d, angle(nodes.near, nodes.far))) / 2,
+        pair,
         smooth=True,
         cross=cross,
     )

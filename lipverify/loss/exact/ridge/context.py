@@ -12,7 +12,8 @@ exponent: n = 1e30 costs what n = 100 costs. Derivation: docs/method.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ FEWEST_PANELS = 6
 ALIKE = 0.4
 """Ranges that differ by less than this share are served by as many panels as the longest needs."""
 
+LINEAR, LEAST_GROWTH = -1.0, 2.0
 EPS = float(np.finfo(float).eps)
 REACHED = 0.93
 """1 - psi_0(1), and less."""
@@ -52,6 +54,11 @@ class Grading:
         """Where the coordinate turns from linear to logarithmic."""
         return max(4.0, self.d / 2)
 
+    @property
+    def growth(self) -> float:
+        """How far beyond the knee the scale has doubled."""
+        return self.knee
+
     def v(self, u: Floats) -> Floats:
         """The coordinate of u."""
         return np.where(u <= self.w, self._half(u), 2 * self._half(self.w) - self._half(2 * self.w - u))
@@ -63,11 +70,56 @@ class Grading:
         lower, upper = np.minimum(v, top), np.minimum(2 * top - v, top)
         return np.where(v <= top, self._half_inverse(lower), 2 * self.w - self._half_inverse(upper))
 
+    def panels(self, low: float, high: float, width: float, fewest: int = 1) -> Floats:
+        """Edges of panels between `low` and `high`, at most `width` wide in the coordinate: (edge,), for a single w."""
+        v = self.v(np.array([low, high]))
+        count = max(fewest, math.ceil(float(v[1] - v[0]) / width))
+        edges = self.u(v[0] + (v[1] - v[0]) * np.arange(count + 1) / count)
+        edges[0], edges[-1] = low, high
+        return edges
+
     def _half(self, u: Floats) -> Floats:
-        return np.where(u <= self.knee, u, self.knee * (1 + np.log(np.maximum(u, self.knee) / self.knee)))
+        beyond = np.maximum(u - self.knee, 0) / self.growth
+        return np.where(u <= self.knee, u, self.knee + self.growth * np.log1p(beyond))
 
     def _half_inverse(self, v: Floats) -> Floats:
-        return np.where(v <= self.knee, v, self.knee * np.exp(np.maximum(v, self.knee) / self.knee - 1))
+        beyond = np.maximum(v - self.knee, 0) / self.growth
+        return np.where(v <= self.knee, v, self.knee + self.growth * np.expm1(beyond))
+
+
+@dataclass(frozen=True)
+class LogGrading(Grading):
+    """One in which logarithms of averages vary on a scale of one: they bend where integrands do, but nowhere fall.
+
+    Beyond the knee the scale doubles in about max(2, `share` d). Below u = `LINEAR` they are linear but for e^u, and
+    the coordinate is logarithmic there too.
+    """
+
+    share: float
+
+    @property
+    def growth(self) -> float:
+        """How far beyond the knee the scale has doubled."""
+        return max(LEAST_GROWTH, self.share * self.d)
+
+    def v(self, u: Floats) -> Floats:
+        """The coordinate of u."""
+        below = LINEAR - LEAST_GROWTH * np.log1p(np.maximum(LINEAR - u, 0) / LEAST_GROWTH)
+        return np.where(u < LINEAR, below, super().v(u))
+
+    def u(self, v: Floats) -> Floats:
+        """The inverse of `v`."""
+        below = LINEAR - LEAST_GROWTH * np.expm1(np.maximum(LINEAR - v, 0) / LEAST_GROWTH)
+        return np.where(v < LINEAR, below, super().u(np.maximum(v, LINEAR)))
+
+
+Factors = Callable[[float, Floats], tuple[Floats, Floats]]
+"""From n and log phi(u) to what multiplies the averages over one token and over two."""
+
+
+def powers(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
+    """The factors n phi^{n-1} and n (n-1) phi^{n-2} of the two integrals."""
+    return n * np.exp(log_power(log_phi, n - 1)), n * (n - 1) * np.exp(log_power(log_phi, n - 2))
 
 
 def log_power(log_base: Floats, exponent: float) -> Floats:

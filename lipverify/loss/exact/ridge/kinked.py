@@ -39,6 +39,6 @@ def table_averages(of: Variogram) -> TaskAverages:
         meetings=of.meetings,
         tolerance=ROOT_TOLERANCE if of.roots else TaskAverages.tolerance,
         relative_error=ROUNDING + (of.gap if of.roots else of.gap / of.largest),
-        cross=lambda contexts, order, factor: pair_term(products, contexts, order, factor),
+        cross=lambda contexts, order, factors: pair_term(products, contexts, order, factors),
         off=off,
     )

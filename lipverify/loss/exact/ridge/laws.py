@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.exact.ridge.absolute import absolute_averages
+from lipverify.loss.exact.ridge.absolute import relu_averages
 from lipverify.loss.exact.ridge.fields import field_averages
 from lipverify.loss.exact.ridge.kinked import kinked_averages
 from lipverify.loss.exact.ridge.smooth import cosine_increment, difference, smooth_averages
@@ -47,7 +47,7 @@ def parts_of(law: Law, d: int) -> Parts:
     if isinstance(law, Quadratic):
         return ((1.0, square_averages(d)),)
     if isinstance(law, ReLU):
-        return ((0.5, linear_averages(d)), (0.5, absolute_averages(d)))
+        return ((1.0, relu_averages(d)),)
     return tuple((1.0, link_averages(law, d, k)) for k in range(len(law.links(np.zeros(1), np))))
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.averages import Averages
-from lipverify.loss.exact.ridge.context import Contexts
+from lipverify.loss.exact.ridge.context import Contexts, Factors
 from lipverify.loss.exact.ridge.tokens import TokenNodes
 
-Cross = Callable[[Contexts, int, Callable[[float, Floats], Floats] | None], tuple[Floats, Floats]]
+Cross = Callable[[Contexts, int, Factors], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class TaskAverages:
     refining; `relative_error` bounds what the averages themselves are known to, relative. `smooth` says that the
     variogram is analytic in the angle, from 0 to pi.
 
-    Instead of `pair`, or beside it for windows with few tokens, a law may give `cross(contexts, order, factor)`: the
-    integral of `pair` over u against n (n-1) phi^{n-2}, or another `factor` of (n, log phi), at every window, and a
-    bound on its error apart from that of rules. `off` bounds the error of the variogram, at nodes.
+    Instead of `pair`, or beside it for windows with few tokens, a law may give `cross(contexts, order, factors)`: the
+    integral of `pair` over u against the second of the factors at every window, and a bound on its error apart from
+    that of rules. `off` bounds the error of the variogram, at nodes.
     """
 
     variance: float

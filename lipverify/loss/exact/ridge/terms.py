@@ -10,7 +10,6 @@ the order is raised, and if that does not help the error says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,9 +20,10 @@ from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.averages import Averages, Points
-from lipverify.loss.exact.ridge.context import Contexts, log_power
+from lipverify.loss.exact.ridge.averages import SERIES_TAIL, Averages, Points
+from lipverify.loss.exact.ridge.context import Contexts, Factors, powers
 from lipverify.loss.exact.ridge.laws import Parts, bias_unit, parts_of
+from lipverify.loss.exact.ridge.others import Others
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
@@ -54,12 +54,14 @@ REMEMBERED = 1024
 class Values:
     """Noise over sigma^2 and bias over the amplitude variance, at some windows: shape (w,).
 
-    `off` bounds the error of the bias that the averages over the task leave, whatever the rules.
+    Whatever the rules, `off` bounds the error of the bias that the averages over the task leave, and `known` that of
+    both, relative, from what is tabulated for a window.
     """
 
     noise: Floats
     bias: Floats
     off: Floats | float = 0.0
+    known: Floats | float = 0.0
 
     def __getitem__(self, which: NDArray[np.bool_]) -> Values:
         return Values(self.noise[which], self.bias[which])
@@ -175,16 +177,9 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
         rough = ~((gap.noise <= TOLERANCE * value.noise) & (gap.bias <= tolerance * value.bias))
         if not rough.any():
             break
+    rounding = rounding + value.known
     known = rounding + max((part.relative_error for _, part in parts), default=0.0)
     return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + off)
-
-
-Factors = Callable[[float, Floats], tuple[Floats, Floats]]
-
-
-def powers(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
-    """The factors n phi^{n-1} and n (n-1) phi^{n-2} of the two integrals."""
-    return n * np.exp(log_power(log_phi, n - 1)), n * (n - 1) * np.exp(log_power(log_phi, n - 2))
 
 
 def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
@@ -196,6 +191,13 @@ def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
 
 def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
     """Both terms, or what other `factors` make of them, by rules of one order."""
+    if np.any(contexts.high > SERIES_TAIL) and all(part.cross is not None for _, part in parts):
+        return _over_tokens(parts, contexts, order, factors)
+    return _over_u(parts, contexts, order, factors)
+
+
+def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
+    """As integrals over u of averages over tokens."""
     n = contexts.n
     u, weight = contexts.nodes(order)
     meetings = tuple(angle for _, part in parts for angle in part.meetings)
@@ -215,11 +217,26 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
         if part.pair is not None and (part.cross is None or not of.direct.any()):
             bias += share * integral(double, part.pair(of))
         elif part.cross is not None:
-            cross, cross_off = part.cross(
-                contexts, order, None if factors is powers else lambda n, phi: factors(n, phi)[1]
-            )
+            cross, cross_off = part.cross(contexts, order, factors)
             bias, off = bias + share * cross, off + share * cross_off
     return Values(integral(single, of.mean(2)), bias, off)
+
+
+def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
+    """As integrals over one token and over two, of what the others do: the cheaper where windows hold few tokens."""
+    meetings = tuple(angle for _, part in parts for angle in part.meetings)
+    others = [Others.at(contexts, i, factors) for i in range(contexts.w.size)]
+    lone = [each.lone(meetings, order) for each in others]
+    noise = np.array([np.sum(nodes.weight) for nodes in lone])
+    bias, off = np.zeros_like(noise), np.zeros_like(noise)
+    for share, part in parts:
+        assert part.cross is not None
+        cross, cross_off = part.cross(contexts, order, factors)
+        bias += share * (cross + [nodes.weight @ part.variogram(nodes) for nodes in lone])
+        off += share * cross_off
+        if part.off is not None:
+            off += share * np.array([nodes.weight @ part.off(nodes) for nodes in lone])
+    return Values(noise, bias, off, np.array([each.gap for each in others]))
 
 
 def _by_one_rule(

@@ -1,0 +1,211 @@
+r"""What the other tokens do to one token, and to two: functions of one number, tabulated for a window.
+
+    Q_1(x) = n       int psi_2(u - x) phi(u)^{n-1} du,
+    Q_2(x) = n (n-1) int psi_2(u - x) phi(u)^{n-2} du:
+
+with g = e^{-s} for deficits s the loss is one integral over one token and one over two,
+
+    N(w) = sigma^2 E_s Q_1(s),    B(w) = E_s [Q_1(s) V] + E_{s,s'} [g g' / (g + g')^2 Q_2(-log(g + g')) G].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from lipverify.foundation.angles import versine
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.ridge.averages import Averages, Points
+from lipverify.loss.exact.ridge.context import Contexts, Factors, Grading, LogGrading, log_power, powers
+from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
+from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
+from lipverify.loss.exact.ridge.supports import token_breaks
+from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, integer_power, split_rule
+
+TABLE, PARTS, FEWER = 18, 32, 7
+"""Coefficients a unit of the graded coordinate, of log(-log phi) and of log Q; the same polynomial is kept in parts of
+a unit, on which fewer coefficients say as much."""
+PHI_ORDER = 28
+STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
+"""Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
+SPAN, TOGETHER = 12.0, 36
+"""Values of Q that are this near are found by one rule; so many at a time, which stays in a processor's cache."""
+CROWDED = 1.0
+RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
+"""Of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
+PANEL, FEWEST_PANELS = 1.5, 3
+"""Of rules over one token, in the graded coordinate."""
+SAFETY = 4.0
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A function of u between the first and the last of `edges`, by a Chebyshev polynomial on every panel.
+
+    `tails` are the last coefficients on every panel, and what is left out is smaller; `last` are values near its end.
+    """
+
+    edges: Floats
+    coefficients: Floats
+    tails: Floats
+    last: Floats
+
+    @classmethod
+    def of(cls, function: Callable[[Floats], Floats], grading: Grading, *ends: float) -> list[Graded]:
+        """On panels of about one unit of the graded coordinate, between each of the ascending `ends` and the next.
+
+        `function` gives rows of values at a flat array.
+        """
+        edges = np.append(np.concatenate([grading.panels(*some, 1.0)[:-1] for some in pairwise(ends)]), ends[-1])
+        u = edges[:-1, None] + np.diff(edges)[:, None] * (chebyshev_points(TABLE) + 1) / 2
+        finer = (edges[:-1, None] + np.diff(edges)[:, None] * np.arange(PARTS) / PARTS).ravel()
+        found = []
+        for values in np.atleast_2d(function(u.ravel())):
+            values = values.reshape(u.shape)
+            coefficients = _to_coefficients() @ values.T
+            # (part, coefficient, panel), of which panels and their parts are the columns
+            parts = np.reshape(np.transpose(_to_parts() @ coefficients, (1, 2, 0)), (FEWER, -1))
+            found.append(
+                cls(np.append(finer, edges[-1]), parts, np.max(np.abs(coefficients[-3:]), axis=0), values[:, 0])
+            )
+        return found
+
+    def __call__(self, u: Floats) -> Floats:
+        """Values at u, which is taken into the range."""
+        u = np.clip(u, self.edges[0], self.edges[-1])
+        panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
+        double = 4 * (u - self.edges[panel]) / np.diff(self.edges)[panel] - 2
+        # Clenshaw's recurrence, with the coefficients of each panel
+        after, later = np.zeros_like(u), np.zeros_like(u)
+        for row in self.coefficients[:0:-1]:
+            after, later = row[panel] + double * after - later, after
+        return np.asarray(self.coefficients[0][panel] + double / 2 * after - later)
+
+
+@cache
+def _to_coefficients() -> Floats:
+    return to_coefficients(TABLE)
+
+
+@cache
+def _to_parts() -> Floats:
+    """The matrices that take TABLE coefficients to FEWER on every part of an interval: (part, few, coefficient)."""
+    inner = (2 * np.arange(PARTS)[:, None] + 1 + chebyshev_points(FEWER)) / PARTS - 1
+    return np.asarray(to_coefficients(FEWER) @ chebyshev.chebvander(inner, TABLE - 1))
+
+
+@dataclass(frozen=True)
+class Others:
+    """The tables for one window, on deficits from -log 2 to `high`; none is below `low`.
+
+    Attributes
+    ----------
+    log_q
+        log Q_1 and log Q_2.
+    ratios
+        What each is to be multiplied by where other factors than `powers` are asked for.
+    gap
+        A bound on their relative error from what the table of phi leaves out.
+    """
+
+    d: int
+    w: float
+    low: float
+    high: float
+    log_q: tuple[Graded, Graded]
+    ratios: tuple[Graded, Graded] | None
+    gap: float
+
+    @classmethod
+    def at(cls, contexts: Contexts, i: int, factors: Factors) -> Others:
+        """For window number i of the contexts; remembered, for rules of every order need the same."""
+        return _others(
+            contexts.d, contexts.n, *(float(each[i]) for each in (contexts.w, contexts.low, contexts.high)), factors
+        )
+
+    def edges(self, panel: float) -> Floats:
+        """Deficits at which a rule over one token is split, about a `panel` apart in the graded coordinate."""
+        grading = Grading(self.d, np.array(self.w))
+        edges = grading.panels(self.low, self.high, panel, FEWEST_PANELS)
+        return np.concatenate([edges, self.crowd.clip(self.low, self.high)])
+
+    @property
+    def crowd(self) -> Floats:
+        """Where d is large tokens crowd at the equator, and rules are split about it."""
+        if self.w >= CROWDED * math.sqrt(self.d) or self.d <= LARGE:
+            return np.empty(0)
+        return np.asarray(self.w * (1 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(self.d)))
+
+    def lone(self, meetings: tuple[float, ...], order: int) -> TokenNodes:
+        """Nodes for E_s Q_1(s) h, split at the angles `meetings` beside which h may be no more than a root."""
+        corners = np.clip(meetings, *deficit_angle(np.array([self.low, self.high]), self.w))
+        edges = np.concatenate([deficit_angle(self.edges(PANEL), self.w), corners])
+        singular = np.arange(edges.size) >= edges.size - corners.size
+        singular[0] = True
+        _, theta, weight = split_rule(edges[None], singular[None], order)
+        near, far = versine(theta), 2 * np.cos(theta / 2) ** 2
+        s = self.w * near
+        weight = weight * np.exp(self.log_q[0](s)) * integer_power(np.sin(theta), self.d - 2) / half_beta(self.d - 1)
+        if self.ratios is not None:
+            weight = weight * self.ratios[0](s)
+        return TokenNodes(near, far, -s, weight)
+
+
+def deficit_angle(s: Floats | float, w: float) -> Floats:
+    """The angle at a deficit s."""
+    return np.asarray(2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s)))
+
+
+@lru_cache(maxsize=32)
+def _others(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
+    ends = np.array([min(high, 1.0), max(high, 1.0)])
+    breaks = token_breaks(Places(d, np.array([w, w]), ends))
+    nearest, farthest = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
+    # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
+    top = min(high + ABOVE, 2 * w + 5)
+
+    def log_rate(u: Floats) -> Floats:
+        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER, smooth=True)
+        return np.asarray(np.log(-of.log_phi()))
+
+    [rate] = Graded.of(log_rate, LogGrading(d, np.array(w), RATE_SHARE), low, top)
+
+    def values(x: Floats) -> Floats:
+        """log Q_1 and log Q_2, and ratios after them, by a rule for every x, or by one for all where they are near."""
+        ends = np.minimum(x + ABOVE, top)
+        spread = float(np.ptp(ends))
+        ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
+        u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
+        log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
+        y = u - x[:, None]
+        logs = 2 * y - np.exp(y) + log_power(log_phi, n - 2)
+        largest = np.max(logs, axis=1)
+        weights = [double := np.exp(logs - largest[:, None]), double * np.exp(log_phi) / (n - 1)]
+        totals = [np.sum(weight, axis=1) for weight in weights][::-1]
+        rows = [largest + np.log(total) + math.log(STEP * n * (n - 1)) for total in totals]
+        if factors is not powers:
+            with np.errstate(under="ignore"):
+                for weight, total, usual, other in zip(
+                    weights[::-1], totals, powers(n, log_phi), factors(n, log_phi), strict=True
+                ):
+                    share = np.where(usual > 0, other / np.maximum(usual, 1e-300), 0.0)
+                    rows.append(np.sum(weight * share, axis=1) / total)
+        return np.stack(rows)
+
+    def in_blocks(x: Floats) -> Floats:
+        return np.concatenate([values(x[i : i + TOGETHER]) for i in range(0, x.size, TOGETHER)], axis=1)
+
+    # beyond top - ABOVE the end of phi is seen, where little is left
+    first, inner = -math.log(2) - 1e-9, top - ABOVE
+    parts = [first, *([inner] if first < inner < farthest else []), farthest]
+    single, double, *ratios = Graded.of(in_blocks, LogGrading(d, np.array(w), Q_SHARE), *parts)
+    # the power takes what log(-log phi) is off by -n log phi times, which under it is one or two
+    gap = SAFETY * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
+    return Others(d, w, nearest, farthest, (single, double), (ratios[0], ratios[1]) if ratios else None, gap)
