@@ -70,6 +70,10 @@ class Grading:
         lower, upper = np.minimum(v, top), np.minimum(2 * top - v, top)
         return np.where(v <= top, self._half_inverse(lower), 2 * self.w - self._half_inverse(upper))
 
+    def scale(self, u: Floats) -> Floats:
+        """How far u goes while the coordinate goes a unit."""
+        return 1 + np.maximum(np.minimum(u, 2 * self.w - u) - self.knee, 0) / self.growth
+
     def panels(self, low: float, high: float, width: float, fewest: int = 1) -> Floats:
         """Edges of panels between `low` and `high`, at most `width` wide in the coordinate: (edge,), for a single w."""
         v = self.v(np.array([low, high]))

@@ -27,7 +27,7 @@ from lipverify.loss.exact.ridge.context import Contexts, Factors, Grading, LogGr
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
 from lipverify.loss.exact.ridge.supports import token_breaks
-from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, integer_power, split_rule
+from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, integer_power, kernel, split_rule
 
 TABLE, PARTS, FEWER = 18, 32, 7
 """Coefficients a unit of the graded coordinate, of log(-log phi) and of log Q; the same polynomial is kept in parts of
@@ -37,9 +37,11 @@ STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
 SPAN, TOGETHER = 12.0, 36
 """Values of Q that are this near are found by one rule; so many at a time, which stays in a processor's cache."""
+FLAT, FLAT_ORDER = 30.0, 16
+"""Where functions of u vary on a larger scale than the first, a Gauss rule of that order for psi_2 serves."""
 CROWDED = 1.0
-RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
-"""Of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
+RATE_SHARE, Q_SHARE, TOKEN_SHARE = 1 / 5, 1 / 3, 1 / 2
+"""Of the gradings of log(-log phi), of log Q, which bends where phi^n falls as fast as psi_2, and of densities."""
 PANEL, FEWEST_PANELS = 1.5, 3
 """Of rules over one token, in the graded coordinate."""
 SAFETY = 4.0
@@ -132,7 +134,7 @@ class Others:
 
     def edges(self, panel: float) -> Floats:
         """Deficits at which a rule over one token is split, about a `panel` apart in the graded coordinate."""
-        grading = Grading(self.d, np.array(self.w))
+        grading = LogGrading(self.d, np.array(self.w), TOKEN_SHARE)
         edges = grading.panels(self.low, self.high, panel, FEWEST_PANELS)
         return np.concatenate([edges, self.crowd.clip(self.low, self.high)])
 
@@ -158,6 +160,22 @@ class Others:
         return TokenNodes(near, far, -s, weight)
 
 
+@cache
+def gumbel_rule(order: int) -> tuple[Floats, Floats]:
+    """The Gauss rule for int psi_2(y) h(y) dy, from the trapezoidal one: nodes are eigenvalues of y on polynomials.
+
+    >>> y, weight = gumbel_rule(20)
+    >>> round(float(weight @ np.exp(0.5 * y)), 13) == round(math.gamma(2.5), 13)
+    True
+    """
+    y = np.linspace(-BELOW / 2, ABOVE, 600)
+    weight = kernel(2, y)
+    polynomials = chebyshev.chebvander(np.linspace(-1, 1, y.size), order - 1)
+    basis = np.linalg.qr(np.sqrt(weight)[:, None] * polynomials)[0]
+    nodes, vectors = np.linalg.eigh(basis.T @ (y[:, None] * basis))
+    return nodes, vectors[0] ** 2
+
+
 def deficit_angle(s: Floats | float, w: float) -> Floats:
     """The angle at a deficit s."""
     return np.asarray(2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s)))
@@ -177,35 +195,53 @@ def _others(d: int, n: float, w: float, low: float, high: float, factors: Factor
 
     [rate] = Graded.of(log_rate, LogGrading(d, np.array(w), RATE_SHARE), low, top)
 
-    def values(x: Floats) -> Floats:
-        """log Q_1 and log Q_2, and ratios after them, by a rule for every x, or by one for all where they are near."""
+    grading = LogGrading(d, np.array(w), Q_SHARE)
+    inner = top - ABOVE  # beyond it the end of phi is seen, where little is left
+
+    def rule(x: Floats) -> tuple[Floats, Floats]:
+        """Nodes and logarithms of weights for every x, or the same nodes for all where they are near: (x, node)."""
         ends = np.minimum(x + ABOVE, top)
         spread = float(np.ptp(ends))
         ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
         u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
-        log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
         y = u - x[:, None]
-        logs = 2 * y - np.exp(y) + log_power(log_phi, n - 2)
+        return u, 2 * y - np.exp(y) + math.log(STEP)
+
+    def flat_rule(x: Floats) -> tuple[Floats, Floats]:
+        """The same where phi^n hardly changes over a kernel: by the Gauss rule of the kernel."""
+        y, weight = gumbel_rule(FLAT_ORDER)
+        return x[:, None] + y, np.log(weight)
+
+    def rows(x: Floats, of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
+        """log Q_1 and log Q_2, and ratios after them."""
+        u, log_weight = of(x)
+        log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
+        logs = log_weight + log_power(log_phi, n - 2)
         largest = np.max(logs, axis=1)
-        weights = [double := np.exp(logs - largest[:, None]), double * np.exp(log_phi) / (n - 1)]
-        totals = [np.sum(weight, axis=1) for weight in weights][::-1]
-        rows = [largest + np.log(total) + math.log(STEP * n * (n - 1)) for total in totals]
+        double = np.exp(logs - largest[:, None])
+        weights = double * np.exp(log_phi) / (n - 1), double
+        totals = [np.sum(weight, axis=1) for weight in weights]
+        found = [largest + np.log(total) + math.log(n * (n - 1)) for total in totals]
         if factors is not powers:
             with np.errstate(under="ignore"):
-                for weight, total, usual, other in zip(
-                    weights[::-1], totals, powers(n, log_phi), factors(n, log_phi), strict=True
-                ):
-                    share = np.where(usual > 0, other / np.maximum(usual, 1e-300), 0.0)
-                    rows.append(np.sum(weight * share, axis=1) / total)
-        return np.stack(rows)
+                usual, other = powers(n, log_phi), factors(n, log_phi)
+                for k in range(2):
+                    share = np.where(usual[k] > 0, other[k] / np.maximum(usual[k], 1e-300), 0.0)
+                    found.append(np.sum(weights[k] * share, axis=1) / totals[k])
+        return np.stack(found)
 
-    def in_blocks(x: Floats) -> Floats:
-        return np.concatenate([values(x[i : i + TOGETHER]) for i in range(0, x.size, TOGETHER)], axis=1)
+    def values(x: Floats) -> Floats:
+        flat = (grading.scale(x) > FLAT) & (x <= inner)
+        near = x[~flat]
+        parts = [rows(near[i : i + TOGETHER], rule) for i in range(0, near.size, TOGETHER)]
+        if flat.any():
+            parts.append(rows(x[flat], flat_rule))
+        result = np.concatenate(parts, axis=1)
+        return result[:, np.argsort(np.argsort(flat, kind="stable"), kind="stable")]
 
-    # beyond top - ABOVE the end of phi is seen, where little is left
-    first, inner = -math.log(2) - 1e-9, top - ABOVE
+    first = -math.log(2) - 1e-9
     parts = [first, *([inner] if first < inner < farthest else []), farthest]
-    single, double, *ratios = Graded.of(in_blocks, LogGrading(d, np.array(w), Q_SHARE), *parts)
+    single, double, *ratios = Graded.of(values, grading, *parts)
     # the power takes what log(-log phi) is off by -n log phi times, which under it is one or two
     gap = SAFETY * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
     return Others(d, w, nearest, farthest, (single, double), (ratios[0], ratios[1]) if ratios else None, gap)

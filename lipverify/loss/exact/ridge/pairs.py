@@ -16,7 +16,7 @@ without a difference; what is left is small as theta^3 or less, where the differ
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -27,13 +27,15 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.context import Contexts, Factors
 from lipverify.loss.exact.ridge.others import Others, deficit_angle
+from lipverify.loss.exact.ridge.planes import LARGE
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.tokens import split_rule
 
 PANEL = 4.0
 """Of the nearer token's deficit, in the graded coordinate."""
-FARTHER = (0.0, 0.04, 0.12, 0.3, 0.6, 1.0)
-"""Splits of the other token's deficit, as shares of its range."""
+FARTHER, FEWER = (0.0, 0.03, 0.1, 0.3, 1.0), 0.75
+"""Splits of the other token's deficit, as shares of its range, and which share of the nodes is enough beyond the first:
+there e^{-s} has fallen. Not in many dimensions, where the density rises as fast."""
 FLAT = 400.0
 """Over the dimension: the range of deficits on which splits for the weights serve the density of tokens too."""
 REACH = 50.0
@@ -47,9 +49,9 @@ SHORT = 0.6
 BLOCK = 1_000_000
 ALL = 1 - 1e-9
 """A range of deficits that holds this share of all of them ends where they end."""
-NEGLIGIBLE = 1e-24
+NEGLIGIBLE, ROUGH = 1e-21, 6
 """Pairs of tokens with less than this share of the largest weight are left out: G is a few thousand times larger at
-those that count least than at those that count most."""
+those that count least than at those that count most. The largest weight is looked for by a rule of a low order."""
 
 
 def pair_term(products: Products, contexts: Contexts, order: int, factors: Factors) -> tuple[Floats, Floats]:
@@ -75,24 +77,37 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
     corners = np.clip(_corners(meetings), *deficit_angle(np.array([low, high]), w))
     edges = np.concatenate([deficit_angle(others.edges(PANEL), w), corners])
     singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
-    _, near, near_weight = split_rule(edges[None], singular[None], order)
     pair = Pairs(others, meetings, flat, order)
-    few = slice(order // 2, None, order)
-    which, _, _, weight = pair.nodes(near[few])
-    peak = float(np.max(near_weight[few][which] * weight))
+    edges, singular, peak = _heavy(replace(pair, order=ROUGH), edges, singular)
+    _, near, near_weight = split_rule(edges[None], singular[None], order)
     total, slack = 0.0, 0.0
     wide = order * (len(FARTHER) + 3 * meetings.size) * products.turns(order)
     for start in range(0, near.size, max(1, BLOCK // wide)):
         some = slice(start, start + max(1, BLOCK // wide))
         which, both, sine, weight = pair.nodes(near[some])
         weight = near_weight[some][which] * weight
-        keep = weight > NEGLIGIBLE * peak
+        keep = weight > NEGLIGIBLE * peak * (ROUGH / order) ** 2
         if not keep.any():
             continue
         value, off = products(near[some], which[keep], both[:, keep], sine[keep], order)
         total += float(weight[keep] @ value)
         slack += float(weight[keep] @ off)
     return total, slack
+
+
+def _heavy(pair: Pairs, edges: Floats, singular: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_], float]:
+    """The edges, ascending, without those at either end beside which no pair counts, and the largest weight."""
+    place = np.argsort(edges)
+    edges, singular = edges[place], singular[place]
+    which, _, _, weight = pair.nodes(np.concatenate([edges, (edges[:-1] + edges[1:]) / 2]))
+    largest = np.zeros(2 * edges.size - 1)
+    np.maximum.at(largest, which, weight)
+    ends, middles = largest[: edges.size], largest[edges.size :]
+    weights = np.maximum(middles, np.maximum(ends[:-1], ends[1:])) * np.diff(edges) / pair.order
+    peak = float(np.max(weights))
+    heavy = np.flatnonzero(weights > NEGLIGIBLE * peak)
+    some = slice(heavy[0], heavy[-1] + 2)
+    return edges[some], singular[some], peak
 
 
 def _deficits(angles: Floats, w: float) -> Floats:
@@ -147,7 +162,7 @@ class Pairs:
         singular = [0 * here, meetings - here, meetings - 2 * here, meetings + 0 * here, 2 * (np.pi - here) - meetings]
         edges = np.concatenate([np.clip(turn, 0, end) for turn in (*smooth, *singular)], axis=1)
         beside = np.broadcast_to(np.arange(edges.shape[1]) > apart.shape[1], edges.shape)
-        row, turn, weight = split_rule(edges, beside, self.order)
+        row, turn, weight = split_rule(edges, beside, self.order, FEWER if d <= LARGE else 1.0)
         both = np.stack([theta_near[row], np.minimum(theta_near[row] + turn, np.pi)])
         # 2: either token may be the nearer one
         return row, both, np.sin(turn / 2), 2 * weight * self._density(both, turn)

@@ -103,19 +103,24 @@ def smooth_rule(order: int) -> tuple[Floats, Floats]:
     return plain_rule(math.ceil(2 / math.pi * order))
 
 
-def split_rule(edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[NDArray[np.intp], Floats, Floats]:
+def split_rule(
+    edges: Floats, singular: NDArray[np.bool_], order: int, share: float = 1.0
+) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Rows, nodes and weights on every interval between edges, shape (row, edge): of `gauss_rule` beside singular ones.
 
-    Elsewhere nothing happens at an edge, and as many nodes of `plain_rule` say more.
+    Elsewhere nothing happens at an edge, and as many nodes of `plain_rule`, or that `share` of them, say more.
     """
     place = np.argsort(edges, axis=1)
     edges, singular = np.take_along_axis(edges, place, axis=1), np.take_along_axis(singular, place, axis=1)
-    row, interval = np.nonzero(np.diff(edges, axis=1) > 0)
-    low, width = edges[row, interval], np.diff(edges, axis=1)[row, interval]
-    rules = zip(gauss_rule(order), plain_rule(order), strict=True)
-    beside = (singular[:, 1:] | singular[:, :-1])[row, interval, None]
-    x, gauss = (np.where(beside, graded, plain) for graded, plain in rules)
-    return np.repeat(row, order), (low[:, None] + width[:, None] * x).ravel(), (width[:, None] * gauss).ravel()
+    wide = np.diff(edges, axis=1) > 0
+    beside = singular[:, 1:] | singular[:, :-1]
+    parts = []
+    for here, (x, gauss) in (wide & beside, gauss_rule(order)), (wide & ~beside, plain_rule(math.ceil(share * order))):
+        row, interval = np.nonzero(here)
+        low, width = edges[row, interval, None], np.diff(edges, axis=1)[row, interval, None]
+        parts.append((np.repeat(row, x.size), (low + width * x).ravel(), (width * gauss).ravel()))
+    (rows, nodes, weights), plain = parts
+    return np.append(rows, plain[0]), np.append(nodes, plain[1]), np.append(weights, plain[2])
 
 
 def integer_power(x: Floats, k: int) -> Floats:
