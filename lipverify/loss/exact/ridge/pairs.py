@@ -29,7 +29,7 @@ from lipverify.loss.exact.ridge.context import Contexts, Factors
 from lipverify.loss.exact.ridge.others import Others, deficit_angle
 from lipverify.loss.exact.ridge.planes import LARGE
 from lipverify.loss.exact.ridge.products import Products
-from lipverify.loss.exact.ridge.tokens import split_rule
+from lipverify.loss.exact.ridge.tokens import gauss_rule, plain_rule, split_rule
 
 PANEL = 4.0
 """Of the nearer token's deficit, in the graded coordinate."""
@@ -49,6 +49,9 @@ SHORT = 0.6
 BLOCK = 1_000_000
 ALL = 1 - 1e-9
 """A range of deficits that holds this share of all of them ends where they end."""
+FADED, LEAST = 45.0, 4
+"""Where pairs count e^-x times as much as elsewhere, a share 1 - x / FADED of the order does, and no fewer nodes than
+the second number."""
 NEGLIGIBLE, ROUGH = 1e-21, 6
 """Pairs of tokens with less than this share of the largest weight are left out: G is a few thousand times larger at
 those that count least than at those that count most. The largest weight is looked for by a rule of a low order."""
@@ -78,8 +81,7 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
     edges = np.concatenate([deficit_angle(others.edges(PANEL), w), corners])
     singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
     pair = Pairs(others, meetings, flat, order)
-    edges, singular, peak = _heavy(replace(pair, order=ROUGH), edges, singular)
-    _, near, near_weight = split_rule(edges[None], singular[None], order)
+    near, near_weight, peak = _nearer(replace(pair, order=ROUGH), edges, singular, order)
     total, slack = 0.0, 0.0
     wide = order * (len(FARTHER) + 3 * meetings.size) * products.turns(order)
     for start in range(0, near.size, max(1, BLOCK // wide)):
@@ -95,19 +97,28 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
     return total, slack
 
 
-def _heavy(pair: Pairs, edges: Floats, singular: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_], float]:
-    """The edges, ascending, without those at either end beside which no pair counts, and the largest weight."""
+def _nearer(rough: Pairs, edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[Floats, Floats, float]:
+    """Nodes and weights for the nearer token, and the largest weight of a pair: fewer where pairs count less."""
     place = np.argsort(edges)
     edges, singular = edges[place], singular[place]
-    which, _, _, weight = pair.nodes(np.concatenate([edges, (edges[:-1] + edges[1:]) / 2]))
+    which, _, _, weight = rough.nodes(np.concatenate([edges, (edges[:-1] + edges[1:]) / 2]))
     largest = np.zeros(2 * edges.size - 1)
     np.maximum.at(largest, which, weight)
     ends, middles = largest[: edges.size], largest[edges.size :]
-    weights = np.maximum(middles, np.maximum(ends[:-1], ends[1:])) * np.diff(edges) / pair.order
-    peak = float(np.max(weights))
-    heavy = np.flatnonzero(weights > NEGLIGIBLE * peak)
-    some = slice(heavy[0], heavy[-1] + 2)
-    return edges[some], singular[some], peak
+    largest = np.maximum(middles, np.maximum(ends[:-1], ends[1:])) * np.diff(edges) / rough.order
+    peak = float(np.max(largest))
+    with np.errstate(divide="ignore"):
+        shares = 1 + np.log(largest / peak) / FADED
+    counted = np.flatnonzero(largest > NEGLIGIBLE * peak)
+    rules = []
+    for i in counted.tolist():
+        x, gauss = (gauss_rule if singular[i] or singular[i + 1] else plain_rule)(
+            max(LEAST, math.ceil(order * shares[i]))
+        )
+        width = edges[i + 1] - edges[i]
+        rules.append((edges[i] + width * x, width * gauss))
+    near, weights = (np.concatenate(parts) for parts in zip(*rules, strict=True))
+    return near, weights, peak
 
 
 def _deficits(angles: Floats, w: float) -> Floats:
