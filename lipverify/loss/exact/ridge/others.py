@@ -15,9 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.polynomial import chebyshev
+from scipy.special import betainc
 
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
@@ -37,8 +39,8 @@ STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
 SPAN, TOGETHER = 12.0, 36
 """Values of Q that are this near are found by one rule; so many at a time, which stays in a processor's cache."""
-FLAT, FLAT_ORDER = 30.0, 16
-"""Where functions of u vary on a larger scale than the first, a Gauss rule of that order for psi_2 serves."""
+FLAT_RATE, FLAT, FLAT_ORDER = 10.0, 30.0, 16
+"""Where phi, or phi^n, varies on a larger scale than these, a Gauss rule of that order for psi_1 or psi_2 serves."""
 CROWDED = 1.0
 RATE_SHARE, Q_SHARE, TOKEN_SHARE = 1 / 5, 1 / 3, 1 / 2
 """Of the gradings of log(-log phi), of log Q, which bends where phi^n falls as fast as psi_2, and of densities."""
@@ -161,19 +163,28 @@ class Others:
 
 
 @cache
-def gumbel_rule(order: int) -> tuple[Floats, Floats]:
-    """The Gauss rule for int psi_2(y) h(y) dy, from the trapezoidal one: nodes are eigenvalues of y on polynomials.
+def gumbel_rule(k: Literal[1, 2]) -> tuple[Floats, Floats]:
+    """The Gauss rule for int psi_k(y) h(y) dy, from the trapezoidal one: nodes are eigenvalues of y on polynomials.
 
-    >>> y, weight = gumbel_rule(20)
-    >>> round(float(weight @ np.exp(0.5 * y)), 13) == round(math.gamma(2.5), 13)
-    True
+    >>> y, weight = gumbel_rule(2)
+    >>> abs(weight @ np.exp(0.5 * y) - math.gamma(2.5)) < 1e-14
+    np.True_
     """
-    y = np.linspace(-BELOW / 2, ABOVE, 600)
-    weight = kernel(2, y)
-    polynomials = chebyshev.chebvander(np.linspace(-1, 1, y.size), order - 1)
+    y = np.linspace(-BELOW / k, ABOVE, 1200)
+    weight = kernel(k, y)
+    polynomials = chebyshev.chebvander(np.linspace(-1, 1, y.size), FLAT_ORDER - 1)
     basis = np.linalg.qr(np.sqrt(weight)[:, None] * polynomials)[0]
     nodes, vectors = np.linalg.eigh(basis.T @ (y[:, None] * basis))
     return nodes, vectors[0] ** 2
+
+
+def _log_phi_where_flat(d: int, w: float, u: Floats) -> Floats:
+    """log phi(u) as 1 - phi = int psi_1(y) P(S < u - y) dy, where the probability hardly changes over a kernel."""
+    y, weight = gumbel_rule(1)
+    near, half_m = u <= w, (d - 1) / 2
+    s = u[:, None] - y
+    share = betainc(half_m, half_m, np.where(near[:, None], s, 2 * w - s) / (2 * w)) @ weight
+    return np.where(near, np.log1p(-share), np.log(share))
 
 
 def deficit_angle(s: Floats | float, w: float) -> Floats:
@@ -189,13 +200,18 @@ def _others(d: int, n: float, w: float, low: float, high: float, factors: Factor
     # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
     top = min(high + ABOVE, 2 * w + 5)
 
+    of_rate, grading = (LogGrading(d, np.array(w), share) for share in (RATE_SHARE, Q_SHARE))
+
     def log_rate(u: Floats) -> Floats:
-        of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), PHI_ORDER, smooth=True)
-        return np.asarray(np.log(-of.log_phi()))
+        flat = (of_rate.scale(u) > FLAT_RATE) & (2 * w - u > BELOW)
+        result = np.empty_like(u)
+        result[flat] = _log_phi_where_flat(d, w, u[flat])
+        if not flat.all():
+            points = Points(d, np.array([w]), np.zeros(np.count_nonzero(~flat), dtype=np.intp), u[~flat])
+            result[~flat] = Averages(points, PHI_ORDER, smooth=True).log_phi()
+        return np.asarray(np.log(-result))
 
-    [rate] = Graded.of(log_rate, LogGrading(d, np.array(w), RATE_SHARE), low, top)
-
-    grading = LogGrading(d, np.array(w), Q_SHARE)
+    [rate] = Graded.of(log_rate, of_rate, low, top)
     inner = top - ABOVE  # beyond it the end of phi is seen, where little is left
 
     def rule(x: Floats) -> tuple[Floats, Floats]:
@@ -209,7 +225,7 @@ def _others(d: int, n: float, w: float, low: float, high: float, factors: Factor
 
     def flat_rule(x: Floats) -> tuple[Floats, Floats]:
         """The same where phi^n hardly changes over a kernel: by the Gauss rule of the kernel."""
-        y, weight = gumbel_rule(FLAT_ORDER)
+        y, weight = gumbel_rule(2)
         return x[:, None] + y, np.log(weight)
 
     def rows(x: Floats, of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
