@@ -25,8 +25,9 @@ Larger = Literal["A", "B", "neither"]
 LARGER: tuple[Larger, ...] = ("A", "B", "neither")
 NOISE = 4e-15
 """The share of the largest coefficient below which there is nothing but rounding of the values behind them."""
-BLOCK = 2048
-"""Points at a time: what is worked on stays in a processor's cache."""
+BLOCK, FEW = 2048, 192
+"""Points at a time: what is worked on stays in a processor's cache, and matrices are so small that none is shared out
+to several threads, which would cost more than it saves."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,9 @@ class Fit:
             some = slice(i, i + BLOCK)
             across = chebyshev_values((2 * x[some] - low - high) / (high - low), rows)
             along = chebyshev_values(2 * y[some] - 1, columns)
-            value[some] = np.einsum("kp,kp->p", self.coefficients.T @ across, along)
+            for j in range(0, across.shape[1], FEW):
+                few = slice(j, j + FEW)
+                value[some][few] = np.einsum("kp,kp->p", self.coefficients.T @ across[:, few], along[:, few])
         return value
 
     def trimmed(self) -> Fit:

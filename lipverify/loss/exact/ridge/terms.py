@@ -10,7 +10,7 @@ the order is raised, and if that does not help the error says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -191,9 +191,18 @@ def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
 
 def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
     """Both terms, or what other `factors` make of them, by rules of one order."""
-    if np.any(contexts.high > SERIES_TAIL) and all(part.cross is not None for _, part in parts):
-        return _over_tokens(parts, contexts, order, factors)
-    return _over_u(parts, contexts, order, factors)
+    few = contexts.high > SERIES_TAIL
+    if any(part.cross is None for _, part in parts):
+        few[:] = False
+    elif any(part.pair is None for _, part in parts):
+        few[:] = True
+    columns = np.zeros((len(fields(Values)), few.size))
+    for some, way in ((few, _over_tokens), (~few, _over_u)):
+        if some.any():
+            found = way(parts, contexts[some], order, factors)
+            for column, field in zip(columns, fields(Values), strict=True):
+                column[some] = getattr(found, field.name)
+    return Values(*columns)
 
 
 def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
