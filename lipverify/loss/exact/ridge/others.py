@@ -164,17 +164,24 @@ class Others:
 
 @cache
 def gumbel_rule(k: Literal[1, 2]) -> tuple[Floats, Floats]:
-    """The Gauss rule for int psi_k(y) h(y) dy, from the trapezoidal one: nodes are eigenvalues of y on polynomials.
+    """The Gauss rule for int psi_k(y) h(y) dy, from the trapezoidal one by the recurrence of its polynomials.
 
     >>> y, weight = gumbel_rule(2)
     >>> abs(weight @ np.exp(0.5 * y) - math.gamma(2.5)) < 1e-14
     np.True_
     """
-    y = np.linspace(-BELOW / k, ABOVE, 1200)
+    y = np.linspace(-BELOW / k, ABOVE, 600)
     weight = kernel(k, y)
-    polynomials = chebyshev.chebvander(np.linspace(-1, 1, y.size), FLAT_ORDER - 1)
-    basis = np.linalg.qr(np.sqrt(weight)[:, None] * polynomials)[0]
-    nodes, vectors = np.linalg.eigh(basis.T @ (y[:, None] * basis))
+    before, now, root = np.zeros_like(y), np.sqrt(weight / np.sum(weight)), 0.0
+    diagonal, roots = [], []
+    for _ in range(FLAT_ORDER):
+        diagonal.append(np.sum(y * now**2))
+        following = (y - diagonal[-1]) * now - root * before
+        root = float(np.sqrt(np.sum(following**2)))
+        before, now = now, following / root
+        roots.append(root)
+    beside = np.diag(roots[:-1], 1)
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + beside + beside.T)
     return nodes, vectors[0] ** 2
 
 

@@ -78,6 +78,10 @@ def kernel(k: Kernel, y: Floats) -> Floats:
     return decay if k == 0 else np.exp(np.clip(k * y, -LARGEST_EXPONENT, LARGEST_EXPONENT)) * decay
 
 
+legendre_rule = cache(np.polynomial.legendre.leggauss)
+"""Nodes and weights on [-1, 1], remembered for both rules that are made of them."""
+
+
 @cache
 def gauss_rule(order: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre on [0, 1] after x -> sin^2(pi x / 2): exact for half-integer powers at the ends.
@@ -85,7 +89,7 @@ def gauss_rule(order: int) -> tuple[Floats, Floats]:
     Averages over a kink behave as a half-integer power where the kink is first met; the map turns
     that into an analytic function, so that no dimension is a special case.
     """
-    x, weight = np.polynomial.legendre.leggauss(order)
+    x, weight = legendre_rule(order)
     angle = np.pi * (x + 1) / 4
     return np.sin(angle) ** 2, weight * np.pi / 4 * np.sin(2 * angle)
 
@@ -93,7 +97,7 @@ def gauss_rule(order: int) -> tuple[Floats, Floats]:
 @cache
 def plain_rule(order: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre on [0, 1], where nothing happens at the ends: half of the nodes do."""
-    x, weight = np.polynomial.legendre.leggauss(order)
+    x, weight = legendre_rule(order)
     return (x + 1) / 2, weight / 2
 
 
