@@ -92,6 +92,11 @@ class Graded:
             after, later = row[panel] + double * after - later, after
         return np.asarray(self.coefficients[0][panel] + double / 2 * after - later)
 
+    def tail(self, u: Floats) -> Floats:
+        """The last coefficients on the panel of every u."""
+        panel = (np.searchsorted(self.edges, u) - 1) // PARTS
+        return self.tails[np.clip(panel, 0, self.tails.size - 1)]
+
 
 @cache
 def _to_coefficients() -> Floats:
@@ -160,6 +165,10 @@ class Others:
         if self.ratios is not None:
             weight = weight * self.ratios[0](s)
         return TokenNodes(near, far, -s, weight)
+
+    def off(self, lone: TokenNodes) -> float:
+        """A bound on the relative error of sums over `lone` tokens from what both tables leave out."""
+        return self.gap + float(np.sum(lone.weight * self.log_q[0].tail(-lone.y)) / np.sum(lone.weight))
 
 
 @cache

@@ -6,11 +6,10 @@ and beta from each other about it,
     G = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - E_beta V(theta_ij)) / 2,
     sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2),
 
-    n (n-1) E a_i a_j (...) = E_{s,s'} [ g g' / (g + g')^2 Q(-log(g + g')) G ],  g = e^{-s},
-    Q(x) = n (n-1) int psi_2(u - x) phi(u)^{n-2} du:
+    n (n-1) E a_i a_j (...) = E_{s,s'} [ g g' / (g + g')^2 Q_2(-log(g + g')) G ],  g = e^{-s}:
 
-all that the other tokens do is in Q, a function of one number. The part a (1 - t) of V has G = a (1-t) (1-t') / 2
-without a difference; what is left is small as theta^3 or less, where the difference loses nothing.
+all that the other tokens do is in Q_2, a function of one number (see `others`). The part a (1 - t) of V has
+G = a (1-t) (1-t') / 2 without a difference; what is left is small as theta^3 or less, where the difference loses nothing.
 """
 
 from __future__ import annotations
@@ -179,7 +178,7 @@ class Pairs:
         return row, both, np.sin(turn / 2), 2 * weight * self._density(both, turn)
 
     def _density(self, both: Floats, turn: Floats) -> Floats:
-        """g g' / (g + g')^2 Q for two tokens, times their densities in the angle."""
+        """g g' / (g + g')^2 Q_2 for two tokens, times their densities in the angle."""
         d, w = self.others.d, self.others.w
         apart = 2 * w * np.sin(both[0] + turn / 2) * np.sin(turn / 2)
         softer = np.log1p(np.exp(-apart))

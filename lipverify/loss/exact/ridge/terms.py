@@ -3,6 +3,7 @@ r"""Noise and bias by quadrature, and how far they can be wrong.
     N(w) = sigma^2 n int E[psi_2] phi^{n-1} du
     B(w) = n int E[psi_2 variogram] phi^{n-1} du + n (n-1) int pair phi^{n-2} du
 
+Where windows hold few tokens the integrals over u are taken first (see `others`), and those over tokens last.
 Both are computed twice, with rules of different order that share no node. The finer value is the
 answer; their difference plus a bound on rounding is its error. If the difference is not small,
 the order is raised, and if that does not help the error says so.
@@ -245,7 +246,7 @@ def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors)
         off += share * cross_off
         if part.off is not None:
             off += share * np.array([nodes.weight @ part.off(nodes) for nodes in lone])
-    return Values(noise, bias, off, np.array([each.gap for each in others]))
+    return Values(noise, bias, off, np.array([each.off(nodes) for each, nodes in zip(others, lone, strict=True)]))
 
 
 def _by_one_rule(

@@ -1,0 +1,69 @@
+"""Where windows hold few tokens: sums over one token and over two, against integrals over u, which share no table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+
+from lipverify.laws import ReLU
+from lipverify.loss.exact.ridge import context, others
+from lipverify.loss.exact.ridge.context import Contexts, powers
+from lipverify.loss.exact.ridge.laws import parts_of
+from lipverify.loss.exact.ridge.task import linear_averages
+from lipverify.loss.exact.ridge.terms import (
+    ORDERS,
+    TOLERANCE,
+    _over_tokens,
+    _over_u,
+    _rounding,
+    averaged_terms,
+    power_slopes,
+)
+from tests.strategies import log_floats
+
+
+def noise_off_by(d: int, n: float, w: float) -> tuple[float, float]:
+    """The difference of both ways over the sum of their errors, and the relative error of the sums over tokens."""
+    tokens = tuple((share, replace(part, pair=None)) for share, part in parts_of(ReLU(L=1.0), d))
+    ours, theirs = (averaged_terms(parts, d, n, np.array([w])) for parts in (tokens, ((1.0, linear_averages(d)),)))
+    value, error = (float(each.noise[0]) for each in ours)
+    other, off = (float(each.noise[0]) for each in theirs)
+    return abs(value - other) / (error + off), error / value
+
+
+@settings(max_examples=25, deadline=None)
+@given(d=st.integers(2, 60), n=log_floats(2.0, 1e30), w=log_floats(0.3, 1e6))
+def test_the_noise_is_that_of_integrals_over_u(d: int, n: float, w: float) -> None:
+    ratio, error = noise_off_by(d, n, w)
+    target(ratio, label="difference over errors")
+    assert ratio <= 1
+    assert error <= 1e-10 + 2 * _rounding(Contexts.at(d, n, np.array([w])))[0]
+
+
+@pytest.mark.parametrize(("d", "n", "w"), [(3, 30.0, 1e4), (10, 1e9, 1e3), (40, 3e3, 1e3)])
+def test_tables_that_are_too_coarse_say_so(d: int, n: float, w: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    fine = noise_off_by(d, n, w)[1]
+    others._others.cache_clear()
+    monkeypatch.setattr(context, "LEAST_GROWTH", 0.4)
+    monkeypatch.setattr(others, "RATE_SHARE", 0.04)
+    monkeypatch.setattr(others, "Q_SHARE", 0.04)
+    ratio, error = noise_off_by(d, n, w)
+    others._others.cache_clear()
+    assert error > 100 * fine
+    assert ratio <= 1
+
+
+@settings(max_examples=15, deadline=None)
+@given(d=st.integers(2, 40), n=log_floats(3.0, 1e12), w=log_floats(1.0, 1e5))
+def test_slopes_in_the_length_are_those_of_integrals_over_u(d: int, n: float, w: float) -> None:
+    contexts = Contexts.at(d, n, np.array([w]))
+    parts = parts_of(ReLU(L=1.0), d), ((1.0, linear_averages(d)),)
+    one, other = (
+        way(p, contexts, ORDERS[1], power_slopes) for way, p in zip((_over_tokens, _over_u), parts, strict=True)
+    )
+    noise = _over_u(parts[1], contexts, ORDERS[1], powers).noise
+    assert abs(one.noise - other.noise) <= 10 * (TOLERANCE + _rounding(contexts)) * noise
