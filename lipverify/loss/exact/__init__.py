@@ -19,7 +19,6 @@ from lipverify.foundation.validation import chosen
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.ridge import ridge_terms
 from lipverify.loss.exact.ridge.laws import has_averages
-from lipverify.loss.exact.ridge.planes import meetings_of
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.kernels import Kernel
@@ -36,9 +35,6 @@ BLUNT = 1e-10
 """A relative error beyond which the other route is tried, for a link of one's own."""
 NARROW = 200.0
 """From this window on the zonal route needs so many harmonics that it says no more than the other, in minutes."""
-WIDE, LOW = 50.0, 4
-"""Up to this window and this dimension the zonal route is the quicker one for a link with several kinks, for a single
-loss: all of the sphere is in reach, and two kinks are met at once in many ways. In more dimensions it is blunt."""
 LOST = 1e-8
 """A relative error beyond which the result of a kernel, or of an undeclared link, says what would give more."""
 HARMONICS = 64
@@ -55,9 +51,9 @@ def exact_terms(
 ) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
-    `route` is "ridge" or "zonal". By default the zonal route serves laws given by their spectrum, and links of one's
-    own with several kinks at small windows in few dimensions, where it is quicker; the ridge route the others. Where
-    one is blunt or does not reach, the other is tried, and the better value stands: `reason` of the result says why.
+    `route` is "ridge" or "zonal". By default the zonal route serves laws given by their spectrum, and the ridge route
+    the others. Where one is blunt or does not reach, the other is tried, and the better value stands: `reason` of the
+    result says why.
     `attention` is "softmax", or a kernel of `lipverify.attention` on linear tasks, which has one route of its own.
 
     Raises
@@ -94,19 +90,15 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
         spectrum_of(law, problem.d, HARMONICS)  # refuses what is no covariance in this dimension
     elif not isinstance(law, Ridge):
         return _first(problem, w, "ridge", "zonal")
-    quick = w > wide(problem)
-    parts = [_sharper(_first(problem, np.atleast_1d(at), "zonal", "ridge"), "zonal", "ridge") for at in w[~quick]]
-    if quick.any():
-        # all at once, and then what is blunt by the other route, or again where one window kept all from the first
-        terms = _first(problem, w[quick], "ridge", "zonal")
-        sharp = _share(terms) <= BLUNT
-        for i in np.flatnonzero(~sharp).tolist():
-            alone = _first(problem, w[quick][i : i + 1], "ridge", "zonal") if terms.reason else _some(terms, [i])
-            parts.append(_sharper(alone, "ridge", "zonal"))
-        parts += [_some(terms, sharp)]
-        places = np.concatenate([np.flatnonzero(~quick), np.flatnonzero(quick)[~sharp], np.flatnonzero(quick)[sharp]])
-    else:
-        places = np.flatnonzero(~quick)
+    # all at once, and then what is blunt by the other route, or again where one window kept all from the first
+    terms = _first(problem, w, "ridge", "zonal")
+    sharp = _share(terms) <= BLUNT
+    parts = []
+    for i in np.flatnonzero(~sharp).tolist():
+        alone = _first(problem, w[i : i + 1], "ridge", "zonal") if terms.reason else _some(terms, [i])
+        parts.append(_sharper(alone, "ridge", "zonal"))
+    parts.append(_some(terms, sharp))
+    places = np.concatenate([np.flatnonzero(~sharp), np.flatnonzero(sharp)])
     return _explained(_joined(problem, parts, places, w))
 
 
@@ -128,13 +120,6 @@ def _explained(terms: LossTerms) -> LossTerms:
             f"The link bends or jumps near z = {at:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) sharpens it."
         )
     return replace(terms, reason=f"{terms.reason} {said}".strip())
-
-
-def wide(problem: Problem) -> float:
-    """The window up to which the zonal route is the quicker one for a link with several kinks; -1 where none is."""
-    law = problem.law
-    several = isinstance(law, Ridge) and len(meetings_of(law.kink_points)) > 1
-    return WIDE if several and 2 < problem.d <= LOW else -1.0
 
 
 def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:

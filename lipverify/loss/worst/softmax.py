@@ -12,8 +12,8 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.averages import Averages, Points
-from lipverify.loss.exact.ridge.context import Contexts
-from lipverify.loss.exact.ridge.terms import ORDERS, powers, rounding_of
+from lipverify.loss.exact.ridge.context import Contexts, powers
+from lipverify.loss.exact.ridge.terms import ORDERS, rounding_of
 from lipverify.loss.worst.weights import Rule, Weights
 
 

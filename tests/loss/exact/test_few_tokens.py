@@ -19,9 +19,9 @@ from lipverify.loss.exact.ridge.terms import (
     TOLERANCE,
     _over_tokens,
     _over_u,
-    _rounding,
     averaged_terms,
     power_slopes,
+    rounding_of,
 )
 from tests.strategies import log_floats
 
@@ -41,18 +41,18 @@ def test_the_noise_is_that_of_integrals_over_u(d: int, n: float, w: float) -> No
     ratio, error = noise_off_by(d, n, w)
     target(ratio, label="difference over errors")
     assert ratio <= 1
-    assert error <= 1e-10 + 2 * _rounding(Contexts.at(d, n, np.array([w])))[0]
+    assert error <= 1e-10 + 2 * rounding_of(Contexts.at(d, n, np.array([w])))[0]
 
 
 @pytest.mark.parametrize(("d", "n", "w"), [(3, 30.0, 1e4), (10, 1e9, 1e3), (40, 3e3, 1e3)])
 def test_tables_that_are_too_coarse_say_so(d: int, n: float, w: float, monkeypatch: pytest.MonkeyPatch) -> None:
     fine = noise_off_by(d, n, w)[1]
-    others._others.cache_clear()
+    others.others_of.cache_clear()
     monkeypatch.setattr(context, "LEAST_GROWTH", 0.4)
     monkeypatch.setattr(others, "RATE_SHARE", 0.04)
     monkeypatch.setattr(others, "Q_SHARE", 0.04)
     ratio, error = noise_off_by(d, n, w)
-    others._others.cache_clear()
+    others.others_of.cache_clear()
     assert error > 100 * fine
     assert ratio <= 1
 
@@ -66,4 +66,4 @@ def test_slopes_in_the_length_are_those_of_integrals_over_u(d: int, n: float, w:
         way(p, contexts, ORDERS[1], power_slopes) for way, p in zip((_over_tokens, _over_u), parts, strict=True)
     )
     noise = _over_u(parts[1], contexts, ORDERS[1], powers).noise
-    assert abs(one.noise - other.noise) <= 10 * (TOLERANCE + _rounding(contexts)) * noise
+    assert abs(one.noise - other.noise) <= 10 * (TOLERANCE + rounding_of(contexts)) * noise

@@ -14,26 +14,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from scipy.special import betainc
 
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.averages import Averages, Points
-from lipverify.loss.exact.ridge.context import Contexts, Factors, Grading, LogGrading, log_power, powers
-from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
+from lipverify.loss.exact.ridge.context import Contexts, Factors, LogGrading, log_power, powers
+from lipverify.loss.exact.ridge.graded import Graded
 from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
 from lipverify.loss.exact.ridge.supports import token_breaks
-from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, integer_power, kernel, split_rule
+from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, angle_at, integer_power, kernel, split_rule
 
-TABLE, PARTS, FEWER = 18, 32, 7
-"""Coefficients a unit of the graded coordinate, of log(-log phi) and of log Q; the same polynomial is kept in parts of
-a unit, on which fewer coefficients say as much."""
 PHI_ORDER = 28
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
@@ -47,67 +42,6 @@ RATE_SHARE, Q_SHARE, TOKEN_SHARE = 1 / 5, 1 / 3, 1 / 2
 PANEL, FEWEST_PANELS = 1.5, 3
 """Of rules over one token, in the graded coordinate."""
 SAFETY = 4.0
-
-
-@dataclass(frozen=True)
-class Graded:
-    """A function of u between the first and the last of `edges`, by a Chebyshev polynomial on every panel.
-
-    `tails` are the last coefficients on every panel, and what is left out is smaller; `last` are values near its end.
-    """
-
-    edges: Floats
-    coefficients: Floats
-    tails: Floats
-    last: Floats
-
-    @classmethod
-    def of(cls, function: Callable[[Floats], Floats], grading: Grading, *ends: float) -> list[Graded]:
-        """On panels of about one unit of the graded coordinate, between each of the ascending `ends` and the next.
-
-        `function` gives rows of values at a flat array.
-        """
-        edges = np.append(np.concatenate([grading.panels(*some, 1.0)[:-1] for some in pairwise(ends)]), ends[-1])
-        u = edges[:-1, None] + np.diff(edges)[:, None] * (chebyshev_points(TABLE) + 1) / 2
-        finer = (edges[:-1, None] + np.diff(edges)[:, None] * np.arange(PARTS) / PARTS).ravel()
-        found = []
-        for values in np.atleast_2d(function(u.ravel())):
-            values = values.reshape(u.shape)
-            coefficients = _to_coefficients() @ values.T
-            # (part, coefficient, panel), of which panels and their parts are the columns
-            parts = np.reshape(np.transpose(_to_parts() @ coefficients, (1, 2, 0)), (FEWER, -1))
-            found.append(
-                cls(np.append(finer, edges[-1]), parts, np.max(np.abs(coefficients[-3:]), axis=0), values[:, 0])
-            )
-        return found
-
-    def __call__(self, u: Floats) -> Floats:
-        """Values at u, which is taken into the range."""
-        u = np.clip(u, self.edges[0], self.edges[-1])
-        panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
-        double = 4 * (u - self.edges[panel]) / np.diff(self.edges)[panel] - 2
-        # Clenshaw's recurrence, with the coefficients of each panel
-        after, later = np.zeros_like(u), np.zeros_like(u)
-        for row in self.coefficients[:0:-1]:
-            after, later = row[panel] + double * after - later, after
-        return np.asarray(self.coefficients[0][panel] + double / 2 * after - later)
-
-    def tail(self, u: Floats) -> Floats:
-        """The last coefficients on the panel of every u."""
-        panel = (np.searchsorted(self.edges, u) - 1) // PARTS
-        return self.tails[np.clip(panel, 0, self.tails.size - 1)]
-
-
-@cache
-def _to_coefficients() -> Floats:
-    return to_coefficients(TABLE)
-
-
-@cache
-def _to_parts() -> Floats:
-    """The matrices that take TABLE coefficients to FEWER on every part of an interval: (part, few, coefficient)."""
-    inner = (2 * np.arange(PARTS)[:, None] + 1 + chebyshev_points(FEWER)) / PARTS - 1
-    return np.asarray(to_coefficients(FEWER) @ chebyshev.chebvander(inner, TABLE - 1))
 
 
 @dataclass(frozen=True)
@@ -135,7 +69,7 @@ class Others:
     @classmethod
     def at(cls, contexts: Contexts, i: int, factors: Factors) -> Others:
         """For window number i of the contexts; remembered, for rules of every order need the same."""
-        return _others(
+        return others_of(
             contexts.d, contexts.n, *(float(each[i]) for each in (contexts.w, contexts.low, contexts.high)), factors
         )
 
@@ -154,8 +88,8 @@ class Others:
 
     def lone(self, meetings: tuple[float, ...], order: int) -> TokenNodes:
         """Nodes for E_s Q_1(s) h, split at the angles `meetings` beside which h may be no more than a root."""
-        corners = np.clip(meetings, *deficit_angle(np.array([self.low, self.high]), self.w))
-        edges = np.concatenate([deficit_angle(self.edges(PANEL), self.w), corners])
+        corners = np.clip(meetings, *angle_at(np.array([self.low, self.high]), self.w))
+        edges = np.concatenate([angle_at(self.edges(PANEL), self.w), corners])
         singular = np.arange(edges.size) >= edges.size - corners.size
         singular[0] = True
         _, theta, weight = split_rule(edges[None], singular[None], order)
@@ -203,23 +137,13 @@ def _log_phi_where_flat(d: int, w: float, u: Floats) -> Floats:
     return np.where(near, np.log1p(-share), np.log(share))
 
 
-def deficit_angle(s: Floats | float, w: float) -> Floats:
-    """The angle at a deficit s."""
-    return np.asarray(2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s)))
+@lru_cache(maxsize=64)
+def log_rate(d: int, w: float, low: float, top: float) -> Graded:
+    """log(-log phi(u)) between `low` and `top`; n is not in it."""
+    grading = LogGrading(d, np.array(w), RATE_SHARE)
 
-
-@lru_cache(maxsize=32)
-def _others(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
-    ends = np.array([min(high, 1.0), max(high, 1.0)])
-    breaks = token_breaks(Places(d, np.array([w, w]), ends))
-    nearest, farthest = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
-    # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
-    top = min(high + ABOVE, 2 * w + 5)
-
-    of_rate, grading = (LogGrading(d, np.array(w), share) for share in (RATE_SHARE, Q_SHARE))
-
-    def log_rate(u: Floats) -> Floats:
-        flat = (of_rate.scale(u) > FLAT_RATE) & (2 * w - u > BELOW)
+    def at(u: Floats) -> Floats:
+        flat = (grading.scale(u) > FLAT_RATE) & (2 * w - u > BELOW)
         result = np.empty_like(u)
         result[flat] = _log_phi_where_flat(d, w, u[flat])
         if not flat.all():
@@ -227,7 +151,20 @@ def _others(d: int, n: float, w: float, low: float, high: float, factors: Factor
             result[~flat] = Averages(points, PHI_ORDER, smooth=True).log_phi()
         return np.asarray(np.log(-result))
 
-    [rate] = Graded.of(log_rate, of_rate, low, top)
+    [rate] = Graded.of(at, grading, low, top)
+    return rate
+
+
+@lru_cache(maxsize=32)
+def others_of(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
+    """For contexts with this range of u; `Others.at` takes it from them."""
+    ends = np.array([min(high, 1.0), max(high, 1.0)])
+    breaks = token_breaks(Places(d, np.array([w, w]), ends))
+    nearest, farthest = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
+    # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
+    top = min(high + ABOVE, 2 * w + 5)
+
+    rate, grading = log_rate(d, w, low, top), LogGrading(d, np.array(w), Q_SHARE)
     inner = top - ABOVE  # beyond it the end of phi is seen, where little is left
 
     def rule(x: Floats) -> tuple[Floats, Floats]:

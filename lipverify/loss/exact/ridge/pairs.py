@@ -9,7 +9,8 @@ and beta from each other about it,
     n (n-1) E a_i a_j (...) = E_{s,s'} [ g g' / (g + g')^2 Q_2(-log(g + g')) G ],  g = e^{-s}:
 
 all that the other tokens do is in Q_2, a function of one number (see `others`). The part a (1 - t) of V has
-G = a (1-t) (1-t') / 2 without a difference; what is left is small as theta^3 or less, where the difference loses nothing.
+G = a (1-t) (1-t') / 2 without a difference; what is left is small as theta^3 or less, where the difference loses
+nothing. Where V is smooth on short pieces only the densities of `angles` serve.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from lipverify.foundation.angles import sine_and_cosine, versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.context import Contexts, Factors
-from lipverify.loss.exact.ridge.others import Others, deficit_angle
+from lipverify.loss.exact.ridge.others import Others
 from lipverify.loss.exact.ridge.planes import LARGE
 from lipverify.loss.exact.ridge.products import Products
-from lipverify.loss.exact.ridge.tokens import gauss_rule, plain_rule, split_rule
+from lipverify.loss.exact.ridge.tokens import angle_at, gauss_rule, plain_rule, split_rule
 
 PANEL = 4.0
 """Of the nearer token's deficit, in the graded coordinate."""
@@ -69,15 +70,15 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
     others = Others.at(contexts, i, factors)
     d, w, low, high = contexts.d, others.w, others.low, others.high
     # where windows hold many tokens two of them may be as far as one of them alone, and no farther
-    far = 2 * float(deficit_angle(high if contexts.high[i] > 1 else JOINT * high, w))
+    far = 2 * float(angle_at(high if contexts.high[i] > 1 else JOINT * high, w))
     # V(2 pi - theta) = V(theta) need not be smooth at pi, where two tokens are opposite
     meetings = np.array([m for m in (*products.variogram.meetings, math.pi) if m <= far])
     order = round(SHORT * order) if meetings.size > 1 else order
     # where nothing but the weights sets a scale
     flat = min(REACH, FLAT / d) if meetings.size < 2 and products.variogram.power == 2 else 0.0
     # in the angle, in which the density has no singularity
-    corners = np.clip(_corners(meetings), *deficit_angle(np.array([low, high]), w))
-    edges = np.concatenate([deficit_angle(others.edges(PANEL), w), corners])
+    corners = np.clip(_corners(meetings), *angle_at(np.array([low, high]), w))
+    edges = np.concatenate([angle_at(others.edges(PANEL), w), corners])
     singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
     pair = Pairs(others, meetings, flat, order)
     near, near_weight, peak = _nearer(replace(pair, order=ROUGH), edges, singular, order)
@@ -161,12 +162,12 @@ class Pairs:
         near = _deficits(here, w)
         stretch = np.minimum(self.others.high - near, REACH + 2 * d)
         # as an angle the other end of the sphere is exact, as a deficit it is known to the root of an eps
-        end = np.where(near + stretch > ALL * 2 * w, np.pi, deficit_angle(np.minimum(near + stretch, 2 * w), w)) - here
+        end = np.where(near + stretch > ALL * 2 * w, np.pi, angle_at(np.minimum(near + stretch, 2 * w), w)) - here
         scale = np.maximum(stretch, self.flat)
         apart = np.concatenate(
             [np.minimum(scale * np.array(FARTHER[1:]), stretch), np.clip(crowd - near, 0, stretch)], axis=1
         )
-        middle = (here + deficit_angle(np.minimum(near + apart, 2 * w), w)) / 2
+        middle = (here + angle_at(np.minimum(near + apart, 2 * w), w)) / 2
         smooth = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
         # the farther token, the angle between both, and their sum, each where the variogram is not smooth
         singular = [0 * here, meetings - here, meetings - 2 * here, meetings + 0 * here, 2 * (np.pi - here) - meetings]

@@ -21,16 +21,38 @@ Cross = Callable[[Contexts, int, Factors], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
+class Rules:
+    """What the bias at a few windows is made of.
+
+    Attributes
+    ----------
+    of
+        Averages over one token, by rules of the same `order`.
+    single, double
+        From a function at the points of `of` to its integral over u, against the first and the second of the `factors`,
+        at every window.
+    """
+
+    contexts: Contexts
+    order: int
+    of: Averages
+    single: Callable[[Floats], Floats]
+    double: Callable[[Floats], Floats]
+    factors: Factors
+
+
+@dataclass(frozen=True)
 class TaskAverages:
     """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
 
     `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
     refining; `relative_error` bounds what the averages themselves are known to, relative. `smooth` says that the
-    variogram is analytic in the angle, from 0 to pi.
+    variogram is analytic in the angle, from 0 to pi, or not averaged.
 
     Instead of `pair`, or beside it for windows with few tokens, a law may give `cross(contexts, order, factors)`: the
     integral of `pair` over u against the second of the factors at every window, and a bound on its error apart from
-    that of rules. `off` bounds the error of the variogram, at nodes.
+    that of rules. `off` bounds the error of the variogram, at nodes. Or, instead of all these, `bias(rules)`: the whole
+    of the bias.
     """
 
     variance: float
@@ -42,6 +64,7 @@ class TaskAverages:
     smooth: bool = False
     cross: Cross | None = None
     off: Callable[[TokenNodes], Floats] | None = None
+    bias: Callable[[Rules], tuple[Floats, Floats]] | None = None
 
 
 def linear_averages(d: int) -> TaskAverages:

@@ -12,7 +12,7 @@ the order is raised, and if that does not help the error says so.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from lipverify.loss.exact.ridge.averages import SERIES_TAIL, Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, Factors, powers
 from lipverify.loss.exact.ridge.laws import Parts, bias_unit, parts_of
 from lipverify.loss.exact.ridge.others import Others
+from lipverify.loss.exact.ridge.task import Rules
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
@@ -161,8 +162,10 @@ def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -
 
 def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
     """At every window, raise the order until two successive rules agree; the values and their errors."""
-    tolerance = max((part.tolerance for _, part in parts), default=TOLERANCE)
     rounding = rounding_of(contexts)
+    # what rounding alone may move is worth no more rules
+    tolerance = np.maximum(rounding, max((part.tolerance for _, part in parts), default=TOLERANCE))
+    settled = np.maximum(rounding, TOLERANCE)
     value = _quadrature(parts, contexts, ORDERS[0])
     gap = Values(np.abs(value.noise), np.abs(value.bias))
     off, rough = np.asarray(value.off), np.ones(contexts.w.shape, dtype=bool)
@@ -175,7 +178,7 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
             break  # what is known so far stands, with its error
         _put((gap, value), rough, (finer.distance(value[rough]), finer))
         off[rough] = finer.off
-        rough = ~((gap.noise <= TOLERANCE * value.noise) & (gap.bias <= tolerance * value.bias))
+        rough = ~((gap.noise <= settled * value.noise) & (gap.bias <= tolerance * value.bias))
         if not rough.any():
             break
     rounding = rounding + value.known
@@ -210,7 +213,7 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
     """As integrals over u of averages over tokens."""
     n = contexts.n
     u, weight = contexts.nodes(order)
-    meetings = tuple(angle for _, part in parts for angle in part.meetings)
+    meetings = tuple(angle for _, part in parts if part.bias is None for angle in part.meetings)
     smooth = all(part.smooth for _, part in parts)
     of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings, smooth=smooth)
     phi = np.reshape(of.log_phi(), u.shape)
@@ -220,16 +223,21 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
         return np.einsum("wu,wu->w", factor, np.reshape(average, u.shape))
 
     bias, off = np.zeros_like(contexts.w), np.zeros_like(contexts.w)
+    rules = Rules(contexts, order, of, partial(integral, single), partial(integral, double), factors)
     for share, part in parts:
-        bias += share * integral(single, of.mean(2, part.variogram))
+        if part.bias is not None:
+            value, error = part.bias(rules)
+            bias, off = bias + share * value, off + share * error
+            continue
+        bias += share * rules.single(of.mean(2, part.variogram))
         if part.off is not None:
-            off += share * integral(single, of.mean(2, part.off))
+            off += share * rules.single(of.mean(2, part.off))
         if part.pair is not None and (part.cross is None or not of.direct.any()):
-            bias += share * integral(double, part.pair(of))
+            bias += share * rules.double(part.pair(of))
         elif part.cross is not None:
             cross, cross_off = part.cross(contexts, order, factors)
             bias, off = bias + share * cross, off + share * cross_off
-    return Values(integral(single, of.mean(2)), bias, off)
+    return Values(rules.single(of.mean(2)), bias, off)
 
 
 def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:

@@ -68,6 +68,11 @@ class TokenNodes:
     y: Floats
     weight: Floats
 
+    @property
+    def angle(self) -> Floats:
+        """theta from the query."""
+        return np.asarray(2 * np.arctan2(np.sqrt(self.near), np.sqrt(self.far)))
+
 
 def kernel(k: Kernel, y: Floats) -> Floats:
     """psi_k(y), or 1 - psi_0(y) for "complement"."""
@@ -76,6 +81,11 @@ def kernel(k: Kernel, y: Floats) -> Floats:
         return -np.expm1(-growth)
     decay = np.exp(-growth)
     return decay if k == 0 else np.exp(np.clip(k * y, -LARGEST_EXPONENT, LARGEST_EXPONENT)) * decay
+
+
+def angle_at(s: Floats | float, w: float) -> Floats:
+    """The angle at a deficit s."""
+    return np.asarray(2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s)))
 
 
 legendre_rule = cache(np.polynomial.legendre.leggauss)

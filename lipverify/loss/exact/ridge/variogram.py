@@ -95,6 +95,15 @@ class Variogram:
         return np.minimum(self.rise_gap * theta, 2 * self.gap)
 
     @property
+    def slope_gap(self) -> float:
+        """A bound on the error of the slope."""
+        return 0.0 if self.roots or self.power == 1 else self.gap
+
+    def rest_off(self, theta: Floats) -> Floats:
+        """A bound on the error of R."""
+        return np.asarray(self.gap * self(theta) if self.roots else self.rest_gap(theta) * scale(self.power, theta))
+
+    @property
     def variance(self) -> float:
         """Var f(x): half of the mean of V over independent points."""
         near = [math.pi / 2 + sign * z / math.sqrt(self.d) for z in CONCENTRATION for sign in (-1, 1)]
@@ -166,7 +175,7 @@ def tabulated(source: Source, power: int, edges: list[float], meetings: tuple[fl
 
 def _order(source: Source, power: int, edges: list[float]) -> tuple[int, int]:
     """The least order of which the next one gives the same values at a few angles of every interval, and that one."""
-    theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS) for low, high in pairwise(edges)])
+    theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS[::2]) for low, high in pairwise(edges)])
     ladder = ROOT_ORDERS if source.roots else ORDERS
     values = source.at(theta, ladder[0])
     for order, finer in pairwise(ladder):  # noqa: B007

@@ -1,0 +1,171 @@
+"""The bias by two densities of an angle: both against what they are the densities of, and the bias by other methods."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+
+from lipverify import Problem, loss_terms
+from lipverify.laws import ReLU, Ridge
+from lipverify.loss.exact.ridge.angles import bias_by_angles
+from lipverify.loss.exact.ridge.between import pair_density
+from lipverify.loss.exact.ridge.context import Contexts, powers
+from lipverify.loss.exact.ridge.laws import Parts
+from lipverify.loss.exact.ridge.pairs import pair_term
+from lipverify.loss.exact.ridge.products import Products
+from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
+from lipverify.loss.exact.ridge.terms import averaged_terms
+from lipverify.loss.exact.ridge.variogram import tabulated, variogram_of
+from tests.strategies import log_floats
+
+KNOWN = 1e-10
+PLACES = [
+    (2, 2, 0.5),
+    (2, 1000, 1e5),
+    (3, 3, 40.0),
+    (3, 10**9, 10.0),
+    (5, 30, 1e4),
+    (10, 100, 0.1),
+    (15, 470_000, 3.5e4),
+    (40, 10**6, 60.0),
+]
+
+
+class Smooth:
+    """The variogram of a link z or z^2, for a `tabulated` one."""
+
+    roots, noise, loses = False, 0.0, 2
+
+    def __init__(self, d: int, square: bool) -> None:
+        self.d, self.square = d, square
+
+    def at(self, theta: np.ndarray, order: int) -> np.ndarray:
+        d = self.d
+        return 4 / (d * (d + 2)) * np.sin(theta) ** 2 if self.square else 4 / d * np.sin(theta / 2) ** 2
+
+
+def by_angles(d: int, square: bool, power: int) -> Parts:
+    """The link, as nothing but a variogram: one that goes as theta^2 (its linear part apart), or as if it had jumps."""
+    table = tabulated(Smooth(d, square), power, [0.0, math.pi])
+    known = 1e-12 + table.gap / table.largest
+    return (
+        (
+            1.0,
+            TaskAverages(
+                table.variance,
+                lambda nodes: table(nodes.angle),
+                relative_error=known,
+                smooth=True,
+                bias=lambda rules: bias_by_angles(table, rules),
+            ),
+        ),
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    d=st.sampled_from([2, 3, 4, 7, 15, 60]),
+    n=log_floats(2, 1e12),
+    w=log_floats(1e-3, 1e5),
+    square=st.booleans(),
+    power=st.sampled_from([1, 2]),
+)
+def test_links_that_need_no_angle_between_tokens(d: int, n: float, w: float, square: bool, power: int) -> None:
+    """With power 1 nothing is taken apart: then the densities tell all of the bias, as a small difference."""
+    exact = ((1.0, square_averages(d) if square else linear_averages(d)),)
+    at = np.array([w])
+    (one, off), (other, other_off) = (
+        averaged_terms(of, d, float(round(n)), at) for of in (by_angles(d, square, power), exact)
+    )
+    ratio = float(abs(one.bias[0] - other.bias[0]) / (off.bias[0] + other_off.bias[0]))
+    target(ratio)
+    assert ratio <= 1
+
+
+@pytest.mark.parametrize(("d", "n", "w"), PLACES)
+def test_both_weights_of_pairs_are_one_less_the_squares(d: int, n: int, w: float) -> None:
+    """int p = E sum_{i != j} a_i a_j = 1 - E sum a_i^2, and that is one less the noise."""
+    contexts = Contexts.at(d, float(n), np.array([w]))
+    order = 31
+    density, _ = pair_density(d, float(n), w, float(contexts.low[0]), float(contexts.high[0]), order, powers)
+    noise = loss_terms(Problem(d=d, n=n, sigma=1.0, law=ReLU()), w).noise
+    x, gauss = np.polynomial.legendre.leggauss(40)
+    edges = np.unique(np.concatenate([density.edges, np.linspace(density.edges[0], density.edges[-1], 30)]))
+    gamma = edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2
+    area = math.sqrt(math.pi) * math.gamma((d - 1) / 2) / math.gamma(d / 2)
+    total = np.sum(np.diff(edges)[:, None] / 2 * gauss * np.exp(density(gamma)) * np.sin(gamma) ** (d - 2)) / area
+    assert total == pytest.approx(1 - float(noise), rel=3e-11)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 9, 30])
+@pytest.mark.parametrize("w", [0.3, 20.0, 3e3])
+def test_two_tokens_alone_against_mpmath(d: int, w: float) -> None:
+    """With n = 2, p is the density of an angle times E 2 a_1 a_2 = E (1 / cosh z)^2 / 2, z = w b sin(gamma/2)."""
+    contexts = Contexts.at(d, 2.0, np.array([w]))
+    density, _ = pair_density(d, 2.0, w, float(contexts.low[0]), float(contexts.high[0]), 25, powers)
+    for gamma in (0.003, 0.2, 1.3, 2.9):
+        if gamma < density.edges[0]:
+            continue
+        with mpmath.workdps(25):
+            lever = w * mpmath.sin(mpmath.mpf(gamma) / 2)
+            scale = min(float(1 / lever), 1.0)
+            splits = [0, *(x for x in (scale, 4 * scale, 16 * scale) if x < 1.5), mpmath.pi / 2]
+            norm = mpmath.beta(mpmath.mpf(1) / 2, mpmath.mpf(d - 1) / 2) / 2
+            mean = mpmath.quad(
+                lambda psi, lever=lever: mpmath.cos(psi) ** (d - 2) / mpmath.cosh(lever * mpmath.sin(psi)) ** 2, splits
+            )
+            exact = float(mean / norm / 2)
+        assert math.exp(float(density(np.array([gamma]))[0])) == pytest.approx(exact, rel=KNOWN)
+
+
+@pytest.mark.parametrize("d", [2, 3, 10])
+def test_many_jumps_by_both_routes(d: int) -> None:
+    """A square wave of five jumps: two of its jumps meet at twenty angles or so."""
+    at = (-0.7, -0.35, 0.0, 0.35, 0.7)
+    law: Any = Ridge(lambda z: np.sign(np.sin(np.pi * np.asarray(z) / 0.35)), jumps=at)
+    for n, w in ((30, 3.0), (10**6, 1.0)):
+        one, other = (loss_terms(Problem(d=d, n=n, law=law), w, route=route) for route in ("ridge", "zonal"))
+        assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
+        assert one.bias_error <= KNOWN * one.bias
+
+
+LINKS: dict[str, Any] = {
+    "kink": (lambda z: np.abs(z - 0.2), (0.2,), False),
+    "step": (np.sign, (0.0,), True),
+    "two kinks": (lambda z: np.abs(z + 0.3) + np.abs(z - 0.6), (-0.3, 0.6), False),
+}
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    d=st.sampled_from([2, 3, 6, 20]),
+    n=log_floats(2, 1e12),
+    w=log_floats(1e-2, 1e5),
+    link=st.sampled_from(sorted(LINKS)),
+)
+def test_cells_of_two_tokens_say_what_densities_of_angles_say(d: int, n: float, w: float, link: str) -> None:
+    """Both ways to the bias from one variogram: what is tabulated for the law, and what is for the window."""
+    table = variogram_of(d, *LINKS[link])
+    products = Products(table)
+    known = TaskAverages(
+        table.variance,
+        lambda nodes: table(nodes.angle),
+        meetings=table.meetings,
+        relative_error=1e-12 + table.gap / table.largest,
+    )
+    cells = replace(known, cross=lambda contexts, order, factors: pair_term(products, contexts, order, factors))
+    angles = replace(known, smooth=True, bias=lambda rules: bias_by_angles(table, rules))
+    (one, off), (other, other_off) = (
+        averaged_terms(((1.0, of),), d, float(round(n)), np.array([w])) for of in (cells, angles)
+    )
+    ratio = float(abs(one.bias[0] - other.bias[0]) / (off.bias[0] + other_off.bias[0]))
+    target(ratio)
+    assert ratio <= 1
+    assert abs(one.noise[0] - other.noise[0]) <= off.noise[0] + other_off.noise[0]
