@@ -34,8 +34,10 @@ STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
 SPAN, TOGETHER = 12.0, 36
 """Values of Q that are this near are found by one rule; so many at a time, which stays in a processor's cache."""
-FLAT_RATE, FLAT, FLAT_ORDER = 10.0, 30.0, 16
+FLAT, FLATTER, FLAT_ORDER = 10.0, 30.0, 16
 """Where phi, or phi^n, varies on a larger scale than these, a Gauss rule of that order for psi_1 or psi_2 serves."""
+SLOPE = 0.4
+"""phi^n does already on a scale of `FLAT` where n |log phi| is below this share of the scale."""
 CROWDED = 1.0
 RATE_SHARE, Q_SHARE, TOKEN_SHARE = 1 / 5, 1 / 3, 1 / 2
 """Of the gradings of log(-log phi), of log Q, which bends where phi^n falls as fast as psi_2, and of densities."""
@@ -143,7 +145,7 @@ def log_rate(d: int, w: float, low: float, top: float) -> Graded:
     grading = LogGrading(d, np.array(w), RATE_SHARE)
 
     def at(u: Floats) -> Floats:
-        flat = (grading.scale(u) > FLAT_RATE) & (2 * w - u > BELOW)
+        flat = (grading.scale(u) > FLAT) & (2 * w - u > BELOW)
         result = np.empty_like(u)
         result[flat] = _log_phi_where_flat(d, w, u[flat])
         if not flat.all():
@@ -200,7 +202,8 @@ def others_of(d: int, n: float, w: float, low: float, high: float, factors: Fact
         return np.stack(found)
 
     def values(x: Floats) -> Floats:
-        flat = (grading.scale(x) > FLAT) & (x <= inner)
+        scale = grading.scale(x)
+        flat = (x <= inner) & (scale > FLAT) & (n * np.exp(rate(x)) < np.where(scale > FLATTER, np.inf, SLOPE * scale))
         near = x[~flat]
         parts = [rows(near[i : i + TOGETHER], rule) for i in range(0, near.size, TOGETHER)]
         if flat.any():
