@@ -56,8 +56,8 @@ class Grading:
 
     @property
     def growth(self) -> float:
-        """How far beyond the knee the scale has doubled."""
-        return self.knee
+        """How far beyond the knee the scale has doubled: u itself over a power that u enters with."""
+        return max(LEAST_GROWTH, self.d / 2)
 
     def v(self, u: Floats) -> Floats:
         """The coordinate of u."""

@@ -14,7 +14,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.context import Grading
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 
-TABLE, PARTS, FEWER = 18, 32, 7
+TABLE, PARTS, FEWER = 18, 64, 6
 """Coefficients a unit of the graded coordinate; the same polynomial is kept in parts of a unit, on which fewer
 coefficients say as much."""
 

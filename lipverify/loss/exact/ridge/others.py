@@ -39,8 +39,8 @@ FLAT, FLATTER, FLAT_ORDER = 10.0, 30.0, 16
 SLOPE = 0.4
 """phi^n does already on a scale of `FLAT` where n |log phi| is below this share of the scale."""
 CROWDED = 1.0
-RATE_SHARE, Q_SHARE, TOKEN_SHARE = 1 / 5, 1 / 3, 1 / 2
-"""Of the gradings of log(-log phi), of log Q, which bends where phi^n falls as fast as psi_2, and of densities."""
+RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
+"""Of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
 PANEL, FEWEST_PANELS = 1.5, 3
 """Of rules over one token, in the graded coordinate."""
 SAFETY = 4.0
@@ -77,7 +77,7 @@ class Others:
 
     def edges(self, panel: float) -> Floats:
         """Deficits at which a rule over one token is split, about a `panel` apart in the graded coordinate."""
-        grading = LogGrading(self.d, np.array(self.w), TOKEN_SHARE)
+        grading = Grading(self.d, np.array(self.w))
         edges = grading.panels(self.low, self.high, panel, FEWEST_PANELS)
         return np.concatenate([edges, self.crowd.clip(self.low, self.high)])
 
