@@ -105,6 +105,22 @@ def test_rounding_near_0_is_in_the_error(kinks: tuple[float, ...], d: int, n: fl
     assert abs(terms.bias - exact) <= terms.bias_error <= 1e-6 * terms.bias
 
 
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize(
+    ("law", "known"),
+    [
+        (Ridge(lambda z: np.sign(z - 0.3) + np.sign(z - 0.302), jumps=(0.3, 0.302)), 2e-10),
+        # all but a jump of 0.006, and so small beside what is known of it between the kinks
+        (Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003)), 1e-8),
+    ],
+)
+def test_places_that_are_close_to_each_other(law: Ridge, known: float, d: int) -> None:
+    """The variogram bends at angles of a thousandth, where its pieces were not small enough."""
+    one, other = (loss_terms(Problem(d=d, n=30, law=law), 3.0, route=route) for route in ("ridge", "zonal"))
+    assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
+    assert one.bias_error <= known * one.bias
+
+
 @pytest.mark.parametrize("s", [0.2, 0.5, 0.8])
 def test_roots_are_known_to_a_millionth_and_meet_the_other_route(s: float) -> None:
     problem = Problem(d=2, n=1e5, law=Ridge(lambda z: np.abs(z) ** s, kinks=(0.0,)))

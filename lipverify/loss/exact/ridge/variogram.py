@@ -40,7 +40,7 @@ SETTLED_ROOT = 1e-9
 """What values by two rules differ by, of a link with roots, relative."""
 ANALYTIC = 1e-8
 """Where pieces do not settle to this, the link has roots."""
-MOST_SPLITS, MOST_PIECES = 5, 60
+MOST_SPLITS, MOST_PIECES = 8, 60
 SMALLEST = 1e-7
 """Of the angles of a link with roots: below it the variogram is a power."""
 VARIANCE_ORDER = 40
