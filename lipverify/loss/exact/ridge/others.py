@@ -75,9 +75,9 @@ class Others:
             contexts.d, contexts.n, *(float(each[i]) for each in (contexts.w, contexts.low, contexts.high)), factors
         )
 
-    def edges(self, panel: float) -> Floats:
-        """Deficits at which a rule over one token is split, about a `panel` apart in the graded coordinate."""
-        grading = Grading(self.d, np.array(self.w))
+    def edges(self, panel: float, share: float = 0.5) -> Floats:
+        """Deficits at which a rule over one token is split, about a `panel` apart in a graded coordinate."""
+        grading = LogGrading(self.d, np.array(self.w), share)
         edges = grading.panels(self.low, self.high, panel, FEWEST_PANELS)
         return np.concatenate([edges, self.crowd.clip(self.low, self.high)])
 

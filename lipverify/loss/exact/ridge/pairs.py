@@ -31,8 +31,8 @@ from lipverify.loss.exact.ridge.planes import LARGE
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.tokens import angle_at, gauss_rule, plain_rule, split_rule
 
-PANEL = 4.0
-"""Of the nearer token's deficit, in the graded coordinate."""
+PANEL, GROWTH = 4.0, 4.0
+"""Of the nearer token's deficit, in the graded coordinate, of which the scale doubles no sooner than in the second."""
 FARTHER, FEWER = (0.0, 0.03, 0.1, 0.3, 1.0), 0.75
 """Splits of the other token's deficit, as shares of its range, and which share of the nodes is enough beyond the first:
 there e^{-s} has fallen. Not in many dimensions, where the density rises as fast."""
@@ -78,7 +78,7 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
     flat = min(REACH, FLAT / d) if meetings.size < 2 and products.variogram.power == 2 else 0.0
     # in the angle, in which the density has no singularity
     corners = np.clip(_corners(meetings), *angle_at(np.array([low, high]), w))
-    edges = np.concatenate([angle_at(others.edges(PANEL), w), corners])
+    edges = np.concatenate([angle_at(others.edges(PANEL, max(GROWTH / d, 0.5)), w), corners])
     singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
     pair = Pairs(others, meetings, flat, order)
     near, near_weight, peak = _nearer(replace(pair, order=ROUGH), edges, singular, order)
