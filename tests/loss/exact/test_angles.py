@@ -13,7 +13,7 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.laws import ReLU, Ridge
+from lipverify.laws import RBF, Law, ReLU, Ridge
 from lipverify.loss.exact.ridge.angles import bias_by_angles
 from lipverify.loss.exact.ridge.between import pair_density
 from lipverify.loss.exact.ridge.context import Contexts, powers
@@ -21,7 +21,7 @@ from lipverify.loss.exact.ridge.laws import Parts
 from lipverify.loss.exact.ridge.pairs import pair_term
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
-from lipverify.loss.exact.ridge.terms import averaged_terms
+from lipverify.loss.exact.ridge.terms import averaged_terms, rough_terms
 from lipverify.loss.exact.ridge.variogram import tabulated, variogram_of
 from tests.strategies import log_floats
 
@@ -123,6 +123,19 @@ def test_two_tokens_alone_against_mpmath(d: int, w: float) -> None:
             )
             exact = float(mean / norm / 2)
         assert math.exp(float(density(np.array([gamma]))[0])) == pytest.approx(exact, rel=KNOWN)
+
+
+@pytest.mark.parametrize("law", [RBF(), Ridge(lambda z: abs(z + 0.5) + abs(z - 0.6), kinks=(-0.5, 0.6))])
+@pytest.mark.parametrize("d", [2, 3, 10, 50])
+def test_rough_values_are_good_to_four_digits(d: int, law: Law) -> None:
+    """A window is looked for by them; where one panel is all of an angle they were off by 6e-4."""
+    w = np.geomspace(0.1, 1e5, 9)
+    for n in (30, 10**6):
+        problem = Problem(d=d, n=n, law=law)
+        noise, bias = rough_terms(problem, w)
+        exact = loss_terms(problem, w)
+        assert np.max(np.abs(bias / exact.bias - 1)) <= 3e-5
+        assert np.max(np.abs(noise / exact.noise - 1)) <= 3e-5
 
 
 @pytest.mark.parametrize("d", [2, 3, 10])

@@ -26,6 +26,8 @@ from lipverify.loss.exact.ridge.variogram import Variogram
 
 ALL = 1 - 1e-9
 """A range of deficits that holds this share of all of them ends where they end."""
+MORE = 6
+"""Nodes over a single angle cost next to nothing."""
 KNOWN = 2e-14
 """To this both densities are known, relative, by any rules: twice what they have been seen to differ by from one."""
 
@@ -51,9 +53,9 @@ def _rest(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
     density, ratio = pair_density(d, n, w, low, high, rules.order // 2 + 3, rules.factors)
     edges = angle_at(others.panels, w)
     edges[0], edges[-1] = 0.0, math.pi if others.panels[-1] > ALL * 2 * w else edges[-1]
-    theta, one = _nodes(d, edges, variogram.meetings, rules.order)
+    theta, one = _nodes(d, edges, variogram.meetings, rules.order + MORE)
     one = one * others(w * versine(theta))[-1]
-    gamma, two = _nodes(d, density.edges, variogram.meetings, rules.order)
+    gamma, two = _nodes(d, density.edges, variogram.meetings, rules.order + MORE)
     two = two * np.exp(density(gamma)) * (1.0 if ratio is None else ratio(gamma))
     value = off = 0.0
     for angle, weight in ((theta, one), (gamma, -two / 2)):

@@ -72,8 +72,9 @@ def counted(k: int, d: int, n: float, w: float, low: float, high: float, factors
     # Q times the density of a token in log s
     logs = log_q(x) + (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), TINY))
     there = np.flatnonzero(logs >= np.max(logs) - FALLEN)
-    ends = float(x[max(there[0] - 1, 0)]), float(x[min(there[-1] + 1, SAMPLES - 1)])
-    return Counted(d, w, log_q, ratio, panels_of(d, w, *ends), farthest)
+    # two tokens that are alike weigh as much as one that is nearer by log 2
+    first, last = float(x[max(there[0] - 1, 0)]) - math.log(k), float(x[min(there[-1] + 1, SAMPLES - 1)])
+    return Counted(d, w, log_q, ratio, panels_of(d, w, first, last), farthest)
 
 
 def panels_of(d: int, w: float, low: float, high: float) -> Floats:

@@ -33,9 +33,11 @@ from lipverify.loss.exact.ridge.tokens import angle_at, gauss_rule, plain_rule, 
 
 PANEL, GROWTH = 4.0, 4.0
 """Of the nearer token's deficit, in the graded coordinate, of which the scale doubles no sooner than in the second."""
-FARTHER, FEWER = (0.0, 0.03, 0.1, 0.3, 1.0), 0.75
+FARTHER, FEWER = (0.03, 0.1, 0.3, 0.6, 1.0), 0.75
 """Splits of the other token's deficit, as shares of its range, and which share of the nodes is enough beyond the first:
 there e^{-s} has fallen. Not in many dimensions, where the density rises as fast."""
+FALLEN = 0.3
+"""Beyond this split no other is needed, if it is e^{-s} that ends the range, and not the sphere."""
 FLAT = 400.0
 """Over the dimension: the range of deficits on which splits for the weights serve the density of tokens too."""
 REACH = 50.0
@@ -164,9 +166,9 @@ class Pairs:
         # as an angle the other end of the sphere is exact, as a deficit it is known to the root of an eps
         end = np.where(near + stretch > ALL * 2 * w, np.pi, angle_at(np.minimum(near + stretch, 2 * w), w)) - here
         scale = np.maximum(stretch, self.flat)
-        apart = np.concatenate(
-            [np.minimum(scale * np.array(FARTHER[1:]), stretch), np.clip(crowd - near, 0, stretch)], axis=1
-        )
+        free = (stretch == REACH + 2 * d) & (np.array(FARTHER) > FALLEN)
+        shares = np.where(free, 1.0, FARTHER)
+        apart = np.concatenate([np.minimum(scale * shares, stretch), np.clip(crowd - near, 0, stretch)], axis=1)
         middle = (here + angle_at(np.minimum(near + apart, 2 * w), w)) / 2
         smooth = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
         # the farther token, the angle between both, and their sum, each where the variogram is not smooth
