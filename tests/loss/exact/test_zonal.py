@@ -256,10 +256,7 @@ def test_work_of_hours_is_refused() -> None:
         loss_terms(Problem(d=3, n=10, law=ReLU()), 1000.0, route="zonal")
 
 
-@pytest.mark.parametrize("method", ["montecarlo"])
-def test_methods_that_need_functions_refuse_a_covariance(method: str) -> None:
-    with pytest.raises(InvalidInput, match="covariance only"):
-        loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, method)
+def test_routes_that_need_more_than_a_spectrum_refuse_it() -> None:
     with pytest.raises(InvalidInput, match="route='zonal'"):
         loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, route="ridge")
     with pytest.raises(InvalidInput, match="route = 'other'"):

@@ -23,7 +23,7 @@ from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.ridge.averages import Averages, Points
-from lipverify.loss.exact.ridge.context import Contexts, Factors, Grading, LogGrading, log_power, powers
+from lipverify.loss.exact.ridge.context import Contexts, Factors, LogGrading, log_power, powers
 from lipverify.loss.exact.ridge.graded import Graded
 from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
 from lipverify.loss.exact.ridge.supports import token_breaks
