@@ -82,7 +82,7 @@ def test_tables_of_links_with_kinks_anywhere_are_known_to_what_they_say(
 @settings(max_examples=12, deadline=None)
 @given(d=st.sampled_from([2, 3, 4, 7, 15]), n=log_floats(1e4, 1e9), w=log_floats(0.1, 5.0))
 def test_two_tokens_say_what_the_averages_of_relu_say(d: int, n: float, w: float) -> None:
-    """Where windows hold many tokens, for there the averages are used: both share the noise and the single sums alone.
+    """Where windows hold many tokens, for there the averages are used: both share the variogram of a law alone.
 
     With three tokens at w = 100 the averages are off by 1e-8, beyond what their two rules differ by.
     """
