@@ -89,6 +89,16 @@ def test_links_that_need_no_angle_between_tokens(d: int, n: float, w: float, squ
     assert ratio <= 1
 
 
+@pytest.mark.parametrize(("n", "w"), [(1e12, 90.0), (1e12, 200.0), (1.8e8, 90.0)])
+def test_many_dimensions_count_tokens_that_are_not_the_nearest(n: float, w: float) -> None:
+    """Of p 1e-10 was missing at d = 60: the range of psi was that of the nearest tokens."""
+    exact = ((1.0, linear_averages(60)),)
+    (one, off), (other, other_off) = (
+        averaged_terms(of, 60, n, np.array([w])) for of in (by_angles(60, False, 1), exact)
+    )
+    assert abs(one.bias[0] - other.bias[0]) <= off.bias[0] + other_off.bias[0] <= 1e-10 * other.bias[0]
+
+
 @pytest.mark.parametrize(("d", "n", "w"), PLACES)
 def test_both_weights_of_pairs_are_one_less_the_squares(d: int, n: int, w: float) -> None:
     """int p = E sum_{i != j} a_i a_j = 1 - E sum a_i^2, and that is one less the noise."""

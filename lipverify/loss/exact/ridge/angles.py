@@ -28,8 +28,8 @@ ALL = 1 - 1e-9
 """A range of deficits that holds this share of all of them ends where they end."""
 MORE = 6
 """Nodes over a single angle cost next to nothing."""
-KNOWN = 2e-14
-"""To this both densities are known, relative, by any rules: twice what they have been seen to differ by from one."""
+KNOWN = 4e-14
+"""To this both densities are known, relative, by any rules: twice what their sums have been seen to be off by."""
 
 
 def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:

@@ -120,7 +120,8 @@ class Between:
             2 * np.arcsin(np.sqrt(np.minimum(DROP / (2 * span), 0.5))),
         )
         # Q grows no more than this where its argument falls
-        growth = self.others.log_q(panels[:1]) - self.others.log_q(np.minimum(w * versine(half), top))
+        usual = np.clip(w * versine(half), self.others.mode, top)
+        growth = self.others.log_q(panels[:1]) - self.others.log_q(usual)
         end = np.minimum(end, np.arcsin(np.minimum((DROP + math.log(2) + np.maximum(growth, 0) / 2) / lever, 1.0)))
         end = np.minimum(end, half + angle_at(min(top + BEYOND, 2 * w), w))
         edges = [0 * half, turned, nearest, end]

@@ -36,6 +36,8 @@ class Counted:
         Log Q_k, and the ratio for other factors than `powers`, as tables.
     panels
         Edges on the range of x that matters.
+    mode
+        About the x that counts most.
     farthest
         The largest deficit of one token.
     """
@@ -45,6 +47,7 @@ class Counted:
     log_q: Graded
     ratio: Graded | None
     panels: Floats
+    mode: float
     farthest: float
 
     def __call__(self, x: Floats) -> Floats:
@@ -69,12 +72,13 @@ def counted(k: int, d: int, n: float, w: float, low: float, high: float, factors
     v = grading.v(np.array([nearest, farthest]))
     x = grading.u(v[0] + (v[1] - v[0]) * np.linspace(0, 1, SAMPLES))
     x[0], x[-1] = nearest, farthest
-    # Q times the density of a token in log s
-    logs = log_q(x) + (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), TINY))
-    there = np.flatnonzero(logs >= np.max(logs) - FALLEN)
+    # Q times the density of a token in log s, and of two where both are as near
+    tokens = np.arange(1, k + 1)[:, None]
+    logs = log_q(x) + tokens * (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), TINY))
+    there = np.flatnonzero((logs >= np.max(logs, axis=1, keepdims=True) - FALLEN).any(axis=0))
     # two tokens that are alike weigh as much as one that is nearer by log 2
     first, last = float(x[max(there[0] - 1, 0)]) - math.log(k), float(x[min(there[-1] + 1, SAMPLES - 1)])
-    return Counted(d, w, log_q, ratio, panels_of(d, w, first, last), farthest)
+    return Counted(d, w, log_q, ratio, panels_of(d, w, first, last), float(x[np.argmax(logs[-1])]), farthest)
 
 
 def panels_of(d: int, w: float, low: float, high: float) -> Floats:
