@@ -4,7 +4,7 @@
 
 Betting: `Tally`, a number of samples fixed beforehand. Stopped: `until`, sampling that ends as soon as the interval
 is narrow enough. Normal: mean +- 1.96 standard errors, for comparison. Widths: half-widths of 20,000 contexts over
-normal ones, and how many standard deviations of a sample its range has.
+normal ones.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import numpy as np
 
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, Sphere
+from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.betting import Tally, betting_interval
+from lipverify.foundation.means.betting import betting_interval
 from lipverify.foundation.streams import uniforms
 from lipverify.laws import RBF, Affine, Cosine, Law, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
 from lipverify.loss.montecarlo.accuracy import tally_of, until
@@ -107,22 +108,24 @@ LAWS: dict[str, Law] = {
     "network": ReLUNetwork(),
     "rbf": RBF(),
 }
-SIZES, WINDOWS = ((2, 20), (5, 100)), np.array([0.5, 2.0, 8.0])
+SIZES, WINDOWS = ((2, 20), (5, 100), (3, 3000)), np.array([0.5, 2.0, 8.0])
 
 
 def width(law: Law, covariates: Covariates, d: int, n: int) -> None:
-    """Half-widths over normal ones at each window, and in brackets ranges over standard deviations."""
+    """Half-widths over normal ones at each window; a dash where no normal interval is to be believed."""
     problem = Problem(d=d, n=n, law=law, covariates=covariates)
-    reduced = isinstance(law, Affine | ReLU | Quadratic | Ridge | Cosine)
-    drawn = sampler(problem, WINDOWS, sampling="reduced" if reduced else "full")
-    count = -(-MANY // drawn.contexts_a_sample)
-    samples = np.concatenate([drawn.chunk(k) for k in range(-(-count // drawn.size))])[:count]
-    tally, deviation = Tally(*drawn.bounds()), samples.std(axis=0)
-    tally.add(samples)
-    ratios = tally.interval()[1] / (1.96 * deviation / math.sqrt(count))
-    each = [f"{ratio:.2f} ({size:.0f})" for ratio, size in zip(ratios, tally.extent / deviation, strict=True)]
-    noise, bias = " ".join(each[: WINDOWS.size]), " ".join(each[WINDOWS.size :])
-    print(f"  {covariates.name:9s} d = {d}, n = {n:3d}: noise {noise}, bias {bias}")
+    try:
+        bets, normal = (
+            loss_terms(problem, WINDOWS, "montecarlo", contexts=MANY, interval=kind) for kind in ("betting", "normal")
+        )
+    except OutOfReach:
+        print(f"  {covariates.name:9s} d = {d}, n = {n:4d}: -")
+        return
+    noise, bias = (
+        " ".join(f"{ratio:.2f}" for ratio in getattr(bets, term) / getattr(normal, term))
+        for term in ("noise_error", "bias_error")
+    )
+    print(f"  {covariates.name:9s} d = {d}, n = {n:4d}: noise {noise}, bias {bias}")
 
 
 def widths() -> None:

@@ -15,6 +15,7 @@ business, so that two methods share no more than these lines.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -109,6 +110,10 @@ class FunctionLaw(Law, frozen=True):
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """Bounds on max f_k - min f_k over |x| <= radius: they bound what one context can contribute."""
         raise NotImplementedError
+
+    def slopes(self) -> tuple[float, ...]:
+        """Lipschitz constants of f_k on the unit sphere, infinite where none is known."""
+        return tuple(math.inf for _ in self.extents())
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """Bounds on max |f_k| over |x| <= radius; only linear attention needs them, whose weights do not sum to one."""

@@ -65,6 +65,10 @@ class Affine(RandomAmplitude, frozen=True, tag="affine"):
         """2 radius."""
         return (2.0 * radius,)
 
+    def slopes(self) -> tuple[float, ...]:
+        """1."""
+        return (1.0,)
+
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """The radius."""
         return (radius,)
@@ -97,6 +101,10 @@ class Linear(Scaled, frozen=True, tag="linear"):
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """2 radius."""
         return (2.0 * radius,)
+
+    def slopes(self) -> tuple[float, ...]:
+        """1."""
+        return (1.0,)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """The radius."""
@@ -135,6 +143,10 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
         """The radius, for each half-line."""
         return (radius, radius)
 
+    def slopes(self) -> tuple[float, ...]:
+        """1, for each half-line."""
+        return (1.0, 1.0)
+
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """The radius, for each half-line."""
         return (radius, radius)
@@ -168,6 +180,10 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """1 - cos(L radius) while L radius <= pi, then 2."""
         return (2 * math.sin(min(self.L * radius, math.pi) / 2) ** 2,)
+
+    def slopes(self) -> tuple[float, ...]:
+        """L."""
+        return (self.L,)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """1."""
@@ -205,6 +221,10 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """The square of the radius."""
         return (radius**2,)
+
+    def slopes(self) -> tuple[float, ...]:
+        """2."""
+        return (2.0,)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """The square of the radius."""

@@ -100,6 +100,10 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
         """Those of the parts, times the same factors."""
         return self._bounds(lambda law: law.extents(radius))
 
+    def slopes(self) -> tuple[float, ...]:
+        """Those of the parts, times the same factors."""
+        return self._bounds(lambda law: law.slopes())
+
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """Those of the parts, times the same factors."""
         return self._bounds(lambda law: law.magnitudes(radius))

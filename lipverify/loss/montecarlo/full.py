@@ -15,7 +15,7 @@ import numpy as np
 from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
-from lipverify.loss.montecarlo.samples import drawn, largest_bias, softmax_bounds
+from lipverify.loss.montecarlo.samples import drawn, largest_bias, softmax_bounds, sphere_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, grid_of, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.law import FunctionLaw, as_functions
@@ -85,6 +85,8 @@ class Full(WholeContexts):
 
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column; the prediction lies between the extremes of each component."""
+        if self.problem.isotropic and self.M is None:
+            return sphere_bounds(self.problem, self.w, self.law.extents(), self.law.slopes())
         return softmax_bounds(self.problem, self.reach, largest_bias(self.problem))
 
     def chunk(self, index: int) -> Floats:

@@ -19,6 +19,7 @@ each. The first two hold (u, v) of the four directions, the others (u, v) of two
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +29,7 @@ import numpy as np
 from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.foundation.streams import generator
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
-from lipverify.loss.montecarlo.samples import averaged, drawn, softmax_bounds
+from lipverify.loss.montecarlo.samples import averaged, drawn, sphere_bounds, spreads
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw, as_ridge
@@ -115,13 +116,18 @@ class Reduced:
         return self.law.amplitude_variance / (self.problem.d if self.linear else 1)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """(low, high) of each column; bias is bounded by the extents of the links, or for linear tasks by 2.
+        """(low, high) of each column; bias is bounded by the extents and the slopes of the links.
 
-        For these a context's is at most sum_i a_i |x_i - x|^2 = 2 (1 - sum_i a_i t_i), and weights that rise with t
-        favour large t, so that it is at most 2 (1 - mean t): of x and of -x the mean is 2 at most.
+        For linear tasks a context's is at most sum_i a_i |x_i - x|^2 = 2 (1 - sum_i a_i t_i), and weights that rise
+        with t favour large t, so that it is at most 2 (1 - mean t): of x and of -x the mean is 2 at most. Nor is it
+        more than (sum_i a_i (1 - t_i))^2 + sum_i a_i^2.
         """
-        bias = 2.0 if self.linear else sum(extent**2 for extent in self.law.extents())
-        return softmax_bounds(self.problem, self.grid.windows, bias)
+        w = self.grid.windows
+        if not self.linear:
+            return sphere_bounds(self.problem, w, self.law.extents(), self.law.slopes())
+        low, high = sphere_bounds(self.problem, w, (math.sqrt(2),), (1.0,))
+        high[w.size :] = np.minimum(high[w.size :], spreads(self.problem, w) ** 2 + high[: w.size])
+        return low, high
 
     def chunk(self, index: int) -> Floats:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""

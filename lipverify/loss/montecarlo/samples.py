@@ -12,15 +12,19 @@ query is known, |sum_i a_i x_i - x|^2 / d in terms of the t_i = <x_i, x> alone:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats
+from lipverify.loss.montecarlo.tails import largest_noise, largest_spread
 from lipverify.loss.montecarlo.windows import Grid, Sums
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.law import as_functions
+
+Bounds = tuple[Floats, Floats]
 
 
 def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
@@ -51,7 +55,26 @@ def largest_bias(problem: Problem) -> float:
     return math.inf if math.isnan(bound) else bound
 
 
-def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float) -> tuple[Floats, Floats]:
+def sphere_bounds(problem: Problem, w: Floats, extents: Sequence[float], slopes: Sequence[float]) -> Bounds:
+    """The same for tokens on the sphere and scores w t: what many tokens all but never exceed (see `tails`).
+
+    `extents` and `slopes` bound how far components can be off, in all and along the sphere.
+    """
+    distance = 2 * spreads(problem, w)  # sum_i a_i |x_i - x|^2
+    pairs = zip(extents, slopes, strict=True)
+    bias = sum(np.minimum(extent**2, slope**2 * distance) for extent, slope in pairs) + np.zeros_like(w)
+    low, high = softmax_bounds(problem, w, bias)
+    noise = np.array([largest_noise(problem.d, problem.n, float(each)) for each in w])
+    high[: w.size] = np.minimum(high[: w.size], noise)
+    return low, high
+
+
+def spreads(problem: Problem, w: Floats) -> Floats:
+    """What sum_i a_i (1 - t_i) all but never exceeds at each window."""
+    return np.array([largest_spread(problem.d, problem.n, float(each)) for each in w])
+
+
+def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats) -> Bounds:
     """(low, high) for noise samples where |score| <= reach, and for bias samples in [0, largest_bias].
 
     Cauchy: sum_i a_i^2 >= 1/n. Two weights differ by a factor e^{2 reach} at most, so by Kantorovich's inequality
@@ -65,7 +88,7 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float) -> tupl
     n = float(problem.n)
     noise = np.minimum(1.0, np.cosh(np.minimum(reach, 100.0)) ** 2 / n)  # beyond 100 every n that fits gives 1
     low = np.concatenate([np.full_like(reach, 1 / n), np.zeros_like(reach)])
-    return low, np.concatenate([noise, np.full_like(reach, largest_bias)])
+    return low, np.concatenate([noise, largest_bias + np.zeros_like(reach)])
 
 
 def rungs(sums: Sums, grid: Grid, xp: Any) -> tuple[Array, Array]:

@@ -1,0 +1,95 @@
+"""What sums over many tokens never exceed: against drawn contexts at chances that can be seen, and what it is for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+
+from lipverify import Problem, loss_terms
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import normals
+from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Sum
+from lipverify.loss.montecarlo.tails import largest_noise, largest_spread
+from lipverify.loss.montecarlo.terms import sampler
+from lipverify.problem.sphere import on_sphere
+from tests.strategies import log_floats
+
+CONTEXTS = 4000
+
+
+def drawn(d: int, n: int, w: float) -> tuple[Floats, Floats]:
+    """sum a_i^2 and sum a_i (1 - t_i) of contexts."""
+    t = on_sphere(normals(0, f"tails/{d}/{n}/{w}", 0, (CONTEXTS, n, d)), np)[..., 0]
+    g = np.exp(w * (t - 1))
+    a = g / g.sum(axis=1, keepdims=True)
+    return np.sum(a * a, axis=1), np.sum(a * (1 - t), axis=1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    d=st.integers(2, 12), n=st.integers(2, 200), w=log_floats(0.1, 100.0), log_chance=st.sampled_from([1.0, 3.0, 5.0])
+)
+def test_no_more_contexts_are_beyond_than_is_said(d: int, n: int, w: float, log_chance: float) -> None:
+    """Four standard errors of a share; the bound is Chernoff's, so that there are fewer."""
+    chance = math.exp(-log_chance)
+    most = chance + 4 * math.sqrt(chance / CONTEXTS)
+    bounds = largest_noise(d, n, w, log_chance), largest_spread(d, n, w, log_chance)
+    shares = [float(np.mean(samples > bound)) for samples, bound in zip(drawn(d, n, w), bounds, strict=True)]
+    target(max(shares) / chance)
+    assert max(shares) <= most
+
+
+@pytest.mark.parametrize(("d", "n", "w"), [(2, 100, 2.0), (3, 200, 20.0), (10, 200, 5.0)])
+def test_the_bounds_are_those_of_the_tail_and_not_far_beyond(d: int, n: int, w: float) -> None:
+    """Beside the quantile of a chance in a hundred, less than twice as far from the mean."""
+    for samples, largest in zip(drawn(d, n, w), (largest_noise, largest_spread), strict=True):
+        mean, quantile = float(np.mean(samples)), float(np.quantile(samples, 0.99))
+        bound = largest(d, n, w, math.log(100))
+        assert quantile < bound < mean + 2.2 * (quantile - mean)
+
+
+def test_with_many_tokens_nothing_is_left_to_chance() -> None:
+    for d, w in ((2, 5.0), (5, 20.0)):
+        noise = [largest_noise(d, n, w) * n for n in (10**3, 10**5, 10**7)]
+        assert noise[0] > noise[1] > noise[2]
+        exact = loss_terms(Problem(d=d, n=10**7, law=ReLU()), w)
+        assert 1 < noise[2] / 10**7 / float(exact.noise) < 1.2
+    assert largest_noise(3, 2, 50.0) == pytest.approx(1.0)
+    assert largest_spread(3, 1, 1.0) == pytest.approx(2.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("law", "least"), [(Affine(), 3.0), (ReLU(), 3.0), (Cosine(L=2.0), 3.0), (ReLU() + Cosine(), 3.0)]
+)
+def test_intervals_of_many_tokens_are_narrower_by_it(law: Law, least: float) -> None:
+    """n = 5000, w = 30: the noise by fifty times at least, the bias by so many times; all samples are within."""
+    problem, w = Problem(d=3, n=5000, law=law), np.array([30.0])
+    drawn = sampler(problem, w, sampling="full" if isinstance(law, Sum) else "reduced")
+    low, high = drawn.bounds()
+    samples = drawn.chunk(0)
+    assert np.all(samples >= low)
+    assert np.all(samples <= high)
+    assert high[0] < 0.02
+    most = 2.0 if law == Affine() else sum(extent**2 for extent in law.extents())  # type: ignore[attr-defined]
+    assert high[1] < most / least
+    found, exact = loss_terms(problem, 30.0, "montecarlo", contexts=2000), loss_terms(problem, 30.0)
+    assert abs(found.noise - exact.noise) <= found.noise_error < 0.05 * exact.noise
+
+
+@pytest.mark.parametrize("law", [Affine(), Linear(), ReLU(), Cosine(L=3.0), Quadratic(), ReLU() + 2 * Cosine(L=3.0)])
+def test_slopes_are_those_of_the_components(law: Any) -> None:
+    links: Any = [(1.0, law)] if not isinstance(law, Sum) else law.parts
+    z = np.linspace(-1, 1, 20_001)
+    steepest = [
+        math.sqrt(weight * (part.amplitude_variance if isinstance(law, Sum) else 1.0))
+        * float(np.max(np.abs(np.diff(h) / np.diff(z))))
+        for weight, part in links
+        for h in part.links(z, np)
+    ]
+    assert np.asarray(law.slopes()) == pytest.approx(np.array(steepest), rel=1e-3)
+    assert Ridge(np.tanh).slopes() == (math.inf,)
