@@ -21,7 +21,6 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from lipverify.foundation.arrays import Floats
 
@@ -88,6 +87,8 @@ def _tokens(d: int) -> tuple[Floats, Floats]:
 
 def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
     """log of Chernoff's bound on P(sum of n independent Y > 0); 0 where the mean of Y is no less than 0."""
+    from scipy.optimize import minimize_scalar
+
     if mass @ Y >= 0:
         return 0.0
     size = float(np.max(np.abs(Y)))
