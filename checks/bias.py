@@ -3,11 +3,10 @@ r"""Proof sketch: Omega(L^2 / w^2) < B(w) < Theta(L^2 / w + L^2 / n)."""
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
-from scipy.special import lambertw
 
 import lipverify as lv
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs
@@ -148,7 +147,7 @@ SHARP = {
     "relu/*": r"$B(w) = \Theta(L^2 w^{-3/2})$ for the ReLU law",
     "*": r"$B(w) = \Theta(L^2 w^{-2})$ for the affine law",
 }
-LENGTH = -0.5 - lambertw(-0.5 * math.exp(-0.5), -1).real
+LENGTH = reduce(lambda x, _: math.log1p(2 * x), range(100), 1.0)
 """x with e^x = 1 + 2x, where (1 - e^-x)^2 / 2x is largest."""
 SUPREMUM = r"\sup_f B / L^2"
 SAMPLED = agree(bias_at, sampled_bias, "B", over={"d": 5, "n": 100, "w": WINDOWS})
@@ -226,7 +225,7 @@ claim(
     kind="sharp",
     expected="supported",
     over={"d": (2, 3, 5)},
-    title="the largest bias of an $L$-Lipschitz task",
+    title="the largest bias of an L-Lipschitz task",
     statement=r"\sup_{Lip(f) \leq L} B(w; f) = \Theta\left(\frac{L^2}{w}\right)",
     assumes=MANY,
     agrees=agree(
@@ -255,7 +254,7 @@ claim(
     kind="sharp",
     expected="supported",
     over={"d": (2, 3, 5)},
-    title="the largest bias of an $L$-Lipschitz task is the same in every dimension",
+    title="the largest bias of an L-Lipschitz task is the same in every dimension",
     statement=r"\sup_{\mathbb{E} |\nabla f|^2 \leq L^2} B(w; f) \sim 0.2036 \frac{L^2}{w}",
     assumes=MANY,
     finding=r"With many tokens in a narrow window attention multiplies a harmonic of degree $k$ by $e^{-k^2/2w}$, and $(1 - e^{-x})^2 / (2 x)$ with $x = k^2/2w$ is largest at "

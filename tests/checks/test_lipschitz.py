@@ -67,7 +67,12 @@ def test_the_window_of_a_mixture_lies_between_those_of_its_classes() -> None:
         assert 1 <= found[f"mixture on {law}"][0] < 1.1
 
 
-def test_the_worst_waves_cost_between_the_noise_and_the_bound_of_jensen() -> None:
+def test_the_worst_task_costs_more_than_waves_and_less_than_jensen_says() -> None:
     tuned = optimal_window(Problem(d=2, n=1e4, law=law_named("relu"), sigma=1.0))
+    found = SUFFICIENT.worst_task(2, 1e4)
+    # cos(k <q, x>) / k is 1-Lipschitz; its loss with noise 1 is that of cos(k <q, x>) with noise k, over k^2
+    k = math.sqrt(tuned.w)
+    waves = float(loss_terms(Problem(d=2, n=1e4, law=law_named("cosine", L=k), sigma=k), tuned.w).total) / k**2
     # E sum a_i |x_i - x|^2 is about (d - 1) / w
-    assert tuned.noise < SUFFICIENT.worst_waves(2, 1e4)[0] < tuned.noise + 1.1 / tuned.w
+    assert tuned.noise < waves < found["low"][0] < found["high"][0] < tuned.noise + 1.1 / tuned.w
+    assert found["high"][0] - tuned.noise < 0.25 / tuned.w
