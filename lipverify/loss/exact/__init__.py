@@ -19,6 +19,8 @@ from lipverify.foundation.validation import chosen
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.ridge import ridge_terms
 from lipverify.loss.exact.ridge.laws import has_averages
+from lipverify.loss.exact.ridge.planes import meetings_of
+from lipverify.loss.exact.ridge.roots import has_roots
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.kernels import Kernel
@@ -35,6 +37,9 @@ BLUNT = 1e-10
 """A relative error beyond which the other route is tried, for a link of one's own."""
 NARROW = 200.0
 """From this window on the zonal route needs so many harmonics that it says no more than the other, in minutes."""
+WIDE, LOW = 50.0, 4
+"""Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
+variogram takes a minute. In more dimensions it is blunt."""
 LOST = 1e-8
 """A relative error beyond which the result of a kernel, or of an undeclared link, says what would give more."""
 HARMONICS = 64
@@ -51,8 +56,9 @@ def exact_terms(
 ) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
-    `route` is "ridge" or "zonal". By default the zonal route serves laws given by their spectrum, and the ridge route
-    the others. Where one is blunt or does not reach, the other is tried, and the better value stands: `reason` of the
+    `route` is "ridge" or "zonal". By default the zonal route serves laws given by their spectrum, and links of one's
+    own with roots among several kinks at small windows in few dimensions, where it is quicker; the ridge route the
+    others. Where one is blunt or does not reach, the other is tried, and the better value stands: `reason` of the
     result says why.
     `attention` is "softmax", or a kernel of `lipverify.attention` on linear tasks, which has one route of its own.
 
@@ -90,15 +96,19 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
         spectrum_of(law, problem.d, HARMONICS)  # refuses what is no covariance in this dimension
     elif not isinstance(law, Ridge):
         return _first(problem, w, "ridge", "zonal")
-    # all at once, and then what is blunt by the other route, or again where one window kept all from the first
-    terms = _first(problem, w, "ridge", "zonal")
-    sharp = _share(terms) <= BLUNT
-    parts = []
-    for i in np.flatnonzero(~sharp).tolist():
-        alone = _first(problem, w[i : i + 1], "ridge", "zonal") if terms.reason else _some(terms, [i])
-        parts.append(_sharper(alone, "ridge", "zonal"))
-    parts.append(_some(terms, sharp))
-    places = np.concatenate([np.flatnonzero(~sharp), np.flatnonzero(sharp)])
+    quick = w > wide(problem)
+    parts = [_sharper(_first(problem, np.atleast_1d(at), "zonal", "ridge"), "zonal", "ridge") for at in w[~quick]]
+    if quick.any():
+        # all at once, and then what is blunt by the other route, or again where one window kept all from the first
+        terms = _first(problem, w[quick], "ridge", "zonal")
+        sharp = _share(terms) <= BLUNT
+        for i in np.flatnonzero(~sharp).tolist():
+            alone = _first(problem, w[quick][i : i + 1], "ridge", "zonal") if terms.reason else _some(terms, [i])
+            parts.append(_sharper(alone, "ridge", "zonal"))
+        parts += [_some(terms, sharp)]
+        places = np.concatenate([np.flatnonzero(~quick), np.flatnonzero(quick)[~sharp], np.flatnonzero(quick)[sharp]])
+    else:
+        places = np.flatnonzero(~quick)
     return _explained(_joined(problem, parts, places, w))
 
 
@@ -120,6 +130,14 @@ def _explained(terms: LossTerms) -> LossTerms:
             f"The link bends or jumps near z = {at:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) sharpens it."
         )
     return replace(terms, reason=f"{terms.reason} {said}".strip())
+
+
+def wide(problem: Problem) -> float:
+    """The window up to which the zonal route is the quicker one, for a link with several kinks and roots; or -1."""
+    law = problem.law
+    if not isinstance(law, Ridge) or not 2 < problem.d <= LOW or len(meetings_of(law.kink_points)) < 2:
+        return -1.0
+    return WIDE if has_roots(law.link, law.kink_points) else -1.0
 
 
 def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:

@@ -3,13 +3,13 @@ r"""Looking for the window of least loss on rough values: which minima may be th
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 
 import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
+from lipverify.loss.exact import wide
 from lipverify.loss.exact.ridge.context import least_noise
 from lipverify.loss.exact.ridge.laws import has_averages
 from lipverify.loss.exact.ridge.terms import rough_terms
@@ -79,8 +79,14 @@ def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
 
 def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Floats, Floats]:
     """(noise, bias) to a few digits at every window, by whatever is cheapest for the law there."""
-    if route != "zonal" and has_averages(problem.law):
-        with suppress(OutOfReach):
-            return rough_terms(problem, w)
-    terms = loss_terms(problem, w, route=route)
-    return np.asarray(terms.noise), np.asarray(terms.bias)
+    fine = w <= wide(problem) if route != "zonal" and has_averages(problem.law) else np.full(w.shape, True)
+    noise, bias = np.empty_like(w), np.empty_like(w)
+    if not fine.all():
+        try:
+            noise[~fine], bias[~fine] = rough_terms(problem, w[~fine])
+        except OutOfReach:
+            fine[:] = True
+    if fine.any():
+        terms = loss_terms(problem, w[fine], route=route)
+        noise[fine], bias[fine] = terms.noise, terms.bias
+    return noise, bias

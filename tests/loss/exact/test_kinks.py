@@ -17,6 +17,7 @@ from lipverify import Problem, leading, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Quadratic, ReLU, Ridge
 from lipverify.loss.asymptotic.sphere import sigma, w
+from lipverify.loss.exact.ridge.roots import has_roots
 from lipverify.loss.exact.ridge.variogram import variogram_of
 from lipverify.problem.fine import undeclared
 from tests.strategies import log_floats
@@ -234,3 +235,28 @@ def test_even_links_have_their_minimum_at_zero_exactly() -> None:
     for law in (Quadratic(), EVEN["|z|"]):
         optimum = optimal_window(Problem(d=5, n=10, law=law, sigma=0.5))
         assert (optimum.w, optimum.w_error, optimum.where) == (0.0, 0.0, "zero")
+
+
+@pytest.mark.parametrize(
+    ("link", "kinks", "expected"),
+    [
+        (lambda z: abs(z + 0.5) + abs(z - 0.1), (-0.5, 0.1), False),
+        (lambda z: np.sign(z - 0.3) * np.cos(15 * z), (0.3,), False),
+        (lambda z: np.where(z > 0, np.exp(z), np.sin(3 * z)), (0.0,), False),
+        (lambda z: abs(z - 0.1) ** 0.5 + abs(z + 0.6), (-0.6, 0.1), True),
+        (lambda z: abs(z - 0.1) ** 2.9 + abs(z + 0.6), (-0.6, 0.1), True),
+        (lambda z: np.where(z > 0.5, np.sqrt(abs(z - 0.5)), 0.0), (0.5,), True),
+    ],
+)
+def test_roots_are_told_from_kinks(link: Any, kinks: tuple[float, ...], expected: bool) -> None:
+    assert has_roots(link, kinks) is expected
+
+
+def test_roots_among_several_kinks_go_the_quick_way() -> None:
+    """Three dimensions, a small window: the variogram would take a minute; neither is taken with kinks alone."""
+    rooted, plain = (
+        Problem(d=3, n=1000, law=Ridge(lambda z, s=s: abs(z - 0.1) ** s + abs(z + 0.6), kinks=(-0.6, 0.1)))
+        for s in (0.5, 1.0)
+    )
+    for problem, route in ((rooted, "zonal"), (plain, "ridge")):
+        assert float(loss_terms(problem, 3.0).bias) == float(loss_terms(problem, 3.0, route=route).bias)

@@ -5,6 +5,7 @@ smooth, kinked, absolute averages over the task for smooth links, links with kin
 tokens, averages         averages over one token, given the query
 context                  n tokens become one integral over u = log(lambda)
 planes, fields           the variogram, all that the loss depends on: of links with kinks, and of covariances
+roots                    whether a link has roots at its kinks
 pieces, variogram        its table: polynomials, and what rounding does to them
 others, counts           what the other tokens do to one token and to two: tables for a window
 pairs, products          the bias from the variogram alone: two tokens, and what increments at both have in common

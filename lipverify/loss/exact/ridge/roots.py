@@ -1,0 +1,39 @@
+r"""Whether a link has roots at its kinks, such as |z - a|^s: told by how its Chebyshev coefficients fall."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
+from lipverify.loss.exact.ridge.planes import Link
+
+SIZE, LAST = 64, 6
+"""Coefficients of half a piece, and how many of the last are looked at."""
+NOTHING = 1e-13
+"""Of the largest value: there the coefficients of an analytic function end, and those of a root do not."""
+
+
+@lru_cache(maxsize=64)
+def has_roots(link: Link, kinks: tuple[float, ...]) -> bool:
+    """Whether one of the pieces between the kinks is no polynomial of degree `SIZE` or less, to rounding.
+
+    A piece that is analytic and turns often is taken for one with roots.
+
+    >>> has_roots(lambda z: abs(z - 0.2) + np.exp(z), (0.2,)), has_roots(lambda z: abs(z - 0.2) ** 1.5, (0.2,))
+    (False, True)
+    """
+    ends = [-1.0, *sorted(kinks), 1.0]
+    middles = [(low + high) / 2 for low, high in pairwise(ends)]
+    return any(_slow(link, low, high) for low, high in pairwise(sorted([*ends, *middles])))
+
+
+def _slow(link: Link, low: float, high: float) -> bool:
+    """Whether the coefficients of the link between two points have not fallen to nothing."""
+    z: Floats = (low + high) / 2 + (high - low) / 2 * chebyshev_points(SIZE)
+    values = np.asarray(link(z), dtype=float) + np.zeros(SIZE)
+    last = np.abs(to_coefficients(SIZE)[-LAST:] @ values)
+    return bool(np.max(last) > NOTHING * max(1e-300, float(np.max(np.abs(values)))))
