@@ -27,19 +27,20 @@ from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.fine import undeclared
-from lipverify.problem.law import RidgeLaw
+from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 SMALLEST, LARGEST = 1e-300, 1e300
 """Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
-BLUNT = 1e-10
-"""A relative error beyond which the other route is tried, for a link of one's own."""
+BLUNT, BLUNT_ROOT = 1e-10, 1e-7
+"""A relative error beyond which the other route is tried, for a link of one's own, and for one with roots: its
+variogram is known to no more."""
 NARROW = 200.0
 """From this window on the zonal route needs so many harmonics that it says no more than the other, in minutes."""
-WIDE, LOW = 50.0, 4
+WIDE, LOW = 50.0, 6
 """Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
-variogram takes a minute. In more dimensions it is blunt."""
+variogram takes seconds. In more dimensions it is blunt."""
 LOST = 1e-8
 """A relative error beyond which the result of a kernel, or of an undeclared link, says what would give more."""
 HARMONICS = 64
@@ -101,7 +102,7 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     if quick.any():
         # all at once, and then what is blunt by the other route, or again where one window kept all from the first
         terms = _first(problem, w[quick], "ridge", "zonal")
-        sharp = _share(terms) <= BLUNT
+        sharp = _share(terms) <= _blunt(law)
         for i in np.flatnonzero(~sharp).tolist():
             alone = _first(problem, w[quick][i : i + 1], "ridge", "zonal") if terms.reason else _some(terms, [i])
             parts.append(_sharper(alone, "ridge", "zonal"))
@@ -140,6 +141,11 @@ def wide(problem: Problem) -> float:
     return WIDE if has_roots(law.link, law.kink_points) else -1.0
 
 
+def _blunt(law: Law) -> float:
+    """The relative error beyond which the other route is tried."""
+    return BLUNT_ROOT if isinstance(law, Ridge) and has_roots(law.link, law.kink_points) else BLUNT
+
+
 def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
     """By the first route, or by the second where that does not reach."""
     try:
@@ -155,7 +161,7 @@ def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
 def _sharper(terms: LossTerms, first: str, second: str) -> LossTerms:
     """Terms by the first route at one window, or by the second if the first says little and the second says more."""
     w, share = np.asarray(terms.w), float(_share(terms)[0])
-    if share <= BLUNT or terms.reason or (second == "zonal" and w[0] > NARROW):
+    if share <= _blunt(terms.problem.law) or terms.reason or (second == "zonal" and w[0] > NARROW):
         return terms
     with suppress(OutOfReach):
         other = ROUTES[second](terms.problem, w)

@@ -31,8 +31,8 @@ Rule = tuple[Floats, Floats]
 
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 8
 """rho is within 9 / sqrt(d) but for e^-40; rules are split there if d is large."""
-RATIO = 4.0
-"""By which pieces of the angle grow for a link with roots."""
+GRADE = 16.0
+"""By which intervals grow away from a root, each under the rule for roots."""
 STRENGTH = 6
 """A root |x|^s at the end of an interval becomes x^{6 s + 5} under the rule for roots."""
 NEAREST = 1e-9
@@ -93,7 +93,7 @@ class Planes:
             scale = np.sqrt(np.maximum(near**2 - base**2, 0.0)) if base == 0 else near**2 / 2
             splits.append(np.broadcast_to(np.minimum(scale.T, last), (theta.size, near.size)))
         if self.roots:
-            grades = base * np.tan(theta / 2)[:, None] * RATIO ** np.arange(1, 12)
+            grades = base * np.tan(theta / 2)[:, None] * GRADE ** np.arange(1, 12)
             splits.append(np.clip(np.where(theta[:, None] < 1, grades, last), 0, last))
         # tau = top sin(omega): so there is no singularity at rho = 1, near which a split may be
         edges = np.arcsin(np.minimum(np.sort(np.concatenate(splits, axis=1), axis=1) / top, 1.0))
@@ -135,7 +135,7 @@ class Planes:
             for place in (np.abs(alpha - half), alpha + half):
                 grades = [0.0]
                 if self.roots:
-                    far = theta.max() * RATIO ** np.arange(-2, 2 + math.log(math.pi / theta.min(), RATIO))
+                    far = theta.max() * GRADE ** np.arange(-2, 2 + math.log(math.pi / theta.min(), GRADE))
                     grades = [0.0, *far, *-far]
                 for grade in grades:
                     near = np.abs(place + grade * theta / theta.max())

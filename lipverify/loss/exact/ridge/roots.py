@@ -13,22 +13,27 @@ from lipverify.loss.exact.ridge.planes import Link
 
 SIZE, LAST = 64, 6
 """Coefficients of half a piece, and how many of the last are looked at."""
+HALF, NEAR = 1 / 2, 1 / 8
+"""Of the way from one kink to the next: where every root is seen, and where little else is taken for one."""
 NOTHING = 1e-13
 """Of the largest value: there the coefficients of an analytic function end, and those of a root do not."""
 
 
 @lru_cache(maxsize=64)
-def has_roots(link: Link, kinks: tuple[float, ...]) -> bool:
-    """Whether one of the pieces between the kinks is no polynomial of degree `SIZE` or less, to rounding.
+def has_roots(link: Link, kinks: tuple[float, ...], share: float = HALF) -> bool:
+    """Whether beside a kink or an end the link is no polynomial of degree `SIZE` or less, to rounding.
 
-    A piece that is analytic and turns often is taken for one with roots.
+    It is looked at over a `share` of the way to the next one. Over halves a piece that is analytic and turns often is
+    taken for one with roots; over less a weak root is not seen.
 
     >>> has_roots(lambda z: abs(z - 0.2) + np.exp(z), (0.2,)), has_roots(lambda z: abs(z - 0.2) ** 1.5, (0.2,))
     (False, True)
     """
     ends = [-1.0, *sorted(kinks), 1.0]
-    middles = [(low + high) / 2 for low, high in pairwise(ends)]
-    return any(_slow(link, low, high) for low, high in pairwise(sorted([*ends, *middles])))
+    beside = [
+        (at, at + share * way) for low, high in pairwise(ends) for at, way in ((low, high - low), (high, low - high))
+    ]
+    return any(_slow(link, low, high) for low, high in beside)
 
 
 def _slow(link: Link, low: float, high: float) -> bool:

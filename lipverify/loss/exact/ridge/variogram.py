@@ -29,7 +29,8 @@ from lipverify.loss.exact.ridge.pieces import (
     rise_of,
     scale,
 )
-from lipverify.loss.exact.ridge.planes import CONCENTRATION, RATIO, Link, Planes, meetings_of
+from lipverify.loss.exact.ridge.planes import CONCENTRATION, Link, Planes, meetings_of
+from lipverify.loss.exact.ridge.roots import NEAR, has_roots
 from lipverify.loss.exact.ridge.tokens import gauss_rule
 
 ORDERS, ROOT_ORDERS = (8, 12, 16, 22, 30, 44, 64), (12, 16, 22, 30, 44)
@@ -41,8 +42,8 @@ SETTLED_ROOT = 1e-9
 ANALYTIC = 1e-8
 """Where pieces do not settle to this, the link has roots."""
 MOST_SPLITS, MOST_PIECES = 8, 60
-SMALLEST = 1e-7
-"""Of the angles of a link with roots: below it the variogram is a power."""
+SMALLEST, RATIO = 1e-7, 4.0
+"""Of the angles of a link with roots, below which the variogram is a power, and by which its pieces grow."""
 VARIANCE_ORDER = 40
 
 
@@ -136,14 +137,25 @@ class Variogram:
 
 
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
-    """The table of a link with kinks, or with `jumps` too; where pieces do not settle, by rules for roots."""
+    """The table of a link with kinks, or with `jumps` too; by rules for roots where it has some or pieces do not settle."""
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
-    table = tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings)
-    share = table.gap / max(table.largest, TINY)
-    if share <= ANALYTIC:
+
+    def plain() -> Variogram:
+        return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings)
+
+    def rooted() -> Variogram:
+        return tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings)
+
+    first, second = (rooted, plain) if has_roots(link, kinks, NEAR) else (plain, rooted)
+    table = first()
+    if _known(table) <= ANALYTIC:
         return table
-    rooted = tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings)
-    return rooted if rooted.gap < share else table
+    return min(table, second(), key=_known)
+
+
+def _known(table: Variogram) -> float:
+    """The relative error of a table."""
+    return table.gap if table.roots else table.gap / max(table.largest, TINY)
 
 
 def root_edges(meetings: tuple[float, ...] = ()) -> list[float]:
