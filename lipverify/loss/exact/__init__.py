@@ -6,7 +6,6 @@ zonal    every isotropic law, by its covariance, harmonic by harmonic
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
@@ -23,21 +22,23 @@ from lipverify.loss.exact.ridge.planes import meetings_of
 from lipverify.loss.exact.ridge.roots import has_roots
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
+from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.fine import undeclared
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.law import RidgeLaw
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 SMALLEST, LARGEST = 1e-300, 1e300
 """Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
-BLUNT, BLUNT_ROOT = 1e-10, 1e-7
+BLUNT, BLUNT_ROOT = 1e-10, 1e-6
 """A relative error beyond which the other route is tried, for a link of one's own, and for one with roots: its
 variogram is known to no more."""
-NARROW = 200.0
-"""From this window on the zonal route needs so many harmonics that it says no more than the other, in minutes."""
+NARROW, QUICK = 200.0, 2e5
+"""Beyond this window the zonal route is asked for more digits only if that takes a few seconds, in units of its work;
+up to it for any digits at all, which takes half a minute where windows hold few tokens."""
 WIDE, LOW = 50.0, 6
 """Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
 variogram takes seconds. In more dimensions it is blunt."""
@@ -102,7 +103,7 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     if quick.any():
         # all at once, and then what is blunt by the other route, or again where one window kept all from the first
         terms = _first(problem, w[quick], "ridge", "zonal")
-        sharp = _share(terms) <= _blunt(law)
+        sharp = _sharp(terms)
         for i in np.flatnonzero(~sharp).tolist():
             alone = _first(problem, w[quick][i : i + 1], "ridge", "zonal") if terms.reason else _some(terms, [i])
             parts.append(_sharper(alone, "ridge", "zonal"))
@@ -141,9 +142,13 @@ def wide(problem: Problem) -> float:
     return WIDE if has_roots(law.link, law.kink_points) else -1.0
 
 
-def _blunt(law: Law) -> float:
-    """The relative error beyond which the other route is tried."""
-    return BLUNT_ROOT if isinstance(law, Ridge) and has_roots(law.link, law.kink_points) else BLUNT
+def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
+    """The windows at which no other route is tried."""
+    share, law = _share(terms), terms.problem.law
+    sharp = share <= BLUNT
+    if not sharp.all() and isinstance(law, Ridge) and has_roots(law.link, law.kink_points):
+        sharp = share <= BLUNT_ROOT
+    return sharp
 
 
 def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
@@ -160,14 +165,17 @@ def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
 
 def _sharper(terms: LossTerms, first: str, second: str) -> LossTerms:
     """Terms by the first route at one window, or by the second if the first says little and the second says more."""
-    w, share = np.asarray(terms.w), float(_share(terms)[0])
-    if share <= _blunt(terms.problem.law) or terms.reason or (second == "zonal" and w[0] > NARROW):
+    problem, w, share = terms.problem, float(np.asarray(terms.w)[0]), float(_share(terms)[0])
+    if _sharp(terms)[0] or terms.reason:
         return terms
-    with suppress(OutOfReach):
-        other = ROUTES[second](terms.problem, w)
-        if _share(other)[0] < share:
-            return replace(other, reason=f"{first}: at w = {w[0]:g} an error of {share:.0e} of the value.")
-    return terms
+    reason, lost = f"{first}: at w = {w:g} an error of {share:.0e} of the value.", share > LOST
+    if second == "zonal" and not (lost and w <= NARROW) and work_of(problem, w) > QUICK:
+        return replace(terms, reason=f"{reason} route='zonal' may give more, in minutes.") if lost else terms
+    try:
+        other = ROUTES[second](problem, terms.w)
+    except OutOfReach as refusal:
+        return replace(terms, reason=f"{reason} {second}: {refusal}") if lost else terms
+    return replace(other, reason=reason) if _share(other)[0] < share else terms
 
 
 def _share(terms: LossTerms) -> Floats:

@@ -15,7 +15,7 @@ SIZE, LAST = 64, 6
 """Coefficients of half a piece, and how many of the last are looked at."""
 HALF, NEAR = 1 / 2, 1 / 8
 """Of the way from one kink to the next: where every root is seen, and where little else is taken for one."""
-NOTHING = 1e-13
+NOTHING, ROUNDING, TINY = 1e-13, 4 * float(np.finfo(float).eps), 1e-300
 """Of the largest value: there the coefficients of an analytic function end, and those of a root do not."""
 
 
@@ -41,4 +41,6 @@ def _slow(link: Link, low: float, high: float) -> bool:
     z: Floats = (low + high) / 2 + (high - low) / 2 * chebyshev_points(SIZE)
     values = np.asarray(link(z), dtype=float) + np.zeros(SIZE)
     last = np.abs(to_coefficients(SIZE)[-LAST:] @ values)
-    return bool(np.max(last) > NOTHING * max(1e-300, float(np.max(np.abs(values)))))
+    # the places are rounded too, by more of a short interval
+    rounded = ROUNDING * float(np.ptp(values)) / abs(high - low)
+    return bool(np.max(last) > NOTHING * max(TINY, float(np.max(np.abs(values)))) + rounded)

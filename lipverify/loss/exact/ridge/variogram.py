@@ -137,7 +137,7 @@ class Variogram:
 
 
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
-    """The table of a link with kinks, or with `jumps` too; by rules for roots where it has some or pieces do not settle."""
+    """The table of a link with kinks, or with `jumps` too; by rules for roots if there are any, or nothing settles."""
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
 
     def plain() -> Variogram:
