@@ -18,13 +18,15 @@ from typing import Any
 import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats
-from lipverify.loss.montecarlo.tails import largest_noise, largest_spread
+from lipverify.loss.montecarlo.tails import largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.windows import Grid, Sums
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.law import as_functions
 
 Bounds = tuple[Floats, Floats]
+ROUNDED = 1e-12
+"""More than what weights, and bounds of their squares, are rounded by, relative."""
 
 
 def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
@@ -56,7 +58,7 @@ def largest_bias(problem: Problem) -> float:
 
 
 def sphere_bounds(problem: Problem, w: Floats, extents: Sequence[float], slopes: Sequence[float]) -> Bounds:
-    """The same for tokens on the sphere and scores w t: what many tokens all but never exceed (see `tails`).
+    """The same for tokens on the sphere and scores w t: what many tokens all but never leave (see `tails`).
 
     `extents` and `slopes` bound how far components can be off, in all and along the sphere.
     """
@@ -64,8 +66,8 @@ def sphere_bounds(problem: Problem, w: Floats, extents: Sequence[float], slopes:
     pairs = zip(extents, slopes, strict=True)
     bias = sum(np.minimum(extent**2, slope**2 * distance) for extent, slope in pairs) + np.zeros_like(w)
     low, high = softmax_bounds(problem, w, bias)
-    noise = np.array([largest_noise(problem.d, problem.n, float(each)) for each in w])
-    high[: w.size] = np.minimum(high[: w.size], noise)
+    least = np.array([smallest_noise(problem.d, problem.n, float(each)) for each in w])
+    low[: w.size] = np.maximum(low[: w.size], (1 - ROUNDED) * least)
     return low, high
 
 
@@ -78,7 +80,9 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats
     """(low, high) for noise samples where |score| <= reach, and for bias samples in [0, largest_bias].
 
     Cauchy: sum_i a_i^2 >= 1/n. Two weights differ by a factor e^{2 reach} at most, so by Kantorovich's inequality
-    sum_i a_i^2 <= min(1, cosh(reach)^2 / n): at reach 0 and at n = 1 nothing is left to sample.
+    sum_i a_i^2 <= min(1, cosh(reach)^2 / n): at reach 0 and at n = 1 nothing is left to sample. On an ellipsoid scores
+    are those of the sphere, stretched by no more than `reach`; the more they are, the more sum_i a_i^2 is, so that many
+    tokens all but never exceed what they do there at w = reach (see `tails`).
 
     >>> from lipverify.laws import Affine
     >>> low, high = softmax_bounds(Problem(d=3, n=4, law=Affine()), np.array([0.0, 9.0]), 4.0)
@@ -87,6 +91,8 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats
     """
     n = float(problem.n)
     noise = np.minimum(1.0, np.cosh(np.minimum(reach, 100.0)) ** 2 / n)  # beyond 100 every n that fits gives 1
+    if problem.covariates.stretch(problem.d) is not None and math.isfinite(problem.covariates.radius):
+        noise = np.minimum(noise, [largest_noise(problem.d, problem.n, float(each)) for each in reach])
     low = np.concatenate([np.full_like(reach, 1 / n), np.zeros_like(reach)])
     return low, np.concatenate([noise, largest_bias + np.zeros_like(reach)])
 

@@ -1,4 +1,4 @@
-r"""What sums over many tokens on the sphere all but never exceed: bounds for samples that are tighter than the largest.
+r"""Between what sums over many tokens on the sphere all but always are: bounds that are tighter than the extremes.
 
 A context of many tokens is never as bad as its worst tokens allow. With g_i = e^{-w (1 - t_i)}, independent given the
 query, both of what a sample is bounded by are quotients of sums, and exceed c only if a sum is positive:
@@ -7,7 +7,11 @@ query, both of what a sample is bounded by are quotients of sums, and exceed c o
     sum_i a_i^2 > c            =>  sum_i (g_i^2 - 2 a c g_i) + c a^2 > 0   for any a,
 
 as S^2 >= 2 a S - a^2 for S = sum_i g_i. Chernoff bounds the chance of either by (E e^{lambda Y})^n, Y being the term of
-one token and c a^2 / n. Bias samples follow from the first: with |f(x) - f(x')| <= L |x - x'|, by Jensen,
+one token and c a^2 / n. And the squares are few only if, in the interval [a, b] that S is in,
+
+    sum_i a_i^2 < c            =>  sum_i (c (a + b) g_i - g_i^2) - c a b > 0,
+
+as S^2 <= (a + b) S - a b there. Bias samples follow from the first: with |f(x) - f(x')| <= L |x - x'|, by Jensen,
 
     (sum_i a_i f(x_i) - f(x))^2 <= L^2 sum_i a_i |x_i - x|^2 = 2 L^2 sum_i a_i (1 - t_i).
 
@@ -19,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,9 +35,11 @@ ORDER, PANELS = 10, 64
 """Gauss rules in the angle, on panels that grow by half of a doubling from 0 on, and evenly about the equator."""
 ANCHORS = (0.4, 0.6, 0.8, 0.95)
 """a as shares of n E g: a context with few near tokens has the largest squares."""
-HUGE = 1e300
+INTERVALS = 8
+"""Of S, for the least sum of squares: between e^-`NEVER` / n of its chances at either side."""
+HUGE, TINY = 1e300, 1e-300
 STEPS = 12
-"""Bisections of log c; the larger end stands."""
+"""Bisections of log c; the end farther from the mean stands."""
 
 
 @lru_cache(maxsize=256)
@@ -50,7 +57,7 @@ def largest_spread(d: int, n: int, w: float, log_chance: float | None = None) ->
     def chance(c: float) -> float:
         return _log_chance(g * (near - c), mass, n)
 
-    return _least(chance, float(mass @ (g * near) / (mass @ g)), 2.0, n, log_chance)
+    return _beyond(chance, float(mass @ (g * near) / (mass @ g)), 2.0, _wanted(n, log_chance))
 
 
 @lru_cache(maxsize=256)
@@ -70,7 +77,30 @@ def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> 
         anchors = (share * n * mean for share in ANCHORS)
         return min(_log_chance(g * g - 2 * a * c * g + c * a * a / n, mass, n) for a in anchors)
 
-    return _least(chance, float(mass @ (g * g)) / (n * mean**2), 1.0, n, log_chance)
+    return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1.0, _wanted(n, log_chance))
+
+
+@lru_cache(maxsize=256)
+def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> float:
+    """c with P(sum_i a_i^2 < c) <= e^-log_chance, by default never; 1/n is the least there is.
+
+    >>> 6e-4 < smallest_noise(3, 10**4, 8.0) < 8e-4  # its mean is 8.0e-4
+    True
+    """
+    near, mass = _tokens(d)
+    g = np.exp(-min(w, HUGE) * near)
+    mean = float(mass @ g)
+    if mean * n < 1:
+        return 1 / n
+    wanted = _wanted(n, log_chance) - math.log(INTERVALS + 2)
+    most = _beyond(lambda S: _log_chance(g - S, mass, n), mean, 1.0, wanted)
+    least = _beyond(lambda S: _log_chance(S - g, mass, n), mean, max(float(g.min()), TINY), wanted)
+    ends = n * np.geomspace(least, most, INTERVALS + 1)
+
+    def chance(c: float) -> float:
+        return max(_log_chance(c * ((a + b) * g - a * b / n) - g * g, mass, n) for a, b in pairwise(ends))
+
+    return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1 / n, wanted)
 
 
 @lru_cache(maxsize=16)
@@ -102,11 +132,18 @@ def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
     return min(0.0, float(found.fun))
 
 
-def _least(chance: Callable[[float], float], mean: float, most: float, n: int, log_chance: float | None) -> float:
-    """The least c between `mean` and `most` of which the bound on the chance is small enough, or a little more."""
-    wanted = -(NEVER + math.log(n) if log_chance is None else log_chance)
-    low, high = math.log(mean), math.log(most)
+def _wanted(n: int, log_chance: float | None) -> float:
+    """The logarithm of the chance that is allowed."""
+    return -(NEVER + math.log(n) if log_chance is None else log_chance)
+
+
+def _beyond(chance: Callable[[float], float], mean: float, end: float, wanted: float) -> float:
+    """The c nearest to `mean`, or a little farther, of which the bound on the logarithm of the chance is small enough.
+
+    `end` is the farthest that there is.
+    """
+    inside, outside = math.log(mean), math.log(end)
     for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if chance(math.exp(middle)) <= wanted else (middle, high)
-    return math.exp(high)
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if chance(math.exp(middle)) <= wanted else (middle, outside)
+    return math.exp(outside)

@@ -128,13 +128,13 @@ def test_the_noise_of_an_ellipsoid_is_covered_and_sharp() -> None:
 
 
 def test_the_noise_of_an_ellipsoid_is_known_better_than_by_normal_intervals_of_whole_contexts() -> None:
-    """The range of a single context, [1/n, 1], made the betting interval a hundred times wider than the normal one."""
+    """The range of a single context, [1/n, 1], would make betting intervals a hundred times wider than normal ones."""
     problem, w = Problem(d=3, n=300, law=ReLU(), covariates=Ellipsoid([4.0, 1.0, 0.25])), [1.0, 4.0]
     reduced = loss_terms(problem, w, "montecarlo", contexts=20_000)
     whole = loss_terms(problem, w, "montecarlo", contexts=20_000, sampling="full", interval="normal")
     betting = loss_terms(problem, w, "montecarlo", contexts=20_000, sampling="full")
     assert np.all(reduced.noise_error <= 1.3 * whole.noise_error)
-    assert np.all(betting.noise_error > 1.3 * whole.noise_error)
+    assert np.all(betting.noise_error <= 1.5 * whole.noise_error)
 
 
 @pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(3.0)])

@@ -1,4 +1,4 @@
-"""What sums over many tokens never exceed: against drawn contexts at chances that can be seen, and what it is for."""
+"""Between what sums over many tokens are: against drawn contexts at chances that can be seen, and what it is for."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
+from lipverify.covariates import Ellipsoid
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import normals
-from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Sum
-from lipverify.loss.montecarlo.tails import largest_noise, largest_spread
+from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
+from lipverify.loss.montecarlo.samples import ROUNDED
+from lipverify.loss.montecarlo.tails import largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.terms import sampler
 from lipverify.problem.sphere import on_sphere
 from tests.strategies import log_floats
@@ -40,6 +42,7 @@ def test_no_more_contexts_are_beyond_than_is_said(d: int, n: int, w: float, log_
     most = chance + 4 * math.sqrt(chance / CONTEXTS)
     bounds = largest_noise(d, n, w, log_chance), largest_spread(d, n, w, log_chance)
     shares = [float(np.mean(samples > bound)) for samples, bound in zip(drawn(d, n, w), bounds, strict=True)]
+    shares.append(float(np.mean(drawn(d, n, w)[0] < (1 - ROUNDED) * smallest_noise(d, n, w, log_chance))))
     target(max(shares) / chance)
     assert max(shares) <= most
 
@@ -51,6 +54,9 @@ def test_the_bounds_are_those_of_the_tail_and_not_far_beyond(d: int, n: int, w: 
         mean, quantile = float(np.mean(samples)), float(np.quantile(samples, 0.99))
         bound = largest(d, n, w, math.log(100))
         assert quantile < bound < mean + 2.2 * (quantile - mean)
+    noise = drawn(d, n, w)[0]
+    mean, quantile = float(np.mean(noise)), float(np.quantile(noise, 0.01))
+    assert mean - 2.2 * (mean - quantile) < smallest_noise(d, n, w, math.log(100)) < quantile
 
 
 def test_with_many_tokens_nothing_is_left_to_chance() -> None:
@@ -75,10 +81,24 @@ def test_intervals_of_many_tokens_are_narrower_by_it(law: Law, least: float) -> 
     assert np.all(samples >= low)
     assert np.all(samples <= high)
     assert high[0] < 0.02
+    assert low[0] > 10 / problem.n
     most = 2.0 if law == Affine() else sum(extent**2 for extent in law.extents())  # type: ignore[attr-defined]
     assert high[1] < most / least
     found, exact = loss_terms(problem, 30.0, "montecarlo", contexts=2000), loss_terms(problem, 30.0)
     assert abs(found.noise - exact.noise) <= found.noise_error < 0.05 * exact.noise
+
+
+@pytest.mark.parametrize("w", [0.5, 2.0, 8.0])
+@pytest.mark.parametrize("law", [ReLUNetwork(), RBF()])
+def test_the_noise_of_whole_contexts_on_an_ellipsoid_is_that_of_the_sphere_stretched(law: Law, w: float) -> None:
+    """The interval was 27 times the normal one at w = 2; all samples are within."""
+    problem = Problem(d=3, n=3000, law=law, covariates=Ellipsoid([4.0, 1.0, 4.0]))
+    drawn = sampler(problem, np.array([w]))
+    low, high = drawn.bounds()
+    samples = np.concatenate([drawn.chunk(index) for index in range(4)])
+    assert np.all(samples >= low)
+    assert np.all(samples <= high)
+    assert high[0] < 5 * samples[:, 0].max()
 
 
 @pytest.mark.parametrize("law", [Affine(), Linear(), ReLU(), Cosine(L=3.0), Quadratic(), ReLU() + 2 * Cosine(L=3.0)])
