@@ -11,8 +11,8 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.planes import Link
 
-SIZE, LAST = 64, 6
-"""Coefficients of half a piece, and how many of the last are looked at."""
+SIZE, FINE, LAST = 64, 256, 6
+"""Coefficients of half a piece and of a whole one, and how many of the last are looked at."""
 HALF, NEAR = 1 / 2, 1 / 8
 """Of the way from one kink to the next: where every root is seen, and where little else is taken for one."""
 NOTHING, ROUNDING, TINY = 1e-13, 4 * float(np.finfo(float).eps), 1e-300
@@ -36,11 +36,21 @@ def has_roots(link: Link, kinks: tuple[float, ...], share: float = HALF) -> bool
     return any(_slow(link, low, high) for low, high in beside)
 
 
-def _slow(link: Link, low: float, high: float) -> bool:
+@lru_cache(maxsize=64)
+def is_resolved(link: Link, kinks: tuple[float, ...]) -> bool:
+    """Whether between kinks the link is a polynomial of degree `FINE` or less, to rounding.
+
+    >>> is_resolved(lambda z: np.exp(-200 * z * z) + abs(z - 0.1), (0.1,)), is_resolved(abs, ())
+    (True, False)
+    """
+    return not any(_slow(link, low, high, FINE) for low, high in pairwise([-1.0, *sorted(kinks), 1.0]))
+
+
+def _slow(link: Link, low: float, high: float, size: int = SIZE) -> bool:
     """Whether the coefficients of the link between two points have not fallen to nothing."""
-    z: Floats = (low + high) / 2 + (high - low) / 2 * chebyshev_points(SIZE)
-    values = np.asarray(link(z), dtype=float) + np.zeros(SIZE)
-    last = np.abs(to_coefficients(SIZE)[-LAST:] @ values)
+    z: Floats = (low + high) / 2 + (high - low) / 2 * chebyshev_points(size)
+    values = np.asarray(link(z), dtype=float) + np.zeros(size)
+    last = np.abs(to_coefficients(size)[-LAST:] @ values)
     # the places are rounded too, by more of a short interval
     rounded = ROUNDING * float(np.ptp(values)) / abs(high - low)
     return bool(np.max(last) > NOTHING * max(TINY, float(np.max(np.abs(values)))) + rounded)

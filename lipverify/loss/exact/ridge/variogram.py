@@ -30,11 +30,11 @@ from lipverify.loss.exact.ridge.pieces import (
     scale,
 )
 from lipverify.loss.exact.ridge.planes import CONCENTRATION, Link, Planes, meetings_of
-from lipverify.loss.exact.ridge.roots import NEAR, has_roots
+from lipverify.loss.exact.ridge.roots import NEAR, has_roots, is_resolved
 from lipverify.loss.exact.ridge.tokens import gauss_rule
 
-ORDERS, ROOT_ORDERS = (8, 12, 16, 22, 30, 44, 64), (12, 16, 22, 30, 44)
-"""Of the rules behind values; the least that settles is used."""
+ORDERS, ROOT_ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (12, 16, 22, 30, 44), (80, 100, 128, 160, 200)
+"""Of the rules behind values; the least that settles is used. The last are for links that only many nodes resolve."""
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
 """Where in [0, 1] a piece is compared with values by another rule."""
 SETTLED_ROOT = 1e-9
@@ -141,10 +141,11 @@ def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> V
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
 
     def plain() -> Variogram:
-        return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings)
+        orders = ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
+        return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings, orders)
 
     def rooted() -> Variogram:
-        return tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings)
+        return tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings, ROOT_ORDERS)
 
     first, second = (rooted, plain) if has_roots(link, kinks, NEAR) else (plain, rooted)
     table = first()
@@ -164,9 +165,15 @@ def root_edges(meetings: tuple[float, ...] = ()) -> list[float]:
     return sorted({*steps, *meetings, math.pi})
 
 
-def tabulated(source: Source, power: int, edges: list[float], meetings: tuple[float, ...] = ()) -> Variogram:
+def tabulated(
+    source: Source,
+    power: int,
+    edges: list[float],
+    meetings: tuple[float, ...] = (),
+    orders: tuple[int, ...] = ORDERS,
+) -> Variogram:
     """Pieces between the edges, split where they do not settle; values by a rule of the least order that does."""
-    ratio = Ratio(source, power, _order(source, power, edges))
+    ratio = Ratio(source, power, _order(source, power, edges, orders))
     pieces: list[Piece] = []
     unsettled = list(pairwise(edges))
     for depth in range(MOST_SPLITS + 1):
@@ -185,12 +192,11 @@ def tabulated(source: Source, power: int, edges: list[float], meetings: tuple[fl
     return _checked(ratio, pieces, meetings)
 
 
-def _order(source: Source, power: int, edges: list[float]) -> tuple[int, int]:
+def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ...]) -> tuple[int, int]:
     """The least order of which the next one gives the same values at a few angles of every interval, and that one."""
     theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS[::2]) for low, high in pairwise(edges)])
-    ladder = ROOT_ORDERS if source.roots else ORDERS
-    values = source.at(theta, ladder[0])
-    for order, finer in pairwise(ladder):  # noqa: B007
+    values = source.at(theta, orders[0])
+    for order, finer in pairwise(orders):  # noqa: B007
         former, values = values, source.at(theta, finer)
         off = np.abs(values - former)
         if source.roots and np.max(off / np.maximum(values, TINY)) <= SETTLED_ROOT:
