@@ -325,6 +325,14 @@ def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
     assert float(found.bias_constant) == pytest.approx(float(exact.bias) * 1e8 ** float(found.beta), rel=1e-3)
 
 
+def test_a_kink_that_is_none_leaves_the_closed_form() -> None:
+    """Not so a root that has one formula on both sides."""
+    declared, plain = (leading(Ridge(np.cos, kinks=kinks)) for kinks in ((0.3,), ()))
+    assert declared.bias == plain.bias
+    root = leading(Ridge(lambda z: np.cos(z) + np.sqrt(z**2 + z**4), kinks=(0.0, 0.3)))
+    assert root.bias == leading(Ridge(np.abs, kinks=(0.0,))).bias
+
+
 def test_doubles_of_roots_and_of_pi_are_read_as_such() -> None:
     half_a_turn = leading(Ridge(lambda z: np.cos(np.pi * z)), d=3).bias_constant
     assert half_a_turn == leading(Ridge(lambda z: np.sin(np.pi * z + np.pi / 2)), d=3).bias_constant
@@ -342,9 +350,10 @@ def test_doubles_of_roots_and_of_pi_are_read_as_such() -> None:
         (Ridge(lambda z: np.digitize(z, [0.0])), "np.digitize is not known here"),
         (Ridge(lambda z: abs(z)), "declare it"),
         (Ridge(lambda z: np.sqrt(1 - z), kinks=(1.0,)), "no derivative"),
+        (Ridge(lambda z: z + abs(z) ** 1.5, kinks=(0.0,)), r"log\(w\)/w\^2; use method='exact'"),
         (Zonal(kernel=lambda t: np.interp(t, [-1, 1], [-1, 1])), "cannot be read"),
     ],
-    ids=["whole", "rint", "mod", "piecewise", "digitize", "undeclared kink", "pole", "kernel"],
+    ids=["whole", "rint", "mod", "piecewise", "digitize", "undeclared kink", "pole", "power of log", "kernel"],
 )
 def test_laws_that_cannot_be_derived_are_refused(law: Law, message: str) -> None:
     with pytest.raises(OutOfReach, match=message) as refused:

@@ -173,6 +173,12 @@ def test_the_variogram_is_the_mean_over_the_sphere(d: int, theta: float) -> None
         (Ridge(lambda z: np.clip(z, -0.5, 0.5), kinks=(-0.5, 0.5)), 1.5),
         (Ridge(lambda z: np.where(z > 0.3, z - 0.3, 0), kinks=(0.3,)), 1.5),
         (Ridge(lambda z: np.abs(z - 0.99) + np.abs(z + 0.1), kinks=(-0.1, 0.99)), 1.5),
+        (Ridge(lambda z: np.abs(z) ** 1.2, kinks=(0.0,)), 1.7),
+        (Ridge(lambda z: 5 * np.sign(z) * np.maximum(np.abs(z) - 0.5, 0) ** 1.1 - z, kinks=(-0.5, 0.5)), 1.6),
+        (Ridge(lambda z: np.abs(z) ** 1.8, kinks=(0.0,)), 2.0),
+        (Ridge(lambda z: np.sign(z) * np.maximum(np.abs(z) - 0.2, 0), kinks=(-0.2, 0.2)), 1.5),
+        (Ridge(lambda z: np.sign(z) * np.abs(z) ** 0.25, kinks=(0.0,)), 0.75),
+        (Ridge(lambda z: np.abs(z - 0.5) + (z**2 + z**4) ** 0.25, kinks=(0.0, 0.5)), 1.0),
     ],
 )
 def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Ridge, beta: float) -> None:
