@@ -38,7 +38,8 @@ class Ridge(RidgeLaw, frozen=True):
         neighbouring kinks.
     kinks
         Where in [-1, 1] h is continuous but not smooth: a kink, or a root as that of |z|^{1/2} at 0. A kink that is
-        not declared costs digits, and the errors that the exact method reports will show it.
+        not declared costs digits, and the errors that the exact method reports will show it. A root at -1 or 1, as of
+        (1 - z)^{1/2}, is found.
     jumps
         Where in [-1, 1] h jumps; its value there is never asked for. A jump may stand among the kinks.
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+from scipy.special import ive
 
 from lipverify import Problem, leading, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
@@ -235,6 +236,21 @@ def test_a_jump_at_the_end_of_the_interval_is_never_seen() -> None:
     one, other = (loss_terms(problem, 1.0, route=route) for route in ("ridge", "zonal"))
     assert one.bias_error + other.bias_error < 1e-9 * one.bias
     assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
+
+
+@pytest.mark.parametrize("w", [2.0, 1e3, 1e5])
+def test_roots_at_the_ends_are_known(w: float) -> None:
+    """By series: |alpha| over cos(l alpha), sqrt(1 - z) over Legendre's polynomials; many tokens damp a degree alike."""
+    degree = np.arange(1, 20_001)
+    triangle = np.where(degree % 2, 8 / (math.pi**2 * degree.astype(float) ** 4), 0.0)
+    root = 8 / ((2 * degree - 1.0) ** 2 * (2 * degree + 3.0) ** 2 * (2 * degree + 1.0))
+    for d, link, k, sharp in ((2, np.arcsin, triangle, 1e-7), (3, lambda z: np.sqrt(1 - z), root, 1e-6)):
+        order = d / 2 - 1
+        damped = ive(degree + order, w) / ive(order, w)
+        known = float(np.sum(k * (1 - damped) ** 2))
+        terms = loss_terms(Problem(d=d, n=1e30, law=Ridge(link)), w)
+        assert terms.bias_error < sharp * terms.bias
+        assert abs(float(terms.bias) - known) <= terms.bias_error + 1e-11 * known
 
 
 def test_even_links_have_their_minimum_at_zero_exactly() -> None:

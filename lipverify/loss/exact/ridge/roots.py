@@ -1,4 +1,4 @@
-r"""Whether a link has roots at its kinks, such as |z - a|^s: told by how its Chebyshev coefficients fall."""
+r"""Whether a link has roots, such as |z - a|^s at a kink or (1 - z)^s: told by how its Chebyshev coefficients fall."""
 
 from __future__ import annotations
 
@@ -29,6 +29,22 @@ def has_roots(link: Link, kinks: tuple[float, ...]) -> bool:
     ends = [-1.0, *sorted(kinks), 1.0]
     middles = [(low + high) / 2 for low, high in pairwise(ends)]
     return any(_slow(link, low, high) for low, high in pairwise(sorted([*ends, *middles])))
+
+
+@lru_cache(maxsize=64)
+def rough_ends(link: Link, kinks: tuple[float, ...]) -> tuple[float, ...]:
+    """The ends of [-1, 1] at which a link has a root, which it does not have between there and the nearest kink.
+
+    >>> rough_ends(np.arcsin, ()), rough_ends(lambda z: abs(z) + np.sqrt(1 - z), (0.0,)), rough_ends(np.exp, ())
+    ((-1.0, 1.0), (1.0,), ())
+    """
+    places = [-1.0, *sorted(kinks), 1.0]
+    found = []
+    for end, kink in ((-1.0, places[1]), (1.0, places[-2])):
+        half, quarter = (end + share * (kink - end) for share in (0.5, 0.25))
+        if _slow(link, *sorted((end, quarter))) and not _slow(link, *sorted((quarter, half))):
+            found.append(end)
+    return tuple(found)
 
 
 def _slow(link: Link, low: float, high: float) -> bool:
