@@ -256,6 +256,31 @@ def test_roots_at_the_ends_are_known(w: float) -> None:
         assert abs(float(terms.bias) - known) <= terms.bias_error
 
 
+@pytest.mark.parametrize("link", [lambda z: np.tanh(20 * z), lambda z: np.logaddexp(0, 30 * (z - 0.2))])
+@pytest.mark.parametrize("w", [20.0, 1e4])
+def test_steep_smooth_links_keep_their_digits(link: Callable[[Any], Any], w: float) -> None:
+    """By Legendre's polynomials up to where nothing is left of the link; many tokens damp each degree."""
+    nodes, weight = np.polynomial.legendre.leggauss(1500)
+    degree = np.arange(1200)
+    k = (2 * degree + 1) / 4 * (np.polynomial.legendre.legvander(nodes, 1199).T @ (weight * link(nodes))) ** 2
+    assert np.max(k[-2:]) < 1e-20 * k[1]
+    known = float(np.sum(k * (1 - ive(degree + 0.5, w) / ive(0.5, w)) ** 2))
+    terms = loss_terms(Problem(d=3, n=1e30, law=Ridge(link)), w, route="ridge")
+    assert terms.bias_error < 1e-6 * terms.bias
+    assert abs(float(terms.bias) - known) <= terms.bias_error
+
+
+def test_a_steeper_link_says_what_sharpens_it() -> None:
+    blunt, sharp = (
+        loss_terms(Problem(d=2, n=30, law=Ridge(lambda z: np.tanh(200 * z), kinks=kinks)), 1e3)
+        for kinks in ((), (-0.1, -0.025, 0.0, 0.025, 0.1))
+    )
+    assert "as kinks=(...), sharpen it" in blunt.reason
+    assert sharp.bias_error < 1e-6 * sharp.bias < blunt.bias_error
+    assert abs(float(sharp.bias - blunt.bias)) <= sharp.bias_error + blunt.bias_error
+    assert sharp.reason == ""
+
+
 def test_even_links_have_their_minimum_at_zero_exactly() -> None:
     for law in (Quadratic(), EVEN["|z|"]):
         optimum = optimal_window(Problem(d=5, n=10, law=law, sigma=0.5))

@@ -11,6 +11,9 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.planes import Link
 
+GRID, WIDE, BESIDE = 4096, 8, 2.0
+"""Steps over [-1, 1], and how many of them bend at a steep place at least: at a kink one does. Places beside it are so
+many times its width away."""
 SIZE, LAST = 64, 6
 """Coefficients of half a piece, and how many of the last are looked at."""
 NOTHING = 1e-13
@@ -45,6 +48,24 @@ def rough_ends(link: Link, kinks: tuple[float, ...]) -> tuple[float, ...]:
         if _slow(link, *sorted((end, quarter))) and not _slow(link, *sorted((quarter, half))):
             found.append(end)
     return tuple(found)
+
+
+def steep_places(link: Link) -> tuple[float, ...]:
+    """Where to split rules for a smooth link that bends within a short piece: there and on both sides; () if nowhere.
+
+    Nothing is known of links that are not analytic between these places.
+
+    >>> [round(place, 2) for place in steep_places(lambda z: np.tanh(40 * z))], steep_places(lambda z: abs(z - 0.3))
+    ([-0.14, 0.0, 0.14], ())
+    """
+    z = np.linspace(-1, 1, GRID + 1)
+    bend = np.abs(np.diff(np.asarray(link(z), dtype=float), 2))
+    where = z[1:-1][bend > np.max(bend) / 2]
+    if where.size < WIDE:
+        return ()
+    middle, reach = float(where[0] + where[-1]) / 2, BESIDE * float(where[-1] - where[0])
+    places = tuple(place for place in (middle - reach, middle, middle + reach) if -1 < place < 1)
+    return () if has_roots(link, places) else places
 
 
 def _slow(link: Link, low: float, high: float) -> bool:
