@@ -24,6 +24,9 @@ risen by 0.06 there."""
 HAIR, JUMP, TINY = 1e-12, 1e-6, 1e-300
 """A link that changes by more than the second share of its range over twice the first has a jump there."""
 
+ROUNDED = 1 + 1e-12
+"""What <q, x> may come to for unit vectors; for covariates beyond the sphere z may be larger, and stands."""
+
 
 class Ridge(RidgeLaw, frozen=True):
     r"""f(x) = h(<q, x>), q uniform on the sphere: the law of a link function of one's own.
@@ -35,7 +38,8 @@ class Ridge(RidgeLaw, frozen=True):
         neighbouring kinks.
     kinks
         Where in [-1, 1] h is continuous but not smooth: a kink, or a root as that of |z|^{1/2} at 0. A kink that is
-        not declared costs digits, and the errors that the exact method reports will show it.
+        not declared costs digits, and the errors that the exact method reports will show it. A root at -1 or 1, as of
+        (1 - z)^{1/2}, is found.
     jumps
         Where in [-1, 1] h jumps; its value there is never asked for. A jump may stand among the kinks.
 
@@ -97,8 +101,8 @@ class Ridge(RidgeLaw, frozen=True):
         return (float(np.max(np.abs(values))) + 0.1 * float(np.ptp(values)),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
-        """h(z)."""
-        return [self.link(z)]
+        """h(z), z taken into [-1, 1] where it is beyond by rounding alone: np.arcsin is not defined there."""
+        return [self.link(xp.where(abs(z) <= ROUNDED, xp.clip(z, -1.0, 1.0), z))]
 
     def amplitudes(self, uniforms: Array) -> Array:
         """1."""

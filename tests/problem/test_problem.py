@@ -55,6 +55,13 @@ def test_laws_survive_json_as_what_they_are() -> None:
         assert msgspec.json.decode(msgspec.json.encode(law), type=Affine | ReLU | Cosine | Quadratic | Zonal) == law
 
 
+def test_a_link_is_never_asked_beyond_1_for_rounding_alone() -> None:
+    """<q, x> of unit vectors comes to 1 + 4e-16; beyond the sphere larger z are meant."""
+    link = Ridge(np.arcsin).links(np.array([1 + 4e-16, -1 - 4e-16]), np)[0]
+    assert link.tolist() == [math.pi / 2, -math.pi / 2]
+    assert Ridge(np.abs).links(np.array([3.0, -1.5]), np)[0].tolist() == [3.0, 1.5]
+
+
 def test_every_law_has_a_name_and_a_bound_for_each_link() -> None:
     z = np.linspace(-1, 1, 201)
     for name, kind in LAWS.items():

@@ -21,6 +21,9 @@ from lipverify.loss.asymptotic.sphere import Expr, c, density, w
 from lipverify.loss.asymptotic.tasks import Task, applied
 from lipverify.loss.asymptotic.tokens import window_operator
 
+SMOOTH = sympy.Rational(3, 2)
+"""|x|^s has a second derivative of finite mean square for larger s."""
+
 
 def leading_bias(task: Task | Increments) -> Expr:
     """The leading bias of a task: of its variogram, of its roughest kinks, or of the whole sphere if there are none."""
@@ -35,7 +38,7 @@ def next_bias(task: Task | Increments) -> Expr:
     if isinstance(task, Increments):
         raise OutOfReach("a kernel or variogram: the term after the leading one is not known; use method='exact'.")
     power, kinks = roughest(task)
-    if kinks and power < 1:
+    if kinks and power != 1:
         raise OutOfReach("a link with jumps or roots: the term after the leading one is not known; use method='exact'.")
     if not kinks and any(kink.jump(2) != 0 for kink in task.kinks):
         raise OutOfReach(
@@ -46,16 +49,20 @@ def next_bias(task: Task | Increments) -> Expr:
 
 
 def roughest(task: Task) -> tuple[Expr, list[Kink]]:
-    """The least power |x|^s of any kink, 0 at a jump, and the kinks that have it; none where all are smoother than 1.
+    """The least power |x|^s of any kink, 0 at a jump, and the kinks that have it; none where all are above 3/2.
+
+    There the strips around them are off by less than what is smooth: w^{-s-1/2} beside w^{-2}.
 
     Raises
     ------
     OutOfReach
-        If a power lies between 1 and 2: the leading behaviour is then not known here.
+        If the least power is 3/2, where the bias goes like w^{-2} log w.
     """
     powers = [kink.root[0] for kink in task.kinks]
     least = min(powers, default=sympy.Integer(2))
-    if least > 1:
+    if least == SMOOTH:
+        raise OutOfReach("the link has a root |x|^(3/2): its bias is no power of w but log(w)/w^2; use method='exact'.")
+    if least > SMOOTH:
         return least, []
     return least, [kink for kink, power in zip(task.kinks, powers, strict=True) if power == least]
 

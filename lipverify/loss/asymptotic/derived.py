@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
 
-import mpmath
 import sympy
 
 from lipverify.loss.asymptotic.links import meant
 from lipverify.loss.asymptotic.noise import noise_term, tokens_term
 from lipverify.loss.asymptotic.powers import Numbers, Power
 from lipverify.loss.asymptotic.record import leading
-from lipverify.loss.asymptotic.sphere import Expr, L, c, d, n, sigma, w
+from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Scaled
 
 DIGITS = 40
-"""Of the constants, which have integrable singularities at d = 2 where half of the digits are lost."""
+"""Of the constants."""
 
 
 @lru_cache(maxsize=256)
@@ -54,12 +52,5 @@ def _power(term: Expr) -> Power:
 
 
 def _number(expression: Expr) -> Expr:
-    """An expression without symbols to `DIGITS` digits, its integrals by quadrature."""
-    return sympy.N(sympy.sympify(expression).replace(sympy.Integral, _quadrature), DIGITS)
-
-
-def _quadrature(function: Expr, limits: Any) -> Expr:
-    """A mean over c, as a number."""
-    _, low, high = limits
-    with mpmath.workdps(DIGITS):
-        return sympy.Float(mpmath.quad(sympy.lambdify(c, function, "mpmath"), [low, high]), DIGITS)
+    """An expression without symbols to `DIGITS` digits."""
+    return sympy.N(expression, DIGITS)

@@ -59,7 +59,8 @@ class Kink:
     def root(self) -> tuple[Expr, Expr, Expr]:
         """(s, e, o): near c = at the link is e |x|^s + o sign(x) |x|^s, x = c - at, beside what is smoother.
 
-        s = 0 at a jump, 1 at a jump of the slope alone, between at a root; 2 stands for whatever is smoother.
+        s = 0 at a jump, 1 at a jump of the slope, between and above at roots such as |x|^{1/2} and |x|^{6/5}; what is
+        left of a smooth link, a x, does not count. 2 stands for whatever is smoother.
         """
         sides = [_power_at(side, self.at, sign) for side, sign in ((self.right, 1), (self.left, -1))]
         change = sympy.simplify(sides[0][0] - sides[1][0])
@@ -68,9 +69,10 @@ class Kink:
         s = min(power for _, _, power in sides)
         right, left = (factor if power == s else sympy.Integer(0) for _, factor, power in sides)
         e, o = (sympy.simplify((right + sign * left) / 2) for sign in (1, -1))
-        if (s == 1 and e == 0) or s > 1:
-            return sympy.Integer(2), e, o
-        return s, e, o if s < 1 else sympy.Integer(0)
+        if s == 1 and e == 0:
+            straight = o * (c - self.at)
+            return Kink(self.at, self.left - straight, self.right - straight).root
+        return min(s, sympy.Integer(2)), e, sympy.Integer(0) if s == 1 else o
 
 
 def _power_at(h: Expr, at: Expr, sign: int) -> tuple[Expr, Expr, Expr]:
@@ -81,6 +83,10 @@ def _power_at(h: Expr, at: Expr, sign: int) -> tuple[Expr, Expr, Expr]:
     OutOfReach
         If h is not finite there, or what follows is no power.
     """
+    if _rough(h, at) is None:
+        taylor = [sympy.simplify(sympy.diff(h, c, k).subs(c, at)) for k in range(DERIVATIVES + 1)]
+        first = next((k for k in range(1, DERIVATIVES + 1) if taylor[k] != 0), DERIVATIVES)
+        return taylor[0], sign**first * taylor[first] / sympy.factorial(first), sympy.Integer(first)
     x = sympy.Symbol("x", positive=True)
     shifted = sympy.simplify(h.subs(c, at + sign * x))
     value = sympy.limit(shifted, x, 0, "+")
@@ -117,7 +123,14 @@ def link(h: Expr, kinks: Sequence[Expr] = ()) -> Link:
     [-c, c]
     """
     ends = [sympy.Integer(-1), *sorted(kinks), sympy.Integer(1)]
-    return Link(tuple(Piece(_smooth(h, low, high), low, high) for low, high in pairwise(ends)))
+    pieces: list[Piece] = []
+    for low, high in pairwise(ends):
+        piece = _smooth(h, low, high)
+        # a kink that is none: integrals in one piece have closed forms more often
+        if pieces and pieces[-1].h == piece and _rough(piece, low) is None:
+            low = pieces.pop().low
+        pieces.append(Piece(piece, low, high))
+    return Link(tuple(pieces))
 
 
 def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
@@ -125,15 +138,22 @@ def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
     h = unswitched(h, low, high)
     for end in (low, high):
         if abs(end) == 1:
-            for order in range(DERIVATIVES + 1):
-                if not sympy.diff(h, c, order).subs(c, end).evalf().is_finite:
-                    raise OutOfReach(
-                        f"the link {h} has no derivative of order {order} at {end}: its leading behaviour is not "
-                        "known here; use method='exact'."
-                    )
+            if (order := _rough(h, end)) is not None:
+                raise OutOfReach(
+                    f"the link {h} has no derivative of order {order} at {end}: its leading behaviour is not known "
+                    "here; use method='exact'."
+                )
         elif not sympy.sympify(h).subs(c, end).evalf().is_finite:
-            raise OutOfReach(f"the link {h} is not finite at {end}: its leading behaviour is not known here.")
+            raise OutOfReach(
+                f"the link {h} is not finite at {end}: its leading behaviour is not known here; use method='exact'."
+            )
     return h
+
+
+def _rough(h: Expr, at: Expr) -> int | None:
+    """The least order up to `DERIVATIVES` of which h has no derivative at a point; None if it has them all."""
+    orders = range(DERIVATIVES + 1)
+    return next((k for k in orders if not sympy.diff(h, c, k).subs(c, at).evalf().is_finite), None)
 
 
 def unswitched(h: Expr, low: Expr, high: Expr, of: Expr = c) -> Expr:
@@ -167,12 +187,13 @@ def unswitched(h: Expr, low: Expr, high: Expr, of: Expr = c) -> Expr:
 
     # the innermost first, whatever is inside of a condition
     h = h.replace(sympy.Piecewise, lambda *branches: chosen(*branches))
+    # what is not chosen may switch: sign(c) max(|c| - 1/2, 0) is 0 up to 1/2
+    h = h.replace(sympy.Max, lambda *u: _extreme(u, sign, 1))
+    h = h.replace(sympy.Min, lambda *u: _extreme(u, sign, -1))
     h = h.replace(sympy.Abs, lambda u: sign(u) * u)
     h = h.replace(sympy.sign, lambda u: sympy.Integer(sign(u)))
     h = h.replace(sympy.Heaviside, lambda u, *_: sympy.Rational(1 + sign(u), 2))
-    h = h.replace(sympy.floor, lambda u: sympy.Integer(constant(sympy.floor(u), "jump")))
-    h = h.replace(sympy.Max, lambda *u: _extreme(u, sign, 1))
-    return h.replace(sympy.Min, lambda *u: _extreme(u, sign, -1))
+    return h.replace(sympy.floor, lambda u: sympy.Integer(constant(sympy.floor(u), "jump")))
 
 
 def _extreme(values: Sequence[Expr], sign: Any, which: int) -> Expr:

@@ -226,7 +226,15 @@ def exponent(expression: Expr, of: Expr) -> Expr:
     >>> exponent(3 * sigma * w ** (d / 2), w)
     d/2
     """
-    return sympy.factor(sympy.simplify(of * sympy.diff(sympy.expand_log(sympy.log(expression), force=True), of)))
+    # numbers have no logarithm that is needed, and SymPy takes minutes for that of sums of roots and Gamma functions
+    numbers = {
+        part: sympy.Dummy(positive=True)
+        for part in sympy.preorder_traversal(expression)
+        if part.is_number and not part.is_Rational
+    }
+    logarithm = sympy.expand_log(sympy.log(expression.xreplace(numbers)), force=True)
+    power = of * sympy.diff(logarithm, of)
+    return sympy.factor(sympy.simplify(power.xreplace({letter: part for part, letter in numbers.items()})))
 
 
 def _balance(noise_constant: Expr, bias_constant: Expr, growth: Expr, beta: Expr) -> tuple[Expr, Expr]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import mpmath
 import sympy
 from sympy import exp, pi
 
@@ -74,6 +75,23 @@ def density(at: Expr) -> Expr:
     return density_constant() * (1 - at**2) ** ((d - 3) / 2)
 
 
+class Mean(sympy.Integral):  # type: ignore[misc]  # SymPy has no types
+    """An integral over c that `.evalf()` knows in a moment: SymPy's own rule takes a minute at fifteen digits.
+
+    >>> Mean(sympy.exp(c) / sympy.sqrt(1 - c**2), (c, -1, 1)).evalf(15)
+    3.97746326050642
+    """
+
+    def _eval_evalf(self, prec: int) -> Expr | None:
+        function, (of, low, high) = self.args
+        if self.free_symbols:
+            return None
+        # the density has singularities at +-1 where half of the digits are lost
+        with mpmath.workprec(2 * prec + 20):
+            value = mpmath.quad(sympy.lambdify(of, function, "mpmath"), [low, high])
+        return sympy.Float(value, precision=prec)
+
+
 def mean(h: Expr, low: Expr = -1, high: Expr = 1) -> Expr:
     """E h(c) over low < c < high: in closed form where that is known, else an integral that evaluates.
 
@@ -85,7 +103,7 @@ def mean(h: Expr, low: Expr = -1, high: Expr = 1) -> Expr:
     waves = sympy.expand(h.rewrite((sympy.sin, sympy.cos), exp))
     known = [_term(sympy.powsimp(term), low, high) for term in sympy.Add.make_args(waves)]
     if any(term is None for term in known):
-        return sympy.Integral(h * density(c), (c, low, high))
+        return Mean(h * density(c), (c, low, high))
     return _tidy(sum(known))
 
 

@@ -131,6 +131,8 @@ def _explained(terms: LossTerms) -> LossTerms:
         said = (
             f"The link bends or jumps near z = {at:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) sharpens it."
         )
+    elif isinstance(law, Ridge) and not law.kink_points:
+        said = "No rule resolves the link where it is steepest: places there and beside it, as kinks=(...), sharpen it."
     return replace(terms, reason=f"{terms.reason} {said}".strip())
 
 

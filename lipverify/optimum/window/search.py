@@ -39,9 +39,14 @@ def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[fl
     Raises
     ------
     OutOfReach
-        If the loss is least where the nearest token has nearly all the weight, or the method does not reach that far.
+        If the loss is least where the nearest token has nearly all the weight, if somewhere nothing is left of it
+        beside its error, or the method does not reach that far.
     """
     x, loss = _scan(problem, route)
+    if loss.min() <= 0:
+        w = math.exp(x[np.argmin(loss)])
+        reason = loss_terms(problem, w, route=route).reason
+        raise OutOfReach(f"the loss at w = {w:.6g} is less than its error, for {problem!r}. {reason}".strip())
     if np.argmin(loss) == loss.size - 1:
         raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}: it is flat to rounding.")
     # the first two windows are within reach of 0

@@ -8,6 +8,7 @@ import sys
 from dataclasses import astuple
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -325,6 +326,33 @@ def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
     assert float(found.bias_constant) == pytest.approx(float(exact.bias) * 1e8 ** float(found.beta), rel=1e-3)
 
 
+def test_a_kink_that_is_none_leaves_the_closed_form() -> None:
+    """Not so a root that has one formula on both sides."""
+    declared, plain = (leading(Ridge(np.cos, kinks=kinks)) for kinks in ((0.3,), ()))
+    assert declared.bias == plain.bias
+    root = leading(Ridge(lambda z: np.cos(z) + np.sqrt(z**2 + z**4), kinks=(0.0, 0.3)))
+    assert root.bias == leading(Ridge(np.abs, kinks=(0.0,))).bias
+
+
+@pytest.mark.parametrize("d", [2, 5])
+def test_integrals_evaluate_to_the_digits_that_are_asked_for(d: int) -> None:
+    """The bias is E (f'' + ...)^2 / 4 at every digit, by an integral over the angle, which has no singularity."""
+    found = leading(Ridge(lambda z: 1 / (1 + np.exp(-4 * z))), d=d).bias_constant
+    with mpmath.workdps(40):
+
+        def density(angle: Any) -> Any:
+            return mpmath.sin(angle) ** (d - 2)
+
+        def square(angle: Any) -> Any:
+            z, rise = mpmath.cos(angle), 1 / (1 + mpmath.exp(-4 * mpmath.cos(angle)))
+            slope, bend = 4 * rise * (1 - rise), 16 * rise * (1 - rise) * (1 - 2 * rise)
+            return ((1 - z * z) * bend - (d - 1) * z * slope) ** 2 / 4 * density(angle)
+
+        known = mpmath.quad(square, [0, 1, 2, mpmath.pi]) / mpmath.quad(density, [0, 1, 2, mpmath.pi])
+        assert abs(mpmath.mpf(str(found.evalf(30))) - known) < 1e-28 * known
+    assert float(found) == pytest.approx(float(known), rel=1e-15)
+
+
 def test_doubles_of_roots_and_of_pi_are_read_as_such() -> None:
     half_a_turn = leading(Ridge(lambda z: np.cos(np.pi * z)), d=3).bias_constant
     assert half_a_turn == leading(Ridge(lambda z: np.sin(np.pi * z + np.pi / 2)), d=3).bias_constant
@@ -342,9 +370,10 @@ def test_doubles_of_roots_and_of_pi_are_read_as_such() -> None:
         (Ridge(lambda z: np.digitize(z, [0.0])), "np.digitize is not known here"),
         (Ridge(lambda z: abs(z)), "declare it"),
         (Ridge(lambda z: np.sqrt(1 - z), kinks=(1.0,)), "no derivative"),
+        (Ridge(lambda z: z + abs(z) ** 1.5, kinks=(0.0,)), r"log\(w\)/w\^2; use method='exact'"),
         (Zonal(kernel=lambda t: np.interp(t, [-1, 1], [-1, 1])), "cannot be read"),
     ],
-    ids=["whole", "rint", "mod", "piecewise", "digitize", "undeclared kink", "pole", "kernel"],
+    ids=["whole", "rint", "mod", "piecewise", "digitize", "undeclared kink", "pole", "power of log", "kernel"],
 )
 def test_laws_that_cannot_be_derived_are_refused(law: Law, message: str) -> None:
     with pytest.raises(OutOfReach, match=message) as refused:

@@ -99,6 +99,8 @@ def test_what_a_kernel_lacks_is_said_and_a_variogram_has_it() -> None:
     digits = loss_terms(smooth.replace(law=Zonal(variogram=lambda r: -2 * math.e * np.expm1(-(r**2) / 2))), 1e6)
     assert digits.bias_error < 1e-8 * digits.bias
     assert digits.reason == ""
+    with pytest.raises(OutOfReach, match=r"less than its error.*Zonal\(variogram=...\) keeps it"):
+        optimal_window(Problem(d=4, n=1e30, law=Zonal(lambda t: t**2), sigma=1e-8))
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 30])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+from scipy.special import ive
 
 from lipverify import Problem, leading, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
@@ -173,6 +174,12 @@ def test_the_variogram_is_the_mean_over_the_sphere(d: int, theta: float) -> None
         (Ridge(lambda z: np.clip(z, -0.5, 0.5), kinks=(-0.5, 0.5)), 1.5),
         (Ridge(lambda z: np.where(z > 0.3, z - 0.3, 0), kinks=(0.3,)), 1.5),
         (Ridge(lambda z: np.abs(z - 0.99) + np.abs(z + 0.1), kinks=(-0.1, 0.99)), 1.5),
+        (Ridge(lambda z: np.abs(z) ** 1.2, kinks=(0.0,)), 1.7),
+        (Ridge(lambda z: 5 * np.sign(z) * np.maximum(np.abs(z) - 0.5, 0) ** 1.1 - z, kinks=(-0.5, 0.5)), 1.6),
+        (Ridge(lambda z: np.abs(z) ** 1.8, kinks=(0.0,)), 2.0),
+        (Ridge(lambda z: np.sign(z) * np.maximum(np.abs(z) - 0.2, 0), kinks=(-0.2, 0.2)), 1.5),
+        (Ridge(lambda z: np.sign(z) * np.abs(z) ** 0.25, kinks=(0.0,)), 0.75),
+        (Ridge(lambda z: np.abs(z - 0.5) + (z**2 + z**4) ** 0.25, kinks=(0.0, 0.5)), 1.0),
     ],
 )
 def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Ridge, beta: float) -> None:
@@ -229,6 +236,49 @@ def test_a_jump_at_the_end_of_the_interval_is_never_seen() -> None:
     one, other = (loss_terms(problem, 1.0, route=route) for route in ("ridge", "zonal"))
     assert one.bias_error + other.bias_error < 1e-9 * one.bias
     assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
+
+
+@pytest.mark.parametrize("w", [2.0, 1e3, 1e5])
+def test_roots_at_the_ends_are_known(w: float) -> None:
+    """By series: |alpha| over cos(l alpha), sqrt(1 - z) over Legendre's polynomials; many tokens damp each degree."""
+    last = 20_000
+    degree = np.arange(1, last + 1)
+    triangle = np.where(degree % 2, 8 / (math.pi**2 * degree.astype(float) ** 4), 0.0)
+    root = 8 / ((2 * degree - 1.0) ** 2 * (2 * degree + 3.0) ** 2 * (2 * degree + 1.0))
+    tails = (4 / (3 * math.pi**2 * last**3), 1 / (2.0 * last + 2) ** 4)
+    cases = ((2, np.arcsin, triangle, tails[0], 1e-8), (3, lambda z: np.sqrt(1 - z), root, tails[1], 2e-3))
+    for d, link, k, tail, sharp in cases:
+        order = d / 2 - 1
+        damped = ive(degree + order, w) / ive(order, w)
+        known = float(np.sum(k * (1 - damped) ** 2)) + tail
+        terms = loss_terms(Problem(d=d, n=1e30, law=Ridge(link)), w)
+        assert terms.bias_error < sharp * terms.bias
+        assert abs(float(terms.bias) - known) <= terms.bias_error
+
+
+@pytest.mark.parametrize("link", [lambda z: np.tanh(20 * z), lambda z: np.logaddexp(0, 30 * (z - 0.2))])
+@pytest.mark.parametrize("w", [20.0, 1e4])
+def test_steep_smooth_links_keep_their_digits(link: Callable[[Any], Any], w: float) -> None:
+    """By Legendre's polynomials up to where nothing is left of the link; many tokens damp each degree."""
+    nodes, weight = np.polynomial.legendre.leggauss(1500)
+    degree = np.arange(1200)
+    k = (2 * degree + 1) / 4 * (np.polynomial.legendre.legvander(nodes, 1199).T @ (weight * link(nodes))) ** 2
+    assert np.max(k[-2:]) < 1e-20 * k[1]
+    known = float(np.sum(k * (1 - ive(degree + 0.5, w) / ive(0.5, w)) ** 2))
+    terms = loss_terms(Problem(d=3, n=1e30, law=Ridge(link)), w, route="ridge")
+    assert terms.bias_error < 1e-6 * terms.bias
+    assert abs(float(terms.bias) - known) <= terms.bias_error
+
+
+def test_a_steeper_link_says_what_sharpens_it() -> None:
+    blunt, sharp = (
+        loss_terms(Problem(d=2, n=30, law=Ridge(lambda z: np.tanh(200 * z), kinks=kinks)), 1e3)
+        for kinks in ((), (-0.1, -0.025, 0.0, 0.025, 0.1))
+    )
+    assert "as kinks=(...), sharpen it" in blunt.reason
+    assert sharp.bias_error < 1e-6 * sharp.bias < blunt.bias_error
+    assert abs(float(sharp.bias - blunt.bias)) <= sharp.bias_error + blunt.bias_error
+    assert sharp.reason == ""
 
 
 def test_even_links_have_their_minimum_at_zero_exactly() -> None:

@@ -10,14 +10,18 @@ from lipverify.errors import OutOfReach
 from lipverify.loss.exact.ridge.absolute import relu_averages
 from lipverify.loss.exact.ridge.fields import field_averages
 from lipverify.loss.exact.ridge.kinked import kinked_averages
+from lipverify.loss.exact.ridge.roots import rough_ends, steep_places
 from lipverify.loss.exact.ridge.smooth import cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
 from lipverify.problem.fields import variation_of
 from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.own import Ridge
 
 WORST_TABLE = 1e-9
 """A cosine that a table does not follow to this accuracy is refused, since the other route has no table."""
+STEEP = 1e-10
+"""A link of one's own that a table does not follow to this is looked at in pieces, if it is steep somewhere."""
 
 Parts = tuple[tuple[float, TaskAverages], ...]
 """(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
@@ -53,11 +57,16 @@ def parts_of(law: Law, d: int) -> Parts:
 
 def link_averages(law: RidgeLaw, d: int, k: int = 0) -> TaskAverages:
     """The averages for link number k of a law, tabulated where the link is smooth."""
-    if law.kink_points:
-        return kinked_averages(d, lambda z: law.links(z, np)[k], law.kink_points, bool(law.jump_points))
+    ends = rough_ends(law.link, law.kink_points) if isinstance(law, Ridge) else ()
+    if kinks := tuple(sorted(law.kink_points + ends)):
+        return kinked_averages(d, lambda z: law.links(z, np)[k], kinks, bool(law.jump_points))
     if isinstance(law, Cosine):
         averages = smooth_averages(d, cosine_increment(law.L))
         if averages.relative_error > WORST_TABLE:
             raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
         return averages
-    return smooth_averages(d, difference(lambda z: law.links(z, np)[k]))
+    averages = smooth_averages(d, difference(lambda z: law.links(z, np)[k]))
+    if averages.relative_error > STEEP and isinstance(law, Ridge) and (places := steep_places(law.link)):
+        split = kinked_averages(d, law.link, places)
+        return min(split, averages, key=lambda each: each.relative_error)
+    return averages
