@@ -201,7 +201,10 @@ def _value(quantity: Callable[[float], Any], s: float) -> tuple[float, float]:
     paired = isinstance(given, tuple) and len(given) == 2
     value, error = (_number(part) for part in (given if paired else (given, 0.0)))
     if value is None or not 0 < value <= LARGEST:
-        raise InvalidInput(f"value = {shown(given)} at s = {s:g}: growth needs values that are positive and finite.")
+        raise InvalidInput(
+            f"value = {shown(given)} at s = {s:g}: growth needs values that are positive and finite, each a number, a "
+            "tuple (value, error), an Optimum or a loss at one window."
+        )
     if error is None or not 0 <= error <= LARGEST:
         raise InvalidInput(f"error = {shown(given[1])} at s = {s:g}: growth needs errors that are >= 0 and finite.")
     # what a pair says of itself stands, but for its rounding

@@ -29,6 +29,7 @@ STEP = 1 / 8
 MOST_DEGREES, MOST_POINTS = 20_000, 60_000
 MOST_WORK = 10_000_000
 """Harmonics times points in u that have rules of their own: about two minutes."""
+OTHERWISE = "method='montecarlo', or route='ridge' for a law with links, a kernel or a variogram"
 EPS = float(np.finfo(float).eps)
 HARMONICS_A_WIDTH = 10
 """Harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}."""
@@ -117,13 +118,13 @@ def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
     if wanted > MOST_DEGREES and spectrum.tail > spectrum.tail_error:
         raise OutOfReach(
             f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {wanted:.0f} harmonics, "
-            f"at most {MOST_DEGREES}; use a smaller w, or route='ridge' for a ridge law."
+            f"at most {MOST_DEGREES}; use a smaller w, {OTHERWISE}."
         )
     work = np.count_nonzero(u > SHARED_BELOW) * spectrum.k.size
     if work > MOST_WORK:
         raise OutOfReach(
             f"w = {w:g}: windows hold few tokens and the zonal route would need {spectrum.k.size} harmonics at each of "
-            f"{u.size} points, minutes of work; use a smaller w, or route='ridge' for a ridge law."
+            f"{u.size} points, minutes of work; use a smaller w, {OTHERWISE}."
         )
     return spectrum
 
@@ -154,7 +155,7 @@ def _grid(d: int, n: float, w: float) -> Floats:
     if count > MOST_POINTS:
         raise OutOfReach(
             f"w = {w:g}, n = {n:g}: windows hold few tokens and the zonal route would need {count:.0e} points in u, "
-            f"at most {MOST_POINTS}; use a smaller w, or route='ridge' for a ridge law."
+            f"at most {MOST_POINTS}; use a smaller w, {OTHERWISE}."
         )
     return np.asarray(low + STEP * np.arange(count + 2), dtype=np.float64)
 
