@@ -141,8 +141,14 @@ def best_step(prompts: Prompts) -> Floats:
     0.833333333333
     """
     _require_prompts(prompts)
-    mean = prompts.Lambda @ prompts.S @ prompts.Lambda + prompts.spread
-    return np.asarray(np.linalg.lstsq(mean, prompts.Lambda @ prompts.S, rcond=None)[0].T)
+    scale, basis = np.linalg.eigh(prompts.Lambda)
+    seen = scale > prompts.d * EPS * scale[-1]
+    root, V = np.sqrt(scale[seen]), basis[:, seen]
+    # Lambda S Lambda + C = R K R, R the root of Lambda: K is conditioned like Lambda, the product like its square
+    K = (1 + 1 / prompts.n) * np.outer(root, root) * (V.T @ prompts.S @ V)
+    K += np.eye(len(root)) * (np.trace(prompts.Lambda @ prompts.S) + prompts.sigma**2) / prompts.n
+    solved = np.linalg.lstsq(K, root[:, None] * (V.T @ prompts.S), rcond=None)[0]
+    return np.asarray((V / root @ solved).T)
 
 
 def step_risk(prompts: Prompts, A: Any) -> Risk:

@@ -187,3 +187,19 @@ def test_a_mean_that_is_infinite_is_refused(n: int, d: int) -> None:
         spectral_mean(np.reciprocal, n, d)
     value, error = spectral_mean(lambda t: 1 / (1 + t), n, d, at_zero=1.0)
     assert error < 1e-9 * value
+
+
+@pytest.mark.parametrize("small", [1e-4, 1e-8, 1e-12])
+@pytest.mark.parametrize("n", [100, 1e12, 1e30])
+def test_a_small_eigenvalue_is_no_zero(small: float, n: float) -> None:
+    """A query in the direction that is hardly seen: the best entry there is 1 / (Lambda (1 + 1/n) + trace / n)."""
+    prompts = Prompts(n, [1.0, small], sigma=0.3, query=[1.0, 1.0])
+    scale = np.array([1.0, small])
+    expected = 1 / (scale * (1 + 1 / n) + (1 + small + 0.09) / n)
+    np.testing.assert_allclose(best_step(prompts), np.diag(expected), rtol=1e-12)
+
+
+def test_nothing_seen_is_no_step() -> None:
+    """Singular covariances have the least norm."""
+    assert not best_step(Prompts(5, [0.0, 0.0], sigma=1.0)).any()
+    np.testing.assert_allclose(best_step(Prompts(1, [1.0, 0.0], sigma=1.0)), np.diag([1 / 4, 0.0]), rtol=1e-13)
