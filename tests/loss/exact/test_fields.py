@@ -99,7 +99,8 @@ def test_what_a_kernel_lacks_is_said_and_a_variogram_has_it() -> None:
     digits = loss_terms(smooth.replace(law=Zonal(variogram=lambda r: -2 * math.e * np.expm1(-(r**2) / 2))), 1e6)
     assert digits.bias_error < 1e-8 * digits.bias
     assert digits.reason == ""
-    with pytest.raises(OutOfReach, match=r"less than its error.*Zonal\(variogram=...\) keeps it"):
+    # whether a loss below its error is met first, or a minimum that is lost in it, is the last digit's choice
+    with pytest.raises(OutOfReach, match=r"(less than|lost in) its error.*Zonal\(variogram=...\) keeps it"):
         optimal_window(Problem(d=4, n=1e30, law=Zonal(lambda t: t**2), sigma=1e-8))
 
 

@@ -270,10 +270,30 @@ def test_steep_smooth_links_keep_their_digits(link: Callable[[Any], Any], w: flo
     assert abs(float(terms.bias) - known) <= terms.bias_error
 
 
-def test_a_steeper_link_says_what_sharpens_it() -> None:
+@pytest.mark.parametrize(
+    ("link", "kinks"),
+    [
+        (lambda z: np.tanh(200 * z), (-0.1, -0.025, 0.0, 0.025, 0.1)),
+        (lambda z: np.arctan(1000 * z), (-0.1, -0.01, 0.0, 0.01, 0.1)),
+        (lambda z: 1 / (1 + np.exp(-60 * (z - 0.7))), (0.5, 0.7, 0.9)),
+        (lambda z: np.tanh(100 * (z - 0.5)) + np.tanh(100 * (z + 0.5)), (-0.6, -0.5, -0.4, 0.4, 0.5, 0.6)),
+    ],
+)
+def test_steep_places_are_found(link: Callable[[Any], Any], kinks: tuple[float, ...]) -> None:
+    """As with places of one's own; the errors were as large as the values, and one step was taken for a root at 1."""
+    found, given = (
+        loss_terms(Problem(d=2, n=30, law=Ridge(link, kinks=places)), 1e3, route="ridge") for places in ((), kinks)
+    )
+    assert found.bias_error < 1e-6 * found.bias
+    assert abs(float(found.bias - given.bias)) <= found.bias_error + given.bias_error
+
+
+def test_steeper_links_say_what_sharpens_them() -> None:
+    """Four steep places are more than are looked for."""
+    steps = (-0.7, -0.3, 0.1, 0.5)
     blunt, sharp = (
-        loss_terms(Problem(d=2, n=30, law=Ridge(lambda z: np.tanh(200 * z), kinks=kinks)), 1e3)
-        for kinks in ((), (-0.1, -0.025, 0.0, 0.025, 0.1))
+        loss_terms(Problem(d=2, n=30, law=Ridge(lambda z: sum(np.tanh(300 * (z - at)) for at in steps), kinks=k)), 1e3)
+        for k in ((), steps)
     )
     assert "as kinks=(...), sharpen it" in blunt.reason
     assert sharp.bias_error < 1e-6 * sharp.bias < blunt.bias_error

@@ -11,13 +11,13 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.planes import Link
 
-GRID, WIDE, BESIDE = 4096, 8, 2.0
-"""Steps over [-1, 1], and how many of them bend at a steep place at least: at a kink one does. Places beside it are so
-many times its width away."""
+GRID, WIDE, APART, MOST, BESIDE = 4096, 8, 512, 3, 4.0
+"""Steps over [-1, 1]; how many of them bend at a steep place at least, where at a kink one does; how many lie between
+two such places, of which so many are looked at; places beside each are so many times its width away."""
 SIZE, FINE, LAST = 64, 256, 6
 """Coefficients of half a piece and of a whole one, and how many of the last are looked at."""
-HALF, NEAR = 1 / 2, 1 / 8
-"""Of the way from one kink to the next: where every root is seen, and where little else is taken for one."""
+HALF, NEAR, CLOSE = 1 / 2, 1 / 8, 1 / 64
+"""Of the way from one kink to the next: where every root is seen, where little else is taken for one, and nothing."""
 NOTHING, ROUNDING, TINY = 1e-13, 4 * float(np.finfo(float).eps), 1e-300
 """Of the largest value: there the coefficients of an analytic function end, and those of a root do not."""
 
@@ -59,28 +59,41 @@ def rough_ends(link: Link, kinks: tuple[float, ...]) -> tuple[float, ...]:
     places = [-1.0, *sorted(kinks), 1.0]
     found = []
     for end, kink in ((-1.0, places[1]), (1.0, places[-2])):
-        half, quarter = (end + share * (kink - end) for share in (0.5, 0.25))
-        if _slow(link, end, quarter) and not _slow(link, quarter, half):
+        half, quarter, close = (end + share * (kink - end) for share in (HALF, HALF / 2, CLOSE))
+        if _slow(link, end, close) and _slow(link, end, quarter) and not _slow(link, quarter, half):
             found.append(end)
     return tuple(found)
 
 
 def steep_places(link: Link) -> tuple[float, ...]:
-    """Where to split rules for a smooth link that bends within a short piece: there and on both sides; () if nowhere.
+    """Where to split rules for a smooth link that bends most within short pieces; () if it does so nowhere.
 
-    Nothing is known of links that are not analytic between these places.
+    That is there and on both sides, if between these places the link is analytic to rounding, and else there only: it
+    is then taken for one with roots.
 
     >>> [round(place, 2) for place in steep_places(lambda z: np.tanh(40 * z))], steep_places(lambda z: abs(z - 0.3))
-    ([-0.14, 0.0, 0.14], ())
+    ([-0.28, 0.0, 0.28], ())
     """
-    z = np.linspace(-1, 1, GRID + 1)
-    bend = np.abs(np.diff(np.asarray(link(z), dtype=float), 2))
-    where = z[1:-1][bend > np.max(bend) / 2]
-    if where.size < WIDE:
+    step, pieces = 2 / GRID, []
+    for piece in _bends(link, -1, 1)[: MOST + 1]:
+        pieces += [piece] if piece.size >= WIDE else _bends(link, piece[0] - step, piece[-1] + step)
+    if len(pieces) > MOST or any(piece.size < WIDE for piece in pieces):
         return ()
-    middle, reach = float(where[0] + where[-1]) / 2, BESIDE * float(where[-1] - where[0])
-    places = tuple(place for place in (middle - reach, middle, middle + reach) if -1 < place < 1)
-    return () if has_roots(link, places) else places
+    middles = [float(piece[0] + piece[-1]) / 2 for piece in pieces]
+    reaches = [BESIDE * float(piece[-1] - piece[0]) for piece in pieces]
+    around = [(at - reach, at, at + reach) for at, reach in zip(middles, reaches, strict=True)]
+    places = tuple(sorted(place for some in around for place in some if -1 < place < 1))
+    if is_resolved(link, places):
+        return places
+    return tuple(middles) if max(reaches) < 1 else ()
+
+
+def _bends(link: Link, low: float, high: float) -> list[Floats]:
+    """The pieces, on a grid between two points, where the link bends more than half as much as anywhere there."""
+    z = np.linspace(low, high, GRID + 1)
+    bend = np.abs(np.diff(np.asarray(link(z), dtype=float), 2))
+    bent = np.flatnonzero(bend > np.max(bend) / 2)
+    return [z[1:-1][piece] for piece in np.split(bent, np.flatnonzero(np.diff(bent) > APART) + 1) if piece.size]
 
 
 def _slow(link: Link, low: float, high: float, size: int = SIZE) -> bool:
