@@ -378,7 +378,7 @@ def _on_one_line(text: str) -> str:
 
 
 def _too_long(address: str, limit: float | None) -> str:
-    return f"{address}: it did not end within {limit:g} s; --limit SECONDS allows more"
+    return f"{address}: it did not end within {limit:.3g} s; --limit SECONDS allows more"
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from lipverify.claims.file import ClaimsFile, read_file
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from lipverify.falsify.search import Search
 
 NONE, FOUND, DISAGREE = 0, 1, 3
+REASON = 160
+"""Letters of a reason that are shown."""
 
 
 def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Path, json: bool) -> int:
@@ -109,7 +112,7 @@ def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> 
 
 def _said(each: Again) -> str:
     if each.verdict is None:
-        return f"not reached ({visible(each.measured)[:90]})"
+        return f"not reached ({_short(each.measured)})"
     said = {"refuted": "refuted too", "inconclusive": "open", "supported": "it HOLDS: the methods disagree"}
     return f"{said[each.verdict]}: {each.measured}"
 
@@ -137,7 +140,12 @@ def _not_reached(found: Search) -> list[str]:
     if not count:
         return []
     commonest = max(found.not_reached, key=lambda reason: found.not_reached[reason])
-    return [f"    {counted(count, 'point')} gave no answer, such as: {visible(commonest)[:160]}"]
+    return [f"    {counted(count, 'point')} gave no answer, such as: {_short(commonest)}"]
+
+
+def _short(reason: str) -> str:
+    """A reason up to the end of a word."""
+    return shorten(visible(reason), REASON, placeholder=" …")
 
 
 def _where(found: Search, trial: Any) -> str:

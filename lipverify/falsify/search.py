@@ -158,7 +158,8 @@ def _look(found: Search, which: int, free: Place, profile: Profile, begun: float
         failed = refutes(trial, form, found.sought.family, profile, min(share, end - time.perf_counter()))
         _note(found, trial, failed, begun)
     except NotReached as reason:
-        found.not_reached[str(reason)] += 1
+        if time.perf_counter() < end or not found.answered:  # the end of the budget says nothing of a point
+            found.not_reached[str(reason)] += 1
     found.seen[key] = failed
     return failed
 

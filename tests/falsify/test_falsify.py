@@ -75,6 +75,25 @@ def test_a_false_bound_is_refuted_where_it_was_not_measured_and_kept(lipverify: 
     assert told["where"]["x"] > 1
 
 
+def test_a_bound_that_is_zero_there_gets_a_twin_that_is_less(lipverify: Commands, tmp_path: Path) -> None:
+    """A share of 0 is 0, so that its twin would allow whatever the claim allows: no ready claim was written."""
+    text = LOSSES.replace('high="1/w", twin="1/(100*w)"', 'high="w", twin="w/100"').replace(
+        "over=", 'search={"w": [0]}, over='
+    )
+    done = lipverify("falsify", write(tmp_path, text), "--seconds", "5", "--out", str(tmp_path / "found"), "--json")
+    [told] = json.loads(done.stdout)
+    assert told["where"]["w"] == 0
+    verified = lipverify("verify", told["file"], "--jobs", "1", "--out", str(tmp_path / "reports"))
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def test_the_end_of_the_budget_says_nothing_of_a_point(tmp_path: Path) -> None:
+    slow = SQUARE.replace("return x", "import time; time.sleep(0.7); return x")
+    found = searched(tmp_path, slow, "mine.true", seconds=1.0)
+    assert found.nearest is not None
+    assert not found.not_reached
+
+
 def test_a_true_bound_stands_and_its_tightest_point_is_told(lipverify: Commands, tmp_path: Path) -> None:
     done = lipverify("falsify", write(tmp_path, SQUARE), "mine.true", "--seconds", "1", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stdout + done.stderr
