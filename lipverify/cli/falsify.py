@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_module
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from lipverify.claims.loading import claims_of, sought_in
 from lipverify.claims.profile import Profile, profile_named
 from lipverify.claims.runner import run
 from lipverify.cli.folders import require_writable
+from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
@@ -41,24 +42,33 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
     file, claims = read_file(path), sought_in(path, id, profile)
     require_writable(out)
     store, told, code = Store.read(out), [], NONE
-    for sought in claims:
-        found = search(sought, profile, seconds, list(store.of(sought.id)))
-        others = again(found.found, sought, profile) if found.found is not None else []
-        written: tuple[str, str] = ("", "")
-        if found.found is not None:
-            store = store.added(sought.id, found.found.form, found.found.place)
-            store.write(out)
-            written = _write(found, file, profile, out)
-            code = max(code, DISAGREE if _disagree(others) else FOUND)
-        elif found.nearest is None:
-            code = max(code, DISAGREE)
-        told.append(_data(found, others, written))
-        if not json:
-            print("\n".join(_lines(found, others, written)), flush=True)
+    with progress_of("search, second") as progress:
+        for i, sought in enumerate(claims):
+            show = _showing(progress, i * seconds, len(claims) * seconds, visible(sought.id))
+            found = search(sought, profile, seconds, list(store.of(sought.id)), progress=show)
+            others = again(found.found, sought, profile) if found.found is not None else []
+            written: tuple[str, str] = ("", "")
+            if found.found is not None:
+                store = store.added(sought.id, found.found.form, found.found.place)
+                store.write(out)
+                written = _write(found, file, profile, out)
+                code = max(code, DISAGREE if _disagree(others) else FOUND)
+            elif found.nearest is None:
+                code = max(code, DISAGREE)
+            told.append(_data(found, others, written))
+            if not json:
+                print("\n".join(_lines(found, others, written)), flush=True)
     if json:
         json_module.dump(told, sys.stdout)
         sys.stdout.write("\n")
     return code
+
+
+def _showing(
+    progress: Callable[[int, int, str], None], before: float, total: float, id: str
+) -> Callable[[float, int], None]:
+    """How far the search for one claim has come, of all the seconds there are."""
+    return lambda spent, trials: progress(round(before + spent), round(total), f"{id}: {counted(trials, 'trial')}")
 
 
 def _disagree(others: Sequence[Again]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -69,6 +69,8 @@ class Search:
     not_reached: Counter[str] = field(default_factory=Counter)
     """Points without an answer, by the reason."""
     seen: dict[str, bool] = field(default_factory=dict)
+    progress: Callable[[float, int], None] = lambda seconds, trials: None
+    """Called with (seconds, trials) after each trial."""
 
     @property
     def answered(self) -> bool:
@@ -76,14 +78,22 @@ class Search:
         return self.found is not None or self.nearest is not None
 
 
-def search(sought: Sought, profile: Profile, seconds: float, kept: Sequence[tuple[int, Place]] = ()) -> Search:
+def search(
+    sought: Sought,
+    profile: Profile,
+    seconds: float,
+    kept: Sequence[tuple[int, Place]] = (),
+    *,
+    progress: Callable[[float, int], None] = Search.progress,
+) -> Search:
     """Look for a counterexample to a claim, first where one was found before.
 
     The points that are drawn follow from `profile.seed`; how far the search comes follows from the time.
+    `progress` is called with (seconds, trials) after each trial.
     """
     for module in HEAVY:
         import_module(module)
-    found, begun = Search(sought), time.perf_counter()
+    found, begun = Search(sought, progress=progress), time.perf_counter()
     for which, place in kept:
         if which < len(sought.forms) and _look(found, which, place, profile, begun, seconds):
             found.kept = True
@@ -161,6 +171,7 @@ def _look(found: Search, which: int, free: Place, profile: Profile, begun: float
         if time.perf_counter() < end or not found.answered:  # the end of the budget says nothing of a point
             found.not_reached[str(reason)] += 1
     found.seen[key] = failed
+    found.progress(time.perf_counter() - begun, found.trials)
     return failed
 
 
