@@ -88,9 +88,12 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
             require_isotropic(problem, "method='exact'")
         return _whitened(problem, values, options)
     other = _INSTEAD.get()
-    if other is not None and method == "exact" and not kernel and options.get("route") is None:
-        other.used += 1
-        method, options = other.method, dict(other.options)
+    if other is not None and method == "exact" and not kernel:
+        if options.get("route") is not None:
+            other.kept = options["route"]
+        else:
+            other.used += 1
+            method, options = other.method, dict(other.options)
     if method != "montecarlo":
         require_isotropic(problem, f"method={method!r}")
     terms = _method(method)
@@ -113,6 +116,8 @@ class Instead:
     method: str
     options: dict[str, Any]
     used: int = 0
+    kept: str = ""
+    """The route that the caller chose, which is kept: who compares two routes asks for both."""
 
 
 _INSTEAD: ContextVar[Instead | None] = ContextVar("instead", default=None)

@@ -144,6 +144,14 @@ def test_a_function_that_asks_for_no_loss_stays_open(lipverify: Commands, tmp_pa
     assert "no step helped" in done.stderr
 
 
+def test_a_route_that_a_function_chooses_is_kept_and_named(lipverify: Commands, tmp_path: Path) -> None:
+    """Who compares two routes asks for both: with one for the other they would agree by themselves."""
+    opened(tmp_path, BLUNT.replace(", 3.0)", ", 3.0, route='ridge')"))
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    assert ledger.claims[0].verdict == "inconclusive"
+    assert done.stderr.count("the function chooses route='ridge'") == 3
+
+
 def test_a_limit_that_does_not_settle_is_looked_at_on_more_points(lipverify: Commands, tmp_path: Path) -> None:
     record = opened(tmp_path, GROWING)
     assert record.verdict == "inconclusive"

@@ -95,7 +95,9 @@ def test_the_end_of_the_budget_says_nothing_of_a_point(tmp_path: Path) -> None:
 
 
 def test_a_true_bound_stands_and_its_tightest_point_is_told(lipverify: Commands, tmp_path: Path) -> None:
-    done = lipverify("falsify", write(tmp_path, SQUARE), "mine.true", "--seconds", "1.2", "--out", str(tmp_path / "out"))
+    done = lipverify(
+        "falsify", write(tmp_path, SQUARE), "mine.true", "--seconds", "1.2", "--out", str(tmp_path / "out")
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no counterexample in" in done.stdout
     assert "search, second 1 of 1" in done.stderr
