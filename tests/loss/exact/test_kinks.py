@@ -229,6 +229,19 @@ def test_a_declared_root_is_not_said_to_be_undeclared(s: float) -> None:
     assert undeclared(lambda z: np.exp(-20000 * z**2) + np.sqrt(1 - z * z), ()) is None
 
 
+@pytest.mark.parametrize("times", [1e-8, 1e8])
+@pytest.mark.parametrize("link", [lambda z: np.maximum(z - 0.8, 0), lambda z: np.where(z > 0.8, 1.0, 0.0)])
+def test_errors_scale_with_the_law(link: Callable[[Any], Any], times: float) -> None:
+    """What windows of few tokens lost was absolute: five thousand times the bias of a law of size 1e-8."""
+    problem = Problem(d=10, n=100, law=Ridge(link, kinks=(0.8,)))
+    one, other = (
+        loss_terms(problem.replace(law=law), 10.0, route="ridge")
+        for law in (problem.law, Ridge(lambda z: times * link(z), kinks=(0.8,)))
+    )
+    assert abs(other.bias / times**2 - one.bias) <= one.bias_error + other.bias_error / times**2
+    assert max(one.bias_error / one.bias, other.bias_error / other.bias) < 1e-10
+
+
 def test_a_jump_at_the_end_of_the_interval_is_never_seen() -> None:
     """The floor of 3z jumps at z = 1 too, and 1 - t rounds to 0 within 1e-8 of it: on the circle that showed."""
     thirds = (-2 / 3, -1 / 3, 0.0, 1 / 3, 2 / 3)

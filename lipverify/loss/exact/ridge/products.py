@@ -85,7 +85,7 @@ class Products:
             value[here], gap[here] = self._in_cell(number, apart[here], together[here], order)
         size = self._size(together)
         # angles near pi are known to an eps, whatever is left of them
-        return value * size, gap * size + ROUNDING * self._size(both[1])
+        return value * size, gap * size + ROUNDING * self.variogram.largest * self._size(both[1])
 
     def _in_cell(self, number: int, apart: Floats, together: Floats, order: int) -> tuple[Floats, Floats]:
         """The mean over its size in one cell and what the table leaves out; by the rule where there is no table."""
