@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
+from msgspec.structs import replace
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.problem.own import Ridge
 
 PANELS, PANEL = 4096, 8
 """Gauss rules in the angle: features show that are a ten-thousandth wide."""
@@ -22,6 +25,14 @@ GRID, BESIDE, BENT = 4096, 8, 20.0
 jump: a smooth link's are alike, and beside a declared root |z|^s they differ by (1 + 8/3)^{2-s} < 14."""
 NEAR = 3
 """Steps from a declared place, or from an end, within which nothing is looked for."""
+MOST_FOUND = 4
+"""Undeclared places that are looked for: a link with more would cost minutes."""
+FINER, FALLING = 8, 24.0
+"""By which a grid is refined about a place, and by which its second difference falls at most: a kink's falls like the
+step, a smooth link's like its square."""
+RESOLVED, WEAK, DIGITS = 1e-14, 1e-9, 10
+"""A place is looked for to the first; a bend that is lost in rounding while the place is known to less than the second
+is none. Places are rounded to so many digits if they are not known to differ from that."""
 
 
 def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
@@ -30,6 +41,53 @@ def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     >>> undeclared(lambda z: abs(z - 0.3), ()), undeclared(lambda z: abs(z - 0.3), (0.3,)), undeclared(np.tanh, ())
     (0.3, None, None)
     """
+    at = _most_bent(h, declared)
+    return None if at is None else round(at, 2) + 0.0
+
+
+@lru_cache(maxsize=64)
+def sighted(law: Ridge) -> Ridge:
+    """The law with the kinks and jumps declared that it has and does not declare, if they are few; else itself.
+
+    >>> sighted(Ridge(lambda z: np.maximum(z, 0.3) + np.sign(z + 0.25))).kink_points
+    (-0.25, 0.3)
+    >>> sighted(Ridge(lambda z: np.tanh(3000 * z))).kink_points, sighted(Ridge(lambda z: np.floor(9 * z))).kink_points
+    ((), ())
+    """
+    found: list[float] = []
+    smooth: tuple[float, ...] = ()
+    while (at := _most_bent(law.link, law.kink_points + tuple(found) + smooth)) is not None:
+        if len(found) + len(smooth) == MOST_FOUND:
+            return law
+        place = _located(law.link, at)
+        if place is None:
+            smooth += (at,)
+        else:
+            found.append(place)
+    return replace(law, kinks=law.kinks + tuple(found)) if found else law
+
+
+def _located(h: Callable[[Floats], Floats], at: float) -> float | None:
+    """The kink or jump beside a place, to rounding; None if the link is smooth there, seen closely."""
+    reach, bent = 4 / GRID, np.inf
+    while reach > RESOLVED:
+        z = at + reach * np.linspace(-1, 1, 4 * FINER + 1)
+        values = np.asarray(h(z), dtype=float)
+        bend = np.abs(np.diff(values, 2))
+        most = float(np.max(bend))
+        if most <= ROUNDING * float(np.max(np.abs(values))):
+            break
+        if most * FALLING < bent < np.inf:
+            return None
+        at, reach, bent = float(z[1 + np.argmax(bend)]), reach / FINER, most
+    if reach > WEAK:
+        return None
+    nice = round(at, DIGITS)
+    return (nice if abs(nice - at) <= reach + RESOLVED else at) + 0.0
+
+
+def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
+    """The point of a grid at which a link bends or jumps most, away from what is declared."""
     z = np.linspace(-1, 1, GRID + 1)
     values = np.asarray(h(z), dtype=float)
     bend = np.abs(np.diff(values, 2))
@@ -39,7 +97,7 @@ def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     far = np.all(np.abs(at[:, None] - np.array([-1.0, 1.0, *declared])) > NEAR * 2 / GRID, axis=1)
     rounding = ROUNDING * float(np.max(np.abs(values)))
     found = far & (middle > BENT * (beside + rounding))
-    return round(float(at[np.argmax(np.where(found, middle, -1.0))]), 2) + 0.0 if found.any() else None
+    return float(at[np.argmax(np.where(found, middle, -1.0))]) if found.any() else None
 
 
 def unseen(d: int, h: Callable[[Floats], Floats], variance: float) -> float:

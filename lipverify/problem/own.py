@@ -37,9 +37,9 @@ class Ridge(RidgeLaw, frozen=True):
         h, from an array of points in [-1, 1] to an array of that shape; finite, and smooth between
         neighbouring kinks.
     kinks
-        Where in [-1, 1] h is continuous but not smooth: a kink, or a root as that of |z|^{1/2} at 0. A kink that is
-        not declared costs digits, and the errors that the exact method reports will show it. A root at -1 or 1, as of
-        (1 - z)^{1/2}, is found.
+        Where in [-1, 1] h is continuous but not smooth: a kink, or a root as that of |z|^{1/2} at 0. Up to four
+        kinks and jumps that are not declared are found, if they are plain to see, and named in the result; others cost
+        digits, and the errors that the exact method reports will show it. So is a root at -1 or 1, as of (1 - z)^{1/2}.
     jumps
         Where in [-1, 1] h jumps; its value there is never asked for. A jump may stand among the kinks.
 

@@ -26,7 +26,7 @@ from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
-from lipverify.problem.fine import undeclared
+from lipverify.problem.fine import sighted, undeclared
 from lipverify.problem.law import RidgeLaw
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
@@ -89,6 +89,11 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     if isinstance(problem.law, ReLUNetwork):
         field = _field_of(problem.law, problem.d)
         return replace(_terms(problem.replace(law=field), w, route), problem=problem)
+    if isinstance(problem.law, Ridge) and (seen := sighted(problem.law)) != problem.law:
+        found = ", ".join(f"{at:g}" for at in sorted(set(seen.kinks) - set(problem.law.kinks)))
+        terms = _terms(problem.replace(law=seen), w, route)
+        said = f"The link bends or jumps at z = {found}, undeclared: taken as if Ridge(link, kinks=(...)) said so."
+        return replace(terms, problem=problem, reason=f"{terms.reason} {said}".strip())
     if route is not None:
         return _explained(ROUTES[chosen("route", route, ROUTES)](problem, w))
     law = problem.law

@@ -20,7 +20,7 @@ from lipverify.laws import Quadratic, ReLU, Ridge
 from lipverify.loss.asymptotic.sphere import sigma, w
 from lipverify.loss.exact.ridge.roots import has_roots
 from lipverify.loss.exact.ridge.variogram import variogram_of
-from lipverify.problem.fine import undeclared
+from lipverify.problem.fine import sighted, undeclared
 from tests.strategies import log_floats
 
 
@@ -204,22 +204,58 @@ def test_a_route_may_be_asked_for_the_window_too() -> None:
     assert 0 < abs(one.w - other.w) <= one.w_error + other.w_error
 
 
+def teeth(z: Any) -> Any:
+    """Seven kinks, more than are looked for."""
+    return np.abs(4 * z - np.round(4 * z))
+
+
 def test_the_reason_names_the_route_that_was_blunt() -> None:
-    undeclared = loss_terms(Problem(d=3, n=1e6, law=Ridge(np.abs)), 20.0)
-    assert undeclared.reason.startswith("ridge: at w = 20 an error of")
+    many = loss_terms(Problem(d=3, n=1e6, law=Ridge(teeth)), 20.0)
+    assert many.reason.startswith("ridge: at w = 20 an error of")
     assert loss_terms(Problem(d=3, n=1e6, law=Ridge(np.cos)), 20.0).reason == ""
 
 
-@pytest.mark.parametrize(("link", "at"), [(np.sign, 0.0), (lambda z: np.clip(z, -2.0, 0.3), 0.3)])
-def test_what_is_not_declared_is_named(link: Callable[[Any], Any], at: float) -> None:
+@pytest.mark.parametrize(
+    ("link", "places"),
+    [
+        (np.sign, (0.0,)),
+        (lambda z: np.clip(z, -0.7, 0.3), (-0.7, 0.3)),
+        (lambda z: np.cos(9 * z) * np.abs(z - 1 / 3) + np.where(z > 0.77, 1.0, 0.0), (1 / 3, 0.77)),
+        (lambda z: np.sqrt(np.abs(z - 0.2)), (0.2,)),
+    ],
+)
+def test_a_few_places_that_are_not_declared_are_found(link: Callable[[Any], Any], places: tuple[float, ...]) -> None:
     law = Ridge(link)
+    assert np.allclose(sighted(law).kink_points, places, rtol=0, atol=1e-14)
+    assert sighted(sighted(law)) == sighted(law)
     problem = Problem(d=3, n=1e5, law=law, sigma=0.1)
-    named = f"near z = {at:g}, undeclared: Ridge"
+    for route in (None, "ridge"):
+        found, declared = (
+            loss_terms(each, 3.0, route=route) for each in (problem, problem.replace(law=Ridge(link, kinks=places)))
+        )
+        assert abs(found.bias - declared.bias) <= declared.bias_error
+        assert found.bias_error < 1e-6 * found.bias
+        assert f"{places[0]:g}" in found.reason
+        assert declared.reason == ""
+        assert found.problem == problem
+    optimum = optimal_window(problem)
+    assert optimum.w_error < 1e-3 * optimum.w
+
+
+@pytest.mark.parametrize("link", [teeth, lambda z: np.tanh(3000 * z), lambda z: np.exp(-((z / 1e-3) ** 2))])
+def test_places_that_are_none_or_too_many_are_not_declared(link: Callable[[Any], Any]) -> None:
+    law = Ridge(link)
+    assert sighted(law) == law
+    assert undeclared(link, ()) is not None
+
+
+def test_what_is_not_declared_is_named() -> None:
+    law, named = Ridge(teeth), "undeclared: Ridge"
+    problem = Problem(d=3, n=1e5, law=law, sigma=0.1)
     assert named in loss_terms(Problem(d=7, n=1e12, law=law), 300.0).reason
     assert named in loss_terms(problem, 3.0, route="ridge").reason
     with pytest.raises(OutOfReach, match=named):
         optimal_window(problem)
-    assert loss_terms(problem.replace(law=Ridge(link, jumps=(at,))), 3.0, route="ridge").reason == ""
 
 
 @pytest.mark.parametrize("s", [0.1, 0.5, 0.9])

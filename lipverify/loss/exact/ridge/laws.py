@@ -14,6 +14,7 @@ from lipverify.loss.exact.ridge.roots import rough_ends, steep_places
 from lipverify.loss.exact.ridge.smooth import cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
 from lipverify.problem.fields import variation_of
+from lipverify.problem.fine import sighted
 from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Ridge
@@ -44,6 +45,8 @@ def parts_of(law: Law, d: int) -> Parts:
     Amplitudes are independent with equal variance, so that links add up. As (z)_+ = (z + |z|) / 2, the ReLU law is
     half of the linear and half of the absolute one.
     """
+    if isinstance(law, Ridge) and (seen := sighted(law)) != law:
+        return parts_of(seen, d)
     if not isinstance(law, RidgeLaw):
         return ((1.0, field_averages(law, d)),)
     if isinstance(law, Affine):
