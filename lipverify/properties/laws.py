@@ -13,12 +13,15 @@ from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.streams import generator, normals
 from lipverify.foundation.validation import a_seed, instance, number, whole
 from lipverify.problem.composed import Transformed
+from lipverify.problem.fine import sighted
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, as_functions
+from lipverify.problem.own import Ridge
 from lipverify.problem.sphere import on_sphere
 from lipverify.properties.ratio import EPS, ROUNDING, require
 
-HAIRS = np.geomspace(1e-9, 1e-2, 8)
-"""Distances from a kink at which it is looked for a slope."""
+HAIRS, TINY_HAIRS = np.geomspace(1e-12, 1e-2, 11), 10.0 ** np.array([-300.0, -200.0, -100.0, -50.0, -20.0])
+"""Distances from a kink at which it is looked for a slope, and more from one at 0: beside it there are numbers of any
+size, and what differs there is no rounding of something larger."""
 STEP = 1e-5
 """Distance of two points between which a slope is taken."""
 WALKS, PLACES, COORDINATES = 2, 1024, 2**21
@@ -162,24 +165,30 @@ def _require_gentle_walks(f: Any, x: Floats, towards: Floats, constant: float) -
 
 
 def _require_gentle_kinks(law: FunctionLaw, amplitudes: list[Floats], constant: float) -> None:
-    """Slopes of the links of a ridge law about its kinks and jumps, where points that are drawn never lie.
+    """Slopes of the links of a ridge law about its kinks and jumps, declared or not, where points drawn never lie.
 
     Random points are no nearer to a kink than 1/contexts, and a jump or a root is steep on it alone.
     """
+    law = sighted(law) if isinstance(law, Ridge) else law
     if not isinstance(law, RidgeLaw) or not law.kink_points:
         return
     kinks = np.array(law.kink_points)[:, None]
     for amplitude, k in zip(amplitudes, range(len(amplitudes)), strict=True):
         largest = float(np.max(np.abs(amplitude)))
-        low, high = (np.clip(kinks + sign * HAIRS, -1, 1) for sign in (-1, 1))
-        at = np.stack([low, np.broadcast_to(kinks, low.shape), high])
-        values = largest * np.reshape(np.asarray(law.links(at.ravel(), np)[k], dtype=float), at.shape)
-        rounding = 16 * EPS * (np.max(np.abs(values)) + constant)
-        # <q, x> changes by no more than x does
-        for one, other in ((0, 1), (1, 2), (0, 2)):
-            rise, distance = abs(values[one] - values[other]), abs(at[one] - at[other])
-            allowed = constant * distance * (1 + ROUNDING) + rounding
-            require("|f(x) - f(x')| <= L |x - x'| at a kink", rise, allowed, rise=rise, distance=distance, L=constant)
+        for about, hairs, floor in ((kinks, HAIRS, 16 * EPS), (0 * kinks[:1], TINY_HAIRS, 0.0)):
+            if not floor and 0 not in kinks:
+                continue
+            low, high = (np.clip(about + sign * hairs, -1, 1) for sign in (-1, 1))
+            at = np.stack([low, np.broadcast_to(about, low.shape), high])
+            values = largest * np.reshape(np.asarray(law.links(at.ravel(), np)[k], dtype=float), at.shape)
+            rounding = floor * (np.max(np.abs(values)) + constant)
+            # <q, x> changes by no more than x does
+            for one, other in ((0, 1), (1, 2), (0, 2)):
+                rise, distance = abs(values[one] - values[other]), abs(at[one] - at[other])
+                allowed = constant * distance * (1 + ROUNDING) + rounding + 16 * EPS * abs(values[one])
+                require(
+                    "|f(x) - f(x')| <= L |x - x'| at a kink", rise, allowed, rise=rise, distance=distance, L=constant
+                )
 
 
 def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: int = 0) -> float:
@@ -245,7 +254,8 @@ def _amplitudes(law: FunctionLaw, contexts: int, seed: int) -> list[Any]:
 def _uphill(f: Any, x: Floats) -> Floats:
     """A point near each x, in the direction along the sphere in which f rises most, (contexts, 1, d)."""
     d = x.shape[-1]
-    slopes = (f(x + STEP * np.eye(d)) - f(x)) / STEP
+    # on the sphere too: np.arcsin knows no links beyond 1
+    slopes = (f(np.asarray(on_sphere(x + STEP * np.eye(d), np))) - f(x)) / STEP
     along = slopes[:, None, :] - (slopes[:, None, :] * x).sum(axis=-1, keepdims=True) * x
     size = np.linalg.norm(along, axis=-1, keepdims=True)
     direction = along / np.where(size > 0, size, math.inf)

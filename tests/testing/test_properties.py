@@ -438,6 +438,34 @@ def test_jumps_are_found_in_laws_that_are_made_of_others() -> None:
         is_lipschitz(ReLU(), 10_000)
 
 
+@pytest.mark.parametrize(
+    ("link", "kinks", "L"),
+    [
+        (lambda z: abs(z) ** 0.99, (0.0,), 1.2),  # 2 within 1e-30 of the root
+        (lambda z: z + 1e-3 * abs(z) ** 0.9, (0.0,), 1.01),
+        (lambda z: z + 1e-2 * np.sqrt(abs(z - 0.123)), (), 1.5),
+        (lambda z: 0.01 * (z > 0.95), (), 1.0),
+    ],
+)
+def test_what_is_steep_at_one_place_alone_is_found(link: Callable[[Any], Any], kinks: Any, L: float) -> None:
+    with pytest.raises(AssertionError, match=r"\|f\(x\) - f\(x'\)\| <= L"):
+        is_lipschitz(Ridge(link, kinks=kinks), 3, L)
+
+
+@pytest.mark.parametrize(
+    ("link", "kinks", "L"),
+    [
+        (lambda z: np.where(z > 0, z, np.exp(z) - 1), (0.0,), 1.0),
+        (lambda z: 1e6 + abs(z), (0.0,), 1.0),
+        (lambda z: np.maximum(z - 0.3, 0) * 3, (0.3,), 3.0),
+        (np.arcsin, (), math.pi / 2),
+    ],
+)
+def test_rounding_is_not_taken_for_a_slope(link: Callable[[Any], Any], kinks: Any, L: float) -> None:
+    """Nor is a link asked for values beyond [-1, 1], where np.arcsin has none."""
+    assert is_lipschitz(Ridge(link, kinks=kinks), 2, L) <= 1
+
+
 @given(law=zonal_laws(), x=dimensions().flatmap(lambda d: points(d, 10)))
 def test_drawn_covariances_are_positive(law: Zonal, x: Any) -> None:
     assert is_positive(law, x) <= 1
