@@ -39,6 +39,8 @@ variogram is known to no more."""
 NARROW, QUICK = 200.0, 2e5
 """Beyond this window the zonal route is asked for more digits only if that takes a few seconds, in units of its work;
 up to it for any digits at all, which takes half a minute where windows hold few tokens."""
+INSTANT = 2e4
+"""The same for a kernel that is known to `LOST`: in double precision there are hardly more digits to be had."""
 WIDE, LOW = 50.0, 6
 """Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
 variogram takes seconds. In more dimensions it is blunt."""
@@ -176,7 +178,8 @@ def _sharper(terms: LossTerms, first: str, second: str) -> LossTerms:
     if _sharp(terms)[0] or terms.reason:
         return terms
     reason, lost = f"{first}: at w = {w:g} an error of {share:.0e} of the value.", share > LOST
-    if second == "zonal" and not (lost and w <= NARROW) and work_of(problem, w) > QUICK:
+    least = QUICK if lost or isinstance(problem.law, RidgeLaw) else INSTANT
+    if second == "zonal" and not (lost and w <= NARROW) and work_of(problem, w) > least:
         return replace(terms, reason=f"{reason} route='zonal' may give more, in minutes.") if lost else terms
     try:
         other = ROUTES[second](problem, terms.w)

@@ -188,6 +188,15 @@ def test_a_function_that_cannot_be_hashed_is_a_link_and_a_kernel() -> None:
     assert loss_terms(kernel, 3.0).bias == pytest.approx(float(loss_terms(p, 3.0).bias), rel=1e-9)
 
 
+@pytest.mark.parametrize("law", [Zonal(lambda t: 0 * t + 1), Zonal(variogram=lambda r: 0 * r)])
+def test_a_field_that_never_varies_has_no_bias(law: Law) -> None:
+    problem = Problem(d=4, n=7, law=law, sigma=1.0)
+    terms = loss_terms(problem, [0.0, 3.0])
+    assert np.all(terms.bias == 0)
+    assert np.all(terms.bias_error == 0)
+    assert (optimal_window(problem).w, optimal_window(problem).where) == (0.0, "zero")
+
+
 def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> None:
     """They were asked of the kernel alone, and a variogram ended in an IndexError."""
     kernel, variogram = Zonal(lambda t: np.exp(t - 1)), Zonal(variogram=lambda r: -2 * np.expm1(-(r**2) / 2))

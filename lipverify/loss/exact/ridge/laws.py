@@ -17,7 +17,7 @@ from lipverify.problem.fields import variation_of
 from lipverify.problem.fine import sighted
 from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
-from lipverify.problem.own import Ridge
+from lipverify.problem.own import Ridge, Zonal
 
 WORST_TABLE = 1e-9
 """A cosine that a table does not follow to this accuracy is refused, since the other route has no table."""
@@ -47,6 +47,8 @@ def parts_of(law: Law, d: int) -> Parts:
     """
     if isinstance(law, Ridge) and (seen := sighted(law)) != law:
         return parts_of(seen, d)
+    if isinstance(law, Zonal) and law.constant:
+        return ()
     if not isinstance(law, RidgeLaw):
         return ((1.0, field_averages(law, d)),)
     if isinstance(law, Affine):
