@@ -279,7 +279,7 @@ class Trace:
         return Trace(function(*(_expression(each) for each in inputs)))
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """np.where, np.select, np.piecewise, np.clip and np.polyval."""
+        """np.where, np.select, np.piecewise, np.clip, np.round, np.interp and np.polyval."""
         known: Any = _ROUTINES.get(function.__name__)
         if known is None:
             raise TypeError(f"np.{function.__name__} is not known here")
@@ -288,6 +288,13 @@ class Trace:
     def clip(self, low: Any, high: Any) -> Trace:
         """As np.clip."""
         return _clip(self, low, high)
+
+    def round(self, decimals: int = 0) -> Trace:
+        """As np.round."""
+        return _round(self, decimals)
+
+    def __invert__(self) -> Trace:
+        return Trace(sympy.Not(_condition(self)))
 
     def astype(self, dtype: Any, **options: Any) -> Trace:
         """Itself as a real number: 1 where a condition holds; whole numbers are not real ones."""
@@ -330,7 +337,30 @@ def _polyval(coefficients: Any, x: Any) -> Trace:
     return value
 
 
+def _round(x: Any, decimals: int = 0) -> Trace:
+    """As np.round, but for its value halfway, where it jumps."""
+    size = sympy.Integer(10) ** int(decimals)
+    return Trace(sympy.floor(_expression(x) * size + sympy.Rational(1, 2)) / size)
+
+
+def _interp(x: Any, xp: Any, fp: Any) -> Trace:
+    """Straight between the points, and constant beyond."""
+    places, values = ([_expression(float(each)) for each in given] for given in (xp, fp))
+    z, ends = _expression(x), list(zip(places, values, strict=True))
+    lines = [(v + (u - v) * (z - a) / (b - a), z < b) for (a, v), (b, u) in pairwise(ends)]
+    return Trace(sympy.Piecewise((values[0], z < places[0]), *lines, (values[-1], True)))
+
+
+def _trunc(x: Any) -> Trace:
+    z = _expression(x)
+    return Trace(sympy.sign(z) * sympy.floor(abs(z)))
+
+
 _ROUTINES = {
+    "round": _round,
+    "around": _round,
+    "fix": _trunc,
+    "interp": _interp,
     "where": _where,
     "select": _select,
     "piecewise": _piecewise,
@@ -346,6 +376,8 @@ def _expression(value: Any) -> Expr:
         return _truth(raw) if raw.is_Boolean or raw.is_Relational else raw
     if np.ndim(value):
         value = np.asarray(value).ravel()[0] if np.size(value) == 1 else value
+    if isinstance(value, bool | np.bool_):
+        return sympy.Integer(int(value))
     return meant(float(value)) if isinstance(value, float | np.floating) else sympy.sympify(value)
 
 
@@ -364,6 +396,12 @@ _FUNCTIONS |= {"fmax": sympy.Max, "fmin": sympy.Min, "heaviside": lambda u, at: 
 _FUNCTIONS |= {"cbrt": lambda u: sympy.sign(u) * sympy.Abs(u) ** sympy.Rational(1, 3), "reciprocal": lambda u: 1 / u}
 _FUNCTIONS |= {"expm1": lambda u: sympy.exp(u) - 1, "log1p": lambda u: sympy.log(1 + u), "negative": lambda u: -u}
 _FUNCTIONS |= {"erfc": lambda u: 1 - sympy.erf(u), "expit": lambda u: 1 / (1 + sympy.exp(-u))}
+_FUNCTIONS |= {"trunc": lambda u: _trunc(u).expression, "copysign": lambda u, v: sympy.Abs(u) * sympy.sign(v)}
+_FUNCTIONS |= {"exp2": lambda u: 2**u, "log2": lambda u: sympy.log(u, 2), "log10": lambda u: sympy.log(u, 10)}
+_FUNCTIONS |= {"arctanh": sympy.atanh, "ndtr": lambda u: (1 + sympy.erf(u / sympy.sqrt(2))) / 2}
+# conditions come as 1 where they hold and 0 where they do not
+_FUNCTIONS |= {"logical_and": lambda a, b: sympy.Gt(a * b, 0), "logical_or": lambda a, b: sympy.Gt(a + b, 0)}
+_FUNCTIONS |= {"logical_not": lambda a: sympy.Lt(a, 1)}
 # of rint the value at a jump is of no account
 _FUNCTIONS |= {"floor": sympy.floor, "ceil": lambda u: -sympy.floor(-u)}
 _FUNCTIONS |= {"rint": lambda u: sympy.floor(u + sympy.Rational(1, 2))}

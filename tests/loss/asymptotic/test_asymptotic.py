@@ -371,7 +371,7 @@ def test_doubles_of_roots_and_of_pi_are_read_as_such() -> None:
         (Ridge(lambda z: abs(z)), "declare it"),
         (Ridge(lambda z: np.sqrt(1 - z), kinks=(1.0,)), "no derivative"),
         (Ridge(lambda z: z + abs(z) ** 1.5, kinks=(0.0,)), r"log\(w\)/w\^2; use method='exact'"),
-        (Zonal(kernel=lambda t: np.interp(t, [-1, 1], [-1, 1])), "cannot be read"),
+        (Zonal(kernel=lambda t: np.digitize(t, [0.0]) * 1.0), "cannot be read"),
     ],
     ids=["whole", "rint", "mod", "piecewise", "digitize", "undeclared kink", "pole", "power of log", "kernel"],
 )
@@ -379,6 +379,31 @@ def test_laws_that_cannot_be_derived_are_refused(law: Law, message: str) -> None
     with pytest.raises(OutOfReach, match=message) as refused:
         leading(law)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "plain", "kinks"),
+    [
+        (lambda z: np.interp(z, [-0.5, 0.5], [-1, 1]), lambda z: np.clip(2 * z, -1, 1), (-0.5, 0.5)),
+        (lambda z: np.round(2 * z), lambda z: np.rint(2 * z), (-0.75, -0.25, 0.25, 0.75)),
+        (lambda z: (20 * z).round(-1) / 10, lambda z: np.rint(2 * z), (-0.75, -0.25, 0.25, 0.75)),
+        (lambda z: np.trunc(2 * z), lambda z: 1.0 * (z > 0.5) - (z < -0.5), (-0.5, 0.0, 0.5)),
+        (lambda z: np.fix(2 * z), lambda z: 1.0 * (z > 0.5) - (z < -0.5), (-0.5, 0.0, 0.5)),
+        (lambda z: np.copysign(1.0, z), np.sign, (0.0,)),
+        (
+            lambda z: np.where(np.logical_and(z > -0.2, z < 0.4), z, 0),
+            lambda z: z * ((z > -0.2) & (z < 0.4)),
+            (-0.2, 0.4),
+        ),
+        (lambda z: np.where(~(z < 0.1), z, 0), lambda z: np.where(z < 0.1, 0, z), (0.1,)),
+        (lambda z: np.where(np.logical_not(z < 0.1) | (z == 3), z, 0.0), lambda z: np.where(z < 0.1, 0, z), (0.1,)),
+    ],
+    ids=["interp", "round", "round to tens", "trunc", "fix", "copysign", "and", "invert", "not"],
+)
+def test_one_link_written_in_two_ways(written: Any, plain: Any, kinks: tuple[float, ...]) -> None:
+    one, other = (leading(Ridge(link, kinks=kinks), d=3) for link in (written, plain))
+    assert sympy.simplify(one.bias_constant - other.bias_constant) == 0
+    assert one.beta == other.beta
 
 
 def test_bad_input_is_named() -> None:
