@@ -185,7 +185,10 @@ def _sharper(terms: LossTerms, first: str, second: str) -> LossTerms:
         other = ROUTES[second](problem, terms.w)
     except OutOfReach as refusal:
         return replace(terms, reason=f"{reason} {second}: {refusal}") if lost else terms
-    return replace(other, reason=reason) if _share(other)[0] < share else terms
+    better = float(_share(other)[0])
+    if better < share:
+        return replace(other, reason=reason)
+    return replace(terms, reason=f"{reason} {second}: {better:.0e}.") if lost else terms
 
 
 def _share(terms: LossTerms) -> Floats:

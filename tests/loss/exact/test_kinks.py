@@ -215,6 +215,15 @@ def test_the_reason_names_the_route_that_was_blunt() -> None:
     assert loss_terms(Problem(d=3, n=1e6, law=Ridge(np.cos)), 20.0).reason == ""
 
 
+def test_the_reason_says_that_no_route_knows_more() -> None:
+    """The link varies in a cap of 1e-23 of the sphere: there rules lose digits, and harmonics all of them."""
+    law = Ridge(lambda z: np.maximum(z - 0.8, 0), kinks=(0.8,))
+    terms = loss_terms(Problem(d=100, n=100, law=law), 10.0)
+    assert 1e-8 * terms.bias < terms.bias_error < 1e-6 * terms.bias
+    assert terms.reason.startswith("ridge: at w = 10 an error of")
+    assert "zonal: " in terms.reason
+
+
 @pytest.mark.parametrize(
     ("link", "places"),
     [
