@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.exact.zonal.harmonics import deficits, dimension
 from lipverify.loss.exact.zonal.projection import of_links
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
+from lipverify.problem.fine import sighted
 from tests.strategies import lengths, log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -134,7 +136,11 @@ def test_high_frequencies_are_resolved() -> None:
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_a_kink_that_is_not_declared_shows_in_the_error(d: int) -> None:
-    hidden, declared = Ridge(lambda z: np.abs(z - 0.5)), Ridge(lambda z: np.abs(z - 0.5), kinks=(0.5,))
+    def link(z: Any) -> Any:
+        return np.exp(z) + np.abs(z - 0.5) / 500  # too weak to be found
+
+    hidden, declared = Ridge(link), Ridge(link, kinks=(0.5,))
+    assert sighted(hidden) == hidden
     zonal = loss_terms(Problem(d=d, n=1e6, law=hidden), 5.0, route="zonal")
     ridge = loss_terms(Problem(d=d, n=1e6, law=declared), 5.0, route="ridge")
     assert disagreement(ridge, zonal) <= 1
