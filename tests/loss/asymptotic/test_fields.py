@@ -79,8 +79,8 @@ def test_a_variogram_may_switch_away_from_zero() -> None:
 @pytest.mark.parametrize(
     "law",
     [
-        Zonal(lambda t: np.sqrt(2 + t) + 0 * np.interp(t, [-1, 1], [0, 1])),
-        Zonal(variogram=lambda r: np.interp(r, [0, 2], [0, 1])),
+        Zonal(lambda t: np.sqrt(2 + t) + 0 * np.digitize(t, [0.0])),
+        Zonal(variogram=lambda r: r / 2 + 0 * np.digitize(r, [1.0])),
     ],
 )
 def test_what_cannot_be_read_is_refused(law: Law) -> None:
