@@ -38,8 +38,8 @@ class Ridge(RidgeLaw, frozen=True):
         neighbouring kinks.
     kinks
         Where in [-1, 1] h is continuous but not smooth: a kink, or a root as that of |z|^{1/2} at 0. Up to four
-        kinks and jumps that are not declared are found, if they are plain to see, and named in the result; others cost
-        digits, and the errors that the exact method reports will show it. So is a root at -1 or 1, as of (1 - z)^{1/2}.
+        kinks and jumps that are not declared are found, if they are plain to see, and named in the result, as is a root
+        at -1 or 1, as of (1 - z)^{1/2}; others cost digits, and the errors that the exact method reports will show it.
     jumps
         Where in [-1, 1] h jumps; its value there is never asked for. A jump may stand among the kinks.
 

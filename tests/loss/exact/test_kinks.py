@@ -382,6 +382,17 @@ def test_roots_are_told_from_kinks(link: Any, kinks: tuple[float, ...], expected
     assert has_roots(link, kinks) is expected
 
 
+@pytest.mark.parametrize("turns", [5.0, 12.0])
+@pytest.mark.parametrize("s", [0.2, 0.7])
+def test_a_root_beside_a_wave_keeps_its_digits(s: float, turns: float) -> None:
+    """Rules of up to 44 nodes do not resolve both: the error was a hundredth of the value."""
+    problem = Problem(d=2, n=94, law=Ridge(lambda z: np.cos(turns * z) - abs(z - 0.5) ** s, kinks=(0.5,)))
+    terms = loss_terms(problem, [10.0, 2e3])
+    assert np.all(terms.bias_error <= 1e-6 * terms.bias)
+    one, other = (loss_terms(problem, 10.0, route=route) for route in ("ridge", "zonal"))
+    assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
+
+
 def rooted(s: float) -> Problem:
     """|z - .1|^s + |z + .6| in three dimensions."""
     return Problem(d=3, n=1000, law=Ridge(lambda z: abs(z - 0.1) ** s + abs(z + 0.6), kinks=(-0.6, 0.1)))

@@ -33,17 +33,19 @@ from lipverify.loss.exact.ridge.planes import CONCENTRATION, Link, Planes, meeti
 from lipverify.loss.exact.ridge.roots import NEAR, has_roots, is_resolved
 from lipverify.loss.exact.ridge.tokens import gauss_rule
 
-ORDERS, ROOT_ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (12, 16, 22, 30, 44), (80, 100, 128, 160, 200)
-"""Of the rules behind values; the least that settles is used. The last are for links that only many nodes resolve."""
+ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
+ROOT_ORDERS = (12, 16, 22, 30, 44, 64, 90)
+"""Of the rules behind values; the least that settles is used. The second are for links that only many nodes resolve."""
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
 """Where in [0, 1] a piece is compared with values by another rule."""
-SETTLED_ROOT = 1e-9
-"""What values by two rules differ by, of a link with roots, relative."""
+SETTLED_ROOT = 5e-9
+"""Of a link with roots: what values by two rules differ by, relative, and what the last coefficients of a piece are."""
 ANALYTIC = 1e-8
 """Where pieces do not settle to this, the link has roots."""
 MOST_SPLITS, MOST_PIECES = 8, 60
-SMALLEST, RATIO = 1e-7, 4.0
-"""Of the angles of a link with roots, below which the variogram is a power, and by which its pieces grow."""
+SMALLEST, RATIO, LARGE = 1e-7, 4.0, 0.1
+"""Of the angles of a link with roots: below the first the variogram is a power, by the second its pieces grow, and from
+the third on they are split as those of other links are."""
 VARIANCE_ORDER = 40
 
 
@@ -180,7 +182,7 @@ def tabulated(
         fits = ratio.pieces(unsettled)
         unsettled = []
         for piece in fits:
-            if piece.settled or depth == MOST_SPLITS or source.roots:
+            if depth == MOST_SPLITS or _settled(piece, source):
                 pieces.append(piece)
             else:
                 middle = piece.high / 4 if 4 * piece.low < piece.high else (piece.low + piece.high) / 2
@@ -190,6 +192,11 @@ def tabulated(
             break
     pieces.sort(key=lambda piece: piece.low)
     return _checked(ratio, pieces, meetings)
+
+
+def _settled(piece: Piece, source: Source) -> bool:
+    """Whether a piece is as good as it gets: of a link with roots the small ones are powers, alike at every scale."""
+    return piece.settled or (source.roots and (piece.low < LARGE or piece.tail <= SETTLED_ROOT * piece.largest))
 
 
 def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ...]) -> tuple[int, int]:
