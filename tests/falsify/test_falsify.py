@@ -95,13 +95,17 @@ def test_the_end_of_the_budget_says_nothing_of_a_point(tmp_path: Path) -> None:
 
 
 def test_a_true_bound_stands_and_its_tightest_point_is_told(lipverify: Commands, tmp_path: Path) -> None:
-    done = lipverify(
-        "falsify", write(tmp_path, SQUARE), "mine.true", "--seconds", "1.2", "--out", str(tmp_path / "out")
-    )
+    done = lipverify("falsify", write(tmp_path, SQUARE), "mine.true", "--seconds", "1", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no counterexample in" in done.stdout
-    assert "search, second 1 of 1" in done.stderr
     assert "nearest: x² = 64" in done.stdout
+
+
+def test_how_far_a_search_has_come_is_told_after_each_trial(tmp_path: Path) -> None:
+    told: list[tuple[float, int]] = []
+    found = searched(tmp_path, SQUARE, "mine.true", seconds=1.0, progress=lambda *said: told.append(said))
+    assert [trials for _, trials in told] == list(range(1, found.trials + 1))
+    assert sorted(told) == told
 
 
 def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Path) -> None:
