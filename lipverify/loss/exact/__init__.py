@@ -40,7 +40,8 @@ NARROW, QUICK = 200.0, 2e5
 """Beyond this window the zonal route is asked for more digits only if that takes a few seconds, in units of its work;
 up to it for any digits at all, which takes half a minute where windows hold few tokens."""
 INSTANT = 2e4
-"""The same for a kernel that is known to `LOST`: in double precision there are hardly more digits to be had."""
+"""The same for a kernel that is known to `LOST`, and beyond that window for any law: there are hardly more digits to be
+had."""
 WIDE, LOW = 50.0, 6
 """Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
 variogram takes seconds. In more dimensions it is blunt."""
@@ -106,16 +107,20 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     elif not isinstance(law, Ridge):
         return _first(problem, w, "ridge", "zonal")
     quick = w > wide(problem)
-    parts = [_sharper(_first(problem, np.atleast_1d(at), "zonal", "ridge"), "zonal", "ridge") for at in w[~quick]]
+    parts = [_sharper(_first(problem, np.atleast_1d(at), "zonal", "ridge"), "zonal", "ridge")[0] for at in w[~quick]]
     if quick.any():
         # all at once, and then what is blunt by the other route, or again where one window kept all from the first
         terms = _first(problem, w[quick], "ridge", "zonal")
         sharp = _sharp(terms)
-        for i in np.flatnonzero(~sharp).tolist():
+        blunt, floor = np.flatnonzero(~sharp), 0.0
+        blunt = blunt[np.argsort(w[quick][blunt])]
+        for i in blunt.tolist():
             alone = _first(problem, w[quick][i : i + 1], "ridge", "zonal") if terms.reason else _some(terms, [i])
-            parts.append(_sharper(alone, "ridge", "zonal"))
+            part, floor = _sharper(alone, "ridge", "zonal", floor)
+            parts.append(part)
         parts += [_some(terms, sharp)]
-        places = np.concatenate([np.flatnonzero(~quick), np.flatnonzero(quick)[~sharp], np.flatnonzero(quick)[sharp]])
+        of_quick = np.flatnonzero(quick)
+        places = np.concatenate([np.flatnonzero(~quick), of_quick[blunt], of_quick[sharp]])
     else:
         places = np.flatnonzero(~quick)
     return _explained(_joined(problem, parts, places, w))
@@ -172,23 +177,32 @@ def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
         raise OutOfReach(f"neither route reaches this. {reason} {second}: {refusal}") from None
 
 
-def _sharper(terms: LossTerms, first: str, second: str) -> LossTerms:
-    """Terms by the first route at one window, or by the second if the first says little and the second says more."""
+def _sharper(terms: LossTerms, first: str, second: str, floor: float = 0.0) -> tuple[LossTerms, float]:
+    """Terms by the first route at one window, or by the second if the first says little and the second says more.
+
+    And the share of the value that the second route's error is from this window on: the zonal one's grows with w, and
+    where it would be no less than the first one's it is not asked.
+    """
     problem, w, share = terms.problem, float(np.asarray(terms.w)[0]), float(_share(terms)[0])
     if _sharp(terms)[0] or terms.reason:
-        return terms
+        return terms, floor
     reason, lost = f"{first}: at w = {w:g} an error of {share:.0e} of the value.", share > LOST
-    least = QUICK if lost or isinstance(problem.law, RidgeLaw) else INSTANT
-    if second == "zonal" and not (lost and w <= NARROW) and work_of(problem, w) > least:
-        return replace(terms, reason=f"{reason} route='zonal' may give more, in minutes.") if lost else terms
-    try:
-        other = ROUTES[second](problem, terms.w)
-    except OutOfReach as refusal:
-        return replace(terms, reason=f"{reason} {second}: {refusal}") if lost else terms
-    better = float(_share(other)[0])
-    if better < share:
-        return replace(other, reason=reason)
-    return replace(terms, reason=f"{reason} {second}: {better:.0e}.") if lost else terms
+    least = QUICK if lost or (isinstance(problem.law, RidgeLaw) and w <= NARROW) else INSTANT
+    if share <= floor:
+        said = f"{second}: no less."
+    elif second == "zonal" and not (lost and w <= NARROW) and work_of(problem, w) > least:
+        said = "route='zonal' may give more, in minutes."
+    else:
+        try:
+            other = ROUTES[second](problem, terms.w)
+        except OutOfReach as refusal:
+            said = f"{second}: {refusal}"
+        else:
+            floor = float(_share(other)[0])
+            if floor < share:
+                return replace(other, reason=reason), floor
+            said = f"{second}: {floor:.0e}."
+    return replace(terms, reason=f"{reason} {said}") if lost else terms, floor
 
 
 def _share(terms: LossTerms) -> Floats:
