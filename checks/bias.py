@@ -248,7 +248,7 @@ claim(
         ray=(1e2, 1e5, 9),
         equals=round(2 * LENGTH / (1 + 2 * LENGTH) ** 2, 4),
         within=0.001,
-        twin={"query": "one"},
+        control={"query": "one"},
     ),
     source=SKETCH,
     kind="sharp",

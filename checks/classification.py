@@ -134,9 +134,9 @@ LOSSES = {
     "0 or 1, where it is infinite",
 }
 ASSUMED = {f"{loss}{tail[1:]}": (*MODEL, family, LOSSES[loss]) for loss in LOSSES for tail, family in FAMILIES.items()}
-GROWS: dict[str, Any] = {"low": 0, "strict": True, "twin": "2*log(2)"}
-FALLS: dict[str, Any] = {"high": 0, "strict": True, "twin": -1}
-"""Ranges of log w* above over log w* below. The rungs of L are doubled: the twin is growth like L^2, as where noise dominates."""
+GROWS: dict[str, Any] = {"low": 0, "strict": True, "control": "2*log(2)"}
+FALLS: dict[str, Any] = {"high": 0, "strict": True, "control": -1}
+"""Ranges of log w* above over log w* below. The rungs of L are doubled: the control is growth like L^2, as where noise dominates."""
 SMOOTHER, NOISIER = ("linear", "logistic"), ("linear, flips", "logistic, flips", "linear, base")
 GRID: dict[str, Any] = {"d": per_profile((3,), (2, 3, 5)), "n": 64}
 DRAWN: dict[str, Any] = {"contexts": per_profile(8192, 65_536)}
@@ -231,7 +231,7 @@ claim(
 claim(
     "extension.classification/brier/l/every-l",
     bound(
-        exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, twin=10, instead={"high": 0, "strict": True},
+        exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=10, instead={"high": 0, "strict": True},
         over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]},
     ),
     source=GLOBAL,

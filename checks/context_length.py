@@ -168,7 +168,7 @@ claim(
         of="{trained} on {tested}",
         low=1,
         strict=True,
-        twin=f"1.2*{LIMIT}",
+        control=f"1.2*{LIMIT}",
         over={"n": (100.0, 1e4, 1e8)},
     ),
     bound(table, FACTOR, of="{trained} on {tested}", along="n", ray=RAY, equals=LIMIT, within=0.001),

@@ -235,7 +235,7 @@ claim(
 claim(
     "softmax.covariance-inversion/affine/space/proved",
     bound(
-        proved_gain, r"\min_w \mathcal{L}(w \Sigma^{-1}) - \mathcal{L}(\mathbf{M})", high=0, twin={"low": "0.07"},
+        proved_gain, r"\min_w \mathcal{L}(w \Sigma^{-1}) - \mathcal{L}(\mathbf{M})", high=0, control={"low": "0.07"},
         instead={"low": "0.05", "high": "0.07"},
         over={"condition": 10.0, "n": 9, "sigma": 1.0, "m_1": 2.6, "m_2": 0.87}, method="certified",
     ),
@@ -275,7 +275,7 @@ SIGNS = {"affine": {"most": "4/(3*d)"}, "relu": {"most": "2/(3*d)"}, "quadratic"
 claim(
     "softmax.covariance-inversion/{law}/sign",
     bound(
-        excess, r"\mathcal{L}(-w^* \mathbf{I}) - \mathcal{L}(w^* \mathbf{I})", of="excess", low=0, strict=True, twin="most",
+        excess, r"\mathcal{L}(-w^* \mathbf{I}) - \mathcal{L}(w^* \mathbf{I})", of="excess", low=0, strict=True, control="most",
         instead={"equals": 0},
     ),
     source=LEMMA_1,
@@ -291,7 +291,7 @@ claim(
         "*": r"If all tokens change their sign, the scores do, and so does the odd part of $f$. Hence $\mathcal{L}(-w) - \mathcal{L}(w) = 4 "
         r"\mathbb{E} \sum_i a_i K_{odd}(t_i)$, where $K_{odd}$ is the odd part of $K(t) = \mathbb{E} f(x) f(x')$. Here $K_{odd}(t) = k_1 t$, "
         r"and $\mathbb{E} \sum_i a_i t_i$, the derivative of the mean of the convex function $\log \sum_i e^{w t_i}$, is zero at $w = 0$ and "
-        r"grows: so $w^* \geq 0$ for every $n$, $\sigma$ and $d$. The twin says that the average $\sum_i a_i t_i$ is 1.",
+        r"grows: so $w^* \geq 0$ for every $n$, $\sigma$ and $d$. The control says that the average $\sum_i a_i t_i$ is 1.",
     },
     corrected={
         "quadratic/*": r"for an even law $\mathcal{L}(-w) = \mathcal{L}(w)$: $\mathbf{M}^* = \pm w \Sigma^{-1}$, and $w \geq 0$ is a choice",
@@ -303,11 +303,11 @@ claim(
     "softmax.covariance-inversion/harmonics/sign",
     bound(
         advantage, r"\min_{1/2 \leq v \leq 32} \mathcal{L}(v \mathbf{I}) - \mathcal{L}(-w \mathbf{I})", high=0,
-        twin=-0.01, instead={"low": 0, "strict": True},
+        control=-0.01, instead={"low": 0, "strict": True},
         over={("d", "n", "degree", "kappa", "w"): [(2, 5, 7, 0.1, 5.08), (3, 8, 5, 0.3, 3.85)]},
     ),
     bound(
-        averaged_gap, r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo", twin=0.01,
+        averaged_gap, r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo", control=0.01,
         instead={"high": 0, "strict": True}, over=SEEN, given={"contexts": per_profile(200_000, 4_000_000)},
     ),
     source=LEMMA_1,

@@ -62,7 +62,7 @@ def odds_moved(w: float, layers: int) -> Value:
 
 claim(
     "extension.depth/collapse",
-    bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", twin="0.7*(1 - exp(-2*w))", method="identity",
+    bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", control="0.7*(1 - exp(-2*w))", method="identity",
           grade="bounded"),
     source=Source(
         "R",
@@ -82,7 +82,7 @@ claim(
 )  # fmt: skip
 claim(
     "extension.depth/residual",
-    bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1", twin="0.5", instead={"residual": "no"}, method="identity",
+    bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1", control="0.5", instead={"residual": "no"}, method="identity",
           grade="bounded", given={}),
     source=Source("R", "Global rebuttal, point 3, More layers", "the tokens from collapsing to a single point"),
     kind="stronger",
@@ -99,7 +99,7 @@ claim(
         odds_moved,
         r"|\Delta \log (b_1 / b_2)|",
         low=0.001,
-        twin={"layers": 1},
+        control={"layers": 1},
         method="identity",
         grade="bounded",
         over={"w": (1.0, 4.0), "layers": (2, 3)},

@@ -139,11 +139,11 @@ LOCAL: dict[str, Any] = {
         window, sampled_window, "w^*", over={"d": (3, 5), "n": 100}, given={"contexts": per_profile(8000, 400_000)}
     ),
 }
-NOISE_ALONE = r"The twin lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n L^2 / \sigma^2$."
+NOISE_ALONE = r"The control lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n L^2 / \sigma^2$."
 
 claim(
     "softmax.window-directions/{law}/l",
-    bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True, twin=1.2),
+    bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True, control=1.2),
     source=SUMMARY,
     title="w* grows with L, the window narrows",
     finding="A rougher function (larger $L$) wants a narrower window. The summary A calls high Lipschitzness smooth; the direction it "
@@ -152,7 +152,7 @@ claim(
 )
 claim(
     "softmax.window-directions/{law}/n",
-    bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True, twin=0.7),
+    bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True, control=0.7),
     source=EXAMPLES,
     title="w* grows with n, the window narrows",
     finding=NOISE_ALONE,
@@ -161,7 +161,7 @@ claim(
 claim(
     "softmax.window-directions/{law}/sigma",
     bound(
-        elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True, twin=-2
+        elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True, control=-2
     ),
     source=INSIGHTS,
     title="w* falls with the noise, the window widens",
@@ -183,7 +183,7 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.window-directions/{law}/l-to-infinity",
-    exponent(window, "w^*", along="L", ray=(1.0, 1e4, per_profile(9, 18)), low=0, strict=True, twin="0.04", instead={"equals": 0}),
+    exponent(window, "w^*", along="L", ray=(1.0, 1e4, per_profile(9, 18)), low=0, strict=True, control="0.04", instead={"equals": 0}),
     source=EXAMPLES,
     kind="stronger",
     expected="refuted",
@@ -209,7 +209,7 @@ claim(
         "w^*(L') - w^*(L)",
         of="change",
         low=0,
-        twin=5,
+        control=5,
         instead={"low": "-2.1", "high": "-2"},
         over={"L": 3.0, "larger": 4.0},
         method="certified",
@@ -230,7 +230,7 @@ claim(
         of="at",
         low=0,
         strict=True,
-        twin={"L": 3.0},
+        control={"L": 3.0},
         instead={"equals": 0, "within": "1e-15"},
         over={"L": (1.0, 4.0), "larger": 3.0},
         method="certified",
@@ -255,7 +255,7 @@ claim(
     identity(
         attention_slope,
         r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
-        twin={"kept": 0.5},
+        control={"kept": 0.5},
         over={"n": (2, 3, 4)},
     ),
     source=SUMMARY,
@@ -276,9 +276,9 @@ GRIDS = {
 }  # fmt: skip
 """(n, d, L / sigma): from 4 tokens to 10^12, d = 2 to 20, six decades of L / sigma; what is flat to rounding is left out."""
 SIGNS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("L", "L", {"low": 0, "twin": 2}),
-    ("n", "n", {"low": 0, "twin": 2}),
-    ("sigma", r"\sigma", {"high": 0, "twin": -2}),
+    ("L", "L", {"low": 0, "control": 2}),
+    ("n", "n", {"low": 0, "control": 2}),
+    ("sigma", r"\sigma", {"high": 0, "control": -2}),
 )
 """The elasticities with their signs; none reaches 2 in size, which is where noise dominates."""
 for law, cells in GRIDS.items():
@@ -316,7 +316,7 @@ claim(
         of="L",
         high=0,
         strict=True,
-        twin=-0.1,
+        control=-0.1,
         instead={"low": 0, "strict": True},
     ),
     source=Source(
@@ -393,8 +393,8 @@ ORIGIN: dict[str, Any] = {
 SHARES = {("law", "L"): (("quadratic", 1.0), ("cosine", 3.0)), "d": (2, 3, 5), "n": (20, 10**6)}
 claim(
     "softmax.window-directions/even/threshold",
-    bound(about_threshold, "w^*", equals=0, within="1e-15", twin={"share": 0.99}, over={**SHARES, "share": 1.01}),
-    bound(about_threshold, "w^*", low=0, strict=True, twin={"share": 1.01}, over={**SHARES, "share": 0.99}),
+    bound(about_threshold, "w^*", equals=0, within="1e-15", control={"share": 0.99}, over={**SHARES, "share": 1.01}),
+    bound(about_threshold, "w^*", low=0, strict=True, control={"share": 1.01}, over={**SHARES, "share": 0.99}),
     kind="stronger",
     expected="supported",
     title="the noise at which attention on an even law becomes the plain average",
@@ -410,7 +410,7 @@ claim(
         "w^*",
         equals=0,
         within="1e-15",
-        twin=1,
+        control=1,
         instead={"low": "10", "high": "11"},
         over={"law": "cosine", "L": 6.0, "d": 2, "n": 1000, "share": 1.01},
     ),
@@ -426,7 +426,7 @@ claim(
 FREQUENCIES = tuple((L, 2 * L) for L in (1.0, 2.0, 4.0, 8.0))
 claim(
     "softmax.window-directions/cosine/l/long-contexts",
-    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, strict=True, twin=4),
+    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, strict=True, control=4),
     source=SUMMARY,
     kind="stronger",
     expected="supported",
@@ -436,7 +436,7 @@ claim(
 )
 claim(
     "softmax.window-directions/cosine/l/short-waves",
-    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, twin=2, instead={"high": 0.5}),
+    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, control=2, instead={"high": 0.5}),
     source=SUMMARY,
     kind="stronger",
     expected="refuted",

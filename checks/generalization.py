@@ -148,7 +148,7 @@ claim(
 claim(
     "softmax.generalization-same/{law}/{side}/derived/{reading}",
     exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high=STATED["same"], sharp="-rate", **OVER),
-    identity(derivation, r"\text{implied} - \text{stated}", twin={"above": 1.5}, given={"case": "same"}),
+    identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "same"}),
     source=SKETCH,
     kind="derived",
     expected="supported",
@@ -179,7 +179,7 @@ claim(
     exponent(
         losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low=STATED["larger"], sharp="-rate", **OVER
     ),
-    identity(derivation, r"\text{implied} - \text{stated}", twin={"above": 1.5}, given={"case": "larger"}),
+    identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "larger"}),
     source=SKETCH,
     kind="derived",
     expected="supported",
@@ -201,7 +201,7 @@ claim(
 claim(
     "softmax.generalization-smaller/{law}/{side}/derived/{reading}",
     exponent(losses, r"\mathrm{loss} / \sigma^2", of="smaller", low=STATED["smaller"], sharp="-rate", **OVER),
-    identity(derivation, r"\text{implied} - \text{stated}", twin={"above": 1.5}, given={"case": "smaller"}),
+    identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "smaller"}),
     source=SKETCH,
     kind="derived",
     expected={"affine/*/ambient": "refuted", "*": "supported"},

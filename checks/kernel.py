@@ -128,7 +128,7 @@ claim(
         steepest,
         r"\max |\nabla_x \hat{y}| \big/ \tfrac{w}{2} (\max_i y_i - \min_i y_i)",
         high="1 + 1e-12",
-        twin=0.9,
+        control=0.9,
         method="identity",
         grade="bounded",
     ),

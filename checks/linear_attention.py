@@ -256,7 +256,7 @@ claim(
 claim(
     "linear-attention.floor/{law}/{reading}/crossing",
     RATIO,
-    bound(crossing, r"\Lambda_\times", high="X", twin="0.475*X",
+    bound(crossing, r"\Lambda_\times", high="X", control="0.475*X",
           over={"d": per_profile((2, 3, 5), (2, 3, 5, 8, 12)), "ratio": per_profile((0.1, 0.3), (0.1, 0.3, 1.0))}),
     source=SUMMARY,
     kind=KINDS,
@@ -303,7 +303,7 @@ claim(
 claim(
     "linear-attention.descent/{law}",
     bound(
-        from_preconditioner, r"\max |\mathbf{M}^* - \mathbf{P}| / \max |\mathbf{P}|", equals=0, within=0.2, twin={"trace": 0.0}, over={"n": 10},
+        from_preconditioner, r"\max |\mathbf{M}^* - \mathbf{P}| / \max |\mathbf{P}|", equals=0, within=0.2, control={"trace": 0.0}, over={"n": 10},
         method="montecarlo", given={"contexts": per_profile(8192, 40_960)},
     ),
     source=Source(

@@ -113,7 +113,7 @@ DERIVED = (
 
 claim(
     "softmax.lipschitz-necessary/experiment",
-    bound(table, FACTOR, high="2", twin="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, **AT),
+    bound(table, FACTOR, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, **AT),
     bound(table, FACTOR, low="2", strict=True, sharp="found", **AT, over={("trained", "n"): {
         ("cosine-smooth", 1e2): {"found": "2.14"}, ("cosine-smooth", 1e3): {"found": "9.25"},
         ("cosine-smooth", 1e4): {"found": "42.5"}, ("cosine-rough", 1e2): {"found": "3.95"},
@@ -131,7 +131,7 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-necessary/{trained}/factor",
-    bound(table, FACTOR, along="n", high="2", twin="1", **ALONG),
+    bound(table, FACTOR, along="n", high="2", control="1", **ALONG),
     bound(table, FACTOR, along="n", equals=price, within=hair, **ALONG),
     source=SLIDE,
     kind="convention",

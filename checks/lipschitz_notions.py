@@ -119,7 +119,7 @@ MODEL = (
 
 claim(
     "softmax.lipschitz-notion/constant",
-    identity(constant_of, r"Lip(f) - \max(|\ell_1|, |\ell_2|)", twin={"smaller": "yes"}),
+    identity(constant_of, r"Lip(f) - \max(|\ell_1|, |\ell_2|)", control={"smaller": "yes"}),
     source=DEFINITION,
     kind="printed",
     expected="supported",
@@ -131,7 +131,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-notion/direction",
-    bound(along, r"\max_{\mathbf{a}} \mathrm{Lip}_s(f)", equals="relevant", within="1e-15", twin="1 - relevant", method="rational", grade="proved"),
+    bound(along, r"\max_{\mathbf{a}} \mathrm{Lip}_s(f)", equals="relevant", within="1e-15", control="1 - relevant", method="rational", grade="proved"),
     source=DIRECTION,
     kind="printed",
     expected="supported",
@@ -144,7 +144,7 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-notion/mean-square",
-    bound(windows, r"w^*_{\mathrm{affine}(L)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=1e-6, twin={"L": 1.7}),
+    bound(windows, r"w^*_{\mathrm{affine}(L)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=1e-6, control={"L": 1.7}),
     source=SHARED,
     kind="derived",
     expected="supported",

@@ -155,7 +155,7 @@ SAMPLED = agree(
 
 claim(
     "softmax.lipschitz-sufficient/experiment",
-    bound(table, FACTOR, of="{trained} on {tested}", high="2", twin="1",
+    bound(table, FACTOR, of="{trained} on {tested}", high="2", control="1",
           over={("trained", "tested"): PAIRS, "n": (1e2, 1e3, 1e4)}, given={"d": 3, "sigma": 0.3}),
     source=SLIDE,
     kind="convention",
@@ -202,7 +202,7 @@ claim(
 claim(
     "softmax.lipschitz-sufficient/theta/sharp",
     exponent(table, FACTOR, of="{trained} on {tested}", ray=RAY, equals="p", over=MEASURED),
-    identity(derivation, r"\text{implied} - \text{stated}", twin={"kinked": "affine"}),
+    identity(derivation, r"\text{implied} - \text{stated}", control={"kinked": "affine"}),
     source=SLIDE,
     kind="sharp",
     expected="supported",
@@ -246,7 +246,7 @@ claim(
         r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{tested}})",
         of="mixture on {tested}",
         high="1.1",
-        twin="1",
+        control="1",
         over={"tested": CLASSES, "n": (1e3, 1e4)},
         given={"d": 3, "sigma": 0.3},
     ),

@@ -174,7 +174,7 @@ def beside(covariates: str, **case: str) -> Any:
     return draw(maps, best=at(exact, **where), found=at(searched, **where, **CONTEXTS))
 
 
-SCALE = bound(exact, "c^*", of="c", low="0", twin="1.1*d", strict=True, over={("d", "k"): PAIRS})
+SCALE = bound(exact, "c^*", of="c", low="0", control="1.1*d", strict=True, over={("d", "k"): PAIRS})
 RATIO = "c'^* / c^*"
 QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 RECOVERY: dict[str, Any] = {
@@ -223,7 +223,7 @@ def on(covariates: str, pairs: Any) -> None:
         of="relevant",
         low="0",
         strict=True,
-        twin="1.1*d",
+        control="1.1*d",
         over={("d", "k"): pairs},
         **BY_SAMPLES,
     )

@@ -220,7 +220,7 @@ claim(
     bound(best, RATIO, of="ratio", equals=0, within=EXACT, over={WHERE: LARGE}),
     bound(searched, RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo",
           given={"contexts": MANY}),
-    bound(counterexamples, r"\text{counterexamples}", high="0", twin={"low": "1"},
+    bound(counterexamples, r"\text{counterexamples}", high="0", control={"low": "1"},
           over={"covariates": "product", "problems": per_profile(5, 60)}),
     source=THEOREM_4,
     kind="stronger",
@@ -270,7 +270,7 @@ claim(
           method="montecarlo", given={"contexts": FEW}),
     *(
         bound(gained, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M}^*)", of="gain", high="0",
-              twin={"low": near}, instead=near, over={WHERE: (("sphere", 2, 1, n, 0.0, 8.0),)}, method="montecarlo",
+              control={"low": near}, instead=near, over={WHERE: (("sphere", 2, 1, n, 0.0, 8.0),)}, method="montecarlo",
               given={"contexts": contexts})
         for n, near, contexts in ((9, "5e-4", per_profile(1_310_720, 26_214_400)), (12, "5e-3", per_profile(262_144, 2_621_440)))
     ),
@@ -302,7 +302,7 @@ claim(
 claim(
     "lowrank.boundary/sphere/every-ball/proved",
     bound(proved_gain, r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M})", high="0",
-          twin={"low": "4e-4"}, instead={"low": "3e-4", "high": "4e-4"}, over={"n": 9, "C": 5.0, "c": 4.612, "c_perp": 1.795},
+          control={"low": "4e-4"}, instead={"low": "3e-4", "high": "4e-4"}, over={"n": 9, "C": 5.0, "c": 4.612, "c_perp": 1.795},
           method="certified"),
     source=THEOREM_4,
     kind="stronger",

@@ -210,7 +210,7 @@ EVEN = (
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/rho",
-    bound(trained, RHO, of="rho", high=LOWERED["rho"], twin=furthest_rho, **TRAINED),
+    bound(trained, RHO, of="rho", high=LOWERED["rho"], control=furthest_rho, **TRAINED),
     over={"family": FAMILIES, "attention": "softmax"},
     expected="supported",
     title="Training softmax attention lowers rho(M, B)",
@@ -224,7 +224,7 @@ claim(
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/error",
-    bound(trained, ERROR, of="error", high=LOWERED["error"], twin=furthest_error, **TRAINED),
+    bound(trained, ERROR, of="error", high=LOWERED["error"], control=furthest_error, **TRAINED),
     over={"family": FAMILIES, "attention": "softmax"},
     expected="supported",
     title="Training softmax attention lowers the test error",
@@ -232,7 +232,7 @@ claim(
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/rho",
-    bound(trained, RHO, of="rho", low=LOWERED["rho"], twin=0.3, instead=-1.5, **TRAINED),
+    bound(trained, RHO, of="rho", low=LOWERED["rho"], control=0.3, instead=-1.5, **TRAINED),
     over={"family": FAMILIES, "attention": "linear"},
     expected={"affine/*": "refuted", "*": "supported"},
     title="Training linear attention does not lower rho(M, B)",
@@ -263,7 +263,7 @@ claim(
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/error",
-    bound(trained, ERROR, of="error", low=LOWERED["error"], twin=0.01, **TRAINED),
+    bound(trained, ERROR, of="error", low=LOWERED["error"], control=0.01, **TRAINED),
     over={"family": FAMILIES, "attention": "linear"},
     expected="supported",
     title="Training linear attention does not lower the test error",

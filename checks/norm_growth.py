@@ -186,7 +186,7 @@ TRACES = (r"\mathrm{tr}\, \mathbf{M} / d", ("stochastic gradients", "descent on 
 claim(
     "softmax.norm-growth/relu/{covariates}",
     bound(
-        trained, RATIO, twin="2*log(larger/L)", given={"law": "relu", "seeds": SEEDS},
+        trained, RATIO, control="2*log(larger/L)", given={"law": "relu", "seeds": SEEDS},
         over={("L", "larger"): [(0.5, 1.0), (1.0, 2.0), (2.0, 4.0)], **WHEN}, **RUNS,
     ),
     source=SLIDE,
@@ -212,7 +212,7 @@ claim(
 claim(
     "softmax.norm-growth/cosine/{covariates}",
     bound(
-        trained, RATIO, twin="6*log(larger/L)", given={"law": "cosine", "seeds": SEEDS},
+        trained, RATIO, control="6*log(larger/L)", given={"law": "cosine", "seeds": SEEDS},
         over={("L", "larger"): [(0.5, 1.0), (1.0, 2.0)], **WHEN}, **RUNS,
     ),
     source=SLIDE,
@@ -240,7 +240,7 @@ for law, pairs, beyond in (
     claim(
         f"softmax.norm-growth/{law}/long-contexts",
         bound(
-            grown, r"\log \frac{w_{L'}}{w_L}", low=0, strict=True, twin=beyond, over={("L", "larger"): pairs, **LONG}
+            grown, r"\log \frac{w_{L'}}{w_L}", low=0, strict=True, control=beyond, over={("L", "larger"): pairs, **LONG}
         ),
         source=SLIDE,
         kind="stronger",
@@ -258,7 +258,7 @@ for law, pairs, beyond in (
 claim(
     "softmax.norm-growth/relu/anisotropic/long-contexts",
     bound(
-        trained, RATIO, twin="2*log(larger/L)", given={"seeds": per_profile(4, 16)},
+        trained, RATIO, control="2*log(larger/L)", given={"seeds": per_profile(4, 16)},
         over={"law": ("long", "wide"), ("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}, **RUNS,
     ),
     source=SLIDE,
@@ -274,7 +274,7 @@ claim(
 claim(
     "softmax.norm-growth/cosine/every-l",
     bound(
-        trained, RATIO, twin="log(10)", instead={"high": "-1/2"}, over={("L", "larger"): [(3.0, 5.0)], **WHEN},
+        trained, RATIO, control="log(10)", instead={"high": "-1/2"}, over={("L", "larger"): [(3.0, 5.0)], **WHEN},
         given={"law": "circle", "covariates": "isotropic", "seeds": SEEDS}, **RUNS,
     ),
     source=SLIDE,

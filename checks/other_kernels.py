@@ -174,7 +174,7 @@ claim(
 )
 claim(
     "linear-attention.normalised/floor",
-    bound(normalised, r"\lim_{n \to \infty} B / \mathbb{E} f(x)^2", low="(1 - 1/d)**2", twin="1.01*(1 - 1/d)**2"),
+    bound(normalised, r"\lim_{n \to \infty} B / \mathbb{E} f(x)^2", low="(1 - 1/d)**2", control="1.01*(1 - 1/d)**2"),
     source=UNIQUE,
     kind="derived",
     expected="supported",

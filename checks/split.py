@@ -54,7 +54,7 @@ claim(
         noise_share, r"(\mathcal{L} - B) / N", equals=1, within=0.05, method="montecarlo",
         over={"law": ("affine", "relu"), "d": (2, 5, 8), "n": 20, "w": 5.0},
     ),
-    identity(gap, r"\mathcal{L} - (B + N)", twin={"shared": 0.1}, over={"n": (2, 3, 4)}),
+    identity(gap, r"\mathcal{L} - (B + N)", control={"shared": 0.1}, over={"n": (2, 3, 4)}),
     source=Source(
         "S",
         "Decomposition",

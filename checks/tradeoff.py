@@ -208,7 +208,7 @@ claim(
     assumes=RANGE,
     agrees=agreed("N"),
     figures=CURVES,
-    finding=r"The rise is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the twin claims more than its "
+    finding=r"The rise is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the control claims more than its "
     r"slope $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is also one over the number of points that are attended to: fewer as $w$ grows.",
 )  # fmt: skip
 claim(
@@ -224,7 +224,7 @@ claim(
     assumes=RANGE,
     agrees=agreed("B"),
     figures=CURVES,
-    finding="The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2 w / d$: the twin "
+    finding="The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2 w / d$: the control "
     "claims more than that.",
 )  # fmt: skip
 EVERY: dict[str, Any] = {
@@ -237,7 +237,7 @@ EVERY: dict[str, Any] = {
     "corrected": "the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again",
 }
 RISES = bound(
-    beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", high=0, strict=True, twin=-0.01, instead={"low": 0, "strict": True}, over={"n": 1000}
+    beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", high=0, strict=True, control=-0.01, instead={"low": 0, "strict": True}, over={"n": 1000}
 )  # fmt: skip
 claim(
     "softmax.tradeoff/{law}/bias/every-window",
@@ -273,14 +273,14 @@ PROVED: dict[str, Any] = {
 }
 claim(
     "softmax.tradeoff/{law}/noise/proved",
-    bound(proved, "N(2w) / N(w)", of="noise", low=1, strict=True, twin="2*2**((d - 1)/2)", method="certified"),
+    bound(proved, "N(2w) / N(w)", of="noise", low=1, strict=True, control="2*2**((d - 1)/2)", method="certified"),
     title="the noise rises with w, proved for every n",
     statement="N(2w) > N(w)",
     **PROVED,
 )
 claim(
     "softmax.tradeoff/{law}/bias/proved",
-    bound(proved, "B(2w) / B(w)", of="bias", high=1, strict=True, twin="2**(-beta)/2", method="certified"),
+    bound(proved, "B(2w) / B(w)", of="bias", high=1, strict=True, control="2**(-beta)/2", method="certified"),
     title="the bias falls with w, proved for every n",
     statement="B(2w) < B(w)",
     **PROVED,
@@ -288,7 +288,7 @@ claim(
 claim(
     "softmax.tradeoff/{law}/bias/every-window/proved",
     bound(
-        proved_beyond, r"\frac{\Delta \log B}{\Delta \log w}", high=0, strict=True, twin=-0.01, instead={"low": 0, "strict": True},
+        proved_beyond, r"\frac{\Delta \log B}{\Delta \log w}", high=0, strict=True, control=-0.01, instead={"low": 0, "strict": True},
         over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, method="certified",
     ),
     source=TABLE,

@@ -143,11 +143,11 @@ TINY = (
 
 claim(
     "softmax.trained-form/{law}/row",
-    bound(trained, r"|r| / |\mathbf{M}|", of="row", high="1/10", twin="1/1000", over=ORDINARY, **BY),
+    bound(trained, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", over=ORDINARY, **BY),
     bound(trained, r"\log(|r| / |\mathbf{M}|)_{\mathrm{end}} - \log(|r| / |\mathbf{M}|)_{\mathrm{start}}", of="row fell", high="0",
-          strict=True, twin="-6", over=ORDINARY, **BY),
-    bound(trained, r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, twin="3/5", over=ORDINARY, **BY),
-    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", twin={"twice": 1}, method="symmetry", grade="bounded"),
+          strict=True, control="-6", over=ORDINARY, **BY),
+    bound(trained, r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="3/5", over=ORDINARY, **BY),
+    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method="symmetry", grade="bounded"),
     source=REBUTTAL,
     kind={"relu/*": "convention", "*": "stronger"},
     expected="supported",
@@ -163,10 +163,10 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.trained-form/{law}/row/larger-sizes",
-    bound(curvature_at_best, r"\partial_r^2 \mathcal{L}(0)", low=0, strict=True, twin="1/10", method="montecarlo",
+    bound(curvature_at_best, r"\partial_r^2 \mathcal{L}(0)", low=0, strict=True, control="1/10", method="montecarlo",
           over={("d", "n"): per_profile(((10, 64),), ((10, 64), (10, 256), (20, 64)))},
           given={"fresh": per_profile(250, 2500)}),
-    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", twin={"twice": 1}, method="symmetry", grade="bounded",
+    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method="symmetry", grade="bounded",
              over={"d": (10, 20)}),
     source=REBUTTAL,
     kind="stronger",
@@ -179,8 +179,8 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.trained-form/relu/column/ordinary-start",
-    bound(trained, r"|u| / |\mathbf{M}|", of="column", high="1/10", twin="1/1000", instead={"low": "1/8"}, over=ORDINARY, **BY),
-    bound(trained, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", twin={"low": "2**-52"},
+    bound(trained, r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/1000", instead={"low": "1/8"}, over=ORDINARY, **BY),
+    bound(trained, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
           over=ORDINARY, **BY),
     source=REBUTTAL,
     kind="convention",
@@ -200,8 +200,8 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.trained-form/relu/column/small-start",
-    bound(trained, r"|u| / |\mathbf{M}|", of="column", high="1/10", twin="1/100", over=SMALL, **BY),
-    bound(trained, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", twin={"low": "2**-52"},
+    bound(trained, r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/100", over=SMALL, **BY),
+    bound(trained, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
           over=SMALL, **BY),
     source=REBUTTAL,
     kind="convention",
@@ -216,7 +216,7 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.trained-form/any-law/row",
-    bound(trained, r"|r| / |\mathbf{M}|", of="row", high="1/10", twin="1/1000", instead={"low": "1/2"}, over=ORDINARY, **BY),
+    bound(trained, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", instead={"low": "1/2"}, over=ORDINARY, **BY),
     source=REBUTTAL,
     kind="stronger",
     expected="refuted",

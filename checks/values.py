@@ -167,7 +167,7 @@ LINEAR = r"linear functions need no window once $c$ is free: $w^*$ stays bounded
 
 claim(
     "softmax.values-ignore-covariates/rows",
-    identity(change, r"\Delta \hat{y}", twin={"last": 1}, over={"d": (2, 5, 8), "n": 20}, method="exact"),
+    identity(change, r"\Delta \hat{y}", control={"last": 1}, over={"d": (2, 5, 8), "n": 20}, method="exact"),
     source=LEMMA,
     kind="printed",
     expected="supported",
@@ -219,7 +219,7 @@ claim(
     finding=r"For given weights the loss is a quadratic in $c$ with its minimum at $c^* = \mathbb{E}[P f(x)] / \mathbb{E}[P^2]$, "
     r"$P = \sum_i a_i y_i$, so $c^* - 1 = (G - B - N) / \mathbb{E}[P^2]$ with $G = \frac{1}{2} \mathbb{E} \sum_i a_i (f(x_i) - f(x))^2$. "
     r"Both signs occur. Where tokens are few the noise dominates and $c^* < 1$ shrinks; where they are many $P$ is a mean of $f$ over "
-    r"the window, itself shrunk towards a constant, and $c^* > 1$ undoes that: the true twin is $-1 < c^* - 1 < 0$ for $n \leq 100$, and "
+    r"the window, itself shrunk towards a constant, and $c^* > 1$ undoes that: the true control is $-1 < c^* - 1 < 0$ for $n \leq 100$, and "
     r"$0 < c^* - 1 < 1$ for more tokens. The slides say that $c = 1$ is a simplification; it is "
     "not without loss of generality.",
     corrected=r"$c^* = 1 + (G - B - N) / \mathbb{E}[P^2]$, with $c^* < 1$ for few tokens, $c^* > 1$ for many, and $c^* \to 1$",

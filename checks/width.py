@@ -84,13 +84,13 @@ MODEL = (
 
 claim(
     "softmax.width/{law}",
-    bound(factored, EXCESS, of="excess", equals="0", within="2e-4", twin={"width": 1}, **SAMPLED),
+    bound(factored, EXCESS, of="excess", equals="0", within="2e-4", control={"width": 1}, **SAMPLED),
     bound(
         factored,
         r"\max_{ij} |M_{ij} - M^*_{ij}| / \text{half-width}",
         of="distance",
         high="1/10",
-        twin={"width": 1},
+        control={"width": 1},
         **SAMPLED,
     ),
     source=REBUTTAL,

@@ -282,7 +282,7 @@ claim(
 claim(
     "softmax.window-derived/{law}/{side}/{reading}",
     exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", sharp="rate"),
-    identity(derivation, r"\text{implied} - \text{stated}", twin={"below": 1.5}),
+    identity(derivation, r"\text{implied} - \text{stated}", control={"below": 1.5}),
     source=SKETCH,
     kind="derived",
     expected="supported",
@@ -324,7 +324,7 @@ claim(
 claim(
     "softmax.window-theorem/{law}",
     bound(theorem, r"w^* / \Lambda^e", of="window", equals=limit_of_both, within=quarter, method="certified"),
-    bound(closer, "k_2 / k_1 - 1", of="width", high="1/20", twin="1/1000", over={"start": 1e6}, method="certified"),
+    bound(closer, "k_2 / k_1 - 1", of="width", high="1/20", control="1/1000", over={"start": 1e6}, method="certified"),
     expected="supported",
     statement=r"k_1 \Lambda^e < w^* < k_2 \Lambda^e, \quad k_2 / k_1 \to 1 \ (\Lambda_0 \to \infty)",
     agrees=agree(

@@ -25,7 +25,7 @@ CLAIMS_FILE = dedent("""\
 
     claim(
         "mine.square",
-        bound(square, "x^2", high="x", twin="x / 20"),
+        bound(square, "x^2", high="x", control="x / 20"),
         over={"x": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)},
         source=("My notes", "Lemma 1", "smaller"),
         kind="printed",

@@ -50,13 +50,13 @@ def cell(d: int, law: str, allowed: Allowed, claimed: str, **changes: Any) -> Ce
         "allowed": allowed,
         "verdict": verdict,
         "margin": margin(interval, allowed),
-        "control": twin(interval, true=verdict == "refuted"),
+        "control": control(interval, true=verdict == "refuted"),
     }
     return Cell(**(fields | changes))
 
 
-def twin(interval: Interval, true: bool, caught: bool = True) -> CellControl:
-    """The twin of a cell, just beside what was measured, which comes out as it must unless it is not `caught`."""
+def control(interval: Interval, true: bool, caught: bool = True) -> CellControl:
+    """The control of a cell, just beside what was measured, which comes out as it must unless it is not `caught`."""
     low, high = interval.ends
     beside = 1e-5 * (1 + abs(high))
     edge = low - beside if true == caught else high + beside
@@ -231,7 +231,7 @@ def realistic() -> Ledger:
             verdict="inconclusive" if d == 8 else "supported",
             margin=0.0 if d == 8 else 3.1e-6,
             interval=Interval.around(-1.9999991, 4e-6) if d == 8 else Interval.around(-1.9999969 + 4e-6, 4e-6),
-            control=twin(Interval.around(-1.9999991, 4e-6), true=False, caught=d != 8),
+            control=control(Interval.around(-1.9999991, 4e-6), true=False, caught=d != 8),
             note="the ray stops at $w = 10^{12}$, where rounding takes over" if d == 8 else "",
         )
         for d in DIMENSIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate, Evidence, Measurement, Twin
+from lipverify.claims.claim import CellPlan, Claim, ControlPlan, CrossPlan, Estimate, Evidence, Measurement
 from lipverify.claims.ledger import Grade, Source
 from lipverify.claims.verdict import Allowed, Interval
 
@@ -17,10 +17,10 @@ def cell(
     *,
     where: dict[str, Any] | None = None,
     interval: Callable[[Any], Interval] = lambda found: Interval.around(*found),
-    says: str = "a twin",
+    says: str = "a control",
     grade: Grade = "bounded",
 ) -> CellPlan:
-    """A cell that is judged by the interval of its result; its true twin is what was measured, and a little more."""
+    """A cell that is judged by the interval of its result; its true control is what was measured, and a little more."""
     return CellPlan(
         where=where or {},
         measurement=measurement,
@@ -28,8 +28,8 @@ def cell(
         read=lambda found, _: Estimate(interval(found)),
         claimed="as allowed",
         allowed=allowed,
-        false=Twin(says, false),
-        true=Twin("what it is", lambda found: Allowed(found.ends[0] - 0.1, found.ends[1] + 0.1)),
+        false=ControlPlan(says, false),
+        true=ControlPlan("what it is", lambda found: Allowed(found.ends[0] - 0.1, found.ends[1] + 0.1)),
         method="exact",
         grade=grade,
     )
@@ -47,8 +47,8 @@ def claim(
         source=Source("S", "a slide", "$x$ is one"),
         kind="printed",
         claimed="x = 1 ± 0.1",
-        false_twin="x = 1.3 ± 0.1",
-        true_twin="what it is",
+        false_control="x = 1.3 ± 0.1",
+        true_control="what it is",
         expected=expected,
         proves=proves,
         plan=lambda: Evidence(cells=cells, cross_checks=crossed, **evidence),

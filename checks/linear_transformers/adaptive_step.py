@@ -81,12 +81,12 @@ CORRECTED = (
 EXACT = (
     identity(
         in_symbols, r"\text{terms left of } y_t''", over={("d", "n"): ((1, 1), (1, 3), (2, 2))},
-        twin={"squares": "residuals"}, instead={"squares": "labels"},
+        control={"squares": "residuals"}, instead={"squares": "labels"},
     ),
     identity(
         by_tokens, r"\text{exact sum} / \text{stated sum} - 1", method="identity", grade="bounded",
         over={("d", "n", "sigma"): ((1, 4, 1.0), (2, 6, 0.5), (3, 10, 1.0), (5, 20, 2.0))},
-        twin={"squares": "residuals"}, instead={"squares": "labels"},
+        control={"squares": "residuals"}, instead={"squares": "labels"},
     ),
 )  # fmt: skip
 DRAWN = {"contexts": per_profile(10_000, 100_000)}
@@ -161,7 +161,7 @@ claim(
     bound(
         step, r"\mathbb{E} \Bigl[1 + \omega_{xy} \sum_i y_i^2\Bigr]", of="step", low=0, strict=True, method="montecarlo",
         over={"sigma": tuple(range(11))}, given=DRAWN,
-        twin="max(0, 1 - (10 + sigma**2)/40) + 0.007 + 0.0007*sigma**2", instead="1 - (10 + sigma**2)/40 - 0.007 - 0.0007*sigma**2",
+        control="max(0, 1 - (10 + sigma**2)/40) + 0.007 + 0.0007*sigma**2", instead="1 - (10 + sigma**2)/40 - 0.007 - 0.0007*sigma**2",
     ),
     source=SECTION,
     kind="stronger",

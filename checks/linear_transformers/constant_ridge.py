@@ -295,7 +295,7 @@ claim(
     "lt.constant-ridge-bound/derived",
     bound(
         excess, r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
-        twin={"factor": 1.2}, over={"layers": per_profile(4, 5)},
+        control={"factor": 1.2}, over={"layers": per_profile(4, 5)},
     ),
     source=TABLE_1,
     kind="derived",
@@ -315,7 +315,7 @@ claim(
     "lt.constant-ridge-bound/printed",
     bound(
         constant, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}", of="least", low=1,
-        twin=1.15, instead=0.94, method="exact", given=ROW,
+        control=1.15, instead=0.94, method="exact", given=ROW,
     ),
     source=TABLE_1,
     kind="stronger",
@@ -334,7 +334,7 @@ claim(
     "lt.constant-ridge-bound/noise/{reading}",
     bound(
         constant, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)}{\mathrm{s.e.}}",
-        of="{reading}", low=-Z, twin=3, instead=-4, method="montecarlo", given=ROW,
+        of="{reading}", low=-Z, control=3, instead=-4, method="montecarlo", given=ROW,
     ),
     source=TABLE_1,
     kind="convention",
@@ -358,7 +358,7 @@ claim(
     "lt.constant-ridge-bound/one-sample",
     bound(
         difference, r"\frac{\min_{L \geq 3} \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})}"
-        rf"{{\text{{rounding}} + {Z} \, \mathrm{{s.e.}}}}", low=-1, twin=1, instead=-20, method="montecarlo", given=ROW,
+        rf"{{\text{{rounding}} + {Z} \, \mathrm{{s.e.}}}}", low=-1, control=1, instead=-20, method="montecarlo", given=ROW,
     ),
     source=TABLE_1,
     kind="convention",
@@ -402,7 +402,7 @@ claim(
         r"\mathcal{L}(\mathrm{TunedRR}) / \mathcal{L}(\mathrm{AdaRR})",
         of="TunedRR over AdaRR",
         high=1,
-        twin=0.35,
+        control=0.35,
         **SIZED,
     ),
     source=TABLE_1,
@@ -420,7 +420,7 @@ claim(
         r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})",
         of="AdaRR over ConstRR",
         high=1,
-        twin=0.05,
+        control=0.05,
         **SIZED,
     ),
     source=TABLE_1,
@@ -433,7 +433,7 @@ claim(
 claim(
     "lt.constant-ridge-bound/other-sizes/short",
     bound(
-        at_size, r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})", of="AdaRR over ConstRR", high=1, twin=0.5,
+        at_size, r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})", of="AdaRR over ConstRR", high=1, control=0.5,
         instead={"low": 1, "strict": True}, **SIZED,
     ),
     source=TABLE_1,
@@ -448,7 +448,9 @@ claim(
 )  # fmt: skip
 claim(
     "lt.constant-ridge-bound/noisy-target",
-    identity(noisy_target, r"\mathbb{E}_e \mathcal{L}_{\mathrm{noisy\ target}} - \mathcal{L}", twin={"adjusted": "no"}),
+    identity(
+        noisy_target, r"\mathbb{E}_e \mathcal{L}_{\mathrm{noisy\ target}} - \mathcal{L}", control={"adjusted": "no"}
+    ),
     source=TABLE_1,
     kind="derived",
     expected="supported",

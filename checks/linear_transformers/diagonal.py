@@ -81,7 +81,7 @@ DRAWN: dict[str, Any] = {"given": DRAWS, "method": "rational", "grade": "bounded
 claim(
     "lt.diagonal/update",
     identity(
-        update, r"x' - \text{stated},\ y' - \text{stated}", twin={"omega": SWAPPED},
+        update, r"x' - \text{stated},\ y' - \text{stated}", control={"omega": SWAPPED},
         over={("d", "n"): ((1, 1), (1, 3), (2, 2), (3, 2)), "heads": (1, 2)},
     ),
     source=DIAGONAL,
@@ -98,11 +98,11 @@ claim(
     finding=r"With $\omega_{xx} = \sum_k p_x q_x$, $\omega_{xy} = \sum_k p_x q_y$, $\omega_{yx} = \sum_k p_y q_x$, $\omega_{yy} = "
     r"\sum_k p_y q_y$; what is measured is how many terms are left over. In blocks the attention is $\begin{bmatrix} \omega_{xx} "
     r"\Sigma & \omega_{xy} \alpha \\ \omega_{yx} \alpha^\top & \omega_{yy} \lambda \end{bmatrix}$: each weight scales one block "
-    r"of the moments. The twin exchanges $\omega_{xy}$ and $\omega_{yx}$.",
+    r"of the moments. The control exchanges $\omega_{xy}$ and $\omega_{yx}$.",
 )  # fmt: skip
 claim(
     "lt.diagonal/one-head",
-    identity(product, r"\omega_{xx} \omega_{yy} - \omega_{xy} \omega_{yx}", over={"heads": 1}, twin={"heads": 2}),
+    identity(product, r"\omega_{xx} \omega_{yy} - \omega_{xy} \omega_{yx}", over={"heads": 1}, control={"heads": 2}),
     source=DIAGONAL,
     kind="printed",
     expected="supported",
@@ -117,11 +117,11 @@ claim(
     "lt.diagonal/one-head/image",
     identity(
         distance, r"\max |\omega - p q^\top|", of="largest", over={"weights": "on the cone", "heads": 1},
-        **DRAWN, twin={"weights": "off the cone"},
+        **DRAWN, control={"weights": "off the cone"},
     ),
     bound(
         distance, r"\min |\omega - p q^\top|", of="least", over={"weights": "off the cone", "heads": 1},
-        given=DRAWS, low=0, strict=True, twin={"heads": 2},
+        given=DRAWS, low=0, strict=True, control={"heads": 2},
     ),
     source=DIAGONAL,
     kind="stronger",
@@ -139,7 +139,7 @@ claim(
     "lt.diagonal/two-heads",
     identity(
         distance, r"\max |\omega - \sum_k p_k q_k^\top|", of="largest",
-        over={"weights": "any", "heads": 2}, **DRAWN, twin={"heads": 1},
+        over={"weights": "any", "heads": 2}, **DRAWN, control={"heads": 1},
     ),
     source=DIAGONAL,
     kind="stronger",

@@ -108,7 +108,7 @@ claim(
     exponent(
         best, RMS, of="cosine", ray=("100*d", *RAY[1:]), high="-1/2", sharp="-1/2", over={"d": DIMENSIONS},
     ),
-    bound(best, SQUARE, of="n square", high="d + 4", twin="(d + 4)*(1 - 10/n)",
+    bound(best, SQUARE, of="n square", high="d + 4", control="(d + 4)*(1 - 10/n)",
           over={"d": DIMENSIONS, "n": (1e2, 1e4, 1e6)}),
     bound(best, SQUARE, of="n square", equals="d + 4", within="1e-12*(d + 4)", over={"d": DIMENSIONS, "n": 1e30}),
     source=THEOREM,
@@ -132,7 +132,7 @@ claim(
         every_length,
         rf"\sup_n {SQUARE}",
         high="d + 4",
-        twin="(d + 4)*(1 - 1/1000)",
+        control="(d + 4)*(1 - 1/1000)",
         over={"d": (*DIMENSIONS, 1000)},
         method="symbolic",
     ),
@@ -166,7 +166,7 @@ claim(
 claim(
     "lt.expressive-limit/tenth",
     bound(
-        least_length, r"n_{\min}", high="100*(d + 4)", twin="100*(d + 4) - 9", over={"d": DIMENSIONS}
+        least_length, r"n_{\min}", high="100*(d + 4)", control="100*(d + 4) - 9", over={"d": DIMENSIONS}
     ),
     source=THEOREM,
     kind="convention",
@@ -185,7 +185,7 @@ claim(
         over={MODEL: ((3, 300, 2, 2, "normal"), (10, 1000, 3, 1, "normal"))},
     ),
     bound(
-        transformer, SQUARE, of="averaged", high=5, twin="1 + 4/d", method="montecarlo", given=CONTEXTS,
+        transformer, SQUARE, of="averaged", high=5, control="1 + 4/d", method="montecarlo", given=CONTEXTS,
         over={MODEL: ((3, 300, 1, 1, "e_1"), (10, 1000, 4, 2, "e_1"))},
     ),
     bound(
@@ -233,7 +233,7 @@ claim(
 claim(
     "lt.expressive-limit/every-context",
     bound(
-        one_context, r"\cos(y^*, y)", high="0.1", twin="0.05", instead={"equals": 1, "within": "1e-15*n"},
+        one_context, r"\cos(y^*, y)", high="0.1", control="0.05", instead={"equals": 1, "within": "1e-15*n"},
         over={("d", "n"): ((1, 1000), (3, 1000), (3, 100_000)), "fixed": "x(1) = 1"},
     ),
     source=THEOREM,
@@ -266,7 +266,7 @@ claim(
 claim(
     "lt.expressive-limit/network",
     bound(
-        one_context, r"\cos(y^*, y^2)", low="0.1", strict=True, twin={"power": 1},
+        one_context, r"\cos(y^*, y^2)", low="0.1", strict=True, control={"power": 1},
         over={("d", "n"): ((1, 10_000), (10, 10_000)), "power": 2},
     ),
     source=REBUTTAL,

@@ -146,7 +146,7 @@ READING: dict[str, Any] = {
 }  # fmt: skip
 
 
-def better(**twins: Any) -> Any:
+def better(**controls: Any) -> Any:
     """The logarithm of the quotient of the losses is positive."""
     quantity = r"\log \frac{\mathcal{L}_{\mathrm{FULL}}}{\mathcal{L}_{\mathrm{DIAG}}}"
     return bound(
@@ -158,29 +158,29 @@ def better(**twins: Any) -> Any:
         method="montecarlo",
         grade="observed",
         given=GIVEN,
-        **twins,
+        **controls,
     )
 
 
 claim(
-    "lt.extrapolation/midpoint", better(twin=0.55), expected="supported", over={"noise": NOISE, "sigma": 2.0},
+    "lt.extrapolation/midpoint", better(control=0.55), expected="supported", over={"noise": NOISE, "sigma": 2.0},
     title="DIAG beats FULL halfway between the levels of training, at σ = 2", **READING,
 )  # fmt: skip
 claim(
-    "lt.extrapolation/between-levels", better(twin=0.7, instead=-0.4), expected="refuted", over={"noise": NOISE, "sigma": (1.5, 2.5)},
+    "lt.extrapolation/between-levels", better(control=0.7, instead=-0.4), expected="refuted", over={"noise": NOISE, "sigma": (1.5, 2.5)},
     title="DIAG beats FULL between the levels of training, at σ = 1.5 and 2.5",
     figures=draw(curves, **{noise: at(at_levels, noise=noise, **GIVEN) for noise in (NOISE, "uniform-5")}), **READING,
 )  # fmt: skip
 claim(
-    "lt.extrapolation/above-levels", better(twin=1.0), expected="inconclusive", over={"noise": NOISE, "sigma": (4.0, 5.0)},
+    "lt.extrapolation/above-levels", better(control=1.0), expected="inconclusive", over={"noise": NOISE, "sigma": (4.0, 5.0)},
     title="DIAG beats FULL above the levels of training, at σ = 4 and 5", **READING,
 )  # fmt: skip
 claim(
-    "lt.extrapolation/below-levels", better(twin=0.1, instead=-0.15), expected="inconclusive", over={"noise": NOISE, "sigma": (0.0, 0.5)},
+    "lt.extrapolation/below-levels", better(control=0.1, instead=-0.15), expected="inconclusive", over={"noise": NOISE, "sigma": (0.0, 0.5)},
     title="DIAG beats FULL below the levels of training, at σ = 0 and 0.5", **READING,
 )  # fmt: skip
 claim(
-    "lt.extrapolation/trained-levels", better(twin=0.3, instead=-1.2), expected="refuted", over={"noise": NOISE, "sigma": (1.0, 3.0)},
+    "lt.extrapolation/trained-levels", better(control=0.3, instead=-1.2), expected="refuted", over={"noise": NOISE, "sigma": (1.0, 3.0)},
     title="DIAG beats FULL at the levels of training", **READING,
 )  # fmt: skip
 PROFILES: dict[str, Any] = {
@@ -209,7 +209,7 @@ def beside_ridge(noise: str, family: str, sigma: float, contexts: int, seed: int
 claim(
     "lt.extrapolation/beyond-tuned",
     bound(
-        beside_ridge, r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, twin=3.0, instead=-3.0,
+        beside_ridge, r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, control=3.0, instead=-3.0,
         method="montecarlo", grade="observed", given=GIVEN, over={("noise", "sigma"): tuple(OUTSIDE.items()), "family": ("DIAG", "FULL")},
     ),
     title="beyond the levels of training both lose more than TunedRR", statement=r"\mathcal{L}_{\mathrm{TunedRR}}(\sigma) < \mathcal{L}_{\mathrm{trained}}(\sigma)",

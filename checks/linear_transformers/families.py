@@ -135,7 +135,7 @@ READING: dict[str, Any] = {
 claim(
     "lt.families/diagonal/{noise}",
     bound(
-        quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high=ALMOST, twin={"times": 2.0}, instead={"times": 0.25},
+        quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high=ALMOST, control={"times": 2.0}, instead={"times": 0.25},
         method="montecarlo", grade="observed", given=SAMPLES,
     ),
     expected={"diagonal/uniform-6": "supported", "*": "inconclusive"},
@@ -148,7 +148,7 @@ claim(
 claim(
     "lt.families/low-rank/{noise}",
     bound(
-        cut, r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", of="LOWRANK", high=SIMILAR, twin={"times": 1.5},
+        cut, r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", of="LOWRANK", high=SIMILAR, control={"times": 1.5},
         method="montecarlo", grade="observed", given=SAMPLES,
     ),
     source=Source(
@@ -180,7 +180,7 @@ ONE_LAYER = (
 QUOTIENT = r"\min \mathcal{L}_{\mathrm{DIAG}} / \min \mathcal{L}_{\mathrm{FULL}}"
 claim(
     "lt.families/covariates/isotropic",
-    bound(one_layer, QUOTIENT, equals=1, within=1e-11, twin={"condition": 1.1}, over={"condition": 1.0}),
+    bound(one_layer, QUOTIENT, equals=1, within=1e-11, control={"condition": 1.1}, over={"condition": 1.0}),
     source=MORE_PRONOUNCED,
     kind="derived",
     expected="supported",
@@ -190,7 +190,7 @@ claim(
 )
 claim(
     "lt.families/covariates/correlated",
-    bound(one_layer, QUOTIENT, low=1.05, twin={"condition": 1.0}, over={"condition": (3.0, 10.0, 100.0)}),
+    bound(one_layer, QUOTIENT, low=1.05, control={"condition": 1.0}, over={"condition": (3.0, 10.0, 100.0)}),
     source=MORE_PRONOUNCED,
     kind="convention",
     expected="supported",

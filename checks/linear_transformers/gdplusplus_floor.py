@@ -239,7 +239,7 @@ claim(
     "lt.gd-plus-plus/expectation",
     bound(
         over_floor, r"\frac{\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\min_{\deg e \leq (3^L - 1)/2} \mathbb{E}\, \mathcal{L}}",
-        low=1 - SAMPLING, twin={"other": -1}, instead=0.25, method="certified",
+        low=1 - SAMPLING, control={"other": -1}, instead=0.25, method="certified",
     ),
     source=TABLE_1,
     kind="stronger",
@@ -256,11 +256,11 @@ claim(
     "lt.gd-plus-plus/floor",
     bound(
         best_over_floor, r"\frac{\mathcal{L}(\text{best } \mathrm{GD}^{++}_L \text{ found})}{\min_{\deg e \leq (3^L - 1)/2} \mathbb{E}\, \mathcal{L}}",
-        low=1, twin={"other": -1}, over={"noise": SILENT, "layers": (2, 3, 4, 5)},
+        low=1, control={"other": -1}, over={"noise": SILENT, "layers": (2, 3, 4, 5)},
     ),
     bound(
         best_over_floor, r"\frac{\mathcal{L}(\text{best } \mathrm{GD}^{++}_L \text{ found})}{\min_{\deg e \leq (3^L - 1)/2} \mathbb{E}\, \mathcal{L}}",
-        low=1, twin={"other": -1}, over={"noise": COLUMNS[1:], "layers": (2, 3)},
+        low=1, control={"other": -1}, over={"noise": COLUMNS[1:], "layers": (2, 3)},
     ),
     source=TABLE_1,
     kind="derived",
@@ -273,11 +273,11 @@ claim(
 claim(
     "lt.gd-plus-plus/tail-safe",
     bound(
-        explosion, r"\log_{10} \frac{\mathcal{L}_{10^9}(\text{made for } 10^9)}{\min \mathcal{L}_{10^5}}", high=1, twin={"made_for": "1e5"},
+        explosion, r"\log_{10} \frac{\mathcal{L}_{10^9}(\text{made for } 10^9)}{\min \mathcal{L}_{10^5}}", high=1, control={"made_for": "1e5"},
         over={"noise": SILENT, "layers": (3, 4, 5)},
     ),
     bound(
-        price, r"\frac{\mathcal{L}_{10^5}(\text{made for } 10^9)}{\min \mathcal{L}_{10^5}}", high=2, twin={"safe": "all"},
+        price, r"\frac{\mathcal{L}_{10^5}(\text{made for } 10^9)}{\min \mathcal{L}_{10^5}}", high=2, control={"safe": "all"},
         over={"noise": SILENT, "layers": (4, 5)},
     ),
     source=TABLE_1,
@@ -296,7 +296,7 @@ AT_SIZES = (
 OVER_RIDGE = r"\min_{\deg e \leq (3^L - 1)/2} \mathcal{L} \Big/ \mathcal{L}(\mathrm{ConstRR})"
 claim(
     "lt.gd-plus-plus/other-sizes",
-    bound(over_ridge, OVER_RIDGE, low=1, strict=True, twin=1.01, given={"layers": 3}),
+    bound(over_ridge, OVER_RIDGE, low=1, strict=True, control=1.01, given={"layers": 3}),
     source=TABLE_1,
     kind="stronger",
     expected="supported",
@@ -307,7 +307,7 @@ claim(
 )
 claim(
     "lt.gd-plus-plus/other-sizes/two-layers",
-    bound(over_ridge, OVER_RIDGE, low=1.05, twin={"layers": 3}, over={**SIZES, "layers": 2}),
+    bound(over_ridge, OVER_RIDGE, low=1.05, control={"layers": 3}, over={**SIZES, "layers": 2}),
     source=TABLE_1,
     kind="stronger",
     expected="supported",

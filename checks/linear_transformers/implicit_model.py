@@ -136,15 +136,15 @@ FLOATING = ((1, 2, 1, 8), (2, 4, 1, 4), (3, 6, 2, 2), (3, 6, 4, 4), (5, 12, 3, 6
 
 claim(
     "lt.implicit-model/layer",
-    identity(layer_in_symbols, r"x_i' - M' x_i - u' y_i", of="x_i", over=SYMBOLS, twin={"step": "u' = (I + A) u - a b"}),
+    identity(layer_in_symbols, r"x_i' - M' x_i - u' y_i", of="x_i", over=SYMBOLS, control={"step": "u' = (I + A) u - a b"}),
     identity(
         layer_in_symbols, r"y_i' - a' y_i + \langle w', x_i \rangle", of="y_i", over=SYMBOLS,
-        twin={"step": "a' = (1 + δ) a"},
+        control={"step": "a' = (1 + δ) a"},
     ),
-    identity(layer_in_symbols, r"x_t' - M' x_t", of="x_t", over=SYMBOLS, twin={"step": "M' = (I + A) M + b w^T"}),
+    identity(layer_in_symbols, r"x_t' - M' x_t", of="x_t", over=SYMBOLS, control={"step": "M' = (I + A) M + b w^T"}),
     identity(
         layer_in_symbols, r"y_t' + \langle w', x_t \rangle", of="y_t", over=SYMBOLS,
-        twin={"step": "w' = (1 + δ) w + M^T c"},
+        control={"step": "w' = (1 + δ) w + M^T c"},
     ),
     source=THEOREM,
     kind="derived",
@@ -164,11 +164,11 @@ claim(
     "lt.implicit-model/depth",
     identity(
         depth_in_integers, r"\#\{e^L \neq T e\}", over={DEEP: EXACT}, method="rational", grade="bounded",
-        twin={"model": "the query is a key"},
+        control={"model": "the query is a key"},
     ),
     identity(
         depth_in_floats, r"\max |e^L - T e| / \text{rounding}", over={DEEP: FLOATING}, method="identity",
-        grade="bounded", twin={"model": "a = 0 at the start"},
+        grade="bounded", control={"model": "a = 0 at the start"},
     ),
     source=THEOREM,
     kind="printed",

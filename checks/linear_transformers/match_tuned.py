@@ -153,7 +153,7 @@ MEANT = {
 claim(
     "lt.match-tuned/{family}/{noise}",
     bound(
-        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, twin={"against": "Bayes"}, instead={"against": "ConstRR"},
+        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
         method="montecarlo", grade="observed", given=SAMPLES,
     ),
     source=Source("V", "section 6", "models with 5 or more layers match or exceed the performance of TunedRR"),
@@ -174,7 +174,7 @@ claim(
     corrected="which depths do and which do not is told with the evidence",
 )  # fmt: skip
 BEST = bound(
-    best_over_baseline, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, twin={"against": "Bayes"}, instead={"against": "ConstRR"},
+    best_over_baseline, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
     over={"family": tuple(FAMILIES), "layers": DEEP}, method="montecarlo", grade="observed", given=SAMPLES,
 )  # fmt: skip
 claim(
@@ -198,7 +198,7 @@ claim(
 claim(
     "lt.match-tuned/safe-full/{noise}",
     bound(
-        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, twin={"against": "Bayes"}, instead={"against": "ConstRR"},
+        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
         method="montecarlo", grade="observed", given={**SAMPLES, "family": "safe-full"},
     ),
     source=Source("V", "section 6", "models with 5 or more layers match or exceed the performance of TunedRR"),
@@ -219,18 +219,18 @@ claim(
 )  # fmt: skip
 
 
-def over_adaptive(noise: tuple[str, ...], **twin: Any) -> Any:
+def over_adaptive(noise: tuple[str, ...], **control: Any) -> Any:
     """The loss over that of AdaRR, under some laws of the noise."""
     return bound(
-        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{AdaRR}}", high=1, **twin, instead={"against": "ConstRR"},
+        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{AdaRR}}", high=1, **control, instead={"against": "ConstRR"},
         over={"noise": noise, "layers": DEEP}, method="montecarlo", grade="observed", given={**SAMPLES, "against": "AdaRR"},
     )  # fmt: skip
 
 
 claim(
     "lt.match-tuned/adaptive/{family}",
-    over_adaptive((*NOISY[:1], *NOISY[2:]), twin={"against": "Bayes"}),
-    over_adaptive(NOISY[1:2], twin={"high": "1/2"}),  # trainings of FULL differ by more than AdaRR and Bayes there
+    over_adaptive((*NOISY[:1], *NOISY[2:]), control={"against": "Bayes"}),
+    over_adaptive(NOISY[1:2], control={"high": "1/2"}),  # trainings of FULL differ by more than AdaRR and Bayes there
     source=Source("V", "section 6", "AdaRR is matched by few layers"),
     kind="convention",
     expected={"adaptive/diag": "refuted", "*": "inconclusive"},

@@ -154,21 +154,21 @@ CORRECTED = (
 )
 RIGHT = {"kappa": "one", "moments": "current", "fit": LEAST_SQUARES}
 SYMBOLS = identity(
-    in_symbols, r"\text{terms left of } (u', w')", over={"d": per_profile((1, 2), (1, 2, 3))}, twin={"kappa": "a"},
+    in_symbols, r"\text{terms left of } (u', w')", over={"d": per_profile((1, 2), (1, 2, 3))}, control={"kappa": "a"},
     instead=RIGHT,
 )  # fmt: skip
 FRACTIONS = identity(
     in_fractions, r"\text{entries missed of } (u', w')", over={("d", "n"): SHAPES}, method="rational", grade="bounded",
-    twin={"moments": "original"}, instead=RIGHT,
+    control={"moments": "original"}, instead=RIGHT,
 )  # fmt: skip
 FORMS = (
     SYMBOLS,
     FRACTIONS,
     identity(
-        smallest, "u' - u'_{lemma}", of="u", method="rational", grade="proved", twin={"kappa": "a"}, instead=RIGHT
+        smallest, "u' - u'_{lemma}", of="u", method="rational", grade="proved", control={"kappa": "a"}, instead=RIGHT
     ),
     identity(
-        smallest, "w' - w'_{lemma}", of="w", method="rational", grade="proved", twin={"kappa": "a"}, instead=RIGHT
+        smallest, "w' - w'_{lemma}", of="w", method="rational", grade="proved", control={"kappa": "a"}, instead=RIGHT
     ),
 )
 
@@ -225,7 +225,7 @@ claim(
         over={("d", "n"): SHAPES},
         method="rational",
         grade="bounded",
-        twin={"equals": "3/2"},
+        control={"equals": "3/2"},
     ),
     source=LEMMA,
     kind="derived",

@@ -126,7 +126,7 @@ def telling(*depths: int) -> Any:
 
 claim(
     "lt.near-diagonal/two-layers",
-    bound(off_diagonal, QUANTITY, of="share", high=NEAR, twin={"layers": 4}, method="training"),
+    bound(off_diagonal, QUANTITY, of="share", high=NEAR, control={"layers": 4}, method="training"),
     expected="supported",
     over={"noise": NOISES, "layers": 2, "training": TRAININGS},
     title="two layers end near diagonal matrices",
@@ -135,7 +135,7 @@ claim(
 )
 claim(
     "lt.near-diagonal/deeper",
-    bound(off_diagonal, QUANTITY, of="share", high=NEAR, twin={"layers": 2}, instead={"but": 3}, method="training"),
+    bound(off_diagonal, QUANTITY, of="share", high=NEAR, control={"layers": 2}, instead={"but": 3}, method="training"),
     expected="refuted",
     over={"noise": NOISES, "layers": (3, 4), "training": TRAININGS},
     title="three and four layers end near diagonal matrices",

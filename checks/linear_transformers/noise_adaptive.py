@@ -211,7 +211,7 @@ RATIO = r"\min_{c, v} \max_i |c (1 + v \sigma_i^2)(1 + \sigma_i^2) - 1|"
 
 claim(
     "lt.noise-adaptive/weights",
-    identity(gap, r"-\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) (1 + \sigma_i^2) - 1", twin={"first_term": 2}),
+    identity(gap, r"-\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) (1 + \sigma_i^2) - 1", control={"first_term": 2}),
     source=THEOREM,
     kind="derived",
     expected="supported",
@@ -278,7 +278,7 @@ claim(
         every_number,
         r"K \Big/ \lim_n \tfrac{n}{d} \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2",
         high="4",
-        twin="1",
+        control="1",
         over={"d": (1, 2, 5), "level": (1, 2), "n": 10**6},
         method="certified",
     ),
@@ -348,7 +348,7 @@ claim(
 )  # fmt: skip
 claim(
     "lt.noise-adaptive/swapped",
-    bound(distance, ROOT, of="root", high=0.1, twin=0.01, instead={"swapped": "no"}),
+    bound(distance, ROOT, of="root", high=0.1, control=0.01, instead={"swapped": "no"}),
     source=THEOREM,
     kind="stronger",
     expected="refuted",

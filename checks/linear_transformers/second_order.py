@@ -195,8 +195,8 @@ claim(
 )
 claim(
     "lt.second-order/both",
-    bound(offset, r"\min_\epsilon C", of="least", low="-1/4", twin="0.85", error=1e-12),
-    bound(offset, r"\max_\epsilon C", of="largest", high="7/4", twin="1/2", error=1e-12),
+    bound(offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", error=1e-12),
+    bound(offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", error=1e-12),
     kind="printed",
     over={"weights": tuple(WEIGHTS), "kappa": COUNTED},
     title="both terms together, with a remainder of two layers at most",
@@ -214,7 +214,7 @@ claim(
 )
 claim(
     "lt.second-order/both/proved",
-    bound(every_offset, r"\sup_{\kappa, \epsilon} C", high="4", twin="3/4", over={"kappa": 1e6}, method="certified"),
+    bound(every_offset, r"\sup_{\kappa, \epsilon} C", high="4", control="3/4", over={"kappa": 1e6}, method="certified"),
     kind="derived",
     title="both terms together, for every condition number and every accuracy",
     statement=r"L \leq \frac{\log \kappa}{\log (27/4)} + \frac{\log \log 1/\epsilon}{\log 2} + 4 \quad \text{for every } \kappa \geq 1, \ \epsilon \leq "
@@ -256,7 +256,7 @@ claim(
 claim(
     "lt.second-order/kappa/least",
     bound(
-        chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", twin={"low": "1/3", "high": "1"},
+        chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", control={"low": "1/3", "high": "1"},
         error=1e-9, over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)},
     ),
     bound(chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, error=1e-12, **ALONG),
@@ -303,7 +303,7 @@ claim(
 claim(
     "lt.second-order/wrong-sign",
     bound(
-        signed_residual, r"\max |r|", high="(kappa - 1)/(kappa + 1)", twin="(kappa - 1)/(kappa + 1)/2", instead={"sign": -1},
+        signed_residual, r"\max |r|", high="(kappa - 1)/(kappa + 1)", control="(kappa - 1)/(kappa + 1)/2", instead={"sign": -1},
         error=1e-12,
     ),
     over={"kappa": (4.0, 100.0), "layers": (2, 4, 6)},

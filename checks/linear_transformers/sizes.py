@@ -146,7 +146,7 @@ def compared(against: str, quotient: str, cells: dict[str, Any], family: str = "
 
 
 LESS = r"\mathcal{L}_{L - 1}"
-DEEPER: dict[str, Any] = {"high": 0, "strict": True, "twin": {"sign": -1}}
+DEEPER: dict[str, Any] = {"high": 0, "strict": True, "control": {"sign": -1}}
 claim(
     "lt.other-sizes/depth",
     compared("a layer less", LESS, {"noise": EVERY, "layers": DEPTHS[1:]}, **DEEPER),
@@ -162,7 +162,7 @@ claim(
     "lt.other-sizes/gd-plus-plus",
     compared(
         "ConstRR", r"\mathcal{L}(\mathrm{ConstRR})", {"noise": EVERY, "layers": DEPTHS[2:]},
-        high=0, strict=True, twin={"layers": 1},
+        high=0, strict=True, control={"layers": 1},
     ),
     source=TABLE_1,
     expected="supported",
@@ -178,7 +178,7 @@ MATCH = Source(
 )
 claim(
     "lt.other-sizes/adaptive",
-    compared(*ADAPTIVE, {"noise": (*SMALL, LONG), "layers": 5}, high=0, strict=True, twin={"layers": 3}),
+    compared(*ADAPTIVE, {"noise": (*SMALL, LONG), "layers": 5}, high=0, strict=True, control={"layers": 3}),
     source=MATCH,
     expected="supported",
     title="at n = 4 d five layers of DIAG beat AdaRR",
@@ -187,7 +187,7 @@ claim(
 )
 claim(
     "lt.other-sizes/match-tuned",
-    compared(*TUNED, {"noise": (SMALL[0], SMALL[2]), "layers": 5}, high=CLOSE, twin={"layers": 3}),
+    compared(*TUNED, {"noise": (SMALL[0], SMALL[2]), "layers": 5}, high=CLOSE, control={"layers": 3}),
     source=MATCH,
     expected="supported",
     title="at d = 5 five layers of DIAG match tuned ridge to a tenth, under uniform laws",
@@ -200,7 +200,7 @@ claim(
         *TUNED,
         {"noise": (SMALL[1], LONG, LARGE), "layers": 5},
         high=0,
-        twin={"layers": 3},
+        control={"layers": 3},
         instead={"against": "ConstRR"},
     ),
     source=MATCH,
@@ -212,7 +212,9 @@ claim(
 )
 claim(
     "lt.other-sizes/diagonal",
-    compared("FULL", r"\mathcal{L}_{\mathrm{FULL}}", {"noise": SMALL[0], "layers": DEPTHS}, high=FAR, twin="-log(3/2)"),
+    compared(
+        "FULL", r"\mathcal{L}_{\mathrm{FULL}}", {"noise": SMALL[0], "layers": DEPTHS}, high=FAR, control="-log(3/2)"
+    ),
     source=Source("V", "section 6", "diagonal matrices work almost as well as full ones"),
     expected="supported",
     title="at d = 5 DIAG loses at most half as much again as FULL",

@@ -23,7 +23,7 @@ TENTH = 0.1
 ROUNDING = 1e-20
 """What squares of rounding errors may reach: without noise ridge loses nothing, and 0 is printed."""
 NOTHING = 1e-10
-"""What stands in for a multiple of a printed 0, in the twin."""
+"""What stands in for a multiple of a printed 0, in the control."""
 BESIDE = {"above": "▲", "below": "▼", "at": "="}
 VERDICTS = ("above", "at", "below", "not decided", "not trained")
 
@@ -263,7 +263,7 @@ TWICE = agree(
 
 claim(
     "lt.table-1/reached/{model}",
-    bound(reproduced, DISTANCE, high=1, twin={"times": 0.1}, grade="observed", **HOW),
+    bound(reproduced, DISTANCE, high=1, control={"times": 0.1}, grade="observed", **HOW),
     kind="printed",
     expected="inconclusive",
     over={"model": tuple(ROWS), "noise": NOISE_LAWS[1:], "layers": DEPTHS},
@@ -275,7 +275,7 @@ claim(
 )
 claim(
     "lt.table-1/{model}/{noise}",
-    bound(reproduced, DISTANCE, equals=0, within=1, twin={"times": 2.0}, grade="observed", **HOW),
+    bound(reproduced, DISTANCE, equals=0, within=1, control={"times": 2.0}, grade="observed", **HOW),
     kind="convention",
     expected={
         **dict.fromkeys(
@@ -307,7 +307,7 @@ claim(
 )
 claim(
     "lt.table-1/baselines/{noise}",
-    bound(reproduced, DISTANCE, equals=0, within=1, twin={"times": 2.0}, **HOW),
+    bound(reproduced, DISTANCE, equals=0, within=1, control={"times": 2.0}, **HOW),
     kind="printed",
     expected="supported",
     over={"noise": NOISE_LAWS, "model": BASELINES, "layers": 0},

@@ -18,7 +18,7 @@ FAMILIES = ("SAFE", "DIAG")
 LAWS = ("uniform-3", "levels-1-3")
 DEEP, CURVES = DEPTHS[2:], (3, 5, 7)
 EXPLODING = (4, 6, 7)
-"""Depths at which DIAG explodes, the twin; with five layers it happens to have weights that do not. Three layers of SAFE are
+"""Depths at which DIAG explodes, the control; with five layers it happens to have weights that do not. Three layers of SAFE are
 near the line: the evidence shows them."""
 POPULATION: dict[str, Any] = {"population": per_profile(1024, 4096)}
 RAREST = 9
@@ -243,7 +243,7 @@ FREE_FORM = (
 claim(
     "lt.tail-safe/rare/{noise}",
     bound(
-        at_rarest, r"\log_{10} \frac{\mathcal{L}_{10^{-9}}(\text{SAFE})}{\mathcal{L}_{10^{-9}}(0)}", high=0, twin={"family": "DIAG"},
+        at_rarest, r"\log_{10} \frac{\mathcal{L}_{10^{-9}}(\text{SAFE})}{\mathcal{L}_{10^{-9}}(0)}", high=0, control={"family": "DIAG"},
         method="montecarlo", grade="observed", given=POPULATION,
     ),
     source=SOURCE,
@@ -258,7 +258,7 @@ claim(
 claim(
     "lt.tail-safe/price/{noise}",
     bound(
-        price, r"\mathcal{L}(\text{SAFE}) / \mathcal{L}(\text{DIAG})", high=CHEAP, twin={"times": 1.5},
+        price, r"\mathcal{L}(\text{SAFE}) / \mathcal{L}(\text{DIAG})", high=CHEAP, control={"times": 1.5},
         method="montecarlo", grade="observed", given={**SAMPLES, "families": FAMILIES},
     ),
     source=SOURCE,
@@ -271,7 +271,7 @@ claim(
 claim(
     "lt.tail-safe/full/{noise}",
     bound(
-        fewer, r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, twin={"sign": -1},
+        fewer, r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, control={"sign": -1},
         method="montecarlo", grade="observed", given=FREE_POPULATION,
     ),
     source=SOURCE,
@@ -288,7 +288,7 @@ claim(
 claim(
     "lt.tail-safe/full-price/{noise}",
     bound(
-        price, r"\mathcal{L}(\text{SAFEFULL}) / \mathcal{L}(\text{FULL})", high=CHEAP, twin={"times": 1.5},
+        price, r"\mathcal{L}(\text{SAFEFULL}) / \mathcal{L}(\text{FULL})", high=CHEAP, control={"times": 1.5},
         method="montecarlo", grade="observed", given={**SAMPLES, "families": FREE},
     ),
     source=SOURCE,

@@ -213,9 +213,9 @@ FLOATS: dict[str, Any] = {"method": "identity", "grade": "bounded"}
 
 claim(
     "lt.two-step/next-layer",
-    identity(after_one, r"\text{terms left of } \Delta y_t^{l+1}", over={"d": (1, 2)}, twin={"weight": "yx"}),
-    identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", **FLOATS, over={PLACE: SOON}, twin={"weight": "yx"}),
-    identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", **FLOATS, over={PLACE: LATE}, twin={"weight": "yy"}),
+    identity(after_one, r"\text{terms left of } \Delta y_t^{l+1}", over={"d": (1, 2)}, control={"weight": "yx"}),
+    identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", **FLOATS, over={PLACE: SOON}, control={"weight": "yx"}),
+    identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", **FLOATS, over={PLACE: LATE}, control={"weight": "yy"}),
     source=REBUTTAL,
     kind="printed",
     expected="supported",
@@ -228,14 +228,14 @@ claim(
 claim(
     "lt.two-step/second-layer",
     identity(
-        after_two, r"\text{terms left of } \Delta y_t^{l+2}", over={"ways": ALL, "d": (1, 2)}, twin={"ways": "query, context"}
+        after_two, r"\text{terms left of } \Delta y_t^{l+2}", over={"ways": ALL, "d": (1, 2)}, control={"ways": "query, context"}
     ),
     identity(
-        tokens_after_two, r"1 - \text{stated} / \Delta y_t^{l+2}", **FLOATS, over={"ways": ALL, PLACE: SOON}, twin={"ways": "query"}
+        tokens_after_two, r"1 - \text{stated} / \Delta y_t^{l+2}", **FLOATS, over={"ways": ALL, PLACE: SOON}, control={"ways": "query"}
     ),
     identity(
         tokens_after_two, r"1 - \text{stated} / \Delta y_t^{l+2}", **FLOATS, over={"ways": ALL, PLACE: LATE},
-        twin={"ways": "context, both"},
+        control={"ways": "context, both"},
     ),
     source=REBUTTAL,
     kind="derived",
@@ -250,9 +250,9 @@ claim(
 )  # fmt: skip
 claim(
     "lt.two-step/through-the-query",
-    identity(after_two, r"\text{terms left of } \Delta y_t^{l+2}", over={"d": (1, 2)}, twin={"ways": "context"}, instead={"ways": ALL}),
+    identity(after_two, r"\text{terms left of } \Delta y_t^{l+2}", over={"d": (1, 2)}, control={"ways": "context"}, instead={"ways": ALL}),
     identity(
-        tokens_after_two, r"1 - \text{stated} / \Delta y_t^{l+2}", **FLOATS, over={PLACE: (*SOON, *LATE)}, twin={"ways": "context"},
+        tokens_after_two, r"1 - \text{stated} / \Delta y_t^{l+2}", **FLOATS, over={PLACE: (*SOON, *LATE)}, control={"ways": "context"},
         instead={"ways": ALL},
     ),
     source=REBUTTAL,
@@ -274,11 +274,11 @@ claim(
     "lt.two-step/trained",
     identity(
         change, r"\mathrm{RMS}\, \Delta \hat{y}_t / \mathrm{RMS}\, \hat{y}_t", over={"layer": (1, 2, 3), "after": 1, "training": TRAININGS},
-        given=FRESH, method="montecarlo", grade="observed", twin={"after": 2},
+        given=FRESH, method="montecarlo", grade="observed", control={"after": 2},
     ),
     bound(
         change, r"\mathrm{RMS}\, \Delta \hat{y}_t / \mathrm{RMS}\, \hat{y}_t", low=0, strict=True,
-        over={"layer": (1, 2, 3), "after": 2, "training": TRAININGS}, given=FRESH, method="montecarlo", grade="observed", twin={"after": 1},
+        over={"layer": (1, 2, 3), "after": 2, "training": TRAININGS}, given=FRESH, method="montecarlo", grade="observed", control={"after": 1},
     ),
     source=REBUTTAL,
     kind="derived",
@@ -302,7 +302,7 @@ claim(
     "lt.two-step/each-term",
     bound(
         without, r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True, over={"term": WEIGHT_NAMES, "training": TRAININGS},
-        given=FRESH, method="montecarlo", grade="observed", twin={"term": ""},
+        given=FRESH, method="montecarlo", grade="observed", control={"term": ""},
     ),
     source=Source("V", "section 5", "each of the four terms of a diagonal layer has a part in what trained models do"),
     kind="convention",

@@ -106,7 +106,7 @@ SHARED = r"\#\{e^L \neq T e\}"
 
 claim(
     "lt.attention-variants/decay",
-    identity(shared, SHARED, twin={"model": "undecayed"}, given={"kind": "decay"}, **EXACT),
+    identity(shared, SHARED, control={"model": "undecayed"}, given={"kind": "decay"}, **EXACT),
     source=REBUTTAL,
     kind="convention",
     expected="supported",
@@ -117,7 +117,9 @@ claim(
 )
 claim(
     "lt.attention-variants/retention/prediction",
-    identity(additive, LINEAR, twin={"kind": "gated"}, given={}, **{**EXACT, "over": {**SIZES, "kind": "retention"}}),
+    identity(
+        additive, LINEAR, control={"kind": "gated"}, given={}, **{**EXACT, "over": {**SIZES, "kind": "retention"}}
+    ),
     source=REBUTTAL,
     kind="convention",
     expected="supported",
@@ -132,7 +134,7 @@ claim(
     identity(
         shared,
         SHARED,
-        twin={"model": "undecayed"},
+        control={"model": "undecayed"},
         instead={"kind": "decay"},
         **{**EXACT, "over": {**SIZES, "kind": "retention"}},
     ),
@@ -148,7 +150,7 @@ claim(
 )
 claim(
     "lt.attention-variants/{kind}/quadratic-target",
-    identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", twin={"kind": "shifted gates"}, **EXACT),
+    identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", control={"kind": "shifted gates"}, **EXACT),
     source=REBUTTAL,
     kind="convention",
     expected="supported",
@@ -165,7 +167,7 @@ claim(
     identity(
         additive,
         LINEAR,
-        twin={"kind": "gated keys"},
+        control={"kind": "gated keys"},
         instead={"kind": "gated keys"},
         **{**EXACT, "over": {**SIZES, "kind": "gated"}},
     ),

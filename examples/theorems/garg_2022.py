@@ -57,4 +57,4 @@ fact("least-squares", least_squares, "least squares, of least norm where $n < d$
 fact("averaging", averaging, "averaging, $w = (1/n) \\sum_i y_i x_i$",
      {"n": (2, 10, 40), "sigma": (0.0, 1.0)}, equals="(d + 1 + sigma**2) / n", within=1e-12)
 fact("bayes", bayes, "at $n < d$ even the best misses $1 - n/d$, and with noise more",
-     {"n": (2, 3), "sigma": (0.1, 1.0)}, low="1 - n/d", strict=True, twin="1 - n/d + sigma**2 * n / d")
+     {"n": (2, 3), "sigma": (0.1, 1.0)}, low="1 - n/d", strict=True, control="1 - n/d + sigma**2 * n / d")

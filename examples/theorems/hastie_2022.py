@@ -55,6 +55,6 @@ claim("hastie.limit", bound(ridgeless, "R", equals=limit, within="1e-3", along="
 claim("hastie.finite", bound(ridgeless, "R", equals=limit, within="1e-3"), over=OVER | {"d": (20, 200)},
       source=PRINTED, kind="stronger", expected="refuted",
       corrected=r"$d/(n - d - 1)$ below and $r^2 (1 - n/d) + n/(d - n - 1)$ above, at every $n$")
-claim("hastie.tuned", bound(excess, "d (R_d - R)", low=0, high=1, twin={"high": 0.02}),
+claim("hastie.tuned", bound(excess, "d (R_d - R)", low=0, high=1, control={"high": 0.02}),
       over=OVER | {"g": (0.5, 1.0, 2.0), "d": (10, 20)}, kind="derived", expected="supported",
       source=(PAPER, "best ridge", "the limit of the best ridge, penalty $g/r^2$: $g m(-g/r^2)$; no peak at $g = 1$"))

@@ -26,7 +26,7 @@ def off(d, n, sigma, skew, more=1):
 
 
 def over_bayes(d, n, sigma):
-    """The risk of the best step over that of the posterior mean, ridge with sigma^2; its limit in n is the twin's."""
+    """The risk of the best step over that of the posterior mean, ridge with sigma^2; the control is its limit in n."""
     step = step_risk(Prompts(n, np.ones(d), sigma=sigma), rate(d, n, sigma) * np.eye(d))
     bayes, error = spectral_mean(lambda t: sigma**2 / (t + sigma**2), n, d, at_zero=1.0)
     return step.value / (d * bayes), (step.error + step.value * error / bayes) / (d * bayes)
@@ -45,13 +45,13 @@ def over_bayes_sampled(d, n, sigma, contexts, seed):
 
 # fmt: off
 OVER = {"d": (2, 5, 10), "n": (5, 20, 200), "sigma": (0.0, 1.0)}
-claim("mahankali.isotropic", identity(off, r"\mathbf{A}^* - \eta \mathbf{I}", twin={"more": 0.99}),
+claim("mahankali.isotropic", identity(off, r"\mathbf{A}^* - \eta \mathbf{I}", control={"more": 0.99}),
       over=OVER | {"skew": 0.0}, kind="printed", expected="supported",
       source=(PAPER, "isotropic covariates", r"for $x \sim N(0, I)$: one step of gradient descent with a rate $\eta$"))
-claim("mahankali.skewed", identity(off, r"\mathbf{A}^* K - \eta \mathbf{I}", twin={"more": 0.99}),
+claim("mahankali.skewed", identity(off, r"\mathbf{A}^* K - \eta \mathbf{I}", control={"more": 0.99}),
       over=OVER | {"skew": (0.5, 1.0)}, kind="printed", expected="supported",
       source=(PAPER, "other covariances", r"for $x \sim N(0, K)$, $w \sim N(0, K^{-1})$: one step with $\eta K^{-1}$"))
-claim("mahankali.not-ridge", bound(over_bayes, "R / R_B", low=1, twin="(d + 1 + sigma**2) / sigma**2"),
+claim("mahankali.not-ridge", bound(over_bayes, "R / R_B", low=1, control="(d + 1 + sigma**2) / sigma**2"),
       over={"d": (5, 10), "n": (5, 20, 80), "sigma": (0.5, 1.0)}, kind="derived", expected="supported",
       agrees=agree(over_bayes, over_bayes_sampled, "R / R_B", over={"d": 5, "n": 20, "sigma": 1.0}),
       source=(PAPER, "abstract", "with enough capacity ridge regression is learned; one layer learns one step"))

@@ -44,7 +44,7 @@ def many_steps(d, n, layers, seed, rate=0.1, again=1):
 
 claim(
     "von-oswald.construction",
-    identity(one_step, r"y_j' - (y_j - \Delta W x_j)", twin={"value": 1.001}),
+    identity(one_step, r"y_j' - (y_j - \Delta W x_j)", control={"value": 1.001}),
     over={"d": (1, 3, 10), "n": (1, 5, 40), "rate": (0.1, 1.0)},
     source=(PAPER, "Proposition 1", "with these $W_K$, $W_Q$, $W_V$, $P$ a layer moves every label as a step does"),
     kind="printed",
@@ -52,7 +52,7 @@ claim(
 )
 claim(
     "von-oswald.layers",
-    identity(many_steps, r"\hat y_K - \langle W_K, x \rangle", twin={"again": 2}),
+    identity(many_steps, r"\hat y_K - \langle W_K, x \rangle", control={"again": 2}),
     over={"d": (1, 3, 10), "n": (5, 40), "layers": (2, 5)},
     source=(PAPER, "section 3", "$K$ layers with these weights take $K$ steps"),
     kind="printed",

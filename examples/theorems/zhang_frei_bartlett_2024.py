@@ -46,7 +46,7 @@ def printed(d, n, decay, test, m):
 
 # fmt: off
 OVER = {"d": 5, ("decay", "test"): [(1.0, 1.0)], "n": (10, 40), "m": (5, 20, 80)}
-claim("zhang-frei-bartlett.minimum", identity(minimum, r"\mathbf{A}^* \Gamma - \mathbf{I}", twin={"trace": 0.999}),
+claim("zhang-frei-bartlett.minimum", identity(minimum, r"\mathbf{A}^* \Gamma - \mathbf{I}", control={"trace": 0.999}),
       over={"d": (2, 5, 10), "n": (5, 20, 1000), "decay": (0.5, 1.0)}, kind="printed", expected="supported",
       title="The global minimum of one layer",
       source=(PAPER, "Theorem 4.1", r"$\Gamma^{-1}$, $\Gamma = (1 + 1/n) \Lambda + I \, \mathrm{tr} \Lambda / n$"))

@@ -1,4 +1,4 @@
-"""A ledger judged again from its own data: every verdict, every margin, every twin, every grade.
+"""A ledger judged again from its own data: every verdict, every margin, every control, every grade.
 
 Nothing is measured and nothing of the claims is read but what the ledger holds: a verdict that does not follow from
 the intervals and ranges beside it is found here.
@@ -36,11 +36,11 @@ def audit(ledger: Ledger) -> tuple[Difference, ...]:
     Raises
     ------
     InvalidInput
-        If the ledger is of an older format, which does not hold the twins.
+        If the ledger is of an older format, which does not hold the controls.
     """
     if ledger.format != FORMAT:
         raise InvalidInput(
-            f"ledger: its format is {ledger.format!r}, which does not hold the twins of its cells, so it cannot be "
+            f"ledger: its format is {ledger.format!r}, which does not hold the controls of its cells, so it cannot be "
             f"audited; verify again for one of the format {FORMAT!r}."
         )
     ids = [record.id for record in ledger.claims]
@@ -80,31 +80,31 @@ def _record(record: Record) -> Iterator[Difference]:
 
 
 def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
-    """(what, stated, what follows) of one cell and of its twin."""
-    twin = cell.control
+    """(what, stated, what follows) of one cell and of its control."""
+    control = cell.control
     if not _numbers(cell):
         yield "numbers", "not-a-number or infinite", "finite numbers, or none where unbounded"
     stated_and_follows = {
         "verdict": (cell.verdict, decide(cell.interval, cell.allowed)),
         "margin": (cell.margin, margin(cell.interval, cell.allowed)),
-        "twin's verdict": (twin.verdict, decide(twin.interval, twin.allowed)),
-        "twin's margin": (twin.margin, margin(twin.interval, twin.allowed)),
-        "twin must be": (twin.expects, OTHER_WAY.get(cell.verdict, "refuted")),
+        "control's verdict": (control.verdict, decide(control.interval, control.allowed)),
+        "control's margin": (control.margin, margin(control.interval, control.allowed)),
+        "control must be": (control.expects, OTHER_WAY.get(cell.verdict, "refuted")),
     }
     for what, (stated, follows) in stated_and_follows.items():
         if stated != follows:
             yield what, stated, follows
-    # where nothing is known of a cell, nothing is known of its twin, at whatever coordinates that is measured
+    # where nothing is known of a cell, nothing is known of its control, at whatever coordinates that is measured
     known = any(map(math.isfinite, cell.interval.ends))
-    if known and twin.interval == cell.interval and _no_twin(cell.allowed, twin.allowed, twin.expects):
-        yield "twin", _said(twin.allowed), "a statement that is not implied by the claim"
+    if known and control.interval == cell.interval and _no_control(cell.allowed, control.allowed, control.expects):
+        yield "control", _said(control.allowed), "a statement that is not implied by the claim"
     if not cell.note and not _is_measured(cell):
         yield "interval", _said(cell.interval), f"{cell.measured} ± {cell.error}"
 
 
-def _no_twin(claimed: Allowed, twin: Allowed, expects: str) -> bool:
-    """Whether a twin could not come out otherwise: a false one that allows all the claim allows, or a true one less."""
-    wide, narrow = (twin, claimed) if expects == "refuted" else (claimed, twin)
+def _no_control(claimed: Allowed, control: Allowed, expects: str) -> bool:
+    """True if a control could not fail: a false one that allows all that the claim allows, or a true one less."""
+    wide, narrow = (control, claimed) if expects == "refuted" else (claimed, control)
     return contains(wide, narrow)
 
 
@@ -119,9 +119,17 @@ def _is_measured(cell: Cell) -> bool:
 
 def _numbers(cell: Cell) -> bool:
     """Whether all numbers of a cell are finite."""
-    twin = cell.control
-    ends = [cell.allowed.low, cell.allowed.high, cell.interval.low, cell.interval.high, twin.low, twin.high]
-    numbers = [cell.measured, cell.error, cell.margin, *ends, twin.interval.low, twin.interval.high, twin.margin]
+    control = cell.control
+    ends = [cell.allowed.low, cell.allowed.high, cell.interval.low, cell.interval.high, control.low, control.high]
+    numbers = [
+        cell.measured,
+        cell.error,
+        cell.margin,
+        *ends,
+        control.interval.low,
+        control.interval.high,
+        control.margin,
+    ]
     return all(number is None or math.isfinite(number) for number in numbers)
 
 

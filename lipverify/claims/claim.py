@@ -1,4 +1,4 @@
-"""A claim with its evidence as planned: what is stated, what is to be measured, what is allowed, and its twins.
+"""A claim with its evidence as planned: what is stated, what is to be measured, what is allowed, and its controls.
 
 Claims are declared (`lipverify.claims.declare`); the plan is what a run works through.
 """
@@ -62,17 +62,17 @@ Read = Callable[[Any, Allowed], Estimate]
 
 
 @dataclass(frozen=True)
-class Twin:
+class ControlPlan:
     """The claim with one thing changed, which must come out the other way.
 
     Attributes
     ----------
     says
-        The twin's statement about the quantity, such as "≥ 0.54".
+        The control's statement about the quantity, such as "≥ 0.54".
     allowed
         What it allows: a range, or how to make one from the estimate (the nearest statement that it bears out).
     measurement
-        What is measured in its place, where the twin falsifies the object and not the range.
+        What is measured in its place, where the control falsifies the object and not the range.
     """
 
     says: str
@@ -84,7 +84,7 @@ class Twin:
 class CellPlan:
     """One piece of evidence to gather.
 
-    `false` is the twin of a cell that supports the claim, `true` that of one that refutes it.
+    `false` is the control of a cell that supports the claim, `true` that of one that refutes it.
     """
 
     where: dict[str, Scalar]
@@ -93,19 +93,19 @@ class CellPlan:
     read: Read
     claimed: str
     allowed: Allowed
-    false: Twin
-    true: Twin
+    false: ControlPlan
+    true: ControlPlan
     method: str
     grade: Grade
     quantity_latex: str = ""
     claimed_latex: str = ""
 
     def measurements(self) -> Iterator[Measurement]:
-        """All that is measured for the cell and its twins."""
+        """All that is measured for the cell and its controls."""
         yield self.measurement
-        for twin in (self.false, self.true):
-            if twin.measurement is not None:
-                yield twin.measurement
+        for control in (self.false, self.true):
+            if control.measurement is not None:
+                yield control.measurement
 
 
 Side_by_side = tuple[tuple[float, float], tuple[float, float]]
@@ -164,8 +164,8 @@ class Claim:
         Paper, place, and what is printed there.
     kind
         What the claim is beside its source: printed there, a convention it leaves open, stronger, derived, or sharp.
-    claimed, false_twin, true_twin
-        The claim and its twins in a few words, derived from what the cells allow.
+    claimed, false_control, true_control
+        The claim and its controls in a few words, derived from what the cells allow.
     expected
         The recorded verdict: compared with what is computed, never used in its place. None for a claim that is new.
     plan
@@ -179,7 +179,7 @@ class Claim:
     file
         The claims file that it is from, as the command line calls it; empty for claims of `checks/`.
     false_latex, true_latex
-        The twins as text that may hold `$LaTeX$`.
+        The controls as text that may hold `$LaTeX$`.
     """
 
     id: str
@@ -188,8 +188,8 @@ class Claim:
     source: Source
     kind: Kind
     claimed: str
-    false_twin: str
-    true_twin: str
+    false_control: str
+    true_control: str
     expected: Verdict | None
     plan: Callable[[], Evidence] = field(compare=False)
     assumptions: tuple[str, ...] = ()
@@ -202,8 +202,8 @@ class Claim:
 
     @property
     def control(self) -> str:
-        """The twin that is expected to come out the other way."""
-        return self.true_twin if self.expected == "refuted" else self.false_twin
+        """The control that is expected to come out the other way."""
+        return self.true_control if self.expected == "refuted" else self.false_control
 
     @cached_property
     def evidence(self) -> Evidence:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from lipverify.claims.claim import CellPlan, Claim, Evidence, Measurement, Twin
+from lipverify.claims.claim import CellPlan, Claim, ControlPlan, Evidence, Measurement
 from lipverify.claims.figure import Figure
 from lipverify.claims.growing import growth_along
 from lipverify.claims.ledger import Cell, Grade, Record, Step, What
@@ -54,7 +54,7 @@ def step_of(claim: Claim, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]
 
 
 def is_open(cell: Cell) -> bool:
-    """Whether the cell decides nothing: by itself, or because its twin is not told apart."""
+    """Whether the cell decides nothing: by itself, or because its control is not told apart."""
     return cell.verdict == "inconclusive" or (cell.verdict != "error" and cell.control.verdict == "inconclusive")
 
 
@@ -189,8 +189,8 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
             measurement=changed(one.measurement),
             method=method,
             grade=grade,
-            false=_twin(one.false, changed),
-            true=_twin(one.true, changed),
+            false=_control(one.false, changed),
+            true=_control(one.true, changed),
         )
 
     old = claim.evidence
@@ -206,8 +206,8 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
     return replace(claim, plan=lambda: evidence)
 
 
-def _twin(twin: Twin, changed: Callable[[Measurement], Measurement]) -> Twin:
-    return twin if twin.measurement is None else replace(twin, measurement=changed(twin.measurement))
+def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]) -> ControlPlan:
+    return control if control.measurement is None else replace(control, measurement=changed(control.measurement))
 
 
 def more_contexts(measurement: Measurement, times: float) -> Measurement:

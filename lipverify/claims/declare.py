@@ -9,7 +9,7 @@ r"""How a theorem is declared: what is measured is functions, and the claims are
         expected={"affine/lower/*": "refuted", "*": "supported"},
     )
 
-The words of a claim, its range, its twin and its figure are derived from that.
+The words of a claim, its range, its control and its figure are derived from that.
 """
 
 from __future__ import annotations
@@ -145,10 +145,10 @@ class Declaration:
             source=source,
             kind=words("kind"),
             claimed="; ".join(dict.fromkeys(form.claimed(form.range) for form in here)),
-            false_twin="; ".join(dict.fromkeys(form.twin_in_words(False, form.claimed) for form in here)),
-            true_twin="; ".join(dict.fromkeys(form.twin_in_words(True, form.claimed) for form in here)),
-            false_latex="; ".join(dict.fromkeys(form.twin_in_words(False, form.typeset) for form in here)),
-            true_latex="; ".join(dict.fromkeys(form.twin_in_words(True, form.typeset) for form in here)),
+            false_control="; ".join(dict.fromkeys(form.control_in_words(False, form.claimed) for form in here)),
+            true_control="; ".join(dict.fromkeys(form.control_in_words(True, form.claimed) for form in here)),
+            false_latex="; ".join(dict.fromkeys(form.control_in_words(False, form.typeset) for form in here)),
+            true_latex="; ".join(dict.fromkeys(form.control_in_words(True, form.typeset) for form in here)),
             expected=expected,
             plan=plan,
             assumptions=(*_texts(words("assumes"), "assumes"), *_readings(family, forms)),
@@ -302,12 +302,12 @@ def _cells(form: Form, family: Place, over: Any, profile: Profile) -> list[tuple
 def _in_words(form: Form, family: Place) -> Form:
     """The form with the symbols of its reading spelled out; symbols of its cells stay as they are."""
     place = Place(meaning=family.meaning)
-    twins: dict[str, Any] = {
+    controls: dict[str, Any] = {
         name: value.meaning(place) if isinstance(value, Range) else value
-        for name, value in (("twin", form.twin), ("instead", form.instead))
+        for name, value in (("control", form.control), ("instead", form.instead))
     }
     sharp = None if form.sharp is None else meant_at(form.sharp, place)
-    return replace(form, range=form.range.meaning(place), sharp=sharp, **twins)
+    return replace(form, range=form.range.meaning(place), sharp=sharp, **controls)
 
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:

@@ -32,9 +32,7 @@ def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Fig
         return _exponents(form, plans, results), _settling(form, plans, results)
     found = _values(form, plans, results)
     if isinstance(form, Limit):
-        caption = (
-            f"Left: ${form.quantity}$ along the ray. Right: its limit with its error, and the bounds of claim and twin."
-        )
+        caption = f"Left: ${form.quantity}$ along the ray. Right: its limit, with the bounds of claim and control."
         return (replace(found, caption=caption, panels=(_along(form, plans, results), *found.panels)),)
     return (found,)
 
@@ -166,7 +164,7 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
         yscale=_scale([y for one in series for y in one.y]),
         series=tuple(series),
     )
-    caption = f"${form.quantity}$ with its errors, the bounds of the claim, and those of its twin."
+    caption = f"${form.quantity}$ with its errors, the bounds of the claim, and those of its control."
     return Figure(caption=caption, alt=f"{form.said} against {axis or 'the cell'}, with bounds.", panels=(panel,))
 
 
@@ -181,8 +179,8 @@ def _apart(series: Series, plans: Plans) -> Iterator[Series]:
 def _bounds(
     group: Sequence[tuple[float, CellPlan]],
 ) -> Iterator[tuple[str, tuple[float, ...], tuple[float, ...]]]:
-    """The edges of the claim and of its false twin along the axis: what they are, and where."""
-    for name in ("claimed", "twin"):
+    """The edges of the claim and of its false control along the axis: what they are, and where."""
+    for name in ("claimed", "control"):
         ranges = [plan.allowed if name == "claimed" else plan.false.allowed for _, plan in group]
         known = [each for each in ranges if isinstance(each, Allowed)]
         if len(known) < len(group):

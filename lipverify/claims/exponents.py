@@ -16,8 +16,8 @@ EQUALITY_RESOLUTION = 0.02
 """Exponents may be called equal only if the measured one is known to this much, and ..."""
 RATIO_RESOLUTION = 0.1
 """... the limit of the ratio to this share of itself."""
-TWIN_DISTANCE = 2 * EQUALITY_RESOLUTION
-"""How far the twin's exponent is from the true one: the least that a limit known to the resolution tells apart."""
+CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION
+"""How far the control's exponent is from the true one: the least that a limit known to the resolution tells apart."""
 LETTERS = {"low": "Ω", "high": "O", "equals": "Θ"}
 LATEX = {"low": r"\Omega", "high": r"\mathcal{O}", "equals": r"\Theta"}
 STRICT = {"low": "ω", "high": "o", "equals": "Θ"}

@@ -71,7 +71,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
-    """The false twin of a claim; caught if the twin of every cell comes out the other way."""
+    """The false control of a claim; caught if the control of every cell comes out the other way."""
 
     statement: str
     caught: bool
@@ -80,7 +80,7 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CellControl(msgspec.Struct, frozen=True, kw_only=True):
-    """The twin of a cell: the claim with one thing changed, which must come out the other way.
+    """The control of a cell: the claim with one thing changed, which must come out the other way.
 
     Beside a cell that supports the claim it is false and must be refuted; beside one that refutes it, it is true and
     must be supported.
@@ -91,17 +91,17 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None = None
     open: bool = False
     interval: Interval
-    """What was measured for the twin: the cell's own interval, unless the twin falsifies the object."""
+    """What was measured for the control: the cell's own interval, unless the control falsifies the object."""
     verdict: Verdict
     expects: Verdict = "refuted"
-    """What it must be: "refuted" for a false twin, "supported" for a true one."""
+    """What it must be: "refuted" for a false control, "supported" for a true one."""
     margin: float | None
     unnoticed: float | None = None
-    """How far the truth could lie from the claim's edge, and the twin would still not tell: the two edges' distance."""
+    """Distance of the control's edge from the claim's: an error smaller than this could go unnoticed."""
 
     @property
     def allowed(self) -> Allowed:
-        """The range that the twin allows."""
+        """The range that the control allows."""
         return Allowed(low=self.low, high=self.high, open=self.open)
 
 
@@ -130,7 +130,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def caught(self) -> bool:
-        """Whether the twin came out as it must."""
+        """Whether the control came out as it must."""
         return self.control.verdict == self.control.expects
 
 

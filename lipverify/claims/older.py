@@ -11,7 +11,7 @@ GRADES = {"exact": "bounded", "certified": "proved", "symbolic": "proved", "mont
 def upgraded(ledger: dict[str, Any]) -> dict[str, Any]:
     """The content of a ledger of the first format in today's form; it keeps its `format`, so that it can be told.
 
-    The first format had no kinds and no grades; of a cell's twin it held the verdict alone.
+    The first format had no kinds and no grades; of a cell's control it held the verdict alone.
     """
     return {**ledger, "claims": [_record(record) for record in ledger["claims"]]}
 
@@ -21,9 +21,9 @@ def _record(record: dict[str, Any]) -> dict[str, Any]:
     return {**record, "kind": None, "grade": None, "cells": cells}
 
 
-def _cell(cell: dict[str, Any], twin: str) -> dict[str, Any]:
+def _cell(cell: dict[str, Any], says: str) -> dict[str, Any]:
     measured, error = cell["measured"], cell["error"]
     known = measured is not None and error is not None
     interval = {"low": measured - error, "high": measured + error} if known else {"low": None, "high": None}
-    control = {"says": twin, "interval": interval, "verdict": cell["control"], "margin": None}
+    control = {"says": says, "interval": interval, "verdict": cell["control"], "margin": None}
     return {**cell, "grade": GRADES.get(cell["method"], "observed"), "interval": interval, "control": control}

@@ -35,7 +35,7 @@ class Judged(msgspec.Struct, frozen=True):
     kind: Kind | None
     verdict: Verdict | None
     corrected: bool
-    """Whether the claim says what holds in its place: its true twin, or a sharper statement."""
+    """Whether the claim says what holds in its place: its true control, or a sharper statement."""
 
     @property
     def outcome(self) -> Outcome:

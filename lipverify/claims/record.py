@@ -70,7 +70,7 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         assumptions=claim.assumptions,
         expected=claim.expected,
         claimed=claim.claimed,
-        control=_twin_of(claim, fields["verdict"], caught),
+        control=_control_of(claim, fields["verdict"], caught),
         seconds=round(cost, 2),
         reproduce=shlex.join(["lipverify", "verify", *filter(None, [claim.file]), claim.id]),
         heading=claim.heading,
@@ -80,16 +80,16 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
     )
 
 
-def _twin_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
-    """The twin that had to come out the other way."""
-    said = (claim.true_twin, claim.true_latex) if verdict == "refuted" else (claim.false_twin, claim.false_latex)
+def _control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
+    """The control that had to come out the other way."""
+    said = (claim.true_control, claim.true_latex) if verdict == "refuted" else (claim.false_control, claim.false_latex)
     return Control(statement=said[0], caught=caught, latex=said[1])
 
 
 def told_apart(verdict: Verdict, cells: Sequence[Cell]) -> bool:
-    """Whether the evidence has shown its power: every twin of a cell that decides came out the other way.
+    """Whether the evidence has shown its power: every control of a cell that decides came out the other way.
 
-    A refutation stands on any one cell that refutes, and needs no more than the twin of that one.
+    A refutation stands on any one cell that refutes, and needs no more than the control of that one.
     """
     if verdict == "refuted":
         return any(cell.caught for cell in cells if cell.verdict == "refuted")
@@ -97,7 +97,7 @@ def told_apart(verdict: Verdict, cells: Sequence[Cell]) -> bool:
 
 
 def _cell(plan: CellPlan, results: Mapping[str, Any]) -> Cell:
-    """One cell's verdict, and that of the twin which must come out the other way."""
+    """One cell's verdict, and that of the control which must come out the other way."""
     result = results[plan.measurement.address]
     estimate = plan.read(result, plan.allowed)
     verdict = decide(estimate.interval, plan.allowed)
@@ -122,15 +122,15 @@ def _cell(plan: CellPlan, results: Mapping[str, Any]) -> Cell:
 
 
 def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapping[str, Any]) -> CellControl:
-    """The verdict on the twin: the true one of a cell that refutes, else the false one."""
-    twin, expects = (plan.true, SUPPORTED) if verdict == "refuted" else (plan.false, REFUTED)
-    if isinstance(twin.allowed, Allowed):
-        allowed = twin.allowed
-        interval = plan.read(results[(twin.measurement or plan.measurement).address], allowed).interval
+    """The verdict on the control: the true one of a cell that refutes, else the false one."""
+    control, expects = (plan.true, SUPPORTED) if verdict == "refuted" else (plan.false, REFUTED)
+    if isinstance(control.allowed, Allowed):
+        allowed = control.allowed
+        interval = plan.read(results[(control.measurement or plan.measurement).address], allowed).interval
     else:  # the nearest statement that this interval bears out
-        allowed, interval = twin.allowed(estimate.interval), estimate.interval
+        allowed, interval = control.allowed(estimate.interval), estimate.interval
     return CellControl(
-        says=twin.says,
+        says=control.says,
         low=allowed.low,
         high=allowed.high,
         open=allowed.open,
@@ -138,13 +138,13 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
         verdict=decide(interval, allowed),
         expects=expects,
         margin=margin(interval, allowed),
-        unnoticed=_unnoticed(plan.allowed, allowed) if twin.measurement is None else None,
+        unnoticed=_unnoticed(plan.allowed, allowed) if control.measurement is None else None,
     )
 
 
-def _unnoticed(claimed: Allowed, twin: Allowed) -> float | None:
-    """How far the twin's edges are from the claim's."""
-    pairs = zip((claimed.low, claimed.high), (twin.low, twin.high), strict=True)
+def _unnoticed(claimed: Allowed, control: Allowed) -> float | None:
+    """How far the control's edges are from the claim's."""
+    pairs = zip((claimed.low, claimed.high), (control.low, control.high), strict=True)
     moved = [abs(a - b) for a, b in pairs if a is not None and b is not None]
     return max(moved, default=None)
 
@@ -182,7 +182,7 @@ def agree(values: tuple[float, float], errors: tuple[float, float]) -> bool:
 
 
 def _open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
-    """What left a claim open: the first of a disagreement, a twin that was not told apart, an interval too wide."""
+    """What left a claim open: the first of a disagreement, a control that was not told apart, an interval too wide."""
     for check in crossed:
         if not check.agrees:
             one, other = check.methods
@@ -190,7 +190,7 @@ def _open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
             return f"{one} and {other} disagree on {check.quantity}{_at(check.where)}: {values}"
     for cell in cells:
         if cell.verdict != "inconclusive" and not cell.caught:
-            return f"the twin, {cell.quantity} {cell.control.says}, is not told apart{_at(cell.where)}"
+            return f"the control, {cell.quantity} {cell.control.says}, is not told apart{_at(cell.where)}"
     wide = next((cell for cell in cells if cell.verdict == "inconclusive"), None)
     if wide is None:
         return ""

@@ -148,7 +148,7 @@ OTHER_WAY: dict[Verdict, Verdict] = {"supported": "refuted", "refuted": "support
 
 
 def caught(cell: Verdict, control: Verdict) -> bool:
-    """Whether the twin of a cell came out the other way; beside a cell that decides nothing, a false one refuted.
+    """Whether the control of a cell came out the other way; beside a cell that decides nothing, a false one refuted.
 
     >>> caught("supported", "refuted"), caught("refuted", "supported"), caught("refuted", "refuted")
     (True, True, False)
@@ -157,9 +157,9 @@ def caught(cell: Verdict, control: Verdict) -> bool:
 
 
 def conclude(cells: Iterable[tuple[Verdict, Verdict]], agreed: Iterable[bool]) -> Verdict:
-    """The verdict on a claim from (verdict, verdict of its twin) cell by cell, and from whether its methods agree.
+    """The verdict on a claim from (verdict, verdict of its control) cell by cell, and from whether its methods agree.
 
-    A cell whose twin does not come out the other way has shown no power to tell true from false and decides nothing;
+    A cell whose control does not come out the other way has shown no power to tell true from false and decides nothing;
     where two methods disagree, nothing is decided at all.
 
     >>> conclude([("supported", "refuted")], [True])

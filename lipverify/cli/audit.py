@@ -39,6 +39,6 @@ def _line(difference: Difference) -> Text:
 
 def _summary(ledger: Ledger, differences: int) -> str:
     cells = sum(len(record.cells) for record in ledger.claims)
-    twins = "its twin" if cells == 1 else "their twins"
-    judged = f"{counted(len(ledger.claims), 'claim')}, {counted(cells, 'cell')} with {twins}"
+    controls = "its control" if cells == 1 else "their controls"
+    judged = f"{counted(len(ledger.claims), 'claim')}, {counted(cells, 'cell')} with {controls}"
     return f"{judged}: {counted(differences, 'difference') if differences else 'all of it follows'}"

@@ -153,7 +153,7 @@ def _cell(change: CellChange) -> Text:
     parts.append(f"{what} = {values[0]}" + (", unchanged" if same else f" → {values[1]}, {far}"))
     parts.append(_ranges(change.before.allowed, change.after.allowed))
     if "control" in change.changed:
-        parts.append(f"; its twin {change.before.control.verdict} → {change.after.control.verdict}")
+        parts.append(f"; its control {change.before.control.verdict} → {change.after.control.verdict}")
     return Text.assemble(*parts)
 
 

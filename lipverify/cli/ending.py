@@ -84,7 +84,7 @@ def _troubles(ledger: Ledger, width: int, room: int) -> list[str]:
     """Verdicts that need a look, the most urgent first, each with its reason and the next step; the others counted."""
     troubles = sorted(filter(needs_a_look, ledger.claims), key=_urgency)
     if not troubles:
-        return _wrapped(["no verdict moved, none is open, and every twin came out the other way"], width)
+        return _wrapped(["no verdict moved, none is open, and every control came out the other way"], width)
     lines = _trouble(ledger, troubles[0], width, room - (len(troubles) > 1))
     for named, record in enumerate(troubles[1:], 1):
         more, last = _trouble(ledger, record, width), named + 1 == len(troubles)
@@ -144,7 +144,7 @@ def _reason(record: Record) -> str:
         return visible("; ".join(filter(None, [record.problem.rstrip("."), wants(record)])))
     missed = next((cell for cell in record.cells if not cell.caught), None)
     if not record.control.caught and missed is not None:
-        return f"the twin {visible(missed.quantity)} {visible(missed.control.says)} is {missed.control.verdict}"
+        return f"the control {visible(missed.quantity)} {visible(missed.control.says)} is {missed.control.verdict}"
     return f"{visible(record.measured)}, where {visible(record.claimed)} is claimed"
 
 
@@ -160,7 +160,7 @@ def _next_step(ledger: Ledger, record: Record) -> str:
     if record.verdict == "inconclusive":
         return f"{record.reproduce} --profile full" if ledger.profile == "quick" else "a narrower error"
     if not record.control.caught:
-        return "a twin that the evidence can tell from the claim"
+        return "a control that the evidence can tell from the claim"
     return "lipverify diff OLD NEW says which numbers moved"
 
 

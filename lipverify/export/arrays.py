@@ -29,8 +29,8 @@ NUMBERS = {
 WORDS = {
     "verdict": "verdict on this cell; empty where there is no cell",
     "grade": "what stands behind the number",
-    "twin": "what the near twin says that must come out the other way",
-    "twin_verdict": "verdict on the twin: refuted beside a cell that supports, supported beside one that refutes",
+    "control": "what the near control says that must come out the other way",
+    "control_verdict": "verdict on the control: refuted beside a cell that supports, supported beside one that refutes",
     "claimed": "what the claim says here",
     "note": "what else decided",
 }
@@ -142,8 +142,8 @@ def _variables(cells: Sequence[tuple[str, Cell]]) -> dict[str, tuple[list[Any], 
 
 
 def _words(cell: Cell) -> dict[str, str]:
-    twin = {"twin": cell.control.says, "twin_verdict": cell.control.verdict}
-    return {"verdict": cell.verdict, "grade": cell.grade, "claimed": cell.claimed, "note": cell.note, **twin}
+    control = {"control": cell.control.says, "control_verdict": cell.control.verdict}
+    return {"verdict": cell.verdict, "grade": cell.grade, "claimed": cell.claimed, "note": cell.note, **control}
 
 
 def _of_claims(records: Sequence[Record], ids: Sequence[str] | None) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from lipverify.report.visible import visible
 
 FIXED = ("claim", "quantity", "method")
 TAKEN = (
-    *FIXED, "cell", "measured", "error", "low", "high", "margin", "verdict", "grade", "twin", "twin_verdict", "claimed",
-    "note",
+    *FIXED, "cell", "measured", "error", "low", "high", "margin", "verdict", "grade", "control", "control_verdict",
+    "claimed", "note",
     "title", "statement", "source", "claim_verdict", "expected", "problem",
 )  # fmt: skip
 """What a coordinate cannot be called, for other things are."""

@@ -14,7 +14,7 @@ Value = str | int | float | bool | None
 CELL_FIRST = ("id", "kind", "claim_verdict", "expected", "verdict")
 CELL_LAST = (
     "quantity", "method", "grade", "measured", "error", "claimed", "low", "high", "open", "margin",
-    "twin", "twin_low", "twin_high", "twin_verdict", "twin_expects", "note",
+    "control", "control_low", "control_high", "control_verdict", "control_expects", "note",
 )  # fmt: skip
 CROSS_LAST = ("quantity", "method_a", "method_b", "value_a", "value_b", "error_a", "error_b", "agrees")
 USUAL = ("d", "n", "law", "w", "L", "sigma")
@@ -62,11 +62,11 @@ def cells(records: Iterable[Record]) -> Table:
 
 
 def _evidence(cell: Cell) -> tuple[Value, ...]:
-    allowed, twin = cell.allowed, cell.control
+    allowed, control = cell.allowed, cell.control
     return (
         cell.quantity, cell.method, cell.grade, cell.measured, cell.error, _value(cell.claimed), allowed.low,
-        allowed.high, allowed.open, cell.margin, _value(twin.says), twin.low, twin.high, twin.verdict, twin.expects,
-        cell.note,
+        allowed.high, allowed.open, cell.margin, _value(control.says), control.low, control.high, control.verdict,
+        control.expects, cell.note,
     )  # fmt: skip
 
 

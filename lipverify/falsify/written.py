@@ -71,8 +71,8 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
     first, *forms = call.args
     plain = not any(isinstance(each, ast.Starred) for each in forms)
     kept = [forms[trial.form]] if plain and len(forms) == len(sought.forms) else forms
-    twin = _twin(trial, sought) if len(kept) == 1 else None
-    bare = [_without_over(form, twin) for form in kept]
+    control = _control(trial, sought) if len(kept) == 1 else None
+    bare = [_without_over(form, control) for form in kept]
     free = dict(trial.place.where)
     if any(text is None for text in bare):  # a form that a function makes keeps its own coordinates
         own = {
@@ -101,26 +101,26 @@ def _expected(sought: Sought) -> str | dict[str, str | None]:
     return {tail: "refuted", "*": None} if "{side}" in sought.declaration.id else "refuted"
 
 
-def _twin(trial: Trial, sought: Sought) -> dict[str, float] | None:
-    """A twin as far from the range as the truth is, on its other side, where the own one allows what the claim does.
+def _control(trial: Trial, sought: Sought) -> dict[str, float] | None:
+    """A control as far from the range as the truth is, on its other side, where the own one allows what the claim does.
 
     A bound that is 0 at the point has no smaller one that is a share of it.
     """
     form, place = sought.forms[trial.form], sought.family.joined(trial.place)
-    if not (isinstance(form.twin, Range) and contains(form.twin.allowed(place, "twin"), trial.allowed)):
+    if not (isinstance(form.control, Range) and contains(form.control.allowed(place, "control"), trial.allowed)):
         return None
     value, (least, most) = sum(trial.interval.ends) / 2, trial.allowed.ends
     return {"high": 2 * most - value} if value > most else {"low": 2 * least - value}
 
 
-def _without_over(form: ast.expr, twin: dict[str, float] | None) -> str | None:
-    """The call of a form without its own coordinates, and with another twin; nothing if it is no such call."""
+def _without_over(form: ast.expr, control: dict[str, float] | None) -> str | None:
+    """The call of a form without its own coordinates, and with another control; nothing if it is no such call."""
     if not (isinstance(form, ast.Call) and _name(form.func) in FORMS):
         return None
     keywords = [each for each in form.keywords if each.arg != "over"]
-    if twin is not None:
-        keywords = [each for each in keywords if each.arg != "twin"]
-        keywords.append(ast.keyword("twin", ast.parse(repr(twin), mode="eval").body))
+    if control is not None:
+        keywords = [each for each in keywords if each.arg != "control"]
+        keywords.append(ast.keyword("control", ast.parse(repr(control), mode="eval").body))
     for each in keywords:
         if each.arg is None:
             each.value = ast.parse(f"{{**{ast.unparse(each.value)}, 'over': None}}", mode="eval").body

@@ -8,7 +8,7 @@ envelope  N and B between explicit functions of n and w
 window    the optimal w* between two multiples of Lambda^e
 finite    one problem: where its loss is least, and matrices that do better than a form that was claimed
 direct    theorems about linear transformers, and whatever else has a straight chain
-twins     false statements beside each lemma, which the checker must reject
+controls     false statements beside each lemma, which the checker must reject
 """
 
 from typing import TYPE_CHECKING

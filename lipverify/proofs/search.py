@@ -18,7 +18,7 @@ from lipverify.proofs.checker import chain, harmonics, kink, laws, windows
 from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit, tilt
 
 DIGITS = 12
-"""A constant is rounded away from what it must bound, to this many digits, so that its twin is false."""
+"""A constant is rounded away from what it must bound, to this many digits, so that its control is false."""
 MARGIN = 1e-9
 CYCLES = 4
 """The reach of the lemmas and the number of tokens depend on each other; each cycle brings them closer."""

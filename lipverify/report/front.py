@@ -122,8 +122,8 @@ def _trust(ledger: Ledger) -> str:
     checks = {repr(check): check.agrees for record in ledger.claims for check in record.cross_checks}
     apart = sum(not agrees for agrees in checks.values())
     controls = (
-        "Every twin came out the other way (beside a claim that holds a false one is refuted, beside one that fails a "
-        "true one holds)"
+        "Every control came out the other way (beside a claim that holds a false one is refuted, beside one that "
+        "fails a true one holds)"
         if not uncaught
         else f"{counted(uncaught, 'control')} not told apart (marked ‡)"
     )

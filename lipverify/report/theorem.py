@@ -137,7 +137,7 @@ def _problem(record: Record) -> Text:
     for cell in record.cells:
         place = ", ".join(f"{key} = {value}" for key, value in cell.where.items())
         found = re.fullmatch(
-            rf"(|the twin, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(place)}((?![\w.]).*)",
+            rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(place)}((?![\w.]).*)",
             record.problem,
             re.DOTALL,
         )

@@ -64,10 +64,10 @@ TAMPERED: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "what is allowed": ("verdict", lambda all: cell_of(all)["allowed"].update(high=1.0)),
     "the interval": ("interval", lambda all: cell_of(all)["interval"].update(high=1.05)),
     "what was measured": ("interval", lambda all: cell_of(all).update(measured=1.0)),
-    "the twin's verdict": ("twin's verdict", lambda all: cell_of(all)["control"].update(verdict="supported")),
-    "the twin's range": ("twin's verdict", lambda all: cell_of(all)["control"].update(low=1.0)),
-    "a twin that could not fail": ("twin", lambda all: cell_of(all)["control"].update(low=0.5, high=2.0)),
-    "what the twin must be": ("twin must be", lambda all: cell_of(all)["control"].update(expects="supported")),
+    "the control's verdict": ("control's verdict", lambda all: cell_of(all)["control"].update(verdict="supported")),
+    "the control's range": ("control's verdict", lambda all: cell_of(all)["control"].update(low=1.0)),
+    "a control that could not fail": ("control", lambda all: cell_of(all)["control"].update(low=0.5, high=2.0)),
+    "what the control must be": ("control must be", lambda all: cell_of(all)["control"].update(expects="supported")),
     "whether the controls were caught": ("control", lambda all: all["claims"][0]["control"].update(caught=False)),
     "the grade of a claim": ("grade", lambda all: all["claims"][0].update(grade="proved")),
     "the grade of a cell": ("grade", lambda all: cell_of(all).update(grade="sampled")),
@@ -114,13 +114,13 @@ def test_a_sound_ledger_gives_exit_code_0_and_an_old_one_is_refused(
     with pytest.raises(SystemExit) as ended:
         main(["audit", str(path)])
     assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith("1 claim, 2 cells with their twins: all of it follows")
-    with pytest.raises(InvalidInput, match="does not hold the twins"):
+    assert capsys.readouterr().out.startswith("1 claim, 2 cells with their controls: all of it follows")
+    with pytest.raises(InvalidInput, match="does not hold the controls"):
         audit(msgspec.structs.replace(SOUND["refuted"], format="lipverify-ledger-1"))
 
 
-def test_where_nothing_is_known_a_twin_at_other_coordinates_may_have_the_range_of_the_claim() -> None:
-    """An infinite error leaves both without an interval; as soon as something is known, such a twin is none."""
+def test_where_nothing_is_known_a_control_at_other_coordinates_may_have_the_range_of_the_claim() -> None:
+    """An infinite error leaves both without an interval; as soon as something is known, such a control is none."""
     ledger = msgspec.to_builtins(judged(1.1))
     record, cell = ledger["claims"][0], cell_of(ledger)
     unknown = {"low": None, "high": None}

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from lipverify.claims import exponents
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Measurement, Twin
+from lipverify.claims.claim import CellPlan, Claim, ControlPlan, CrossPlan, Measurement
 from lipverify.claims.ledger import read_ledger, write_ledger
 from lipverify.claims.library import contents
 from lipverify.claims.outcomes import counts, recorded
@@ -41,7 +41,7 @@ def broken() -> object:
 
 
 def near_one(function: Callable[..., Any] = value, *arguments: Any) -> CellPlan:
-    """A value that is claimed to be 1 within .1; the false twin is 1.3, the true one what was measured."""
+    """A value that is claimed to be 1 within .1; the false control is 1.3, the true one what was measured."""
     return cell(
         Measurement(function, arguments),
         Allowed(0.9, 1.1),
@@ -59,16 +59,16 @@ def verdict_of(claim: Claim) -> tuple[str, bool]:
 @pytest.mark.parametrize(
     ("measured", "verdict"), [(1.05, "supported"), (1.15, "refuted"), (1.3, "refuted"), (1.1, "inconclusive")]
 )
-def test_a_cell_is_judged_and_its_twin_comes_out_the_other_way(measured: float, verdict: str) -> None:
+def test_a_cell_is_judged_and_its_control_comes_out_the_other_way(measured: float, verdict: str) -> None:
     assert verdict_of(toy(near_one(value, measured))) == (verdict, True)
 
 
-def test_a_twin_that_is_not_told_apart_leaves_the_claim_open_and_says_so() -> None:
+def test_a_control_that_is_not_told_apart_leaves_the_claim_open_and_says_so() -> None:
     cell = near_one(value, 1.09)
-    near = CellPlan(**{**vars(cell), "false": Twin("= 1.01 ± 0.1", Allowed(0.91, 1.11))})
+    near = CellPlan(**{**vars(cell), "false": ControlPlan("= 1.01 ± 0.1", Allowed(0.91, 1.11))})
     record = run([toy(near)], jobs=1).claims[0]
     assert (record.verdict, record.control.caught) == ("inconclusive", False)
-    assert "the twin, x = 1.01 ± 0.1, is not told apart" in record.problem
+    assert "the control, x = 1.01 ± 0.1, is not told apart" in record.problem
 
 
 def test_methods_that_disagree_leave_the_claim_open() -> None:

@@ -28,7 +28,7 @@ SAMPLED = dedent(f"""\
 
     claim(
         "mine.sampled",
-        bound(sampled, "q", high="EDGE", twin="1/2", method="montecarlo"),
+        bound(sampled, "q", high="EDGE", control="1/2", method="montecarlo"),
         over={{"d": (2, 3)}}, {SOURCE},
     )
 """)
@@ -40,7 +40,7 @@ BLUNT = dedent(f"""\
         terms = lv.loss_terms(lv.Problem(d=d, n=20, law=lv.laws.ReLU()), 3.0)
         return float(terms.bias), 4e4 if terms.method == "exact" else float(terms.bias_error)
 
-    claim("mine.blunt", bound(bias, "B", high="0.1", twin="0.0005"), over={{"d": 3}}, {SOURCE})
+    claim("mine.blunt", bound(bias, "B", high="0.1", control="0.0005"), over={{"d": 3}}, {SOURCE})
 """)
 GROWING = dedent(f"""\
     from lipverify.claims import claim, exponent
@@ -48,7 +48,7 @@ GROWING = dedent(f"""\
     def slow(n):
         return n ** 0.5 * (1 + 3 * n ** -0.15), 1e-13
 
-    claim("mine.slow", exponent(slow, "q", equals="1/2", ray=(1e2, 1e6), twin="0.6", error=1e-13), {SOURCE})
+    claim("mine.slow", exponent(slow, "q", equals="1/2", ray=(1e2, 1e6), control="0.6", error=1e-13), {SOURCE})
 """)
 
 

@@ -51,7 +51,7 @@ def claims(tmp_path: Path) -> Declared:
 
 
 def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:
-    """The verdict on a claim, and whether its twin was caught."""
+    """The verdict on a claim, and whether its control was caught."""
     record = run(found, jobs=1).claims[0]
     return record.verdict, record.control.caught
 
@@ -62,7 +62,7 @@ def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:
         ('bound(tends, "q", along="n", equals="3", within="0.001")', "supported"),
         ('bound(tends, "q", along="n", high="3.01", sharp="3")', "supported"),
         ('bound(tends, "q", along="n", low="3.01", sharp="3")', "refuted"),
-        ('bound(grows, "q", along="n", high="1e9", twin="1")', "inconclusive"),
+        ('bound(grows, "q", along="n", high="1e9", control="1")', "inconclusive"),
     ],
 )
 def test_a_limit_is_read_where_there_is_one(claims: Declared, form: str, found: str) -> None:
@@ -102,7 +102,7 @@ def test_coordinates_name_a_quantity_and_are_not_given_to_the_function(claims: D
 
 
 def test_cross_checks_name_quantities_in_the_same_way(claims: Declared) -> None:
-    text = """claim("mine.check", bound(one, "q", of="a on b", high="2", twin="0.5", over={"x": 1, "y": 2}),
+    text = """claim("mine.check", bound(one, "q", of="a on b", high="2", control="0.5", over={"x": 1, "y": 2}),
         agrees=agree(one, pair, "q", of="{trained} on {tested}",
             over={("trained", "tested"): [("a", "b")], "x": 1, "y": 2}), **SAID)"""
     record = run(claims(text), jobs=1).claims[0]
@@ -113,5 +113,7 @@ def test_cross_checks_name_quantities_in_the_same_way(claims: Declared) -> None:
 def test_a_quantity_named_by_what_is_no_coordinate_is_refused(claims: Declared) -> None:
     with pytest.raises(InvalidInput, match=r"of = .*trained.*no coordinate"):
         verdict(
-            claims('claim("mine.limit", bound(table, "q", of="{trained} on b", along="n", high="4", twin="1"), **SAID)')
+            claims(
+                'claim("mine.limit", bound(table, "q", of="{trained} on b", along="n", high="4", control="1"), **SAID)'
+            )
         )

@@ -40,7 +40,7 @@ FILE = dedent("""\
     for name, function in (("good", good), ("warns", warns), ("raises", raises)):
         claim(
             "mine." + name,
-            bound(function, "x^2", high="x", twin="x / 20"),
+            bound(function, "x^2", high="x", control="x / 20"),
             over={{"x": (0.1, 0.2)}},
             source=("My notes", "Lemma 1", "smaller"),
             kind="printed",
@@ -83,7 +83,7 @@ SLOW = dedent("""\
 
     claim(
         "mine.endless",
-        bound(endless, "x^2", high="x", twin="x / 20"),
+        bound(endless, "x^2", high="x", control="x / 20"),
         over={"x": tuple(k / 40 for k in range(1, 29))},
         source=("My notes", "Lemma 1", "smaller"),
         kind="printed",

@@ -43,7 +43,7 @@ POWER = dedent("""\
             power,
             "q",
             equals="1/d",
-            twin="1/(d + 1)",
+            control="1/(d + 1)",
             along="n",
             ray=(1e4, 1e30),
         ),
@@ -65,7 +65,7 @@ SQUARE = dedent("""\
             square,
             "x^2",
             high="x",
-            twin="x / 10",
+            control="x / 10",
         ),
         over={"x": (0.5, 0.25)},
         source=("My notes", "Lemma 1", "smaller"),
@@ -160,7 +160,7 @@ def test_the_files_of_the_document_verify(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edge", "claimed", "twin", "verdict"),
+    ("edge", "claimed", "control", "verdict"),
     [
         ("low", "1/d - 1/50", "2/d", "supported"),
         ("low", "1/d + 1/50", "2/d", "refuted"),
@@ -171,9 +171,9 @@ def test_the_files_of_the_document_verify(tmp_path: Path) -> None:
     ],
 )
 def test_sides_near_misses_and_a_record_that_does_not_hold(
-    edge: str, claimed: str, twin: str, verdict: str, tmp_path: Path
+    edge: str, claimed: str, control: str, verdict: str, tmp_path: Path
 ) -> None:
-    text = POWER.replace('equals="1/d"', f'{edge}="{claimed}"').replace('"1/(d + 1)"', f'"{twin}"')
+    text = POWER.replace('equals="1/d"', f'{edge}="{claimed}"').replace('"1/(d + 1)"', f'"{control}"')
     found = verified(tmp_path, text)["mine.power/test"]
     assert found.control.caught
     assert found.verdict == verdict
@@ -261,7 +261,7 @@ def width(*, contexts):
     return 0.9, 2e4 / contexts
 
 claim(
-    "mine.width", bound(width, "w", high=1, twin={"high": "1/2"}), source=("Notes", "1", "w"), kind="derived",
+    "mine.width", bound(width, "w", high=1, control={"high": "1/2"}), source=("Notes", "1", "w"), kind="derived",
     expected=per_profile("inconclusive", "supported"),
 )
 """)
@@ -311,13 +311,13 @@ def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
     assert records["mine.terms/relu/lower"].claimed == "B ≥ (1/2)/d"
 
 
-def test_twins_come_out_the_other_way_and_are_judged_from_the_same_data(tmp_path: Path) -> None:
-    found = verified(tmp_path, SQUARE.replace('high="x"', 'high="x / 10"').replace('twin="x / 10"', 'sharp="x**2"'))
+def test_controls_come_out_the_other_way_and_are_judged_from_the_same_data(tmp_path: Path) -> None:
+    found = verified(tmp_path, SQUARE.replace('high="x"', 'high="x / 10"').replace('control="x / 10"', 'sharp="x**2"'))
     record = found["mine.square"]
     assert (record.verdict, record.control.caught) == ("refuted", True)
     assert {(cell.control.expects, cell.control.verdict) for cell in record.cells} == {("supported", "supported")}
     assert record.control.statement == "x² ≤ 1.1 x^2"
-    blunt = SQUARE.replace('twin="x / 10"', 'sharp="x**2"').replace("1e-12", "x * x")
+    blunt = SQUARE.replace('control="x / 10"', 'sharp="x**2"').replace("1e-12", "x * x")
     assert verified(tmp_path, blunt)["mine.square"].verdict == "inconclusive"
 
 
@@ -343,7 +343,7 @@ def test_a_function_is_a_bound_and_an_identity_has_a_falsified_object(tmp_path: 
             "$x^{3/2}$ for x below one"
             return x**1.5
 
-        claim("mine.binomial", identity(difference, "(x + 1)^2 - (x^2 + a x + 1)", twin={"a": 2.001}),
+        claim("mine.binomial", identity(difference, "(x + 1)^2 - (x^2 + a x + 1)", control={"a": 2.001}),
               over={"x": (0.5, 0.25)}, source=("N", "p", "q"), kind="derived")
         claim("mine.function", bound(square, "x^2", high=ceiling, sharp="x**2"), over={"x": (0.5, 0.25)},
               source=("N", "p", "q"), kind="derived")
@@ -490,7 +490,7 @@ def plus(text: str, keyword: str) -> str:
 
 AGREE = "__import__('lipverify').claims.agree"
 REFUSED: dict[str, tuple[str, int | None, str]] = {
-    "no twin": (SQUARE.replace('        twin="x / 10",\n', ""), 8, "no twin"),
+    "no control": (SQUARE.replace('        control="x / 10",\n', ""), 8, "no control"),
     "no source": (changed(POWER, "source", "None"), 17, "a claim without it is refused"),
     "no kind": (changed(POWER, "kind", '""'), 18, "choose one of printed"),
     "an unknown kind": (changed(POWER, "kind", '"proved"'), 18, "kind = 'proved'"),
@@ -505,14 +505,14 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "id under one of lipverify": (POWER.replace("mine.power/", "softmax.window-printed/"), 6, "lipverify's own"),
     "an id of no coordinate": (POWER.replace("power/test", "power/{law}"), 6, "{law} is no coordinate"),
     "foreign symbol": (changed(POWER, "equals", '"1/(d + m)"'), 11, "m has no value"),
-    "foreign function": (changed(POWER, "twin", '"zeta(d)"'), 12, "zeta"),
+    "foreign function": (changed(POWER, "control", '"zeta(d)"'), 12, "zeta"),
     "not an expression": (changed(POWER, "equals", '"1/(d"'), 11, "not an expression"),
     "a power as in LaTeX": (changed(POWER, "equals", '"d^2"'), 11, "**"),
     "code for an exponent": (changed(POWER, "equals", "\"__import__('os').getcwd()\""), 11, "not an expression"),
     "infinite exponent": (changed(POWER, "equals", '"1/(d - 2)"'), 11, "not a finite number at d = 2"),
-    "twin equal": (changed(POWER, "twin", '"2/(2*d)"'), 12, "allows whatever the claim allows"),
-    "twin equal at one d": (changed(POWER, "twin", '"1/2"'), 12, "at d = 2"),
-    "twin weaker": (POWER.replace("equals=", "low="), 12, "allows whatever the claim allows"),
+    "control equal": (changed(POWER, "control", '"2/(2*d)"'), 12, "allows whatever the claim allows"),
+    "control equal at one d": (changed(POWER, "control", '"1/2"'), 12, "at d = 2"),
+    "control weaker": (POWER.replace("equals=", "low="), 12, "allows whatever the claim allows"),
     "no dimension": (changed(POWER, "over", '{"d": ()}'), 16, "there is no value"),
     "dimension that is not finite": (changed(POWER, "over", '{"d": (2, float("inf"))}'), 16, "finite number"),
     "over that is no mapping": (changed(POWER, "over", "[2, 3]"), 16, "over = [2, 3]"),
@@ -536,13 +536,13 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "ids twice": (POWER + POWER[POWER.index("claim(\n") :], 21, "two claims have it"),
     "no bound": (without(SQUARE, "high"), 8, "no bound"),
     "a foreign symbol in a bound": (changed(SQUARE, "high", '"y"'), 11, "y has no value"),
-    "a foreign symbol in its twin": (changed(SQUARE, "twin", '"y"'), 12, "y has no value"),
+    "a foreign symbol in its control": (changed(SQUARE, "control", '"y"'), 12, "y has no value"),
     "a bound that is infinite": (changed(SQUARE, "high", '"1/(x - 1/2)"'), 11, "not a finite number at x = 0.5"),
-    "a twin that allows more": (changed(SQUARE, "twin", '"2*x"'), 12, "allows whatever the claim allows"),
-    "a twin of which of two": (SQUARE.replace("high=", "low=0, high="), 12, "which bound"),
-    "a twin of a coordinate that is not taken": (changed(SQUARE, "twin", '{"y": 1.0}'), 12, "does not take y"),
-    "bounds that cross": (changed(plus(SQUARE, 'low="2*x"'), "twin", 'dict(high="x/10")'), 13, "low must be less"),
-    "bounds that meet": (changed(plus(SQUARE, 'low="x"'), "twin", 'dict(high="x/10")'), 13, "give equals="),
+    "a control that allows more": (changed(SQUARE, "control", '"2*x"'), 12, "allows whatever the claim allows"),
+    "a control of which of two": (SQUARE.replace("high=", "low=0, high="), 12, "which bound"),
+    "a control of a coordinate that is not taken": (changed(SQUARE, "control", '{"y": 1.0}'), 12, "does not take y"),
+    "bounds that cross": (changed(plus(SQUARE, 'low="2*x"'), "control", 'dict(high="x/10")'), 13, "low must be less"),
+    "bounds that meet": (changed(plus(SQUARE, 'low="x"'), "control", 'dict(high="x/10")'), 13, "give equals="),
     "equals beside a bound": (plus(SQUARE, 'equals="x"'), 13, "equals"),
     "within without equals": (plus(SQUARE, 'within="x"'), 13, "within"),
     "a bound on a function of other arguments": (SQUARE.replace("square(x)", "square(y)"), 3, "does not take x"),
@@ -577,13 +577,13 @@ def test_a_refusal_is_one_line_and_exit_code_2_before_anything_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write(tmp_path, changed(POWER, "twin", '"1/d"'))
+    write(tmp_path, changed(POWER, "control", '"1/d"'))
     (tmp_path / "folder.py").mkdir()
     (tmp_path / "latin.py").write_bytes("x = 1\ny = 'é'\n".encode("latin-1"))
     write(tmp_path, POWER, "one.py")
     write(tmp_path, POWER, "two.py")
     cases = {
-        ("my_claims.py",): "my_claims.py:12: twin at d = 2 allows",
+        ("my_claims.py",): "my_claims.py:12: control at d = 2 allows",
         ("missing.py",): "claims file = 'missing.py': cannot be read (No such file or directory)",
         ("folder.py",): "claims file = 'folder.py': cannot be read (it is a folder)",
         ("./folder.py",): "it is a folder",

@@ -119,13 +119,13 @@ def test_many_cells_are_combined_two_by_two(cells: list[Verdict], split: int) ->
 
 
 @pytest.mark.parametrize("cell", VERDICTS)
-@pytest.mark.parametrize("twin", VERDICTS)
-def test_a_cell_whose_twin_does_not_come_out_the_other_way_decides_nothing(cell: Verdict, twin: Verdict) -> None:
+@pytest.mark.parametrize("control", VERDICTS)
+def test_a_cell_whose_control_does_not_come_out_the_other_way_decides_nothing(cell: Verdict, control: Verdict) -> None:
     other_way = {"supported": "refuted", "refuted": "supported"}.get(cell)
-    decided = cell if cell == "error" or twin == other_way else "inconclusive"
-    assert conclude([(cell, twin)], []) == decided
-    assert conclude([(cell, twin)], [True, True]) == decided
-    assert conclude([(cell, twin)], [True, False]) == ("error" if cell == "error" else "inconclusive")
+    decided = cell if cell == "error" or control == other_way else "inconclusive"
+    assert conclude([(cell, control)], []) == decided
+    assert conclude([(cell, control)], [True, True]) == decided
+    assert conclude([(cell, control)], [True, False]) == ("error" if cell == "error" else "inconclusive")
 
 
 def test_a_refutation_stands_on_one_cell_and_support_on_all() -> None:

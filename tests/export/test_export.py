@@ -56,8 +56,8 @@ def test_every_cell_is_a_row_that_reads_back() -> None:
         for name, value in (("measured", each.measured), ("error", each.error), ("low", each.allowed.low)):
             assert row[name] == ("" if value is None else repr(value))
         assert row["open"] == str(each.allowed.open).lower()
-        assert row["twin_verdict"] == each.control.verdict
-        assert row["twin_expects"] == each.control.expects
+        assert row["control_verdict"] == each.control.verdict
+        assert row["control_expects"] == each.control.expects
 
 
 @given(st.floats(allow_nan=True))
@@ -112,7 +112,7 @@ def test_every_cell_stands_at_its_labels(opened: Any) -> None:
         assert here is not None
         for name, value in (("measured", each.measured), ("error", each.error), ("high", each.allowed.high)):
             np.testing.assert_array_equal(here[name].item(), math.nan if value is None else value)
-        assert (here.verdict.item(), here.twin_verdict.item()) == (each.verdict, each.control.verdict)
+        assert (here.verdict.item(), here.control_verdict.item()) == (each.verdict, each.control.verdict)
         assert (here.quantity.item(), here.method.item()) == (each.quantity, each.method)
 
 

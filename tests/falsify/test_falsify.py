@@ -32,8 +32,8 @@ SQUARE = dedent(f"""\
     def square(x):
         return x * x, 1e-12
 
-    claim("mine.square", bound(square, "x^2", high="x", twin="x / 20"), over={{"x": (0.1, 0.8)}}, {SOURCE})
-    claim("mine.true", bound(square, "x^2", high="x + x**2", twin="x / 20"), over={{"x": (0.1, 0.8)}}, {SOURCE})
+    claim("mine.square", bound(square, "x^2", high="x", control="x / 20"), over={{"x": (0.1, 0.8)}}, {SOURCE})
+    claim("mine.true", bound(square, "x^2", high="x + x**2", control="x / 20"), over={{"x": (0.1, 0.8)}}, {SOURCE})
 """)
 LOSSES = dedent(f"""\
     import lipverify as lv
@@ -43,7 +43,7 @@ LOSSES = dedent(f"""\
         terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.law_named(law)), w)
         return float(terms.bias), float(terms.bias_error)
 
-    claim("mine.bias", bound(bias, "B", high="1/w", twin="1/(100*w)"),
+    claim("mine.bias", bound(bias, "B", high="1/w", control="1/(100*w)"),
           over={{"law": ("affine", "relu"), "d": 3, "n": 100, "w": (2.0, 8.0)}}, {SOURCE})
 """)
 
@@ -75,9 +75,9 @@ def test_a_false_bound_is_refuted_where_it_was_not_measured_and_kept(lipverify: 
     assert told["where"]["x"] > 1
 
 
-def test_a_bound_that_is_zero_there_gets_a_twin_that_is_less(lipverify: Commands, tmp_path: Path) -> None:
-    """A share of 0 is 0, so that its twin would allow whatever the claim allows: no ready claim was written."""
-    text = LOSSES.replace('high="1/w", twin="1/(100*w)"', 'high="w", twin="w/100"').replace(
+def test_a_bound_that_is_zero_there_gets_a_control_that_is_less(lipverify: Commands, tmp_path: Path) -> None:
+    """A share of 0 is 0, so that its control would allow whatever the claim allows: no ready claim was written."""
+    text = LOSSES.replace('high="1/w", control="1/(100*w)"', 'high="w", control="w/100"').replace(
         "over=", 'search={"w": [0]}, over='
     )
     done = lipverify("falsify", write(tmp_path, text), "--seconds", "5", "--out", str(tmp_path / "found"), "--json")
@@ -122,7 +122,7 @@ def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Pa
 
 def test_methods_that_disagree_are_told(lipverify: Commands, tmp_path: Path) -> None:
     text = LOSSES.replace("return float(terms.bias),", 'return float(terms.method != "certified"),')
-    path = write(tmp_path, text.replace('high="1/w", twin="1/(100*w)"', 'high="0.5", twin="-1"'))
+    path = write(tmp_path, text.replace('high="1/w", control="1/(100*w)"', 'high="0.5", control="-1"'))
     done = lipverify("falsify", path, "--seconds", "3", "--out", str(tmp_path / "out"))
     assert done.returncode == 3
     assert "the methods disagree" in done.stdout
@@ -135,7 +135,8 @@ NOISY = dedent(f"""\
     def noisy(x, seed, contexts):
         return np.random.default_rng([seed, int(1000 * x)]).standard_normal(), 2.0
 
-    claim("mine.noisy", bound(noisy, "x", high="0", twin="-9", method="montecarlo"), over={{"x": (1.0, 2.0)}}, {SOURCE})
+    claim("mine.noisy", bound(noisy, "x", high="0", control="-9", method="montecarlo"),
+          over={{"x": (1.0, 2.0)}}, {SOURCE})
 """)
 
 
@@ -191,13 +192,13 @@ READINGS = dedent(f"""\
     MORE = {{"over": {{"reading": {{"one": {{"D": "d"}}, "two": {{"D": "d - 1"}}}}, "d": (2, 3)}}}}
     claim(
         "mine.value/{{reading}}/{{side}}",
-        bound(value, "dx", low="D*x/2", high="D*x", twin=dict(low="9*d*x", high="d*x/9"), over={{"x": (1.0, 2.0)}}),
+        bound(value, "dx", low="D*x/2", high="D*x", control=dict(low="9*d*x", high="d*x/9"), over={{"x": (1.0, 2.0)}}),
         {SOURCE},
         assumes=("$x > 0$",),
         **MORE,
     )
     for name in ("a", "b"):
-        claim(f"mine.{{name}}", bound(value, "dx", high="d", twin="d/9"), over={{"d": 2, "x": (0.5,)}}, {SOURCE})
+        claim(f"mine.{{name}}", bound(value, "dx", high="d", control="d/9"), over={{"d": 2, "x": (0.5,)}}, {SOURCE})
 """)
 
 
@@ -266,7 +267,7 @@ NEEDLE = dedent(f"""\
     def hill(x, y, z):
         return 10 - (math.log(x) - 1) ** 2 - (math.log(y) + 1) ** 2 - (math.log(z) - 0.5) ** 2, 1e-12
 
-    claim("mine.hill", bound(hill, "q", high="9.99", twin="-99"), over={{"x": 1.0, "y": 1.0, "z": 1.0}}, {SOURCE})
+    claim("mine.hill", bound(hill, "q", high="9.99", control="-99"), over={{"x": 1.0, "y": 1.0, "z": 1.0}}, {SOURCE})
 """)
 """False in a ball of radius 0.1, of a cube with edges of 4.6: 4e-5 of what is drawn."""
 
@@ -298,7 +299,7 @@ COVARIATES = dedent(f"""\
         terms = lv.loss_terms(problem, 1.0, "montecarlo", interval="normal", contexts=contexts // 16, seed=seed)
         return float(terms.bias), float(terms.bias_error)
 
-    claim("mine.spread", bound(bias, "B", high="0.3", twin="1/1000", method="montecarlo"),
+    claim("mine.spread", bound(bias, "B", high="0.3", control="1/1000", method="montecarlo"),
           over={{"covariates": ("sphere", "ellipsoid(1, 0.5)")}}, {SOURCE})
 """)
 """On the unit sphere B(1) is 0.10; with larger variances it is not bounded by 0.3."""

@@ -1,4 +1,4 @@
-"""The claims on what layers do and cannot do: verdicts as recorded, and twins that come out the other way."""
+"""The claims on what layers do and cannot do: verdicts as recorded, and controls that come out the other way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUICK = profile_named("quick")
 
 
 @pytest.mark.parametrize("name", ["implicit_model", "diagonal", "momentum", "adaptive_step", "expressive_limit"])
-def test_verdicts_are_as_recorded_and_every_twin_is_caught(name: str) -> None:
+def test_verdicts_are_as_recorded_and_every_control_is_caught(name: str) -> None:
     ledger = run(library_claims(shipped() / "linear_transformers" / f"{name}.py", QUICK), jobs=1)
     for record in ledger.claims:
         assert (record.id, record.problem, record.verdict) == (record.id, "", record.expected)

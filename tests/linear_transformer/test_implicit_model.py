@@ -34,7 +34,7 @@ STEPS = {
     "y_t": "w' = (1 + δ) w + M^T c",
 }
 """The recursion with one sign or one term wrong, by the formula that it breaks."""
-TWINS = (*STEPS.values(), "a = 0 at the start", "the query is a key")
+CONTROLS = (*STEPS.values(), "a = 0 at the start", "the query is a key")
 WEIGHTS = st.floats(-2.0, 2.0).filter(lambda w: w == 0 or abs(w) > 1e-3)
 
 
@@ -70,19 +70,19 @@ def test_tokens_states_and_moments_agree_to_rounding(
 
 
 @pytest.mark.parametrize(("d", "n", "heads", "depth"), [(1, 2, 1, 8), (3, 6, 4, 4), (5, 10, 4, 8)])
-def test_every_twin_is_millions_of_bounds_away(d: int, n: int, heads: int, depth: int) -> None:
+def test_every_control_is_millions_of_bounds_away(d: int, n: int, heads: int, depth: int) -> None:
     """A sign, a term, the start, and the query as a key: the bound on rounding could not hide any."""
     assert CHECKS.depth_in_floats(d, n, heads, depth, seed=3)[0] <= 1
-    for twin in TWINS:
-        assert CHECKS.depth_in_floats(d, n, heads, depth, seed=3, model=twin)[0] > 1e4, twin
+    for control in CONTROLS:
+        assert CHECKS.depth_in_floats(d, n, heads, depth, seed=3, model=control)[0] > 1e4, control
 
 
 @given(d=st.integers(1, 3), n=st.integers(1, 4), heads=st.integers(1, 4), depth=st.integers(2, 3))
 @settings(max_examples=20, deadline=None)
 def test_in_exact_integers_no_entry_differs(d: int, n: int, heads: int, depth: int) -> None:
     assert CHECKS.depth_in_integers(d, n, heads, depth, seed=0) == (0.0, 0.0)
-    for twin in TWINS:
-        assert CHECKS.depth_in_integers(d, n, heads, depth, seed=0, model=twin)[0] > 0, twin
+    for control in CONTROLS:
+        assert CHECKS.depth_in_integers(d, n, heads, depth, seed=0, model=control)[0] > 0, control
 
 
 @pytest.mark.parametrize(("d", "n", "heads"), [(1, 1, 1), (1, 2, 2), (2, 1, 1)])
@@ -90,8 +90,8 @@ def test_in_free_symbols_no_term_is_left(d: int, n: int, heads: int) -> None:
     found = implicit_step(d, n, heads)
     assert [left.terms for left in found] == [0, 0, 0, 0]
     assert sum(left.of for left in found) > 100
-    for formula, twin in STEPS.items():
-        broken = {name for name, (terms, _) in CHECKS.layer_in_symbols(d, n, heads, step=twin).items() if terms}
+    for formula, control in STEPS.items():
+        broken = {name for name, (terms, _) in CHECKS.layer_in_symbols(d, n, heads, step=control).items() if terms}
         # the query's label is 0, so that it meets neither u nor a; the tokens meet all four
         assert broken == {"x_t": {"x_i", "x_t"}, "y_t": {"y_i", "y_t"}}.get(formula, {formula})
 

@@ -162,8 +162,8 @@ def test_the_adjusted_loss_is_the_difference_of_two_losses(regression: Regressio
     assert pairs.trusted
     assert abs(pairs.value) <= 4 * pairs.standard_error
     wrong = held_out.basis.ridge(regression.n - regression.d + 0 * held_out.contexts.sigma)
-    twin = type(held_out)(held_out.contexts, held_out.basis, wrong)
-    pairs = sampled_mean(protocol_losses(twin, estimator, query) - twin.losses(estimator))
+    control = type(held_out)(held_out.contexts, held_out.basis, wrong)
+    pairs = sampled_mean(protocol_losses(control, estimator, query) - control.losses(estimator))
     assert abs(pairs.value) > 4 * pairs.standard_error
 
 

@@ -60,8 +60,8 @@ def check(weights: Floats, theta: Floats, metric: str, worst: WorstBias) -> None
     assert gap <= 2.5 * half_width + float(worst.error)
     assert float(worst.error) < 1e-8 * value
     if np.mean(weights.max(axis=1)) < 0.4:
-        twin, _ = mean_with_half_width(np.sum(weights * rho**2, axis=1))
-        assert twin - float(worst.value) > 2.5 * half_width
+        control, _ = mean_with_half_width(np.sum(weights * rho**2, axis=1))
+        assert control - float(worst.value) > 2.5 * half_width
 
 
 @settings(max_examples=12)

@@ -36,7 +36,7 @@ def whitened(d: int, address: int, law: Any = ReLU()) -> tuple[Problem, Floats]:
 @settings(max_examples=4)
 @given(d=st.integers(2, 5), w=log_floats(0.3, 8.0), factor=log_floats(0.1, 10.0), address=st.integers(0, 10**6))
 def test_exact_terms_are_those_of_whole_contexts(d: int, w: float, factor: float, address: int) -> None:
-    """False alarms: 1e-5 for each term of each example. The twin: another factor is another loss."""
+    """False alarms: 1e-5 for each term of each example. The control: another factor is another loss."""
     problem, inverse = whitened(d, address)
     exact = loss_terms(problem, w / factor, "exact", M=factor * inverse)
     drawn = sampler(problem, np.array([w / factor]), factor * inverse, stream=f"{address}/{w}")

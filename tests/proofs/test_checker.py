@@ -15,7 +15,7 @@ import pytest
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.law import Law
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_window
-from lipverify.proofs.twins import twins
+from lipverify.proofs.controls import controls
 
 LAWS: dict[str, Law] = {
     "affine": Affine(),
@@ -37,18 +37,18 @@ def proof(law: str, d: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("law", "d"), CASES)
-def test_a_proof_is_accepted_and_every_twin_of_every_lemma_rejected(law: str, d: int) -> None:
+def test_a_proof_is_accepted_and_every_control_of_every_lemma_rejected(law: str, d: int) -> None:
     assert checker.failures(proof(law, d)) == []
     seen = set()
-    for what, twin in twins(proof(law, d)):
-        assert checker.failures(twin), what
+    for what, control in controls(proof(law, d)):
+        assert checker.failures(control), what
         seen.add(what.partition(" ")[0])
     assert seen == {lemma["name"] for lemma in proof(law, d)["lemmas"]}
 
 
 def damaged(change: str) -> dict[str, Any]:
-    twin = copy.deepcopy(proof("affine", 3))
-    lemmas, window = twin["lemmas"], twin["lemmas"][-2]
+    control = copy.deepcopy(proof("affine", 3))
+    lemmas, window = control["lemmas"], control["lemmas"][-2]
     match change:
         case "a lemma left out":
             del lemmas[2]
@@ -69,22 +69,22 @@ def damaged(change: str) -> dict[str, Any]:
         case "another reason":
             lemmas[0]["because"] = "Because it is."
         case "another dimension":
-            twin["d"] = 4
+            control["d"] = 4
         case "no dimension":
-            twin["d"] = True
+            control["d"] = True
         case "another law":
-            twin["law"] = "quadratic"
+            control["law"] = "quadratic"
         case "no law":
-            twin["law"] = "cubic"
+            control["law"] = "cubic"
         case "a law with an L that it does not have":
-            twin["law"] = "affine:1"
+            control["law"] = "affine:1"
         case "cosine without its L":
-            twin["law"] = "cosine"
+            control["law"] = "cosine"
         case "another format":
-            twin["format"] = "lipverify proof 0"
+            control["format"] = "lipverify proof 0"
         case "more than it proves":
-            twin["theorem"] = "envelope"
-    return twin
+            control["theorem"] = "envelope"
+    return control
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_checker_stands_alone(tmp_path: Path) -> None:
     """In a process of its own it loads python-flint and the standard library, nothing else."""
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(proof("relu", 3)))
-    bad.write_text(json.dumps(next(twin for _, twin in twins(proof("relu", 3)))))
+    bad.write_text(json.dumps(next(control for _, control in controls(proof("relu", 3)))))
     run = [sys.executable, "-X", "importtime", str(Path(checker.__file__).parent), str(good)]
     done = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": ""}, check=False)
     assert done.returncode == 0

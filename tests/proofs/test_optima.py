@@ -1,4 +1,4 @@
-"""Optima that are proved: every lemma against the exact method over its range, and false twins that are rejected."""
+"""Optima that are proved: every lemma against the exact method over its range, and false controls that are rejected."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from lipverify.problem.named import low_rank_problem
 from lipverify.proofs import Proof, checker, prove_not_aligned, prove_not_isotropic, prove_optimum, prove_rising
 from lipverify.proofs.checker import circle, curves, optima
 from lipverify.proofs.checker.contexts import STRIP, averages, gauss
+from lipverify.proofs.controls import controls
 from lipverify.proofs.finite import about, on_the_circle
-from lipverify.proofs.twins import twins
 
 PROBLEMS = {
     "affine": Problem(d=3, n=10, law=Affine(), sigma=1.0),
@@ -61,11 +61,11 @@ def proof(name: str) -> Proof:
     "name",
     ["affine", pytest.param("far", marks=pytest.mark.slow), "zero", "scale", "rising", "not isotropic", "not aligned"],
 )
-def test_every_twin_of_every_lemma_is_rejected(name: str) -> None:
+def test_every_control_of_every_lemma_is_rejected(name: str) -> None:
     assert proof(name).failures() == []
     seen = set()
-    for what, twin in twins(proof(name).data):
-        assert checker.failures(twin), what
+    for what, control in controls(proof(name).data):
+        assert checker.failures(control), what
         seen.add(what.partition(" ")[0])
     assert seen == {lemma.name for lemma in proof(name).lemmas}
 
@@ -296,6 +296,6 @@ def test_the_curvature_at_zero_is_that_of_the_loss() -> None:
     ],
 )
 def test_a_proof_of_something_else_is_rejected(name: str, change: dict[str, Any]) -> None:
-    twin = copy.deepcopy(proof(name).data)
-    twin["given"] |= change
-    assert checker.failures(twin)
+    control = copy.deepcopy(proof(name).data)
+    control["given"] |= change
+    assert checker.failures(control)

@@ -1,4 +1,4 @@
-"""Theorems for every kappa, epsilon, n and d: against the exact numbers over their ranges; false twins are rejected."""
+"""Theorems for every kappa, epsilon, n and d: compared with the exact numbers over their ranges."""
 
 import math
 
@@ -19,8 +19,8 @@ from lipverify.linear_transformer.theory.noise_adaptive import Order, TwoLevels,
 from lipverify.linear_transformer.theory.second_order import METHODS, improved
 from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_ridge
 from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
+from lipverify.proofs.controls import controls
 from lipverify.proofs.direct import built
-from lipverify.proofs.twins import twins
 
 LAYERS = prove_layers().constants
 
@@ -50,11 +50,11 @@ PROVED = [prove_layers(), prove_cosine(), prove_ridge(0.5, 1.0, 2, 2, 10**6), pr
 
 
 @pytest.mark.parametrize("proof", PROVED, ids=lambda proof: proof.data["theorem"])
-def test_every_twin_of_every_lemma_is_rejected(proof: Proof) -> None:
+def test_every_control_of_every_lemma_is_rejected(proof: Proof) -> None:
     assert proof.failures() == []
     seen = set()
-    for what, twin in twins(proof.data):
-        assert checker.failures(twin), what
+    for what, control in controls(proof.data):
+        assert checker.failures(control), what
         seen.add(what.partition(" ")[0])
     assert seen == {lemma.name for lemma in proof.lemmas}
 

@@ -20,8 +20,8 @@ from lipverify.proofs import Pieces, Rough, checker, prove_envelope, prove_trade
 from lipverify.proofs.checker import laws, roughness
 from lipverify.proofs.checker.chain import BITS
 from lipverify.proofs.checker.variogram import known_powers
+from lipverify.proofs.controls import controls
 from lipverify.proofs.record import named
-from lipverify.proofs.twins import twins
 
 places = st.sampled_from([Fraction(k, 10) for k in range(-9, 10)])
 numbers = st.sampled_from([Fraction(k, 4) for k in range(-8, 9)])
@@ -152,12 +152,12 @@ def test_distances_by_sampling(d: int) -> None:
 
 @pytest.mark.parametrize("law", [CLIP, SIGN, Matern(nu=0.5), Matern(nu=1.5), Matern(nu=2.5), *FIELDS], ids=str)
 @pytest.mark.parametrize("d", [2, 3, 5, 8])
-def test_every_twin_of_every_lemma_is_rejected(law: Any, d: int) -> None:
+def test_every_control_of_every_lemma_is_rejected(law: Any, d: int) -> None:
     proved = prove_window(law, d)
     assert proved.failures() == []
     seen = set()
-    for what, twin in twins(proved.data):
-        assert checker.failures(twin), what
+    for what, control in controls(proved.data):
+        assert checker.failures(control), what
         seen.add(what.partition(" ")[0])
     assert seen == {lemma.name for lemma in proved.lemmas}
 

@@ -16,7 +16,7 @@ from lipverify.laws import Affine, Cosine, Linear, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Scaled
 from lipverify.proofs import Gaussian, Kinked, Powers, Theorem, checker, prove_tradeoff, prove_transfer, prove_window
-from lipverify.proofs.twins import changed, twins
+from lipverify.proofs.controls import changed, controls
 
 LAWS: dict[str, type[Scaled]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
 
@@ -245,11 +245,11 @@ def test_the_noise_rises_and_the_bias_falls_as_is_proved(law: str, d: int, wider
     target(max(near))
 
 
-def test_every_twin_of_the_tradeoff_is_rejected() -> None:
+def test_every_control_of_the_tradeoff_is_rejected() -> None:
     proved = prove_tradeoff(ReLU(), d=3)
     assert proved.failures() == []
-    for what, twin in twins(proved.data):
-        assert checker.failures(twin), what
+    for what, control in controls(proved.data):
+        assert checker.failures(control), what
     assert checker.failures(changed(proved.data, -1, "rho", "1"))
 
 

@@ -42,13 +42,13 @@ from tests import ROOT
 from tests.ledgers import (
     RATES,
     cell,
+    control,
     ledger,
     placed,
     realistic,
     record,
     slopes_figure,
     terms_figure,
-    twin,
 )
 
 pymupdf: Any = import_module("pymupdf")  # it has no types
@@ -246,7 +246,7 @@ TAMPERED = {
     "margin": lambda claim: with_cell(claim, margin=-0.11),
     "where": lambda claim: with_cell(claim, where={"d": 9, "law": "affine"}),
     "verdict": lambda claim: with_cell(claim, verdict="supported"),
-    "control": lambda claim: with_cell(claim, control=twin(claim.cells[0].interval, true=True, caught=False)),
+    "control": lambda claim: with_cell(claim, control=control(claim.cells[0].interval, true=True, caught=False)),
     "summary margin": lambda claim: replace(claim, margin=-0.2),
     "seconds": lambda claim: replace(claim, seconds=9.0),
     "cross-check": lambda claim: replace(
@@ -546,7 +546,7 @@ def test_why_a_claim_is_open_is_said_in_formulas() -> None:
     where = {"sigma_1": 0.5, "noise": "uniform-3", "law": "relu"}
     one = replace(record().cells[0], quantity="L_a / L_b", quantity_latex=r"$L_a / L_b$", where=where)
     place = "sigma_1 = 0.5, noise = uniform-3, law = relu"
-    for first, last in (("", " is 1 ± 2, across"), ("the twin, ", ""), ("a and b disagree on ", ": 1, 2")):
+    for first, last in (("", " is 1 ± 2, across"), ("the control, ", ""), ("a and b disagree on ", ": 1, 2")):
         said = f"{first}L_a / L_b{' > 1 is not told apart' if not last else ''} at {place}{last}"
         broken = record(cells=(one,), verdict="inconclusive", problem=said)
         (reading,) = theorems(model(ledger((broken,))))[0].readings

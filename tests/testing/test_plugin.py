@@ -34,11 +34,11 @@ def far(x: float, d: int) -> tuple[float, float]:
 
 
 def stated(
-    name: str, x: float, expected: str | None, twin: float = 0.0, measure: str = "value", agrees: str = ""
+    name: str, x: float, expected: str | None, control: float = 0.0, measure: str = "value", agrees: str = ""
 ) -> str:
     """The text of a claim that x <= 1, known to a quarter."""
     return (
-        f'claim("mine.{name}", bound({measure}, "x", high=1, twin={twin}), over={{"d": 3, "x": {x}}},\n'
+        f'claim("mine.{name}", bound({measure}, "x", high=1, control={control}), over={{"d": 3, "x": {x}}},\n'
         f'      source=("Notes", "Lemma 1", "$x$ is at most one"), kind="printed", expected={expected!r}, {agrees})\n'
     )
 
@@ -117,7 +117,7 @@ def test_a_failure_says_all_that_a_reader_needs(pytester: pytest.Pytester) -> No
 
 
 def test_a_control_that_escapes_fails(pytester: pytest.Pytester) -> None:
-    result = run(pytester, own(stated("idle", 0.5, "supported", twin=0.6)))
+    result = run(pytester, own(stated("idle", 0.5, "supported", control=0.6)))
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["FAILED*control not caught: x ≤ 0.6"])
 
@@ -140,7 +140,7 @@ def test_a_check_that_breaks_is_an_error_and_costs_the_others_nothing(pytester: 
 
 SHARED = own(
     *(stated(f"one-{k}", k, "refuted") for k in range(2, 8)),
-    *(stated(f"two-{k}", k, "refuted", twin=-1.0) for k in range(2, 8)),
+    *(stated(f"two-{k}", k, "refuted", control=-1.0) for k in range(2, 8)),
 )
 
 

@@ -116,19 +116,19 @@ class Exponent(Along):
 
     def beyond(self, sharp: Edge, sign: int) -> Edge:
         """The least that a limit known to the resolution tells apart."""
-        return plus(sharp, sign * exponents.TWIN_DISTANCE)
+        return plus(sharp, sign * exponents.CONTROL_DISTANCE)
 
     def slack(self, sharp: Edge, sign: int) -> Edge:
         """At the sharp exponent itself the ratio decides."""
         return sharp
 
     def off_target(self) -> Range | None:
-        """The false twin of an equality of exponents."""
+        """The false control of an equality of exponents."""
         target = self.range.equals
-        return None if target is None else self.range.moved({"equals": plus(target, exponents.TWIN_DISTANCE)})
+        return None if target is None else self.range.moved({"equals": plus(target, exponents.CONTROL_DISTANCE)})
 
     def true_range(self) -> Range | None:
-        """The true twin's range: of a quantity with the sharp exponent O and Ω are true, and o and ω are not."""
+        """The true control's range: of a quantity with the sharp exponent O and Ω are true, and o and ω are not."""
         true = super().true_range()
         return None if true is None else replace(true, strict=False)
 

@@ -1,6 +1,6 @@
 r"""What all forms of a claim share.
 
-A form is data: the function that measures, the quantity in LaTeX, what is allowed, and how its twins differ. What is
+A form is data: the function that measures, the quantity in LaTeX, what is allowed, and how its controls differ. What is
 said of it in words, what its cells allow and what its figure shows are derived from that.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from lipverify.claims.claim import CellPlan, Estimate, Measurement, Twin
+from lipverify.claims.claim import CellPlan, ControlPlan, Estimate, Measurement
 from lipverify.claims.family import Place, filled, named_in, places
 from lipverify.claims.fault import Fault
 from lipverify.claims.ledger import Grade
@@ -27,7 +27,7 @@ METHOD_GRADES: dict[str, Grade] = {
 }  # fmt: skip
 """The grade of a value by how it is measured; any other method is only observed unless its claim states a grade."""
 SHARE = 0.1
-"""How far the twin of a bound is from the sharp value, as a share of it, where the claim does not say."""
+"""How far the control of a bound is from the sharp value, as a share of it, where the claim does not say."""
 NEAREST = "the nearest that the evidence bears out"
 
 
@@ -40,7 +40,7 @@ class Form:
     range: Range
     of: str = ""
     sharp: Edge | None = None
-    twin: Range | dict[str, Any] | None = None
+    control: Range | dict[str, Any] | None = None
     instead: Range | dict[str, Any] | None = None
     method: str = "exact"
     grade: Grade | None = None
@@ -59,11 +59,11 @@ class Form:
         """The form of one side: of a lower bound, or of an upper one."""
         if side is None or self.range.equals is not None:
             return self
-        twins: dict[str, Any] = {
+        controls: dict[str, Any] = {
             name: value.only(side) if isinstance(value, Range) else value
-            for name, value in (("twin", self.twin), ("instead", self.instead))
+            for name, value in (("control", self.control), ("instead", self.instead))
         }
-        return replace(self, range=self.range.only(side), **twins)
+        return replace(self, range=self.range.only(side), **controls)
 
     def cells(self, family: Place, over: Any, profile: Profile) -> list[tuple[Place, CellPlan]]:
         """A cell for each point of the family."""
@@ -85,12 +85,12 @@ class Form:
     def cell(self, place: Place, measured: Measured, profile: Profile) -> CellPlan:
         """The evidence at one point."""
         allowed = self.range.allowed(place)
-        false, true = self.false_twin(place, measured, profile), self.true_twin(place, measured, profile)
-        if isinstance(self.twin, Range) and contains(self.twin.allowed(place, "twin"), allowed):
+        false, true = self.false_control(place, measured, profile), self.true_control(place, measured, profile)
+        if isinstance(self.control, Range) and contains(self.control.allowed(place, "control"), allowed):
             raise Fault(
-                f"twin at {place} allows whatever the claim allows, {self.claimed(self.range.meaning(place))}; a twin "
-                "is a statement that the truth breaks.",
-                "twin",
+                f"control at {place} allows whatever the claim allows, {self.claimed(self.range.meaning(place))}; "
+                "a control is a statement that the truth breaks.",
+                "control",
             )
         return CellPlan(
             where=self.where(place),
@@ -148,44 +148,44 @@ class Form:
         """A range of this quantity in LaTeX."""
         return allowed.latex(self.quantity)
 
-    def false_twin(self, place: Place, measured: Measured, profile: Profile) -> Twin:
+    def false_control(self, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
         """The near statement that is false where the claim is true."""
-        if isinstance(self.twin, dict):
-            return self._elsewhere(self.twin, place, measured, profile)
-        moved = self.twin_range()
+        if isinstance(self.control, dict):
+            return self._elsewhere(self.control, place, measured, profile)
+        moved = self.control_range()
         if moved is None:
             raise Fault(
-                "no twin: a control is a near statement that is false, and must come out refuted on the same evidence; "
-                "give sharp= (the true value, from which it is derived) or twin= (its bound); a claim without it is "
-                "refused.",
-                "twin",
+                "no control: a control is a near statement that is false, and must come out refuted on the same "
+                "evidence; give sharp= (the true value, from which it is derived) or control= (its bound); a claim "
+                "without it is refused.",
+                "control",
             )
-        return Twin(moved.meaning(place).text("").strip(), moved.allowed(place, "twin"))
+        return ControlPlan(moved.meaning(place).text("").strip(), moved.allowed(place, "control"))
 
-    def true_twin(self, place: Place, measured: Measured, profile: Profile) -> Twin:
+    def true_control(self, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
         """The near statement that is true where the claim is false."""
         if isinstance(self.instead, dict):
             return self._elsewhere(self.instead, place, measured, profile)
         moved = self.instead if isinstance(self.instead, Range) else self.true_range()
         if moved is not None:
-            return Twin(moved.meaning(place).text("").strip(), moved.allowed(place, "instead"))
-        return Twin(NEAREST, self._nearest)
+            return ControlPlan(moved.meaning(place).text("").strip(), moved.allowed(place, "instead"))
+        return ControlPlan(NEAREST, self._nearest)
 
-    def _elsewhere(self, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile) -> Twin:
+    def _elsewhere(self, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile) -> ControlPlan:
         """The same range, for what is measured with other coordinates."""
         foreign = [name for name in changed if name not in measured.takes and not measured.anything]
         if foreign:
-            raise Fault(f"twin = {changed!r}: the function does not take {foreign[0]}.", "twin")
+            raise Fault(f"control = {changed!r}: the function does not take {foreign[0]}.", "control")
         other = place.joined(Place(dict(changed)))
         says = (
             f"{self.range.meaning(place).text('').strip()} with {', '.join(f'{k} = {v}' for k, v in changed.items())}"
         )
-        return Twin(says, self.range.allowed(place), self.measurement(other, measured, profile))
+        return ControlPlan(says, self.range.allowed(place), self.measurement(other, measured, profile))
 
-    def twin_range(self) -> Range | None:
-        """The false twin's range, from the twin that is given or from the sharp value."""
-        if isinstance(self.twin, Range):
-            return self.twin
+    def control_range(self) -> Range | None:
+        """The false control's range, from the control that is given or from the sharp value."""
+        if isinstance(self.control, Range):
+            return self.control
         if self.sharp is not None and self.range.equals is None:
             moved: dict[EdgeName, Edge] = {
                 name: self.beyond(self.sharp, +1 if name == "low" else -1) for name, _ in self.range.edges()
@@ -194,7 +194,7 @@ class Form:
         return self.off_target()
 
     def true_range(self) -> Range | None:
-        """The true twin's range, from the sharp value."""
+        """The true control's range, from the sharp value."""
         if self.sharp is None:
             return None
         if self.range.equals is not None:
@@ -205,7 +205,7 @@ class Form:
         return self.range.moved(moved)
 
     def off_target(self) -> Range | None:
-        """The false twin of an equality: another value, just outside the tolerance."""
+        """The false control of an equality: another value, just outside the tolerance."""
         target, within = self.range.equals, self.range.within
         if target is None or within is None:
             return None
@@ -229,9 +229,9 @@ class Form:
         both = self.range.equals is not None or (lower and upper)
         return Allowed(low=low - room if lower or both else None, high=high + room if upper or both else None)
 
-    def twin_in_words(self, true: bool, said: Callable[[Range], str]) -> str:
-        """A twin of the claim as a whole, the false one or the true one; `said` puts a range into words."""
-        given, derived = (self.instead, self.true_range) if true else (self.twin, self.twin_range)
+    def control_in_words(self, true: bool, said: Callable[[Range], str]) -> str:
+        """A control of the claim as a whole, the false one or the true one; `said` puts a range into words."""
+        given, derived = (self.instead, self.true_range) if true else (self.control, self.control_range)
         if isinstance(given, dict):
             return f"{said(self.range)} with {', '.join(f'{k} = {v}' for k, v in given.items())}"
         moved = given if isinstance(given, Range) else derived()
@@ -243,7 +243,7 @@ class Form:
 
 
 def _sign(sharp: Edge) -> int:
-    """Of a negative value more is less; one that is negative without a minus in front needs a twin of its own."""
+    """Of a negative value more is less; one that is negative without a minus in front needs a control of its own."""
     return -1 if str(sharp).startswith("-") else 1
 
 

@@ -29,7 +29,7 @@ def exponent(
     log: Any = None,
     strict: bool = False,
     sharp: Any = None,
-    twin: Any = None,
+    control: Any = None,
     instead: Any = None,
     scale: str = "",
     of: str = "",
@@ -58,10 +58,10 @@ def exponent(
     strict
         Whether the power itself is left out: omega(s^low), o(s^high).
     sharp
-        The true exponent. The twins are derived from it: the false one lies beyond it by twice the resolution of
+        The true exponent. The controls are derived from it: the false one lies beyond it by twice the resolution of
         limits, the true one is the claim with this exponent.
-    twin, instead
-        The false and the true twin, where they are not derived: an exponent, `dict(low=..., high=...)`, or other
+    control, instead
+        The false and the true control, where they are not derived: an exponent, `dict(low=..., high=...)`, or other
         coordinates, for which the same claim is false (true).
     scale
         What the power is of in words, in LaTeX, where it is not what grows: w* grows with Lambda, and n is varied.
@@ -86,7 +86,7 @@ def exponent(
     line = caller_line()
     return form_of(
         Exponent, measure, quantity, line, **_ray(along, ray, scale, line), low=low, high=high, equals=equals, log=log,
-        strict=strict, sharp=sharp, twin=twin, instead=instead, of=of, error=error, method=method, grade=grade,
+        strict=strict, sharp=sharp, control=control, instead=instead, of=of, error=error, method=method, grade=grade,
         over=over, given=given or {},
     )  # fmt: skip
 
@@ -101,7 +101,7 @@ def bound(
     within: Any = None,
     strict: bool = False,
     sharp: Any = None,
-    twin: Any = None,
+    control: Any = None,
     instead: Any = None,
     along: str = "",
     ray: tuple[Any, ...] = (1e4, 1e30),
@@ -121,13 +121,13 @@ def bound(
         As for `exponent`; the function is called with the coordinates of the cell.
     low, high, equals, within
         The bounds: formulas in the coordinates, numbers, or functions of coordinates by name. `within` is how far the
-        value may be from `equals`, in its own units; the twin of an equality lies three times as far.
+        value may be from `equals`, in its own units; the control of an equality lies three times as far.
     strict
         Whether the value must differ from low and high.
     sharp
-        The true value; the twins are a tenth of it away.
-    twin, instead
-        The false and the true twin: a bound in place of the one that is given, `dict(low=..., high=...)`, or other
+        The true value; the controls are a tenth of it away.
+    control, instead
+        The false and the true control: a bound in place of the one that is given, `dict(low=..., high=...)`, or other
         coordinates, for which the same bound fails (holds).
     along, ray, scale
         As for `exponent`: with them the bounds are on the limit of a positive value along a ray.
@@ -143,7 +143,7 @@ def bound(
     kind, limit = (Limit, _ray(along, ray, scale, line)) if along else (Bound, {})
     return form_of(
         kind, measure, quantity, line, **limit, low=low, high=high, equals=equals, within=within, strict=strict,
-        sharp=sharp, twin=twin, instead=instead, of=of, error=error, method=method, grade=grade, over=over,
+        sharp=sharp, control=control, instead=instead, of=of, error=error, method=method, grade=grade, over=over,
         given=given or {},
     )  # fmt: skip
 
@@ -160,7 +160,7 @@ def identity(
     measure: Callable[..., Any],
     quantity: str,
     *,
-    twin: Mapping[str, Any],
+    control: Mapping[str, Any],
     instead: Mapping[str, Any] | None = None,
     of: str = "",
     method: str | None = None,
@@ -176,13 +176,13 @@ def identity(
         The function returns (difference, bound on its rounding); the bound is 0 for exact algebra.
     quantity
         The difference, in LaTeX.
-    twin, instead
+    control, instead
         Other coordinates, for which the identity is false (true): one letter of the formula exchanged, ...
 
     The rest is as for `bound`; the method is "symbolic" (proved) by default.
     """
     return form_of(
-        Identity, measure, quantity, caller_line(), equals=0, twin=twin, instead=instead, of=of, method=method,
+        Identity, measure, quantity, caller_line(), equals=0, control=control, instead=instead, of=of, method=method,
         grade=grade, over=over, given=given or {},
     )  # fmt: skip
 
@@ -204,8 +204,8 @@ def form_of(kind: type[Form], function: Any, quantity: Any, line: int, **given: 
     strict = bool(given.pop("strict", False))
     try:
         given["range"] = range_of(**edges, strict=strict)
-        for name in ("twin", "instead"):
-            given[name] = _twin(given.get(name), name, given["range"])
+        for name in ("control", "instead"):
+            given[name] = _control(given.get(name), name, given["range"])
         for name in ("sharp", "log"):
             if given.get(name) is not None:
                 given[name] = edge(given[name], name)
@@ -215,8 +215,8 @@ def form_of(kind: type[Form], function: Any, quantity: Any, line: int, **given: 
     return kind(measure=function, quantity=quantity, line=line, **{k: v for k, v in given.items() if v is not None})
 
 
-def _twin(value: Any, name: str, claimed: Range) -> Range | dict[str, Any] | None:
-    """A twin: a bound in place of the only one, bounds by name, or other coordinates."""
+def _control(value: Any, name: str, claimed: Range) -> Range | dict[str, Any] | None:
+    """A control: a bound in place of the only one, bounds by name, or other coordinates."""
     if value is None:
         return None
     if isinstance(value, Mapping):

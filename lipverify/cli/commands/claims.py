@@ -32,7 +32,7 @@ def verify(
 
     Verdicts are shown as they are made, a line a theorem; the end says what became of all of them.
 
-    Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a twin did not come out the
+    Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a control did not come out the
     other way (with --strict also on any refuted claim); 2 bad input; 3 a check broke.
 
     Parameters
@@ -103,7 +103,7 @@ def list_(*ids: str, json: Json = False) -> int:
 
 @app.command
 def explain(id: str, /, *ids: str, json: Json = False) -> int:
-    """Explain a claim: statement, kind, source, assumptions, twins and how it is decided.
+    """Explain a claim: statement, kind, source, assumptions, controls and how it is decided.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def report(
 
 @app.command
 def audit(ledger: Path, /, *, json: Json = False) -> int:
-    """Judge a ledger again from its own data: every verdict, margin, twin and grade.
+    """Judge a ledger again from its own data: every verdict, margin, control and grade.
 
     Exit codes: 0 all of it follows; 1 something does not; 2 bad input.
 

@@ -23,7 +23,7 @@ def evidence(it: Topic, of: Theorem, place: Place) -> Markup | None:
         part("Printed, of other readings", words.remarks(_unsaid(it.sources, of.sources))),
         part("Read as", words.remarks(_unsaid(it.assumptions, of.assumptions))),
         part("What the evidence shows", words.remarks(_unsaid(it.remarks, of.why))),
-        part("Twins", words.remarks(_unsaid(it.controls, of.controls))),
+        part("Controls", words.remarks(_unsaid(it.controls, of.controls))),
         *(figure(each, place) for each in it.drawings),
         *(words.table(each) for each in it.tables),
         *(_numbers(each, words) for each in it.evidence),

@@ -90,7 +90,7 @@ def _telling(it: Reading, words: Formulas) -> Child:
 def _checked(it: Theorem, words: Formulas) -> Markup:
     """How far the verdicts can be trusted, and the command that repeats them."""
     lines: list[tuple[str, Child]] = [
-        ("Twin", (words.remarks(it.controls), f"({it.judged})")),
+        ("Control", (words.remarks(it.controls), f"({it.judged})")),
         ("Resolution", words.rich(it.resolution) if it.resolution else None),
         ("Cross-checks", it.cross_checks or None),
         ("Command", [(code(each), " ") for each in it.reproduce] + [(f"({it.seconds})",)]),

@@ -1,4 +1,4 @@
-"""Certified balls: against the exact method, mpmath values, a second route, and their own twins that lie."""
+"""Certified balls: against the exact method, mpmath values, a second route, and their own controls that lie."""
 
 from __future__ import annotations
 
@@ -145,11 +145,11 @@ def test_exact_values_are_within_their_own_error_of_any_ball(d: int, n: int, w: 
 def test_a_spectrum_by_hand_is_the_law_that_has_it(d: int) -> None:
     """Affine with L^2 = 3d has k_1 = 1, a quadratic one only k_2; the doubles of a spectrum are taken as they are."""
     third = Zonal(spectrum=(7.0, 0.0, 0.25))
-    twin = certified_terms(Problem(d=d, n=20, law=third), 2.0)
+    control = certified_terms(Problem(d=d, n=20, law=third), 2.0)
     square = certified_terms(Problem(d=d, n=20, law=Quadratic()), 2.0)
     scale = arb(2 * (d - 1)) / (d**2 * (d + 2))
-    assert (ball(twin, "bias") / arb(0.25)).overlaps(ball(square, "bias") / scale)
-    assert ball(twin, "noise").overlaps(ball(square, "noise"))
+    assert (ball(control, "bias") / arb(0.25)).overlaps(ball(square, "bias") / scale)
+    assert ball(control, "noise").overlaps(ball(square, "noise"))
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 20])

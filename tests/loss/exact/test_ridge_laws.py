@@ -28,7 +28,7 @@ def half_line(z: np.ndarray) -> np.ndarray:
     return np.maximum(z, 0)
 
 
-TWINS: list[tuple[Law, Law, float]] = [
+CONTROLS: list[tuple[Law, Law, float]] = [
     (Ridge(lambda z: z), Affine(), 1 / 3),
     (Ridge(lambda z: z**2), Quadratic(), 1.0),
     (Ridge(lambda z: np.cos(3 * z)), Cosine(L=3.0), 1.0),
@@ -45,11 +45,11 @@ def bias(law: Law, d: int, n: float, w: float) -> Bias:
 
 
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 1e4, 20.0), (3, 1e6, 10.0), (5, 1e30, 1e6), (5, 1e30, 1e-3)])
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: f"{twin[1].name}-{len(twin[0].kinks)}")
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: f"{control[1].name}-{len(control[0].kinks)}")
 def test_a_link_of_ones_own_gives_what_the_law_of_that_name_gives(
-    twin: tuple[Law, Law, float], d: int, n: float, w: float
+    control: tuple[Law, Law, float], d: int, n: float, w: float
 ) -> None:
-    own, named, ratio = twin
+    own, named, ratio = control
     (ours, our_error), (theirs, their_error) = bias(own, d, n, w), bias(named, d, n, w)
     # the kink that is declared but absent is averaged by the rule over all angles
     assert abs(ours * ratio - theirs) <= our_error * ratio + their_error

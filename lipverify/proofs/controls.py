@@ -23,7 +23,7 @@ CHOSEN = {
 """Which way a constant that a proof may choose becomes false: a bound moved inwards, a range lengthened."""
 
 
-def twins(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def controls(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each false statement: what is false about it, and the proof that states it.
 
     Bounds move by one per cent of their size (those that may be 0 by 0.01 at least), ranges by one per
@@ -55,6 +55,6 @@ def roomy(proof: dict[str, Any], name: str) -> bool:
 
 def changed(proof: dict[str, Any], lemma: int, name: str, text: str) -> dict[str, Any]:
     """The proof with another constant in one lemma."""
-    twin = copy.deepcopy(proof)
-    twin["lemmas"][lemma]["constants"][name] = text
-    return twin
+    control = copy.deepcopy(proof)
+    control["lemmas"][lemma]["constants"][name] = text
+    return control
