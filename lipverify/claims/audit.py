@@ -15,8 +15,8 @@ import msgspec
 
 from lipverify.claims.behind import contradicted
 from lipverify.claims.ledger import FORMAT, Cell, Ledger, Record, weakest
-from lipverify.claims.record import agree, told_apart
-from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, conclude, contains, decide, margin
+from lipverify.claims.record import agree, controls_caught
+from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, conclude, contains, decide, margin, settled
 from lipverify.errors import InvalidInput
 
 
@@ -66,11 +66,11 @@ def _record(record: Record) -> Iterator[Difference]:
         if not record.problem:
             yield _difference(record, "", "problem", "none", "an error has a reason")
         return
-    verdict = conclude(((c.verdict, c.control.verdict) for c in record.cells), (c.agrees for c in record.cross_checks))
+    verdict = conclude((c.verdict for c in record.cells), (c.agrees for c in record.cross_checks))
     margins = [cell.margin for cell in record.cells if cell.margin is not None]
     claimed = {
         "verdict": (record.verdict, verdict),
-        "control": (record.control.caught, told_apart(record.verdict, record.cells)),
+        "control": (record.control.caught, controls_caught(record.verdict, record.cells)),
         "grade": (record.grade, weakest(cell.grade for cell in record.cells)),
         "margin": (record.margin, min(margins, default=None)),
     }
@@ -85,11 +85,11 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     if not _numbers(cell):
         yield "numbers", "not-a-number or infinite", "finite numbers, or none where unbounded"
     stated_and_follows = {
-        "verdict": (cell.verdict, decide(cell.interval, cell.allowed)),
+        "verdict": (cell.verdict, settled(cell.alone, decide(control.interval, control.allowed))),
         "margin": (cell.margin, margin(cell.interval, cell.allowed)),
         "control's verdict": (control.verdict, decide(control.interval, control.allowed)),
         "control's margin": (control.margin, margin(control.interval, control.allowed)),
-        "control must be": (control.expects, OTHER_WAY.get(cell.verdict, "refuted")),
+        "control must be": (control.expects, OTHER_WAY.get(cell.alone, "refuted")),
     }
     for what, (stated, follows) in stated_and_follows.items():
         if stated != follows:

@@ -54,8 +54,8 @@ def step_of(claim: Claim, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]
 
 
 def is_open(cell: Cell) -> bool:
-    """Whether the cell decides nothing: by itself, or because its control is not told apart."""
-    return cell.verdict == "inconclusive" or (cell.verdict != "error" and cell.control.verdict == "inconclusive")
+    """True if more evidence could decide the cell: its own interval is too wide, or that of its control."""
+    return cell.verdict == "inconclusive" and not cell.uncontrolled
 
 
 def _step(plan: CellPlan, cell: Cell, place: int, outcomes: Mapping[str, Outcome]) -> Step | None:
@@ -63,9 +63,7 @@ def _step(plan: CellPlan, cell: Cell, place: int, outcomes: Mapping[str, Outcome
     if not is_open(cell):
         return None
     interval, allowed = (
-        (cell.interval, cell.allowed)
-        if cell.verdict == "inconclusive"
-        else (cell.control.interval, cell.control.allowed)
+        (cell.interval, cell.allowed) if cell.alone == "inconclusive" else (cell.control.interval, cell.control.allowed)
     )
     low, high = interval.ends
     error, wanted = (high - low) / 2, needed(interval, allowed)

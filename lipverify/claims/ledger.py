@@ -15,7 +15,7 @@ import msgspec
 from lipverify.claims.figure import Figure, Layer
 from lipverify.claims.number import Number, read_back
 from lipverify.claims.older import FIRST_FORMAT, upgraded
-from lipverify.claims.verdict import Allowed, Interval, Verdict
+from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
 from lipverify.foundation.quoting import shown as quoted
@@ -120,6 +120,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     claimed: str
     allowed: Allowed
     verdict: Verdict
+    """What the interval says of the claim; inconclusive unless the control comes out the other way."""
     margin: float | None
     control: CellControl
     note: str = ""
@@ -129,9 +130,19 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """What is claimed of it, likewise."""
 
     @property
+    def alone(self) -> Verdict:
+        """What the interval says of the claim, before the control is looked at."""
+        return decide(self.interval, self.allowed)
+
+    @property
     def caught(self) -> bool:
-        """Whether the control came out as it must."""
+        """True if the control came out the other way."""
         return self.control.verdict == self.control.expects
+
+    @property
+    def uncontrolled(self) -> bool:
+        """True if the control came out as the claim did: it holds too, or fails too, so it is no control."""
+        return self.alone in OTHER_WAY and self.control.verdict == self.alone
 
 
 class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from lipverify.claims.deciding import step_of
 from lipverify.claims.ledger import Cell, CellControl, Control, CrossCheck, Record, weakest
 from lipverify.claims.measurement import Outcome
 from lipverify.claims.place import place
-from lipverify.claims.verdict import Allowed, Interval, Verdict, conclude, decide, margin
+from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, conclude, decide, margin, settled
 from lipverify.foundation.interruption import Interrupted
 
 ALARM_FACTOR = 2.0
@@ -32,7 +32,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     try:
         cells = tuple(_cell(plan, results) for plan in claim.cells)
         crossed = tuple(_cross_check(plan, results) for plan in claim.evidence.cross_checks)
-        verdict = conclude(((c.verdict, c.control.verdict) for c in cells), (c.agrees for c in crossed))
+        verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
         disagree = not all(each.agrees for each in crossed)
         step = step_of(claim, cells, outcomes) if verdict == "inconclusive" and not disagree else None
         return _describe(
@@ -41,7 +41,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
             verdict=verdict,
             problem=_open_because(cells, crossed) if verdict == "inconclusive" else "",
             step=step,
-            caught=told_apart(verdict, cells),
+            caught=controls_caught(verdict, cells),
             grade=weakest(cell.grade for cell in cells),
             measured=summary(cells),
             margin=min((c.margin for c in cells if c.margin is not None), default=None),
@@ -86,21 +86,21 @@ def _control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
     return Control(statement=said[0], caught=caught, latex=said[1])
 
 
-def told_apart(verdict: Verdict, cells: Sequence[Cell]) -> bool:
-    """Whether the evidence has shown its power: every control of a cell that decides came out the other way.
+def controls_caught(verdict: Verdict, cells: Sequence[Cell]) -> bool:
+    """True if every control that the verdict needs came out the other way.
 
-    A refutation stands on any one cell that refutes, and needs no more than the control of that one.
+    A refutation stands on its refuting cells, which have theirs; any other verdict needs the control of each cell
+    whose interval alone would decide.
     """
-    if verdict == "refuted":
-        return any(cell.caught for cell in cells if cell.verdict == "refuted")
-    return all(cell.caught for cell in cells if cell.verdict in ("supported", "refuted"))
+    return verdict == "refuted" or all(cell.caught for cell in cells if cell.alone in OTHER_WAY)
 
 
 def _cell(plan: CellPlan, results: Mapping[str, Any]) -> Cell:
     """One cell's verdict, and that of the control which must come out the other way."""
     result = results[plan.measurement.address]
     estimate = plan.read(result, plan.allowed)
-    verdict = decide(estimate.interval, plan.allowed)
+    alone = decide(estimate.interval, plan.allowed)
+    control = _control(plan, alone, estimate, results)
     measured, error = _middle(estimate.shown or estimate.interval)
     return Cell(
         where=plan.where,
@@ -112,9 +112,9 @@ def _cell(plan: CellPlan, results: Mapping[str, Any]) -> Cell:
         interval=estimate.interval,
         claimed=plan.claimed,
         allowed=plan.allowed,
-        verdict=verdict,
+        verdict=settled(alone, control.verdict),
         margin=margin(estimate.interval, plan.allowed),
-        control=_control(plan, verdict, estimate, results),
+        control=control,
         note=estimate.note,
         quantity_latex=plan.quantity_latex,
         claimed_latex=plan.claimed_latex,
@@ -182,15 +182,15 @@ def agree(values: tuple[float, float], errors: tuple[float, float]) -> bool:
 
 
 def _open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
-    """What left a claim open: the first of a disagreement, a control that was not told apart, an interval too wide."""
+    """What left a claim open: the first of a disagreement, a control that was not caught, an interval too wide."""
     for check in crossed:
         if not check.agrees:
             one, other = check.methods
             values = ", ".join(f"{value:.6g}" for value in check.values)
             return f"{one} and {other} disagree on {check.quantity}{_at(check.where)}: {values}"
     for cell in cells:
-        if cell.verdict != "inconclusive" and not cell.caught:
-            return f"the control, {cell.quantity} {cell.control.says}, is not told apart{_at(cell.where)}"
+        if cell.alone in OTHER_WAY and not cell.caught:
+            return _not_caught(cell)
     wide = next((cell for cell in cells if cell.verdict == "inconclusive"), None)
     if wide is None:
         return ""
@@ -199,6 +199,17 @@ def _open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
     return (
         f"{wide.quantity}{_at(wide.where)} is {wide.measured:.6g} ± {wide.error:.2g}, across the edge of {wide.claimed}"
     )
+
+
+def _not_caught(cell: Cell) -> str:
+    """Why a cell decides nothing though its interval would: its control agrees with the claim, or is not decided."""
+    measured, error = _middle(cell.control.interval)
+    value = "" if measured is None else f" ({measured:.6g} ± {error:.2g})"
+    control = f"the control, {cell.quantity} {cell.control.says},"
+    if not cell.uncontrolled:
+        return f"{control} is not decided{_at(cell.where)}{value}"
+    outcome = "holds" if cell.control.verdict == "supported" else "fails"
+    return f"{control} {outcome} too{_at(cell.where)}{value}: it is no control"
 
 
 def _at(where: Mapping[str, Any]) -> str:

@@ -148,7 +148,7 @@ OTHER_WAY: dict[Verdict, Verdict] = {"supported": "refuted", "refuted": "support
 
 
 def caught(cell: Verdict, control: Verdict) -> bool:
-    """Whether the control of a cell came out the other way; beside a cell that decides nothing, a false one refuted.
+    """True if the control of a cell came out the other way; the control of an undecided cell must be refuted.
 
     >>> caught("supported", "refuted"), caught("refuted", "supported"), caught("refuted", "refuted")
     (True, True, False)
@@ -156,21 +156,24 @@ def caught(cell: Verdict, control: Verdict) -> bool:
     return control == OTHER_WAY.get(cell, "refuted")
 
 
-def conclude(cells: Iterable[tuple[Verdict, Verdict]], agreed: Iterable[bool]) -> Verdict:
-    """The verdict on a claim from (verdict, verdict of its control) cell by cell, and from whether its methods agree.
+def settled(cell: Verdict, control: Verdict) -> Verdict:
+    """The verdict on a cell once its control is known: it decides nothing unless the control comes out the other way.
 
-    A cell whose control does not come out the other way has shown no power to tell true from false and decides nothing;
-    where two methods disagree, nothing is decided at all.
+    A control that does not come out the other way has shown no power to tell true from false.
 
-    >>> conclude([("supported", "refuted")], [True])
-    'supported'
-    >>> conclude([("supported", "supported")], [True])
-    'inconclusive'
-    >>> conclude([("supported", "refuted"), ("refuted", "supported")], [])
-    'refuted'
+    >>> settled("supported", "refuted"), settled("supported", "supported"), settled("error", "refuted")
+    ('supported', 'inconclusive', 'error')
     """
-    heard: list[Verdict] = [
-        cell if cell == "error" or caught(cell, control) else "inconclusive" for cell, control in cells
-    ]
-    verdict = combine(heard)
+    return cell if cell == "error" or caught(cell, control) else "inconclusive"
+
+
+def conclude(cells: Iterable[Verdict], agreed: Iterable[bool]) -> Verdict:
+    """The verdict on a claim from its settled cells and from whether its methods agree.
+
+    Where two methods disagree, nothing is decided.
+
+    >>> conclude(["supported", "refuted"], []), conclude(["refuted"], [False])
+    ('refuted', 'inconclusive')
+    """
+    verdict = combine(cells)
     return verdict if verdict == "error" or all(agreed) else "inconclusive"

@@ -157,6 +157,8 @@ def _next_step(ledger: Ledger, record: Record) -> str:
     if record.step is not None:
         command, _, spent = record.reproduce.partition(DECIDE)  # a run takes the steps that were taken once more
         return f"{command}{DECIDE}{math.ceil(float(spent or 0) + 2 * record.step.seconds)}"
+    if any(cell.uncontrolled for cell in record.cells):
+        return "give control= a statement that is false where the claim is true"
     if record.verdict == "inconclusive":
         return f"{record.reproduce} --profile full" if ledger.profile == "quick" else "a narrower error"
     if not record.control.caught:

@@ -63,12 +63,23 @@ def test_a_cell_is_judged_and_its_control_comes_out_the_other_way(measured: floa
     assert verdict_of(toy(near_one(value, measured))) == (verdict, True)
 
 
-def test_a_control_that_is_not_told_apart_leaves_the_claim_open_and_says_so() -> None:
+@pytest.mark.parametrize(
+    ("control", "allowed", "problem"),
+    [
+        ("= 1.01 ± 0.1", Allowed(0.91, 1.11), "the control, x = 1.01 ± 0.1, holds too (1.09 ± 0.01): it is no control"),
+        ("= 1.19 ± 0.1", Allowed(1.09, 1.29), "the control, x = 1.19 ± 0.1, is not decided (1.09 ± 0.01)"),
+    ],
+)
+def test_a_control_that_is_not_refuted_leaves_the_claim_open_and_says_why(
+    control: str, allowed: Allowed, problem: str
+) -> None:
     cell = near_one(value, 1.09)
-    near = CellPlan(**{**vars(cell), "false": ControlPlan("= 1.01 ± 0.1", Allowed(0.91, 1.11))})
+    near = CellPlan(**{**vars(cell), "false": ControlPlan(control, allowed)})
     record = run([toy(near)], jobs=1).claims[0]
     assert (record.verdict, record.control.caught) == ("inconclusive", False)
-    assert "the control, x = 1.01 ± 0.1, is not told apart" in record.problem
+    assert record.problem == problem
+    assert (record.cells[0].alone, record.cells[0].verdict) == ("supported", "inconclusive"), "the cell decides nothing"
+    assert record.cells[0].uncontrolled == ("holds too" in problem)
 
 
 def test_methods_that_disagree_leave_the_claim_open() -> None:

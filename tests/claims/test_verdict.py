@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.claims.verdict import VERDICTS, Allowed, Interval, Verdict, combine, conclude, decide, margin
+from lipverify.claims.verdict import VERDICTS, Allowed, Interval, Verdict, combine, conclude, decide, margin, settled
 from lipverify.properties import narrowing_never_overturns
 
 ends = st.integers(-8, 8).map(float) | st.floats(-10, 10)  # integers meet on edges
@@ -123,14 +123,15 @@ def test_many_cells_are_combined_two_by_two(cells: list[Verdict], split: int) ->
 def test_a_cell_whose_control_does_not_come_out_the_other_way_decides_nothing(cell: Verdict, control: Verdict) -> None:
     other_way = {"supported": "refuted", "refuted": "supported"}.get(cell)
     decided = cell if cell == "error" or control == other_way else "inconclusive"
-    assert conclude([(cell, control)], []) == decided
-    assert conclude([(cell, control)], [True, True]) == decided
-    assert conclude([(cell, control)], [True, False]) == ("error" if cell == "error" else "inconclusive")
+    assert settled(cell, control) == decided
+    assert conclude([settled(cell, control)], []) == decided
+    assert conclude([settled(cell, control)], [True, True]) == decided
+    assert conclude([settled(cell, control)], [True, False]) == ("error" if cell == "error" else "inconclusive")
 
 
 def test_a_refutation_stands_on_one_cell_and_support_on_all() -> None:
-    assert conclude([("refuted", "supported"), ("refuted", "refuted")], []) == "refuted"
-    assert conclude([("supported", "refuted"), ("supported", "inconclusive")], []) == "inconclusive"
+    assert conclude([settled("refuted", "supported"), settled("refuted", "refuted")], []) == "refuted"
+    assert conclude([settled("supported", "refuted"), settled("supported", "inconclusive")], []) == "inconclusive"
 
 
 def test_no_evidence_supports_nothing() -> None:
