@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import lipverify as lv
-from lipverify.claims import Source, agree, bound, claim, exponent, identity, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, draw, exponent, identity, per_profile
 
 Value = tuple[float, float]
 
@@ -53,6 +53,23 @@ def local_elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]
     moves = lv.sensitivity(lv.optimal_window(lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=1.0)))
     found = {"L": moves.window_L, "n": moves.window_n, "sigma": moves.window_sigma}
     return {name: (float(value), moves.window_error) for name, value in found.items() if value is not None}
+
+
+def at_no_noise(d: int, n: int) -> float:
+    """What is claimed of w* at sigma = 0."""
+    return {(3, 50): 16.8, (3, 100): 27.5, (5, 50): 9.8}[d, n]
+
+
+def without_noise(**found: Value) -> str:
+    """What w* tends to as L/sigma grows at fixed n."""
+    limits = ", ".join(
+        f"{w:.3g} at $d = {d}$, $n = {n}$" for (d, n), (w, _) in zip(NOISELESS, found.values(), strict=True)
+    )
+    return (
+        r"At fixed $n$ the optimal window does not narrow without bound as $L/\sigma \to \infty$: without noise the bias itself has a minimum at a finite $w$, "
+        "because averaging a few neighbours around the query cancels first-order errors, which the nearest neighbour alone cannot. "
+        rf"At $\sigma = 0$ the best $w$ is {limits}. For $w^* \to \infty$ the context must grow too (`n-to-infinity`)."
+    )
 
 
 def wave_windows(d: int, n: float, sigma: float, L: float, larger: float) -> Value:
@@ -125,6 +142,8 @@ GRID = (
     *MODEL,
     r"$d = 2, 3, 5, 8$; $n = 10^3$ with $L/\sigma = 0.3$ and $1$, $n = 10^5$ with $L/\sigma = 1$; over a factor of two",
 )
+NOISELESS = ((3, 50), (3, 100), (5, 50))
+"""(d, n) at which w* without noise is shown."""
 POINTS = [(1000, 0.3), (1000, 1.0), (10**5, 1.0)]
 LOCAL: dict[str, Any] = {
     "kind": {"relu/n": "convention", "relu/*": "printed", "*": "stronger"},
@@ -183,17 +202,48 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.window-directions/{law}/l-to-infinity",
-    exponent(window, "w^*", along="L", ray=(1.0, 1e4, per_profile(9, 18)), low=0, strict=True, control="0.04", instead={"equals": 0}),
+    exponent(
+        window,
+        "w^*",
+        along="L",
+        ray=(1.0, 1e4, per_profile(9, 18)),
+        low=0,
+        strict=True,
+        control="0.04",
+        instead={"equals": 0},
+    ),
     source=EXAMPLES,
-    kind="stronger",
+    kind={"relu/*": "printed", "*": "stronger"},
     expected="refuted",
-    over={"law": "affine", "d": (3, 5), "n": 50},
+    over={"law": ("affine", "relu"), "d": (3, 5), "n": 50},
     title="w* tends to infinity as L grows, at a fixed number of tokens",
+    statement=r"w^* \to \infty \quad (L / \sigma \to \infty)",
     assumes=(*MODEL, r"$L \to \infty$ at $\sigma = 1$, $n = 50$; $d = 3, 5$"),
-    finding=r"The slide's limit holds along $n \to \infty$. At fixed $n$ the optimal window does not narrow without bound as $L/\sigma \to "
-    r"\infty$: without noise the bias itself has a minimum at a finite $w$, because averaging a few neighbours around the query cancels "
-    "their first-order errors, which the nearest neighbour alone cannot.",
-    corrected=r"$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$",
+    finding=draw(without_noise, **{f"{d}_{n}": at(window, d=d, n=n, sigma=0.0) for d, n in NOISELESS}),
+    corrected=r"$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$ as well",
+)
+claim(
+    "softmax.window-directions/{law}/noiseless",
+    bound(window, "w^*", equals=at_no_noise, within=0.1, given={"sigma": 0.0}),
+    source=EXAMPLES,
+    kind="sharp",
+    expected="supported",
+    over={"law": "relu", ("d", "n"): NOISELESS},
+    title="the best window without any noise is finite",
+    statement="w^*|_{\\sigma = 0} < \\infty",
+    assumes=(*MODEL, r"$\sigma = 0$, $L = 1$"),
+    finding=r"The limit of $w^*$ as $L / \sigma \to \infty$ at fixed $n$: by `softmax.window-directions/any-amplitude/proved` $w^*$ rises to it with $L$.",
+)
+claim(
+    "softmax.window-directions/{law}/n-to-infinity",
+    exponent(window, "w^*", ray=(1e4, 1e30), low=0, strict=True, sharp="e"),
+    source=EXAMPLES,
+    kind={"relu/*": "printed", "*": "stronger"},
+    expected="supported",
+    over={"law": {"relu": {"e": "2/(d + 2)"}, "affine": {"e": "2/(d + 3)"}}, "d": (2, 3, 5, 8)},
+    title="w* tends to infinity as the context grows",
+    assumes=(*MODEL, r"$n \to \infty$ at $L = \sigma = 1$"),
+    finding="Whether the best window then holds the nearest neighbour alone is another claim (`nearest-neighbour`): it holds more and more tokens.",
 )  # fmt: skip
 COSINE: dict[str, Any] = {
     "source": SUMMARY,
@@ -322,7 +372,7 @@ claim(
     source=Source(
         "A",
         "TL;DR; In-depth insights, Attention Window",
-        "The attention window narrows for smoother functions (higher Lipschitzness); a smaller attention window is observed in settings with high "
+        "paraphrased: the attention window narrows for smoother functions (higher Lipschitzness); a smaller attention window is observed in settings with high "
         "Lipschitzness (smooth functions), a larger window with low Lipschitzness (rougher functions)",
     ),
     kind="convention",

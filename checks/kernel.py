@@ -110,17 +110,20 @@ claim(
             r"{(\sum_j e^{-w_{KQ} \|x_j - x_{n+1}\|^2})^2}$",
         ),
     },
-    kind={"intuition": "printed", "proof": "convention"},
+    kind="printed",
     expected={"intuition": "supported", "proof": "refuted"},
     over={"slides": SLIDES, "d": DIMENSIONS, "n": 50, "w": 7.0},
     title="attention is a Gaussian kernel in the distance",
     statement=r"a_i \propto e^{w \langle x_i, x \rangle} \propto e^{-c\, w \|x_i - x\|^2}",
     assumes=r"tokens and query on $S^{d-1}$, $\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
     finding=r"On the unit sphere $\|x_i - x\|^2 = 2 - 2 \langle x_i, x \rangle$, so $e^{w \langle x_i, x \rangle}$ is "
-    r"$e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. The proof slides write $w$ for what is $w/2$ of "
-    r"$\mathbf{M} = w \mathbf{I}$: harmless for rates, a factor of two in constants.",
+    r"$e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. Theorem 2 sets "
+    r"$\mathbf{M} = w_{KQ} \mathbf{I}$, so the $w_{KQ}$ that the proof slides display in the exponent is off by the factor 2, which moves no rate.",
     figures=draw(falling, found=at(weights, **DRAWN)),
-    corrected={"proof": r"$a_i \propto e^{-\frac{w}{2} \|x_i - x\|^2}$", "*": ""},
+    corrected={
+        "proof": r"$\mathcal{L}_{noise}(w_{KQ}) = \sigma^2 \sum_i e^{-w_{KQ} \|x_i - x_{n+1}\|^2} / (\sum_j e^{-\frac{w_{KQ}}{2} \|x_j - x_{n+1}\|^2})^2$",
+        "*": "",
+    },
 )
 claim(
     "softmax.sensitivity",
@@ -135,7 +138,7 @@ claim(
     source=Source(
         "A",
         "In-depth insights, Lipschitz Adapt",
-        "Softmax functions could play a vital role in this adaptive behavior because their output is inherently bounded and smooth, promoting stability and preventing "
+        "Softmax functions [...] could play a vital role in this adaptive behavior because their output is inherently bounded and smooth, promoting stability and preventing "
         "the model from becoming overly sensitive to small changes in input",
     ),
     kind="convention",

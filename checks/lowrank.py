@@ -179,7 +179,7 @@ RATIO = "c'^* / c^*"
 QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 RECOVERY: dict[str, Any] = {
     "source": THEOREM_4,
-    "kind": "convention",
+    "kind": {"sphere/*": "printed", "*": "convention"},
     "expected": "supported",
     "assumes": ASSUMED,
     "statement": r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \quad C = d",
@@ -190,7 +190,7 @@ RECOVERY: dict[str, Any] = {
 }
 RELEVANT: dict[str, Any] = {
     "source": THEOREM_4,
-    "kind": "convention",
+    "kind": {"sphere/*": "printed", "*": "convention"},
     "expected": "supported",
     "assumes": EITHER,
     "statement": rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}}) \implies {QUADRATIC} > 0",

@@ -67,13 +67,15 @@ claim(
         low="D/2", high="D/2", sharp="(d - 1)/2",
     ),
     source=SKETCH,
-    kind={"*/ambient": "printed", "*": "convention"},
+    kind="convention",
     expected={"lower/ambient": "refuted", "*": "supported"},
     over={"reading": READINGS, "d": DIMENSIONS},
     assumes=(*ASSUMED, r"$w \to \infty$ with $n = w^{d/2+1}$, so that every window holds many tokens"),
     agrees=agree(noise_at, sampled_noise, "N", over={"d": 5, "n": 100, "w": WINDOWS}),
     finding="The sharp exponent is $(d-1)/2$, half the dimension of the sphere: a window of angle $w^{-1/2}$ holds "
-    "$n w^{-(d-1)/2}$ tokens. With $d$ read as the ambient dimension the rate is an upper bound and no more.",
+    "$n w^{-(d-1)/2}$ tokens. With $d$ read as the ambient dimension the rate is an upper bound and no more. "
+    r"Which $d$ is meant is open: the slides have $x_i \in \mathbb{R}^d$ and $\mathbf{I}_d$, and call the law of $x_i$ uniform on the $d$-dimensional hypersphere. "
+    "Both readings are therefore conventions here.",
     corrected={"*/ambient": CORRECTED, "*": ""},
 )  # fmt: skip
 claim(

@@ -169,7 +169,7 @@ def rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tupl
 TABLE = Source(
     "S",
     "Tradeoff table",
-    r"$\mathbf{M}$ large: attention decays quickly with distance, fewer points that are attended to, estimator bias low, noise variance "
+    r"paraphrased: $\mathbf{M}$ large: attention decays quickly with distance, fewer points that are attended to, estimator bias low, noise variance "
     r"high; $\mathbf{M}$ small: slowly, more, high, low",
 )
 LAWS = {"affine": {"linear": "1"}, "relu": {"linear": "1/(2 - d*(gamma(d/2)/gamma((d + 1)/2))**2/pi)"}}
@@ -269,20 +269,20 @@ PROVED: dict[str, Any] = {
         r"$w \geq 1000$ and $n \geq 100 (2w)^{(d-1)/2 + \beta - 1}$, which at fixed $L / \sigma$ the optimal window of every long context satisfies",
     ),
     "finding": r"The quotient stands here as the interval that contains it for every context and every $w$ of the range: both terms lie between "
-    "multiples of one power of $w$ that are close to each other.",
+    "multiples of one power of $w$ that are close to each other. It compares $w$ with $2w$; that the term is monotone between the two is not proved by it.",
 }
 claim(
     "softmax.tradeoff/{law}/noise/proved",
     bound(proved, "N(2w) / N(w)", of="noise", low=1, strict=True, control="2*2**((d - 1)/2)", method="certified"),
-    title="the noise rises with w, proved for every n",
-    statement="N(2w) > N(w)",
+    title="the noise at 2w is above that at w, proved for every n",
+    statement=r"N(2w) > N(w) \quad \text{for every } w \geq 1000",
     **PROVED,
 )
 claim(
     "softmax.tradeoff/{law}/bias/proved",
     bound(proved, "B(2w) / B(w)", of="bias", high=1, strict=True, control="2**(-beta)/2", method="certified"),
-    title="the bias falls with w, proved for every n",
-    statement="B(2w) < B(w)",
+    title="the bias at 2w is below that at w, proved for every n",
+    statement=r"B(2w) < B(w) \quad \text{for every } w \geq 1000",
     **PROVED,
 )
 claim(

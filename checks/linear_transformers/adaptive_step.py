@@ -56,7 +56,7 @@ def step(sigma: float, contexts: int, seed: int) -> dict[str, Value]:
 SECTION = Source(
     "V",
     "Section 5.3",
-    r"$y_t'' = y_t + \omega_{yx} (1 + \omega_{xy} \sum_i r_i^2) (\Sigma w^*)^\top x_t$: with both weights negative the step size "
+    r"paraphrased: $y_t'' = y_t + \omega_{yx} (1 + \omega_{xy} \sum_i r_i^2) (\Sigma w^*)^\top x_t$: with both weights negative the step size "
     "shrinks as the noise grows",
 )
 TWO_LAYERS = (
@@ -107,7 +107,7 @@ claim(
     r"layer $u = \omega_{xy} \Sigma w^*$, and the step is $\Pi \Sigma w^* + \Phi u$; $\Phi u$ gives $\omega_{xy} \sum_i r_i^2$, and "
     r"the part $u w^{*\top}$ of $\Pi$, which is left out, gives $\omega_{xy} w^{*\top} \Sigma w^*$. Smallest case: $x = y = 1$, "
     r"$\omega_{xy} = \omega_{yx} = -\frac{1}{2}$, where $r = 0$: token by token $y_t'' = -\frac{1}{4} x_t$, as printed "
-    r"$-\frac{1}{2} x_t$. What does hold is the conclusion that the step shrinks as the noise grows (`shrinks`).",
+    r"$-\frac{1}{2} x_t$. What does hold is the conclusion that the step falls as the noise grows (`shrinks`); its size shrinks only until it is 0.",
     corrected=CORRECTED,
 )
 claim(
@@ -149,12 +149,13 @@ claim(
     source=SECTION,
     kind="printed",
     expected="supported",
-    title="With both weights negative, the step falls as the noise grows",
+    title="With both weights negative, the signed step falls as the noise grows",
     statement=r"\omega_{xy} < 0 \implies \frac{d}{d \sigma^2}\, \mathbb{E} \Bigl[1 + \omega_{xy} \sum_i y_i^2\Bigr] = \omega_{xy} n < 0",
     assumes=SETTING,
     finding=r"Given $w^*$, the labels are independent $N(0, \|w^*\|^2 + \sigma^2)$, so that $\sum_i y_i^2$ is $(\|w^*\|^2 + \sigma^2) "
     r"\chi^2_n$: it grows with $\sigma$ in distribution, and $\mathbb{E} \sum_i y_i^2 = n (\|w^*\|^2 + \sigma^2)$. The weights of one "
-    r"context are not ordered draw by draw: a little noise against the signal lowers $\sum_i y_i^2$.",
+    r"context are not ordered draw by draw: a little noise against the signal lowers $\sum_i y_i^2$. It is the step with its sign that falls: its size shrinks "
+    r"up to the $\sigma$ where it is 0, here $\sqrt{30}$, and grows beyond (`every-noise`).",
 )  # fmt: skip
 claim(
     "lt.adaptive-step/shrinks/every-noise",

@@ -71,7 +71,7 @@ def drawn(weights: str, draws: int, seed: int) -> Iterator[list[Fraction]]:
 DIAGONAL = Source(
     "V",
     "Section 4, diagonal attention matrices",
-    r"$x_i' = x_i + \omega_{xx} \Sigma x_i + \omega_{xy} y_i \alpha$, $y_i' = y_i + \omega_{yx} \langle \alpha, x_i \rangle + "
+    r"paraphrased: $x_i' = x_i + \omega_{xx} \Sigma x_i + \omega_{xy} y_i \alpha$, $y_i' = y_i + \omega_{yx} \langle \alpha, x_i \rangle + "
     r"\omega_{yy} \lambda y_i$; a single head gives $\omega_{xx} \omega_{yy} = \omega_{xy} \omega_{yx}$",
 )
 WEIGHTS = r"$P_k = \mathrm{diag}(p_x I, p_y)$ and $Q_k = \mathrm{diag}(q_x I, q_y)$ for each head, with free weights"

@@ -126,7 +126,7 @@ READING: dict[str, Any] = {
     "source": Source(
         "V",
         "section 6, figures of the loss against the noise level",
-        "the diagonal parametrisation extrapolates better than the full one to noise levels that are not among the categorical ones of training",
+        "paraphrased: the diagonal parametrisation extrapolates better than the full one to noise levels that are not among the categorical ones of training",
     ),
     "kind": {"trained-levels": "stronger", "*": "convention"},
     "statement": r"\mathcal{L}_{\mathrm{DIAG}}(\sigma) < \mathcal{L}_{\mathrm{FULL}}(\sigma) \quad \text{at these levels, trained on } \sigma \in \{1, 3\}",
@@ -187,7 +187,7 @@ PROFILES: dict[str, Any] = {
     "source": Source(
         "V",
         "section 6, figures of the loss against the noise level",
-        "the loss at each noise level for $\\sigma_{\\max} = 5$ and for $\\sigma \\in \\{1, 3\\}$, inside and outside the levels of training",
+        "paraphrased: the loss at each noise level for $\\sigma_{\\max} = 5$ and for $\\sigma \\in \\{1, 3\\}$, inside and outside the levels of training",
     ),
     "kind": "convention",
     "assumes": (

@@ -123,7 +123,7 @@ def quotients(**columns: Any) -> Table:
 
 
 READING: dict[str, Any] = {
-    "source": Source("V", "section 6", "diagonal matrices work almost as well as full ones"),
+    "source": Source("V", "section 6", "paraphrased: diagonal matrices work almost as well as full ones"),
     "kind": "convention",
     "assumes": (
         r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses; one head a layer, 1 to 7 layers",

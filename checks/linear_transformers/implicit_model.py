@@ -115,7 +115,7 @@ def drawn(d: int, n: int, heads: int, layers: int, seed: int) -> tuple[Any, Any,
 THEOREM = Source(
     "V",
     "Theorem 4.1 and Lemma 4.3",
-    r"$x_i^l = M^l x_i + u^l y_i$, $y_i^l = a^l y_i - \langle w^l, x_i \rangle$, "
+    r"paraphrased: $x_i^l = M^l x_i + u^l y_i$, $y_i^l = a^l y_i - \langle w^l, x_i \rangle$, "
     r"$x_t^l = M^l x_t$, $y_t^l = -\langle w^l, x_t \rangle$",
 )
 RECURSION = (

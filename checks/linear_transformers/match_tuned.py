@@ -156,7 +156,7 @@ claim(
         over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
         method="montecarlo", grade="observed", given=SAMPLES,
     ),
-    source=Source("V", "section 6", "models with 5 or more layers match or exceed the performance of TunedRR"),
+    source=Source("V", "section 6", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     kind={"omega/*": "stronger", "*": "convention"},
     expected={
         **dict.fromkeys([f"{family}/uniform-{k}" for family in ("diag", "omega") for k in (1, 2, 3)], "refuted"), "diag/levels-1-3": "refuted",
@@ -180,7 +180,7 @@ BEST = bound(
 claim(
     "lt.match-tuned/best/{noise}",
     BEST,
-    source=Source("V", "section 6", "models with 5 or more layers match or exceed the performance of TunedRR"),
+    source=Source("V", "section 6", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     kind="convention",
     expected={
         **dict.fromkeys(("best/uniform-1", "best/uniform-2", "best/uniform-3", "best/levels-1-3"), "refuted"), "best/uniform-7": "supported",
@@ -201,7 +201,7 @@ claim(
         over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
         method="montecarlo", grade="observed", given={**SAMPLES, "family": "safe-full"},
     ),
-    source=Source("V", "section 6", "models with 5 or more layers match or exceed the performance of TunedRR"),
+    source=Source("V", "section 6", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     kind="convention",
     expected={
         **dict.fromkeys(("safe-full/uniform-1", "safe-full/uniform-3"), "refuted"), "safe-full/uniform-6": "supported",
@@ -231,7 +231,7 @@ claim(
     "lt.match-tuned/adaptive/{family}",
     over_adaptive((*NOISY[:1], *NOISY[2:]), control={"against": "Bayes"}),
     over_adaptive(NOISY[1:2], control={"high": "1/2"}),  # trainings of FULL differ by more than AdaRR and Bayes there
-    source=Source("V", "section 6", "AdaRR is matched by few layers"),
+    source=Source("V", "section 6", "paraphrased: AdaRR is matched by few layers"),
     kind="convention",
     expected={"adaptive/diag": "refuted", "*": "inconclusive"},
     over={"family": tuple(MEANT)},

@@ -118,7 +118,7 @@ def drawn(d: int, n: int, seed: int) -> Exact:
 LEMMA = Source(
     "V",
     "Lemma 4.4 and its proof in the appendix",
-    r"$u' = (I - \Lambda) u + \Gamma \Sigma (a w^* - w)$, $w' = (1 + s) w - \Pi \Sigma (a w^* - w) - \Phi u$, with "
+    r"paraphrased: $u' = (I - \Lambda) u + \Gamma \Sigma (a w^* - w)$, $w' = (1 + s) w - \Pi \Sigma (a w^* - w) - \Phi u$, with "
     r"$\Lambda = -\omega_{xy} a^2 \rho I - \omega_{xx} \Sigma$, $\Gamma = a \omega_{xy} (M + a u w^{*\top})$, $s = \omega_{yy} \lambda$, "
     r"$\Pi = \omega_{yx} M^\top (M + a u w^{*\top})$, $\Phi = a \rho \omega_{yx} M^\top$, $\rho = \sum_i r_i^2$",
 )

@@ -179,7 +179,7 @@ def shrinkage() -> Figure:
 THEOREM = Source(
     "V",
     "Theorem 5.2",
-    r"for two noise levels $\sigma_1, \sigma_2$ and $x \sim N(0, I/n)$, one layer with only $\omega_{yx}$ and one with only "
+    r"paraphrased: for two noise levels $\sigma_1, \sigma_2$ and $x \sim N(0, I/n)$, one layer with only $\omega_{yx}$ and one with only "
     r"$\omega_{yy}$ reach ridge regression at both as $n \to \infty$",
 )
 ASSUMED = (

@@ -138,7 +138,7 @@ def tabulated(minimax: dict[str, list[int]], universal: dict[str, list[int]]) ->
 THEOREM = Source(
     "V",
     "Theorem 5.1",
-    r"GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within $\epsilon \|x_t\| \|w^*\|$ of least squares after "
+    r"paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within $\epsilon \|x_t\| \|w^*\|$ of least squares after "
     r"$O(\log \kappa + \log \log 1/\epsilon)$ layers, $\kappa$ the condition number",
 )
 ASSUMED = (
@@ -197,9 +197,9 @@ claim(
     "lt.second-order/both",
     bound(offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", error=1e-12),
     bound(offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", error=1e-12),
-    kind="printed",
+    kind="sharp",
     over={"weights": tuple(WEIGHTS), "kappa": COUNTED},
-    title="both terms together, with a remainder of two layers at most",
+    title="both terms together, with a remainder that lies in a band of two layers wherever it was counted",
     statement=r"L = \frac{\log \kappa}{\log g} + \frac{\log \log 1/\epsilon}{\log 2} + C, \quad -\tfrac{1}{4} \leq C \leq \tfrac{7}{4}, "
     r"\qquad g = \tfrac{27}{4} \text{ or, for weights that do not know } \kappa,\ \tfrac{9}{4}",
     assumes=(
@@ -209,13 +209,13 @@ claim(
     ),
     tables=draw(tabulated, minimax=at(counts, weights="minimax"), universal=at(counts, weights="universal")),
     finding="Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded "
-    "remainder; neither multiplies the other.",
+    "remainder, in the range that was counted. The order for every $\\kappa$ and $\\epsilon \\leq 1/2$ is `both/proved`.",
     **THEIRS,
 )
 claim(
     "lt.second-order/both/proved",
     bound(every_offset, r"\sup_{\kappa, \epsilon} C", high="4", control="3/4", over={"kappa": 1e6}, method="certified"),
-    kind="derived",
+    kind="printed",
     title="both terms together, for every condition number and every accuracy",
     statement=r"L \leq \frac{\log \kappa}{\log (27/4)} + \frac{\log \log 1/\epsilon}{\log 2} + 4 \quad \text{for every } \kappa \geq 1, \ \epsilon \leq "
     r"\tfrac{1}{2}",

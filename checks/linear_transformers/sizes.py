@@ -126,7 +126,7 @@ COLUMNS = {noise: at(quotients, noise=noise, **DRAWN) for noise in EVERY}
 TABLE_1 = Source(
     "V",
     "Table 1",
-    "adjusted evaluation losses of trained GD++, DIAG and FULL models with 1 to 7 layers, for $D = 10$ and $N = 20$",
+    "paraphrased: adjusted evaluation losses of trained GD++, DIAG and FULL models with 1 to 7 layers, for $D = 10$ and $N = 20$",
 )
 ASSUMED: dict[str, Any] = {
     "kind": "stronger",
@@ -174,7 +174,7 @@ TUNED, ADAPTIVE = (("TunedRR", r"\mathcal{L}(\mathrm{TunedRR})"), ("AdaRR", r"\m
 MATCH = Source(
     "V",
     "section 6",
-    "models with 5 or more layers match or exceed the performance of TunedRR; AdaRR is matched by few layers",
+    "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR; AdaRR is matched by few layers",
 )
 claim(
     "lt.other-sizes/adaptive",
@@ -215,7 +215,7 @@ claim(
     compared(
         "FULL", r"\mathcal{L}_{\mathrm{FULL}}", {"noise": SMALL[0], "layers": DEPTHS}, high=FAR, control="-log(3/2)"
     ),
-    source=Source("V", "section 6", "diagonal matrices work almost as well as full ones"),
+    source=Source("V", "section 6", "paraphrased: diagonal matrices work almost as well as full ones"),
     expected="supported",
     title="at d = 5 DIAG loses at most half as much again as FULL",
     finding="Survives: with three layers FULL is ahead by a fifth, with one, two, four and five by less.",

@@ -228,7 +228,7 @@ def drawn(noise: str, found: Any) -> Figure:
 TABLE_1 = Source(
     "V",
     "Table 1",
-    "adjusted evaluation losses of trained GD++, DIAG and FULL models with 1 to 7 layers, by law of the noise",
+    "paraphrased: adjusted evaluation losses of trained GD++, DIAG and FULL models with 1 to 7 layers, by law of the noise",
 )
 ASSUMED = (
     r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target",
@@ -302,7 +302,7 @@ claim(
     finding=draw(beside, found=at(whole, **SAMPLES)),
     figures={"full/*": draw(drawn, found=at(whole, **SAMPLES)), "*": ()},
     tables={"full/*": draw(tabulated, found=at(whole, **SAMPLES)), "*": ()},
-    corrected="entries above the measured loss were under-trained: other weights of the same form lose less",
+    corrected="where the measured loss is below the printed one, other weights of the same form lose less",
     **TRAINED,
 )
 claim(

@@ -304,7 +304,7 @@ claim(
         without, r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True, over={"term": WEIGHT_NAMES, "training": TRAININGS},
         given=FRESH, method="montecarlo", grade="observed", control={"term": ""},
     ),
-    source=Source("V", "section 5", "each of the four terms of a diagonal layer has a part in what trained models do"),
+    source=Source("V", "section 5", "paraphrased: each of the four terms of a diagonal layer has a part in what trained models do"),
     kind="convention",
     expected="supported",
     title="every one of the four terms helps: a trained model without it loses more",
