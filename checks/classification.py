@@ -171,7 +171,9 @@ def agreed(*ladders: str) -> Any:
 
 claim(
     "extension.classification/brier/l",
-    bound(exact_windows, CHANGE, of="{step}", over={**GRID, ("ladder", "step"): steps(*SMOOTHER)}, **GROWS),
+    bound(
+        exact_windows, CHANGE, of="{step}", over={**GRID, ("ladder", "step"): steps(*SMOOTHER)}, method="exact", **GROWS
+    ),
     source=GLOBAL,
     kind="convention",
     expected="supported",
@@ -186,7 +188,9 @@ claim(
 )
 claim(
     "extension.classification/brier/noise",
-    bound(exact_windows, CHANGE, of="{step}", over={**GRID, ("ladder", "step"): steps(*NOISIER)}, **FALLS),
+    bound(
+        exact_windows, CHANGE, of="{step}", over={**GRID, ("ladder", "step"): steps(*NOISIER)}, method="exact", **FALLS
+    ),
     source=GLOBAL,
     kind="convention",
     expected="supported",
@@ -232,7 +236,7 @@ claim(
     "extension.classification/brier/l/every-l",
     bound(
         exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=10, instead={"high": 0, "strict": True},
-        over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]},
+        over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]}, method="exact",
     ),
     source=GLOBAL,
     kind="stronger",

@@ -147,7 +147,7 @@ def agreed(trained: float, tested: float) -> Any:
 
 claim(
     "softmax.context-length/affine/theta/tuned",
-    exponent(table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", ray=RAY, equals="-4/(d + 3)"),
+    exponent(table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", ray=RAY, equals="-4/(d + 3)", method="exact"),
     source=FIGURE,
     kind="sharp",
     expected="supported",
@@ -170,8 +170,9 @@ claim(
         strict=True,
         control=f"1.2*{LIMIT}",
         over={"n": (100.0, 1e4, 1e8)},
+        method="exact",
     ),
-    bound(table, FACTOR, of="{trained} on {tested}", along="n", ray=RAY, equals=LIMIT, within=0.001),
+    bound(table, FACTOR, of="{trained} on {tested}", along="n", ray=RAY, equals=LIMIT, within=0.001, method="exact"),
     source=FIGURE,
     kind="derived",
     expected="supported",
@@ -187,7 +188,7 @@ claim(
 )
 claim(
     "softmax.context-length/affine/fixed-window",
-    exponent(fixed, r"\mathcal{L}(w; L)", ray=RAY, high=0, strict=True, sharp=0, instead={"equals": 0}),
+    exponent(fixed, r"\mathcal{L}(w; L)", ray=RAY, high=0, strict=True, sharp=0, instead={"equals": 0}, method="exact"),
     source=FIGURE,
     kind="convention",
     expected="refuted",
@@ -203,7 +204,7 @@ claim(
 )
 claim(
     "softmax.context-length/{law}/theta/tuned",
-    exponent(tuned_loss, r"\mathcal{L}(w^*)", ray=(1e6, 1e24, 9), equals="-rate"),
+    exponent(tuned_loss, r"\mathcal{L}(w^*)", ray=(1e6, 1e24, 9), equals="-rate", method="exact"),
     source=FIGURE,
     kind="sharp",
     expected="supported",

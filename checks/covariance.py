@@ -51,20 +51,22 @@ def optimal_matrix(
     }
 
 
-def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) -> Value:
+def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) -> Any:
     """The least loss of all w Sigma^{-1}, less that of one M, by balls; affine, d = 2, L = 1, whitened M = diag(m_1, m_2).
 
     There f(x) = <q, Sigma^{1/2} u>, E_q f f' = u^T Sigma u' / (3 d), and w Sigma^{-1} is w I.
     """
     from fractions import Fraction
 
-    from lipverify.claims.proved import ball, proved
+    from lipverify.claims.proved import between, proved
     from lipverify.proofs import prove_not_isotropic
     from lipverify.proofs.finite import on_the_circle
 
     arguments = (n, sigma, (Fraction(condition) / 6, Fraction(1, 6)), (m_1, m_2), FARTHEST)
-    k = proved("covariance-space", "not isotropic", on_the_circle(*arguments), lambda: prove_not_isotropic(*arguments))
-    return ball(k["gain_low"], k["gain_high"])
+    found = proved(
+        "covariance-space", "not isotropic", on_the_circle(*arguments), lambda: prove_not_isotropic(*arguments)
+    )
+    return between(found, found.constants["gain_low"], found.constants["gain_high"])
 
 
 def isotropic_window(law: str, n: int, sigma: float, **_: Any) -> Value:
@@ -277,7 +279,7 @@ claim(
     "softmax.covariance-inversion/{law}/sign",
     bound(
         excess, r"\mathcal{L}(-w^* \mathbf{I}) - \mathcal{L}(w^* \mathbf{I})", of="excess", low=0, strict=True, control="most",
-        instead={"equals": 0},
+        instead={"equals": 0}, method="exact",
     ),
     source=LEMMA_1,
     kind={"quadratic/*": "convention", "*": "derived"},
@@ -305,7 +307,7 @@ claim(
     bound(
         advantage, r"\min_{1/2 \leq v \leq 32} \mathcal{L}(v \mathbf{I}) - \mathcal{L}(-w \mathbf{I})", high=0,
         control=-0.01, instead={"low": 0, "strict": True},
-        over={("d", "n", "degree", "kappa", "w"): [(2, 5, 7, 0.1, 5.08), (3, 8, 5, 0.3, 3.85)]},
+        over={("d", "n", "degree", "kappa", "w"): [(2, 5, 7, 0.1, 5.08), (3, 8, 5, 0.3, 3.85)]}, method="exact",
     ),
     bound(
         averaged_gap, r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo", control=0.01,

@@ -36,16 +36,17 @@ def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
     }
 
 
-def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Value]:
+def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Any]:
     """Intervals that contain every w* of the cosine law at L and at a larger constant, and their difference, by balls."""
-    from lipverify.claims.proved import ball, proved_optimum
+    from lipverify.claims.proved import between, proved_optimum
 
-    def window(L: float) -> tuple[float, float]:
+    def window(L: float) -> Any:
         problem = lv.Problem(d=d, n=n, law=lv.laws.Cosine(L=L), sigma=sigma)
-        return ball(*proved_optimum(f"optimum-cosine-{L:g}-{d}-{n:g}-{sigma:g}", problem).window)
+        proof = proved_optimum(f"optimum-cosine-{L:g}-{d}-{n:g}-{sigma:g}", problem)
+        return between(proof, *proof.window)
 
-    (one, error), (other, further) = window(L), window(larger)
-    return {"change": (other - one, (error + further) * (1 + 1e-15) + 1e-15 * abs(other - one)), "at": (one, error)}
+    one, other = window(L), window(larger)
+    return {"change": other - one, "at": one}
 
 
 def local_elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
@@ -162,7 +163,15 @@ NOISE_ALONE = r"The control lies a little beyond the largest elasticity of the g
 
 claim(
     "softmax.window-directions/{law}/l",
-    bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True, control=1.2),
+    bound(
+        elasticities,
+        r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}",
+        of="L",
+        low=0,
+        strict=True,
+        control=1.2,
+        method="exact",
+    ),
     source=SUMMARY,
     title="w* grows with L, the window narrows",
     finding="A rougher function (larger $L$) wants a narrower window. The summary A calls high Lipschitzness smooth; the direction it "
@@ -171,7 +180,15 @@ claim(
 )
 claim(
     "softmax.window-directions/{law}/n",
-    bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True, control=0.7),
+    bound(
+        elasticities,
+        r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}",
+        of="n",
+        low=0,
+        strict=True,
+        control=0.7,
+        method="exact",
+    ),
     source=EXAMPLES,
     title="w* grows with n, the window narrows",
     finding=NOISE_ALONE,
@@ -180,7 +197,13 @@ claim(
 claim(
     "softmax.window-directions/{law}/sigma",
     bound(
-        elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True, control=-2
+        elasticities,
+        r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}",
+        of="sigma",
+        high=0,
+        strict=True,
+        control=-2,
+        method="exact",
     ),
     source=INSIGHTS,
     title="w* falls with the noise, the window widens",
@@ -190,7 +213,7 @@ claim(
 claim(
     "softmax.window-directions/{law}/sigma-to-infinity",
     exponent(
-        window, "w^*", along="sigma", scale=r"\sigma", ray=(10.0, 1e4, per_profile(9, 18)), high=0, strict=True, sharp=-2
+        window, "w^*", along="sigma", scale=r"\sigma", ray=(10.0, 1e4, per_profile(9, 18)), high=0, strict=True, sharp=-2, method="exact"
     ),
     source=EXAMPLES,
     kind={"relu/*": "printed", "*": "stronger"},
@@ -211,6 +234,7 @@ claim(
         strict=True,
         control="0.04",
         instead={"equals": 0},
+        method="exact",
     ),
     source=EXAMPLES,
     kind={"relu/*": "printed", "*": "stronger"},
@@ -224,7 +248,7 @@ claim(
 )
 claim(
     "softmax.window-directions/{law}/noiseless",
-    bound(window, "w^*", equals=at_no_noise, within=0.1, given={"sigma": 0.0}),
+    bound(window, "w^*", equals=at_no_noise, within=0.1, given={"sigma": 0.0}, method="exact"),
     source=EXAMPLES,
     kind="sharp",
     expected="supported",
@@ -236,7 +260,7 @@ claim(
 )
 claim(
     "softmax.window-directions/{law}/n-to-infinity",
-    exponent(window, "w^*", ray=(1e4, 1e30), low=0, strict=True, sharp="e"),
+    exponent(window, "w^*", ray=(1e4, 1e30), low=0, strict=True, sharp="e", method="exact"),
     source=EXAMPLES,
     kind={"relu/*": "printed", "*": "stronger"},
     expected="supported",
@@ -341,6 +365,7 @@ for law, cells in GRIDS.items():
                 of=name,
                 strict=True,
                 given={"law": law},
+                method="exact",
                 **edges,
             )
             for name, letter, edges in SIGNS
@@ -368,6 +393,7 @@ claim(
         strict=True,
         control=-0.1,
         instead={"low": 0, "strict": True},
+        method="exact",
     ),
     source=Source(
         "A",
@@ -392,7 +418,7 @@ COUNTED = (
 )
 claim(
     "softmax.window-directions/{law}/tokens",
-    exponent(tokens, HELD, equals="held"),
+    exponent(tokens, HELD, equals="held", method="exact"),
     source=EXAMPLES,
     kind="sharp",
     expected="supported",
@@ -404,7 +430,7 @@ claim(
 )
 claim(
     "softmax.window-directions/{law}/nearest-neighbour",
-    exponent(tokens, HELD, high="0", sharp="held"),
+    exponent(tokens, HELD, high="0", sharp="held", method="exact"),
     source=EXAMPLES,
     kind="convention",
     expected="refuted",
@@ -417,7 +443,15 @@ claim(
 )
 claim(
     "softmax.window-directions/affine/nearest-neighbour/noiseless",
-    exponent(tokens, HELD, ray=(1e6, 1e18, 9), high="0", sharp="2/(d + 1)", given={"law": "affine", "sigma": 0.0}),
+    exponent(
+        tokens,
+        HELD,
+        ray=(1e6, 1e18, 9),
+        high="0",
+        sharp="2/(d + 1)",
+        given={"law": "affine", "sigma": 0.0},
+        method="exact",
+    ),
     source=EXAMPLES,
     kind="convention",
     expected="refuted",
@@ -443,8 +477,24 @@ ORIGIN: dict[str, Any] = {
 SHARES = {("law", "L"): (("quadratic", 1.0), ("cosine", 3.0)), "d": (2, 3, 5), "n": (20, 10**6)}
 claim(
     "softmax.window-directions/even/threshold",
-    bound(about_threshold, "w^*", equals=0, within="1e-15", control={"share": 0.99}, over={**SHARES, "share": 1.01}),
-    bound(about_threshold, "w^*", low=0, strict=True, control={"share": 1.01}, over={**SHARES, "share": 0.99}),
+    bound(
+        about_threshold,
+        "w^*",
+        equals=0,
+        within="1e-15",
+        control={"share": 0.99},
+        over={**SHARES, "share": 1.01},
+        method="exact",
+    ),
+    bound(
+        about_threshold,
+        "w^*",
+        low=0,
+        strict=True,
+        control={"share": 1.01},
+        over={**SHARES, "share": 0.99},
+        method="exact",
+    ),
     kind="stronger",
     expected="supported",
     title="the noise at which attention on an even law becomes the plain average",
@@ -463,6 +513,7 @@ claim(
         control=1,
         instead={"low": "10", "high": "11"},
         over={"law": "cosine", "L": 6.0, "d": 2, "n": 1000, "share": 1.01},
+        method="exact",
     ),
     kind="stronger",
     expected="refuted",
@@ -476,7 +527,7 @@ claim(
 FREQUENCIES = tuple((L, 2 * L) for L in (1.0, 2.0, 4.0, 8.0))
 claim(
     "softmax.window-directions/cosine/l/long-contexts",
-    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, strict=True, control=4),
+    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, strict=True, control=4, method="exact"),
     source=SUMMARY,
     kind="stronger",
     expected="supported",
@@ -486,7 +537,7 @@ claim(
 )
 claim(
     "softmax.window-directions/cosine/l/short-waves",
-    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, control=2, instead={"high": 0.5}),
+    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, control=2, instead={"high": 0.5}, method="exact"),
     source=SUMMARY,
     kind="stronger",
     expected="refuted",

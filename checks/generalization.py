@@ -155,7 +155,9 @@ SMALLER: dict[str, Any] = {"over": READ, "assumes": (*ALONG, "tested on $L' = L/
 
 claim(
     "softmax.generalization-same/{law}/{side}/printed/{reading}",
-    exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-1/E", sharp="-rate", **OVER),
+    exponent(
+        losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-1/E", sharp="-rate", method="exact", **OVER
+    ),
     source=THEOREM_3,
     kind=KINDS,
     expected="supported",
@@ -166,7 +168,16 @@ claim(
 )
 claim(
     "softmax.generalization-same/{law}/{side}/derived/{reading}",
-    exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high=STATED["same"], sharp="-rate", **OVER),
+    exponent(
+        losses,
+        r"\mathrm{loss} / L^2",
+        of="same",
+        scale=r"\Lambda",
+        high=STATED["same"],
+        sharp="-rate",
+        method="exact",
+        **OVER,
+    ),
     identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "same"}),
     source=SKETCH,
     kind="derived",
@@ -176,7 +187,7 @@ claim(
 )
 claim(
     "softmax.generalization-same/{law}/theta/sharp",
-    exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", equals="-rate", **OVER),
+    exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", equals="-rate", method="exact", **OVER),
     source=SKETCH,
     kind="sharp",
     expected="supported",
@@ -184,7 +195,16 @@ claim(
 )
 claim(
     "softmax.generalization-larger/{law}/{side}/printed/{reading}",
-    exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-2/E", sharp="-rate", **OVER),
+    exponent(
+        losses,
+        r"\mathrm{loss} / L'^2",
+        of="larger",
+        scale=r"\Lambda",
+        low="-2/E",
+        sharp="-rate",
+        method="exact",
+        **OVER,
+    ),
     source=THEOREM_3,
     kind=KINDS,
     expected="refuted",
@@ -196,7 +216,14 @@ claim(
 claim(
     "softmax.generalization-larger/{law}/{side}/derived/{reading}",
     exponent(
-        losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low=STATED["larger"], sharp="-rate", **OVER
+        losses,
+        r"\mathrm{loss} / L'^2",
+        of="larger",
+        scale=r"\Lambda",
+        low=STATED["larger"],
+        sharp="-rate",
+        method="exact",
+        **OVER,
     ),
     identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "larger"}),
     source=SKETCH,
@@ -215,6 +242,7 @@ claim(
         control=1.15,
         instead={"ratio": 1.0},
         over={"d": 2, "n": 1e4, "ratio": (1 / 2, 1 / 3)},
+        method="exact",
     ),
     bound(
         over_display,
@@ -224,6 +252,7 @@ claim(
         control=1.15,
         instead={"low": "0.8", "high": "0.84"},
         over={"d": 2, "ratio": 1 / 3},
+        method="exact",
     ),
     source=THEOREM_3,
     kind="printed",
@@ -238,7 +267,7 @@ claim(
 )
 claim(
     "softmax.generalization-smaller/{law}/{side}/printed/{reading}",
-    exponent(losses, r"\mathrm{loss}", of="smaller", low="1/E - 1", sharp="-rate", **OVER),
+    exponent(losses, r"\mathrm{loss}", of="smaller", low="1/E - 1", sharp="-rate", method="exact", **OVER),
     source=THEOREM_3,
     kind={"relu/*": "convention", "*": "stronger"},
     expected={"relu/*/ambient": "supported", "*": "refuted"},
@@ -250,7 +279,9 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.generalization-smaller/{law}/{side}/derived/{reading}",
-    exponent(losses, r"\mathrm{loss} / \sigma^2", of="smaller", low=STATED["smaller"], sharp="-rate", **OVER),
+    exponent(
+        losses, r"\mathrm{loss} / \sigma^2", of="smaller", low=STATED["smaller"], sharp="-rate", method="exact", **OVER
+    ),
     identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "smaller"}),
     source=SKETCH,
     kind="derived",
@@ -263,9 +294,9 @@ claim(
 )
 claim(
     "softmax.generalization-{case}/{law}/theta/sharp",
-    exponent(losses, r"\mathrm{loss} / L^2", of="{case}", scale=r"\Lambda", equals="-rate", **OVER),
+    exponent(losses, r"\mathrm{loss} / L^2", of="{case}", scale=r"\Lambda", equals="-rate", method="exact", **OVER),
     bound(losses, r"\mathrm{loss}(L') / \mathrm{loss}(L)", of="{case} over same", along="n", over={"d": (2, 3, 4, 5, 6, 7, 8)},
-          equals="((d - 1)*r + b)/(d - 1 + b)", within="t"),
+          equals="((d - 1)*r + b)/(d - 1 + b)", within="t", method="exact"),
     source=SKETCH,
     kind="sharp",
     expected="supported",
@@ -289,7 +320,9 @@ ALONG_L: dict[str, Any] = {
 FIXED = (*MODEL, r"ReLU law, $d = 2, 5, 8$; $n = 10^4$ and $L = \sigma = 1$ fixed")
 claim(
     "softmax.generalization-larger/relu/lower/along-test-constant",
-    exponent(along_tested, r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", sharp="2", **ALONG_L),
+    exponent(
+        along_tested, r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", sharp="2", method="exact", **ALONG_L
+    ),
     source=THEOREM_3,
     kind="convention",
     expected="supported",
@@ -299,7 +332,9 @@ claim(
 )
 claim(
     "softmax.generalization-smaller/relu/lower/along-test-constant",
-    exponent(along_tested, r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", sharp="0", **ALONG_L),
+    exponent(
+        along_tested, r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", sharp="0", method="exact", **ALONG_L
+    ),
     source=THEOREM_3,
     kind="convention",
     expected="supported",
@@ -310,7 +345,7 @@ claim(
 claim(
     "softmax.generalization-same/affine/upper/along-l",
     exponent(at_home, r"\mathrm{loss}", along="L", ray=(1.0, 1e6, 9), high="2 - 2/(d + 2)", sharp="2",
-             over={"d": 3}, given={"law": "affine", "n": 1e4}),
+             over={"d": 3}, given={"law": "affine", "n": 1e4}, method="exact"),
     source=THEOREM_3,
     kind="stronger",
     expected="refuted",
@@ -322,7 +357,7 @@ claim(
 claim(
     "softmax.generalization-smaller/relu/lower/units",
     exponent(in_other_units, r"\mathrm{loss}", along="s", ray=(1.0, 1e6, 8), low="0", sharp="-2",
-             over={"d": 2}, given={"law": "relu", "n": 1e4}),
+             over={"d": 2}, given={"law": "relu", "n": 1e4}, method="exact"),
     source=THEOREM_3,
     kind="printed",
     expected="refuted",
@@ -349,13 +384,13 @@ PROVED: dict[str, Any] = {
 """The loss at w* lies between multiples of L^2 Lambda^-rate for every n, L and sigma in that range: the exponent is exact."""
 
 
-def proved_cost(case: str, law: str, d: int) -> Value:
+def proved_cost(case: str, law: str, d: int) -> Any:
     """loss'(w*(L)) / loss'(w*(L')) for every n, L, sigma that the window theorem covers for both, L' = RATIOS[case] L."""
-    from lipverify.claims.proved import proved_window
+    from lipverify.claims.proved import between, proved_window
     from lipverify.proofs import prove_transfer
 
-    low, high = prove_transfer(proved_window(law, d), RATIOS[case]).worse
-    return (low + high) / 2, (high - low) / 2 * (1 + 1e-15)
+    found = prove_transfer(proved_window(law, d), RATIOS[case])
+    return between(found, *found.worse)
 
 
 def proved(**edge: Any) -> Any:

@@ -48,7 +48,7 @@ def best(kind: str, d: int, s: float, n: float) -> dict[str, Value]:
     return {"w": (w, w * step), "loss": (loss, loss * (fall**2 + rise**2) * step**2 + float(terms.total_error[1]))}
 
 
-def proved(kind: str, d: int, s: float) -> dict[str, Value]:
+def proved(kind: str, d: int, s: float) -> dict[str, Any]:
     """The exponents of w* and of the loss there in Lambda, proved for every n, L and sigma in a range."""
     return proved_rates(f"rough-{s:g}", d, law_of(kind, s))
 
@@ -110,7 +110,7 @@ PROVED: dict[str, Any] = {
 
 claim(
     "softmax.hoelder/window",
-    exponent(best, "w^*", of="w", equals="2/(d - 1 + 2*s)", **RAY),
+    exponent(best, "w^*", of="w", equals="2/(d - 1 + 2*s)", method="exact", **RAY),
     title="the best window on tasks of Hölder order s",
     statement=r"w^* = \Theta\left(\Lambda^{2/(d - 1 + 2s)}\right), \quad 0 < s < 1",
     finding=r"Tokens of a window lie at distances of the order $w^{-1/2}$, over which $f$ moves by $w^{-s/2}$: $B \sim w^{-s}$, against $N \sim w^{(d-1)/2} / n$. "
@@ -120,7 +120,7 @@ claim(
 )
 claim(
     "softmax.hoelder/loss",
-    exponent(best, r"\mathcal{L}(w^*)", of="loss", equals="-2*s/(d - 1 + 2*s)", **RAY),
+    exponent(best, r"\mathcal{L}(w^*)", of="loss", equals="-2*s/(d - 1 + 2*s)", method="exact", **RAY),
     title="the loss at the best window on tasks of Hölder order s",
     statement=r"\mathcal{L}(w^*) = \Theta\left(\Lambda^{-2s/(d - 1 + 2s)}\right), \quad 0 < s < 1",
     finding=r"This is Stone's minimax rate for $s$-Hölder functions on a space of $d - 1$ dimensions: on tasks that are rough everywhere no estimator has a better "
@@ -129,7 +129,7 @@ claim(
 )
 claim(
     "softmax.hoelder/printed-range",
-    exponent(best, "w^*", of="w", high="2/d", sharp="2/(d - 1 + 2*s)", **RAY),
+    exponent(best, "w^*", of="w", high="2/d", sharp="2/(d - 1 + 2*s)", method="exact", **RAY),
     source=THEOREM_2,
     kind="stronger",
     expected="refuted",
@@ -143,7 +143,7 @@ claim(
 )
 claim(
     "softmax.hoelder/largest-order",
-    exponent(best, "w^*", of="w", equals="2/(d - 1 + 2*s)", sharp="2/(d + 2*s)", **RAY),
+    exponent(best, "w^*", of="w", equals="2/(d - 1 + 2*s)", sharp="2/(d + 2*s)", method="exact", **RAY),
     source=REBUTTAL,
     kind="convention",
     expected="refuted",

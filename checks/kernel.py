@@ -95,7 +95,7 @@ SLIDES = {"intuition": {"c_printed": "1/2"}, "proof": {"c_printed": "1"}}
 
 claim(
     "softmax.gaussian-window/{slides}",
-    bound(rate, "c", equals="c_printed", within=1e-11, sharp="1/2"),
+    bound(rate, "c", equals="c_printed", within=1e-11, sharp="1/2", method="exact"),
     source={
         "intuition": Source(
             "S",

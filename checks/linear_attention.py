@@ -202,13 +202,19 @@ LAMBDA = (
 )
 KINDS = {"relu/offset/*": "convention", "*": "stronger"}
 RATIO = exponent(
-    advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", high="0", strict=True, sharp="p - q", over={"d": (2, 3, 5)}
+    advantage,
+    rf"\mathcal{{L}}(w^*) / {LEAST}",
+    high="0",
+    strict=True,
+    sharp="p - q",
+    over={"d": (2, 3, 5)},
+    method="exact",
 )
 
 claim(
     "linear-attention.floor/{law}/{reading}/rate",
     exponent(linear, LEAST, low="0", sharp="-p", error=1e-12, method="symbolic"),
-    exponent(softmax, r"\mathcal{L}(w^*)", high="0", strict=True, sharp="-q"),
+    exponent(softmax, r"\mathcal{L}(w^*)", high="0", strict=True, sharp="-q", method="exact"),
     source=SUMMARY,
     kind=KINDS,
     expected={"affine/no-offset/*": "refuted", "*": "supported"},
@@ -257,7 +263,7 @@ claim(
     "linear-attention.floor/{law}/{reading}/crossing",
     RATIO,
     bound(crossing, r"\Lambda_\times", high="X", control="0.475*X",
-          over={"d": per_profile((2, 3, 5), (2, 3, 5, 8, 12)), "ratio": per_profile((0.1, 0.3), (0.1, 0.3, 1.0))}),
+          over={"d": per_profile((2, 3, 5), (2, 3, 5, 8, 12)), "ratio": per_profile((0.1, 0.3), (0.1, 0.3, 1.0))}, method="exact"),
     source=SUMMARY,
     kind=KINDS,
     expected="supported",
@@ -287,7 +293,7 @@ claim(
 )
 claim(
     "linear-attention.floor/{law}/{reading}/advantage",
-    exponent(advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", equals="p - q", over={"d": (2, 3, 5)}),
+    exponent(advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", equals="p - q", over={"d": (2, 3, 5)}, method="exact"),
     source=SUMMARY,
     kind="sharp",
     expected="supported",

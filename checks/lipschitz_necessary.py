@@ -113,12 +113,12 @@ DERIVED = (
 
 claim(
     "softmax.lipschitz-necessary/experiment",
-    bound(table, FACTOR, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, **AT),
+    bound(table, FACTOR, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, method="exact", **AT),
     bound(table, FACTOR, low="2", strict=True, sharp="found", **AT, over={("trained", "n"): {
         ("cosine-smooth", 1e2): {"found": "2.14"}, ("cosine-smooth", 1e3): {"found": "9.25"},
         ("cosine-smooth", 1e4): {"found": "42.5"}, ("cosine-rough", 1e2): {"found": "3.95"},
         ("cosine-rough", 1e3): {"found": "8.86"}, ("cosine-rough", 1e4): {"found": "10.2"},
-    }}),
+    }}, method="exact"),
     source=SLIDE,
     kind="convention",
     expected="supported",
@@ -131,8 +131,8 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-necessary/{trained}/factor",
-    bound(table, FACTOR, along="n", high="2", control="1", **ALONG),
-    bound(table, FACTOR, along="n", equals=price, within=hair, **ALONG),
+    bound(table, FACTOR, along="n", high="2", control="1", method="exact", **ALONG),
+    bound(table, FACTOR, along="n", equals=price, within=hair, method="exact", **ALONG),
     source=SLIDE,
     kind="convention",
     expected="supported",
@@ -143,8 +143,8 @@ claim(
 )
 claim(
     "softmax.lipschitz-necessary/{trained}/factor",
-    bound(table, FACTOR, along="n", low="2", strict=True, sharp=price, **ALONG),
-    bound(table, FACTOR, along="n", equals=price, within=hair, **ALONG),
+    bound(table, FACTOR, along="n", low="2", strict=True, sharp=price, method="exact", **ALONG),
+    bound(table, FACTOR, along="n", equals=price, within=hair, method="exact", **ALONG),
     source=SLIDE,
     kind="convention",
     expected="supported",
@@ -155,7 +155,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-necessary/{trained}/rate",
-    exponent(table, FACTOR, low="0", strict=True, sharp="0", **ALONG),
+    exponent(table, FACTOR, low="0", strict=True, sharp="0", method="exact", **ALONG),
     source=SLIDE,
     kind="convention",
     expected="refuted",
@@ -169,7 +169,7 @@ claim(
 claim(
     "softmax.lipschitz-necessary/affine-other/{side}/factor",
     bound(matched, r"\mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1))", along="n",
-          low="1", sharp=gain, instead=nearly, ray=ALONG["ray"]),
+          low="1", sharp=gain, instead=nearly, ray=ALONG["ray"], method="exact"),
     source=SLIDE,
     kind="stronger",
     expected="refuted",

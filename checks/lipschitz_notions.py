@@ -7,13 +7,13 @@ from typing import Any
 
 import lipverify as lv
 from lipverify.claims import Source, bound, claim, identity
-from lipverify.claims.proved import ball, proved_rates, proved_window
+from lipverify.claims.proved import between, proved_rates, proved_window
 
 Value = tuple[float, float]
 Vector = tuple[Fraction, ...]
 
 
-def constant_of(l_1: int, l_2: int, smaller: str = "no") -> Value:
+def constant_of(l_1: int, l_2: int, smaller: str = "no") -> Fraction:
     """Lip(f) less max(|l_1|, |l_2|) for f(x) = l_1 <q, x>_+ + l_2 <-q, x>_+ on R^d, exactly; `smaller`: less the minimum.
 
     Between x = 0 and x' = q, or x' = -q, the quotient is |l_1| or |l_2|. No other pair has more: |f(x) - f(x')| is at most
@@ -26,14 +26,14 @@ def constant_of(l_1: int, l_2: int, smaller: str = "no") -> Value:
         return l_1 * max(z, Fraction(0)) + l_2 * max(-z, Fraction(0))
 
     found = max(abs(f(x) - f(origin)) for x in (q, tuple(-a for a in q)))
-    return float(found - (min if smaller == "yes" else max)(abs(l_1), abs(l_2))), 0.0
+    return found - (min if smaller == "yes" else max)(abs(l_1), abs(l_2))
 
 
 UNITS = tuple((Fraction(a, 5), Fraction(b, 5)) for a, b in ((5, 0), (3, 4), (4, 3), (-4, 3), (0, 5)))
 """Unit vectors of the plane with rational entries."""
 
 
-def along(relevant: int, s: int) -> Value:
+def along(relevant: int, s: int) -> Fraction:
     """max over a of Lip_s(f) for f(x) = a^T B^T x, in R^4 with B its first two axes; s in col(B), or off it.
 
     f(s s^T x) is linear in s^T x, so that one pair x, x' gives Lip_s(f) = |a^T B^T s|; of all unit vectors a that
@@ -50,7 +50,7 @@ def along(relevant: int, s: int) -> Value:
     def projection(at: Vector) -> Vector:
         return tuple(dot(direction, at) * entry for entry in direction)
 
-    return float(max(abs((f(a, projection(x)) - f(a, projection(other))) / gap) for a in UNITS)), 0.0
+    return max(abs((f(a, projection(x)) - f(a, projection(other))) / gap) for a in UNITS)
 
 
 def dot(one: Vector, other: Vector) -> Fraction:
@@ -74,7 +74,7 @@ BROKEN: dict[str, tuple[Any, Any]] = {
 """Pieces of |z - 1/2|, z cut off at both ends, and 1 beyond 1/2: a kink elsewhere, two kinks, a jump."""
 
 
-def proved(link: str, d: int) -> dict[str, Value]:
+def proved(link: str, d: int) -> dict[str, Any]:
     """The exponents of B in w and of w* in Lambda for f(x) = h(<q, x>), proved for every n, L and sigma in a range."""
     return proved_rates(link, d, broken(link))
 
@@ -87,14 +87,16 @@ def broken(link: str) -> lv.laws.Ridge:
     return lv.laws.Ridge(h, **{"jumps" if h.jumps else "kinks": h.at})
 
 
-def proved_windows(d: int) -> Value:
+def proved_windows(d: int) -> Any:
     """w* of the affine class with L = 1 over that of linear tasks whose slope is 1, for every n and sigma in a range.
 
     Both have one covariance up to a factor, that of the affine class with L = 1 and with L^2 = 3.
     """
+    from flint import arb, fmpq
+
     theorem = proved_window("affine", d)
-    ratio = 3**-theorem.exponent
-    return ball(theorem.low / theorem.high * ratio, theorem.high / theorem.low * ratio)
+    w = between(theorem, theorem.low, theorem.high)
+    return w / w * arb(3) ** -arb(fmpq(2, d + 3))
 
 
 DEFINITION = Source(
@@ -131,7 +133,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-notion/direction",
-    bound(along, r"\max_{\mathbf{a}} \mathrm{Lip}_s(f)", equals="relevant", within="1e-15", control="1 - relevant", method="rational", grade="proved"),
+    bound(along, r"\max_{\mathbf{a}} \mathrm{Lip}_s(f)", equals="relevant", within="1e-15", control="1 - relevant", method="exact"),
     source=DIRECTION,
     kind="printed",
     expected="supported",
@@ -144,7 +146,14 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-notion/mean-square",
-    bound(windows, r"w^*_{\mathrm{affine}(L)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=1e-6, control={"L": 1.7}),
+    bound(
+        windows,
+        r"w^*_{\mathrm{affine}(L)} / w^*_{\mathrm{slope}\ 1}",
+        equals=1,
+        within=1e-6,
+        control={"L": 1.7},
+        method="exact",
+    ),
     source=SHARED,
     kind="derived",
     expected="supported",
@@ -173,6 +182,7 @@ claim(
         within=0.01,
         sharp="3**(-2/(d + 3))",
         given={"L": 1.0},
+        method="exact",
     ),
     title="classes with the same largest Lipschitz constant have one window",
     assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; $n \to \infty$"),

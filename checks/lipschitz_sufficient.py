@@ -156,7 +156,7 @@ SAMPLED = agree(
 claim(
     "softmax.lipschitz-sufficient/experiment",
     bound(table, FACTOR, of="{trained} on {tested}", high="2", control="1",
-          over={("trained", "tested"): PAIRS, "n": (1e2, 1e3, 1e4)}, given={"d": 3, "sigma": 0.3}),
+          over={("trained", "tested"): PAIRS, "n": (1e2, 1e3, 1e4)}, given={"d": 3, "sigma": 0.3}, method="exact"),
     source=SLIDE,
     kind="convention",
     expected="supported",
@@ -167,7 +167,16 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-sufficient/consistent",
-    exponent(table, r"\mathrm{loss}", of="loss of {trained} on {tested}", ray=RAY, high="0", strict=True, sharp="-q"),
+    exponent(
+        table,
+        r"\mathrm{loss}",
+        of="loss of {trained} on {tested}",
+        ray=RAY,
+        high="0",
+        strict=True,
+        sharp="-q",
+        method="exact",
+    ),
     source=SLIDE,
     kind="convention",
     expected="supported",
@@ -180,7 +189,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/{trained}-to-{tested}/{side}/same-rate",
-    exponent(table, FACTOR, of="{trained} on {tested}", ray=RAY, high="0", sharp="p"),
+    exponent(table, FACTOR, of="{trained} on {tested}", ray=RAY, high="0", sharp="p", method="exact"),
     source=SLIDE,
     kind="convention",
     expected={"*relu*": "refuted", "*": "supported"},
@@ -201,7 +210,7 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-sufficient/theta/sharp",
-    exponent(table, FACTOR, of="{trained} on {tested}", ray=RAY, equals="p", over=MEASURED),
+    exponent(table, FACTOR, of="{trained} on {tested}", ray=RAY, equals="p", over=MEASURED, method="exact"),
     identity(derivation, r"\text{implied} - \text{stated}", control={"kinked": "affine"}),
     source=SLIDE,
     kind="sharp",
@@ -213,7 +222,7 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-sufficient/any-class/{side}/same-rate",
-    exponent(on_waves, FACTOR, ray=(1e3, 1e11, 9), high="0", sharp="8/(d + 3)**2"),
+    exponent(on_waves, FACTOR, ray=(1e3, 1e11, 9), high="0", sharp="8/(d + 3)**2", method="exact"),
     source=SLIDE,
     kind="stronger",
     expected="refuted",
@@ -249,6 +258,7 @@ claim(
         control="1",
         over={"tested": CLASSES, "n": (1e3, 1e4)},
         given={"d": 3, "sigma": 0.3},
+        method="exact",
     ),
     source=REVIEWED,
     kind="convention",
@@ -263,13 +273,14 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/mixture/window",
-    exponent(mixed, "w^*", of="w", ray=RAY, equals="2/(d + 2)"),
+    exponent(mixed, "w^*", of="w", ray=RAY, equals="2/(d + 2)", method="exact"),
     exponent(
         mixed,
         r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{affine}})",
         of="mixture on affine",
         ray=RAY,
         equals="(d - 1)/((d + 2)*(d + 3))",
+        method="exact",
     ),
     source=REVIEWED,
     kind="sharp",
@@ -282,8 +293,17 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/worst-task",
-    exponent(worst_task, WORST, of="high", ray=(1e3, 1e11, 9), high="-1/(d + 2)", sharp="-2/(d + 2)"),
-    exponent(worst_task, WORST, of="low", ray=(1e3, 1e11, 9), low="-3/(d + 2)", strict=True, sharp="-2/(d + 2)"),
+    exponent(worst_task, WORST, of="high", ray=(1e3, 1e11, 9), high="-1/(d + 2)", sharp="-2/(d + 2)", method="exact"),
+    exponent(
+        worst_task,
+        WORST,
+        of="low",
+        ray=(1e3, 1e11, 9),
+        low="-3/(d + 2)",
+        strict=True,
+        sharp="-2/(d + 2)",
+        method="exact",
+    ),
     source=Source(
         "R",
         "Review 2, strengths",

@@ -154,7 +154,7 @@ EXACT, SAMPLED = "3e-5", "0.1"
 def aligned(quantity: str, where: Any) -> tuple[Any, ...]:
     """M* has no spurious part: exactly within the invariant family, and over all symmetric matrices."""
     return (
-        bound(exact, quantity, of="ratio", equals=0, within=EXACT, over={("d", "k"): PAIRS}),
+        bound(exact, quantity, of="ratio", equals=0, within=EXACT, over={("d", "k"): PAIRS}, method="exact"),
         bound(searched, quantity, of="ratio", equals=0, within=SAMPLED, over={("d", "k"): where}, **BY_SAMPLES),
     )
 
@@ -174,7 +174,7 @@ def beside(covariates: str, **case: str) -> Any:
     return draw(maps, best=at(exact, **where), found=at(searched, **where, **CONTEXTS))
 
 
-SCALE = bound(exact, "c^*", of="c", low="0", control="1.1*d", strict=True, over={("d", "k"): PAIRS})
+SCALE = bound(exact, "c^*", of="c", low="0", control="1.1*d", strict=True, over={("d", "k"): PAIRS}, method="exact")
 RATIO = "c'^* / c^*"
 QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 RECOVERY: dict[str, Any] = {
@@ -253,6 +253,7 @@ claim(
         ray=(1e6, 1e24, 9),
         equals="-4/(m + 3)",
         over={"m": (2, 3)},
+        method="exact",
     ),
     source=PART_II,
     kind="derived",
@@ -280,6 +281,7 @@ claim(
         strict=True,
         sharp="-4/(m + 3)",
         over={"m": (3, 5, 8)},
+        method="exact",
     ),
     source=PART_II,
     kind="derived",
@@ -299,7 +301,7 @@ claim(
     "lowrank.dimension/sphere",
     bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
           instead={"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"},
-          over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}),
+          over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}, method="exact"),
     source=PART_II,
     kind="convention",
     expected="refuted",
@@ -315,9 +317,9 @@ claim(
 )  # fmt: skip
 claim(
     "lowrank.dimension/sphere/floor",
-    exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along="d", ray=(100, 10**5, 9), equals="-3"),
+    exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along="d", ray=(100, 10**5, 9), equals="-3", method="exact"),
     bound(floor, r"\frac{d^3}{2 (k + 2)} \lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along="d", ray=(100, 10**5, 9),
-          equals=1, within=0.01, given={"scale": "unit"}),
+          equals=1, within=0.01, given={"scale": "unit"}, method="exact"),
     source=PART_II,
     kind="derived",
     expected="supported",

@@ -50,15 +50,15 @@ def gained(
     return {"gain": gain_on_common_draws(here, *both, contexts=contexts, seed=seed, stream=stream)}
 
 
-def proved_gain(n: int, C: float, c: float, c_perp: float) -> Value:
+def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
     """The least loss of all c BB^T in the ball of radius C, less that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
-    from lipverify.claims.proved import ball, proved
+    from lipverify.claims.proved import between, proved
     from lipverify.proofs import prove_not_aligned
     from lipverify.proofs.finite import on_the_circle
 
     given = on_the_circle(n, 0.0, (1.0, 0.0), (c, c_perp), C)
-    k = proved("lowrank-radius", "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
-    return ball(k["gain_low"], k["gain_high"])
+    found = proved("lowrank-radius", "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
+    return between(found, found.constants["gain_low"], found.constants["gain_high"])
 
 
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:
@@ -217,11 +217,11 @@ LARGE = (
 MANY = per_profile(4096, 65536)
 claim(
     "lowrank.boundary/product",
-    bound(best, RATIO, of="ratio", equals=0, within=EXACT, over={WHERE: LARGE}),
+    bound(best, RATIO, of="ratio", equals=0, within=EXACT, over={WHERE: LARGE}, method="exact"),
     bound(searched, RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo",
           given={"contexts": MANY}),
     bound(counterexamples, r"\text{counterexamples}", high="0", control={"low": "1"},
-          over={"covariates": "product", "problems": per_profile(5, 60)}),
+          over={"covariates": "product", "problems": per_profile(5, 60)}, method="exact"),
     source=THEOREM_4,
     kind="stronger",
     expected="supported",
@@ -239,9 +239,9 @@ claim(
 claim(
     "lowrank.boundary/sphere/small-ball",
     bound(radius, r"\min(C_{\max}, 4 d) / d", low="1", sharp=limit_value,
-          over={("d", "k"): ((2, 1), (3, 2), (6, 2)), "n": (1000, 10**6), "sigma": (0.0, 0.5)}),
+          over={("d", "k"): ((2, 1), (3, 2), (6, 2)), "n": (1000, 10**6), "sigma": (0.0, 0.5)}, method="exact"),
     bound(best, RATIO, of="ratio", equals=0, within=EXACT,
-          over={("d", "k", "C"): ((2, 1, 2.0), (3, 2, 3.0), (6, 2, 6.0)), "n": 20, "sigma": (0.0, 0.5)}),
+          over={("d", "k", "C"): ((2, 1, 2.0), (3, 2, 3.0), (6, 2, 6.0)), "n": 20, "sigma": (0.0, 0.5)}, method="exact"),
     over={"covariates": "sphere"},
     source=THEOREM_4,
     kind="stronger",
@@ -265,7 +265,7 @@ FEW = per_profile(4096, 32768)
 claim(
     "lowrank.boundary/sphere/every-ball",
     bound(best, RATIO, of="ratio", equals=0, within=EXACT, instead={"C": 2.5},
-          over={WHERE: (*(("sphere", 2, 1, n, 0.0, 8.0) for n in (2, 3, 4, 5, 6, 7, 8, 9, 12)), ("sphere", 2, 1, 20, 0.0, 5.0))}),
+          over={WHERE: (*(("sphere", 2, 1, n, 0.0, 8.0) for n in (2, 3, 4, 5, 6, 7, 8, 9, 12)), ("sphere", 2, 1, 20, 0.0, 5.0))}, method="exact"),
     bound(searched, RATIO, of="ratio", equals=0, within="0.1", instead={"C": 2.5}, over={WHERE: (("sphere", 2, 1, 20, 0.0, 5.0),)},
           method="montecarlo", given={"contexts": FEW}),
     *(

@@ -2,6 +2,8 @@ r"""Proof sketch: N(w) = Theta(sigma^2 (w^{d/2} + 1) / n), for the relevant rang
 
 from __future__ import annotations
 
+from typing import Any
+
 import lipverify as lv
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs
 from lipverify.claims.proved import proved_rates
@@ -29,7 +31,7 @@ def noise_at(d: int, n: float, w: float) -> Value:
     return float(terms.noise), float(terms.noise_error)
 
 
-def proved_rate(d: int) -> Value:
+def proved_rate(d: int) -> Any:
     """The exponent a of c_low w^a / n <= N / sigma^2 <= c_high w^a / n, proved for every n and w in a range."""
     return proved_rates("affine", d)["noise"]
 
@@ -64,7 +66,7 @@ claim(
     "softmax.noise-rate/{side}/{reading}",
     exponent(
         noise, r"n N / \sigma^2", along="w", ray=(30, "min(1e15, 1e30**(2/(d + 2)))"),
-        low="D/2", high="D/2", sharp="(d - 1)/2",
+        low="D/2", high="D/2", sharp="(d - 1)/2", method="exact",
     ),
     source=SKETCH,
     kind="convention",
@@ -80,7 +82,7 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.noise-rate/lower/every-window",
-    exponent(noise_beyond, r"N / \sigma^2", ray=(1e2, 1e8), low="1/2", sharp="0"),
+    exponent(noise_beyond, r"N / \sigma^2", ray=(1e2, 1e8), low="1/2", sharp="0", method="exact"),
     source=SKETCH,
     kind="stronger",
     expected="refuted",

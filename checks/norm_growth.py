@@ -240,7 +240,13 @@ for law, pairs, beyond in (
     claim(
         f"softmax.norm-growth/{law}/long-contexts",
         bound(
-            grown, r"\log \frac{w_{L'}}{w_L}", low=0, strict=True, control=beyond, over={("L", "larger"): pairs, **LONG}
+            grown,
+            r"\log \frac{w_{L'}}{w_L}",
+            low=0,
+            strict=True,
+            control=beyond,
+            over={("L", "larger"): pairs, **LONG},
+            method="exact",
         ),
         source=SLIDE,
         kind="stronger",

@@ -126,7 +126,7 @@ DECAYING: dict[str, Any] = {
 
 claim(
     "softmax.other-kernels/unique",
-    exponent(at_rate, r"\mathcal{L}(w)", ray=(1e4, 1e24, 9), low="0", sharp="-4/(d + 3)"),
+    exponent(at_rate, r"\mathcal{L}(w)", ray=(1e4, 1e24, 9), low="0", sharp="-4/(d + 3)", method="exact"),
     source=UNIQUE,
     kind="convention",
     expected="refuted",
@@ -141,7 +141,9 @@ claim(
 )
 claim(
     "softmax.other-kernels/rational/bias",
-    exponent(many, "B / L^2", of="bias", along="w", ray=(1e3, 1e8, 8), equals="-min(2, 2*power - d + 1)"),
+    exponent(
+        many, "B / L^2", of="bias", along="w", ray=(1e3, 1e8, 8), equals="-min(2, 2*power - d + 1)", method="exact"
+    ),
     title="how fast a kernel has to decay",
     statement=r"B = \Theta\left(w^{-\min(2,\ 2p - (d - 1))}\right), \quad p > (d - 1)/2",
     **DECAYING,
@@ -153,7 +155,7 @@ claim(
 )
 claim(
     "softmax.other-kernels/rational/noise",
-    exponent(many, "n N", of="noise", along="w", ray=(1e3, 1e8, 8), equals="(d - 1)/2"),
+    exponent(many, "n N", of="noise", along="w", ray=(1e3, 1e8, 8), equals="(d - 1)/2", method="exact"),
     title="the noise of a kernel with a polynomial decay",
     statement=r"N = \Theta\left(\sigma^2 w^{(d - 1)/2} / n\right), \quad p > (d - 1)/2",
     **DECAYING,
@@ -161,7 +163,16 @@ claim(
 )
 claim(
     "softmax.other-kernels/rational/any-power",
-    exponent(many, "B / L^2", of="bias", along="w", ray=(1e3, 1e8, 8), equals="-2", sharp="-min(2, 2*power - d + 1)"),
+    exponent(
+        many,
+        "B / L^2",
+        of="bias",
+        along="w",
+        ray=(1e3, 1e8, 8),
+        equals="-2",
+        sharp="-min(2, 2*power - d + 1)",
+        method="exact",
+    ),
     source=SKETCH,
     kind="stronger",
     expected="refuted",
@@ -174,7 +185,13 @@ claim(
 )
 claim(
     "linear-attention.normalised/floor",
-    bound(normalised, r"\lim_{n \to \infty} B / \mathbb{E} f(x)^2", low="(1 - 1/d)**2", control="1.01*(1 - 1/d)**2"),
+    bound(
+        normalised,
+        r"\lim_{n \to \infty} B / \mathbb{E} f(x)^2",
+        low="(1 - 1/d)**2",
+        control="1.01*(1 - 1/d)**2",
+        method="exact",
+    ),
     source=UNIQUE,
     kind="derived",
     expected="supported",
@@ -189,7 +206,9 @@ claim(
 )
 claim(
     "linear-attention.normalised/finite",
-    exponent(tail, r"P\left(\sum_i a_i^2 > A\right)", along="A", ray=(1e2, 1e12, 9), high="-1", sharp="-1/2"),
+    exponent(
+        tail, r"P\left(\sum_i a_i^2 > A\right)", along="A", ray=(1e2, 1e12, 9), high="-1", sharp="-1/2", method="exact"
+    ),
     source=UNIQUE,
     kind="stronger",
     expected="refuted",

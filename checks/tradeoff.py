@@ -51,28 +51,28 @@ def beyond(law: str, d: int, n: float) -> Value:
     return float(np.log(terms.bias[1] / terms.bias[0]) / np.log(2)), error / float(np.log(2))
 
 
-def proved(law: str, d: int) -> dict[str, Value]:
+def proved(law: str, d: int) -> dict[str, Any]:
     """N(2w) / N(w) and B(2w) / B(w), for every n, L, sigma and w of a range."""
-    from lipverify.claims.proved import ball, committed
+    from lipverify.claims.proved import between, committed
     from lipverify.proofs import Tradeoff, prove_tradeoff
 
     found = committed(f"tradeoff-{law}-{d}", lambda: prove_tradeoff(lv.laws.law_named(law), d))
     if not isinstance(found, Tradeoff) or (found.law, found.d, found.ratio) != (law, d, 2.0):
         raise ValueError(f"tradeoff-{law}-{d}.json: not a proof of it: {found.statement}")
-    return {"noise": ball(*found.rise), "bias": ball(*found.fall)}
+    return {"noise": between(found, *found.rise), "bias": between(found, *found.fall)}
 
 
-def proved_beyond(law: str, d: int, n: int) -> Value:
+def proved_beyond(law: str, d: int, n: int) -> Any:
     """d log B / d log w from 4 n^(2/(d-1)), to three digits, to twice that, by balls."""
-    from lipverify.claims.proved import ball
+    from lipverify.claims.proved import between
     from lipverify.claims.proved import proved as certified
     from lipverify.proofs import prove_rising
     from lipverify.proofs.finite import about
 
     problem, w = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0), float(f"{4 * n ** (2 / (d - 1)):.3g}")
     name = f"rising-{law}-{d}-{n}"
-    k = certified(name, "bias rises", about(problem), lambda: prove_rising(problem, w, 2 * w))
-    return ball(k["slope_low"], k["slope_high"])
+    found = certified(name, "bias rises", about(problem), lambda: prove_rising(problem, w, 2 * w))
+    return between(found, found.constants["slope_low"], found.constants["slope_high"])
 
 
 def exact_terms(law: str, d: int, n: int) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def agreed(letter: str) -> list[Any]:
 claim(
     "softmax.tradeoff/{law}/noise/relevant",
     bound(
-        slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, sharp="0.0002/d", over=GRID
+        slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, sharp="0.0002/d", over=GRID, method="exact"
     ),
     source=TABLE,
     kind={"relu/*": "printed", "*": "stronger"},
@@ -214,7 +214,7 @@ claim(
 claim(
     "softmax.tradeoff/{law}/bias/relevant",
     bound(
-        slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True, sharp="0.02*linear/d", over=GRID
+        slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True, sharp="0.02*linear/d", over=GRID, method="exact"
     ),
     source=TABLE,
     kind={"relu/*": "printed", "*": "stronger"},
@@ -237,7 +237,7 @@ EVERY: dict[str, Any] = {
     "corrected": "the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again",
 }
 RISES = bound(
-    beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", high=0, strict=True, control=-0.01, instead={"low": 0, "strict": True}, over={"n": 1000}
+    beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", high=0, strict=True, control=-0.01, instead={"low": 0, "strict": True}, over={"n": 1000}, method="exact"
 )  # fmt: skip
 claim(
     "softmax.tradeoff/{law}/bias/every-window",

@@ -84,15 +84,16 @@ def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
     return {"c": (1 + excess, error), "excess": (excess, error)}
 
 
-def proved_scale(law: str, d: int, n: int) -> dict[str, Value]:
+def proved_scale(law: str, d: int, n: int) -> dict[str, Any]:
     """c* - 1 at every minimiser w*, by balls, for each reading."""
-    from lipverify.claims.proved import ball, proved_optimum
+    from lipverify.claims.proved import between, proved_optimum
 
     problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
-    return {
-        reading: ball(*proved_optimum(f"scale-{law}-{d}-{n}-{reading}", problem, variance).excess)
+    found = {
+        reading: proved_optimum(f"scale-{law}-{d}-{n}-{reading}", problem, variance)
         for reading, variance in OFFSET_VARIANCE.items()
     }
+    return {reading: between(proof, *proof.excess) for reading, proof in found.items()}
 
 
 def sampled_scale(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
@@ -201,7 +202,7 @@ claim(
     "softmax.values-ignore-covariates/{law}/c/{reading}",
     bound(
         best_scale, "c^* - 1", of="excess", equals=0, within="1e-15",
-        instead={"low": "-min(1, floor(100/n))", "high": "1 - min(1, floor(100/n))", "strict": True},
+        instead={"low": "-min(1, floor(100/n))", "high": "1 - min(1, floor(100/n))", "strict": True}, method="exact",
     ),
     source=SIMPLICITY,
     kind="stronger",
@@ -248,7 +249,7 @@ claim(
 )
 claim(
     "softmax.values-ignore-covariates/{law}/window/{reading}",
-    exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=RAY, equals="rate"),
+    exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=RAY, equals="rate", method="exact"),
     source=SIMPLICITY,
     kind="stronger",
     expected="supported",
@@ -263,9 +264,16 @@ claim(
 )
 claim(
     "softmax.values-ignore-covariates/{law}/rate/{reading}",
-    exponent(joint, "c^* - 1", of="excess", ray=RAY, equals="-rate"),
+    exponent(joint, "c^* - 1", of="excess", ray=RAY, equals="-rate", method="exact"),
     bound(
-        joint, r"\frac{2 w^* (c^* - 1)}{d - 1}", of="product", along="n", ray=RAY, equals="share", within="share/1000"
+        joint,
+        r"\frac{2 w^* (c^* - 1)}{d - 1}",
+        of="product",
+        along="n",
+        ray=RAY,
+        equals="share",
+        within="share/1000",
+        method="exact",
     ),
     source=SIMPLICITY,
     kind="sharp",
@@ -290,7 +298,7 @@ NO_OFFSET: dict[str, Any] = {
 }
 claim(
     "softmax.values-ignore-covariates/{law}/window/{reading}",
-    exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=LINEAR_RAY, equals="2/(d + 3)", sharp="0"),
+    exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=LINEAR_RAY, equals="2/(d + 3)", sharp="0", method="exact"),
     kind="stronger",
     expected="refuted",
     title="the best c leaves the growth of the window as it is",
@@ -299,7 +307,7 @@ claim(
 )
 claim(
     "softmax.values-ignore-covariates/{law}/rate/{reading}",
-    exponent(joint, "c^* - 1", of="excess", ray=LINEAR_RAY, equals="-2/(d + 3)", sharp="0"),
+    exponent(joint, "c^* - 1", of="excess", ray=LINEAR_RAY, equals="-2/(d + 3)", sharp="0", method="exact"),
     kind="stronger",
     expected="refuted",
     title="the optimal c tends to 1 from above",
@@ -308,9 +316,9 @@ claim(
 )
 claim(
     "softmax.values-ignore-covariates/{law}/joint/{reading}",
-    exponent(joint, r"\mathcal{L}(w^*, c^*)", of="loss", ray=LINEAR_RAY, equals=-1),
-    exponent(joint, "w^*", of="w", ray=LINEAR_RAY, equals=0),
-    exponent(joint, "c^* - 1", of="excess", ray=LINEAR_RAY, equals=0),
+    exponent(joint, r"\mathcal{L}(w^*, c^*)", of="loss", ray=LINEAR_RAY, equals=-1, method="exact"),
+    exponent(joint, "w^*", of="w", ray=LINEAR_RAY, equals=0, method="exact"),
+    exponent(joint, "c^* - 1", of="excess", ray=LINEAR_RAY, equals=0, method="exact"),
     kind="sharp",
     expected="supported",
     title="with the best c linear functions need no window",

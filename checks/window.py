@@ -266,7 +266,7 @@ SAMPLED = agree(optimum, sampled_optimum, "w^*", of="w", over={"d": (3, 5), "n":
 
 claim(
     "softmax.window-printed/{law}/{side}/{reading}",
-    exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/D", high="2/D", sharp="rate"),
+    exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/D", high="2/D", sharp="rate", method="exact"),
     source=THEOREM_2,
     kind={"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"},
     expected={"affine/lower/*": "refuted", "relu/lower/intrinsic": "refuted", "*": "supported"},
@@ -281,7 +281,7 @@ claim(
 )
 claim(
     "softmax.window-derived/{law}/{side}/{reading}",
-    exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", sharp="rate"),
+    exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", sharp="rate", method="exact"),
     identity(derivation, r"\text{implied} - \text{stated}", control={"below": 1.5}),
     source=SKETCH,
     kind="derived",
@@ -292,7 +292,7 @@ claim(
 )
 claim(
     "softmax.window-derived/{law}/sharp",
-    exponent(optimum, "w^*", of="w", scale=r"\Lambda", equals="rate"),
+    exponent(optimum, "w^*", of="w", scale=r"\Lambda", equals="rate", method="exact"),
     source=SKETCH,
     kind="sharp",
     expected="supported",

@@ -18,7 +18,8 @@ def cell(
     where: dict[str, Any] | None = None,
     interval: Callable[[Any], Interval] = lambda found: Interval.around(*found),
     says: str = "a control",
-    grade: Grade = "bounded",
+    grade: Grade | None = None,
+    method: str | None = None,
 ) -> CellPlan:
     """A cell that is judged by the interval of its result; its true control is what was measured, and a little more."""
     return CellPlan(
@@ -30,7 +31,7 @@ def cell(
         allowed=allowed,
         false=ControlPlan(says, false),
         true=ControlPlan("what it is", lambda found: Allowed(found.ends[0] - 0.1, found.ends[1] + 0.1)),
-        method="exact",
+        method=method,
         grade=grade,
     )
 

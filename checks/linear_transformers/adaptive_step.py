@@ -2,6 +2,8 @@ r"""Section 5.3: a layer with only omega_xy and then one with only omega_yx make
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lipverify.claims import Source, bound, claim, identity, per_profile
@@ -12,12 +14,12 @@ D, N, XY = 10, 20, -1 / 800
 """The paper's dimension and length; a weight that stops the step at sigma^2 = 1 / (n |xy|) - d = 30."""
 
 
-def in_symbols(d: int, n: int, squares: str) -> Value:
+def in_symbols(d: int, n: int, squares: str) -> Any:
     """Terms left: the two layers token by token, less the step with a sum of squares, in free symbols."""
     from lipverify.linear_transformer.theory.symbolic import adaptive_layers
 
     # labels are <v, x> + r with any v and any r: residuals and noise are both such r
-    return adaptive_layers(d, n, "labels" if squares == "labels" else "residuals").terms, 0.0
+    return adaptive_layers(d, n, "labels" if squares == "labels" else "residuals")
 
 
 def by_tokens(d: int, n: int, sigma: float, squares: str, seed: int) -> Value:

@@ -295,7 +295,7 @@ claim(
     "lt.constant-ridge-bound/derived",
     bound(
         excess, r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
-        control={"factor": 1.2}, over={"layers": per_profile(4, 5)},
+        control={"factor": 1.2}, over={"layers": per_profile(4, 5)}, method="exact",
     ),
     source=TABLE_1,
     kind="derived",

@@ -3,6 +3,7 @@ r"""Theorem 4.2: labels that stay linear in the covariates are nearly orthogonal
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -43,13 +44,13 @@ def least_length(d: int) -> Value:
     return float(high), 0.0
 
 
-def every_length(d: int) -> Value:
+def every_length(d: int) -> Any:
     """The largest n E cos^2 over every n, which the limit attains: between the numbers of a proof."""
-    from lipverify.claims.proved import proved
+    from lipverify.claims.proved import between, proved
     from lipverify.proofs import prove_cosine
 
-    k = proved("lt-cosine", "cosine", {}, prove_cosine)
-    return d + (k["low"] + k["offset"]) / 2, (k["offset"] - k["low"]) / 2
+    found = proved("lt-cosine", "cosine", {}, prove_cosine)
+    return between(found, found.constants["low"], found.constants["offset"]) + d
 
 
 def sampled_best(d: int, n: int, contexts: int, seed: int, power: int = 2) -> dict[str, Value]:
@@ -127,11 +128,11 @@ SHARP = r"for a transformer, which does not see the target, $\mathbb{E} \cos^2(y
 claim(
     "lt.expressive-limit/length",
     exponent(
-        best, RMS, of="cosine", ray=("100*d", *RAY[1:]), high="-1/2", sharp="-1/2", over={"d": DIMENSIONS},
+        best, RMS, of="cosine", ray=("100*d", *RAY[1:]), high="-1/2", sharp="-1/2", over={"d": DIMENSIONS}, method="exact",
     ),
     bound(best, SQUARE, of="n square", high="d + 4", control="(d + 4)*(1 - 10/n)",
-          over={"d": DIMENSIONS, "n": (1e2, 1e4, 1e6)}),
-    bound(best, SQUARE, of="n square", equals="d + 4", within="1e-12*(d + 4)", over={"d": DIMENSIONS, "n": 1e30}),
+          over={"d": DIMENSIONS, "n": (1e2, 1e4, 1e6)}, method="exact"),
+    bound(best, SQUARE, of="n square", equals="d + 4", within="1e-12*(d + 4)", over={"d": DIMENSIONS, "n": 1e30}, method="exact"),
     source=THEOREM,
     kind="printed",
     expected="supported",
@@ -173,7 +174,7 @@ claim(
 claim(
     "lt.expressive-limit/dimension",
     exponent(
-        best, RMS, of="cosine", along="d", ray=(1, 1e20, per_profile(21, 41)), high="1/2", sharp="1/2", over={"n": 1e30},
+        best, RMS, of="cosine", along="d", ray=(1, 1e20, per_profile(21, 41)), high="1/2", sharp="1/2", over={"n": 1e30}, method="exact",
     ),
     source=THEOREM,
     kind="convention",
@@ -187,7 +188,7 @@ claim(
 claim(
     "lt.expressive-limit/tenth",
     bound(
-        least_length, r"n_{\min}", high="100*(d + 4)", control="100*(d + 4) - 9", over={"d": DIMENSIONS}
+        least_length, r"n_{\min}", high="100*(d + 4)", control="100*(d + 4) - 9", over={"d": DIMENSIONS}, method="exact"
     ),
     source=THEOREM,
     kind="convention",
@@ -255,8 +256,8 @@ claim(
 )  # fmt: skip
 claim(
     "lt.expressive-limit/attained",
-    exponent(first_coordinate, RMS, of="cosine", ray=RAY, equals="-1/2"),
-    bound(first_coordinate, SQUARE, of="n square", equals=5, within="5e-12", over={"n": 1e30}),
+    exponent(first_coordinate, RMS, of="cosine", ray=RAY, equals="-1/2", method="exact"),
+    bound(first_coordinate, SQUARE, of="n square", equals=5, within="5e-12", over={"n": 1e30}, method="exact"),
     source=THEOREM,
     kind="sharp",
     expected="supported",
@@ -270,7 +271,7 @@ claim(
     "lt.expressive-limit/every-context",
     bound(
         one_context, r"\cos(y^*, y)", high="0.1", control="0.05", instead={"equals": 1, "within": "1e-15*n"},
-        over={("d", "n"): ((1, 1000), (3, 1000), (3, 100_000)), "fixed": "x(1) = 1"},
+        over={("d", "n"): ((1, 1000), (3, 1000), (3, 100_000)), "fixed": "x(1) = 1"}, method="exact",
     ),
     source=THEOREM,
     kind="stronger",
@@ -303,7 +304,7 @@ claim(
     "lt.expressive-limit/network",
     bound(
         one_context, r"\cos(y^*, y^2)", low="0.1", strict=True, control={"power": 1},
-        over={("d", "n"): ((1, 10_000), (10, 10_000)), "power": 2},
+        over={("d", "n"): ((1, 10_000), (10, 10_000)), "power": 2}, method="exact",
     ),
     source=REBUTTAL,
     kind="printed",

@@ -301,9 +301,9 @@ claim(
 TWO = ("uniform-0", "uniform-1", "uniform-2", "uniform-3", "uniform-4", "levels-1-3")
 claim(
     "lt.gd-plus-plus/two-minima",
-    bound(two_minima, r"\mathcal{L}_{\mathrm{second}} / \mathcal{L}_{\mathrm{printed}}", of="second", equals=1, within=0.07, control={"high": 0.9}, grade="observed"),
-    bound(two_minima, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{printed}}", of="best", high=0.85, control=0.7, grade="observed"),
-    bound(two_minima, r"\text{least curvature of the second}", of="curvature", low=0, strict=True, control=0.4, grade="observed"),
+    bound(two_minima, r"\mathcal{L}_{\mathrm{second}} / \mathcal{L}_{\mathrm{printed}}", of="second", equals=1, within=0.07, control={"high": 0.9}, grade="observed", method="exact"),
+    bound(two_minima, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{printed}}", of="best", high=0.85, control=0.7, grade="observed", method="exact"),
+    bound(two_minima, r"\text{least curvature of the second}", of="curvature", low=0, strict=True, control=0.4, grade="observed", method="exact"),
     source=TABLE_1,
     kind="stronger",
     expected="supported",
@@ -317,11 +317,11 @@ claim(
     "lt.gd-plus-plus/floor",
     bound(
         best_over_floor, r"\frac{\mathcal{L}(\text{best } \mathrm{GD}^{++}_L \text{ found})}{\min_{\deg e \leq (3^L - 1)/2} \mathbb{E}\, \mathcal{L}}",
-        low=1, control={"other": -1}, over={"noise": SILENT, "layers": (2, 3, 4, 5)},
+        low=1, control={"other": -1}, over={"noise": SILENT, "layers": (2, 3, 4, 5)}, method="exact",
     ),
     bound(
         best_over_floor, r"\frac{\mathcal{L}(\text{best } \mathrm{GD}^{++}_L \text{ found})}{\min_{\deg e \leq (3^L - 1)/2} \mathbb{E}\, \mathcal{L}}",
-        low=1, control={"other": -1}, over={"noise": COLUMNS[1:], "layers": (2, 3)},
+        low=1, control={"other": -1}, over={"noise": COLUMNS[1:], "layers": (2, 3)}, method="exact",
     ),
     source=TABLE_1,
     kind="derived",
@@ -335,11 +335,11 @@ claim(
     "lt.gd-plus-plus/tail-safe",
     bound(
         explosion, r"\log_{10} \frac{\mathcal{L}_{10^9}(\text{made for } 10^9)}{\min \mathcal{L}_{10^5}}", high=1, control={"made_for": "1e5"},
-        over={"noise": SILENT, "layers": (3, 4, 5)},
+        over={"noise": SILENT, "layers": (3, 4, 5)}, method="exact",
     ),
     bound(
         price, r"\frac{\mathcal{L}_{10^5}(\text{made for } 10^9)}{\min \mathcal{L}_{10^5}}", high=2, control={"safe": "all"},
-        over={"noise": SILENT, "layers": (4, 5)},
+        over={"noise": SILENT, "layers": (4, 5)}, method="exact",
     ),
     source=TABLE_1,
     kind="stronger",
@@ -357,7 +357,7 @@ AT_SIZES = (
 OVER_RIDGE = r"\min_{\deg e \leq (3^L - 1)/2} \mathcal{L} \Big/ \mathcal{L}(\mathrm{ConstRR})"
 claim(
     "lt.gd-plus-plus/other-sizes",
-    bound(over_ridge, OVER_RIDGE, low=1, strict=True, control=1.01, given={"layers": 3}),
+    bound(over_ridge, OVER_RIDGE, low=1, strict=True, control=1.01, given={"layers": 3}, method="exact"),
     source=TABLE_1,
     kind="stronger",
     expected="supported",
@@ -368,7 +368,7 @@ claim(
 )
 claim(
     "lt.gd-plus-plus/other-sizes/two-layers",
-    bound(over_ridge, OVER_RIDGE, low=1.05, control={"layers": 3}, over={**SIZES, "layers": 2}),
+    bound(over_ridge, OVER_RIDGE, low=1.05, control={"layers": 3}, over={**SIZES, "layers": 2}, method="exact"),
     source=TABLE_1,
     kind="stronger",
     expected="supported",

@@ -35,11 +35,11 @@ def recursion(name: str) -> Any:
     return step
 
 
-def layer_in_symbols(d: int, n: int, heads: int, step: str = RIGHT) -> dict[str, Value]:
+def layer_in_symbols(d: int, n: int, heads: int, step: str = RIGHT) -> Any:
     """Terms left of each formula after one layer: any weights, any tokens, any state, all of them free symbols."""
     from lipverify.linear_transformer.theory.symbolic import implicit_step
 
-    return {name: (left.terms, 0.0) for name, left in implicit_step(d, n, heads, recursion(step))._asdict().items()}
+    return implicit_step(d, n, heads, recursion(step))._asdict()
 
 
 def depth_in_integers(d: int, n: int, heads: int, layers: int, seed: int, model: str = RIGHT) -> Value:

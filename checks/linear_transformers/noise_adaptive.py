@@ -6,6 +6,7 @@ a line in sigma^2 that meets a convex curve at the two levels. At finite n the d
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -103,19 +104,23 @@ def correlated(sigma_1: float, sigma_2: float, kappa: float) -> Value:
     return worse, 1e-12
 
 
-def every_number(order: Order, d: int, level: int, n: int) -> Value:
+def every_number(order: Order, d: int, level: int, n: int) -> Any:
     """K over the limit of n E |w - w_ridge|^2 / d, where that is at most K for every number of tokens from n on."""
-    from lipverify.claims.proved import proved
-    from lipverify.linear_transformer.theory.noise_adaptive import TwoLevels, leading_square
+    from lipverify.claims.proved import between, proved
+    from lipverify.linear_transformer.theory.noise_adaptive import c, s_1, s_2, solution, v
     from lipverify.proofs import prove_ridge
 
     first = order.partition("-")[0]
     given = {
         "sigma_1": repr(PAIR[0]), "sigma_2": repr(PAIR[1]), "level": str(level), "d": str(d), "n": str(n), "first": first,
     }  # fmt: skip
-    k = proved(f"lt-ridge-{d}-{level}-{first}", "ridge", given, lambda: prove_ridge(*PAIR, level, d, n, first))
-    ratio = k["K"] / leading_square(TwoLevels(*PAIR), d, PAIR[level - 1])
-    return ratio, 1e-12 * ratio
+    found = proved(f"lt-ridge-{d}-{level}-{first}", "ridge", given, lambda: prove_ridge(*PAIR, level, d, n, first))
+    levels = [Fraction(sigma) ** 2 for sigma in PAIR]
+    product = (solution()[c] * solution()[v]).subs(dict(zip((s_1, s_2), levels, strict=True)))
+    s, weight = levels[level - 1], Fraction(int(product.p), int(product.q))
+    limit = (1 + s) * (2 * (weight * s) ** 2 + (d + 1) / (1 + s) ** 4)  # as in `leading_square`, in fractions
+    K = found.constants["K"]
+    return between(found, math.nextafter(K, 0.0), math.nextafter(K, math.inf)) / limit
 
 
 def square(d: int, n: int, order: Order) -> Value:
@@ -230,7 +235,7 @@ claim(
 )
 claim(
     "lt.noise-adaptive/limit/{order}",
-    exponent(distance, ROOT, of="root", ray=FAR, high="0", strict=True, sharp="-1/2"),
+    exponent(distance, ROOT, of="root", ray=FAR, high="0", strict=True, sharp="-1/2", method="exact"),
     source=THEOREM,
     kind={"*/yx-yy": "printed", "*": "convention"},
     expected="supported",
@@ -245,8 +250,8 @@ claim(
 )
 claim(
     "lt.noise-adaptive/rate/{order}",
-    exponent(distance, ROOT, of="root", ray=FAR, equals="-1/2"),
-    exponent(distance, MEAN, of="mean", ray=NEAR, equals="-1"),
+    exponent(distance, ROOT, of="root", ray=FAR, equals="-1/2", method="exact"),
+    exponent(distance, MEAN, of="mean", ray=NEAR, equals="-1", method="exact"),
     bound(
         distance,
         rf"{ROOT} \text{{ squared, over its limit}}",
@@ -255,9 +260,17 @@ claim(
         ray=FAR,
         equals=1,
         within=1e-6,
+        method="exact",
     ),
     bound(
-        distance, rf"{MEAN} \text{{ over its limit}}", of="mean over limit", along="n", ray=NEAR, equals=1, within=1e-5
+        distance,
+        rf"{MEAN} \text{{ over its limit}}",
+        of="mean over limit",
+        along="n",
+        ray=NEAR,
+        equals=1,
+        within=1e-5,
+        method="exact",
     ),
     source=THEOREM,
     kind="sharp",
@@ -303,7 +316,7 @@ claim(
 claim(
     "lt.noise-adaptive/fixed-weights",
     exponent(
-        distance, ROOT, of="root", ray=(1e3, 1e12, per_profile(17, 25)), high="0", strict=True, sharp="1", instead={"fixed": "no"}
+        distance, ROOT, of="root", ray=(1e3, 1e12, per_profile(17, 25)), high="0", strict=True, sharp="1", instead={"fixed": "no"}, method="exact"
     ),
     source=THEOREM,
     kind="convention",
@@ -319,7 +332,7 @@ claim(
 )  # fmt: skip
 claim(
     "lt.noise-adaptive/three-levels",
-    bound(worst, RATIO, equals=0, within=1e-9, sharp=alternating),
+    bound(worst, RATIO, equals=0, within=1e-9, sharp=alternating, method="exact"),
     source=THEOREM,
     kind="stronger",
     expected="refuted",
@@ -334,7 +347,7 @@ claim(
     "lt.noise-adaptive/one-layer",
     bound(
         worst, r"\min_{c} \max_i |c (1 + \sigma_i^2) - 1|", equals=0, within=1e-9,
-        sharp="(sigma_2**2 - sigma_1**2)/(2 + sigma_1**2 + sigma_2**2)",
+        sharp="(sigma_2**2 - sigma_1**2)/(2 + sigma_1**2 + sigma_2**2)", method="exact",
     ),
     source=THEOREM,
     kind="stronger",
@@ -348,7 +361,7 @@ claim(
 )  # fmt: skip
 claim(
     "lt.noise-adaptive/swapped",
-    bound(distance, ROOT, of="root", high=0.1, control=0.01, instead={"swapped": "no"}),
+    bound(distance, ROOT, of="root", high=0.1, control=0.01, instead={"swapped": "no"}, method="exact"),
     source=THEOREM,
     kind="stronger",
     expected="refuted",
@@ -360,7 +373,7 @@ claim(
 )
 claim(
     "lt.noise-adaptive/limit/other-levels",
-    exponent(elsewhere, ROOT, ray=FAR, high="0", strict=True, sharp="-1/2"),
+    exponent(elsewhere, ROOT, ray=FAR, high="0", strict=True, sharp="-1/2", method="exact"),
     source=THEOREM,
     kind="convention",
     expected="supported",
@@ -378,6 +391,7 @@ claim(
         equals=0,
         within=1e-9,
         sharp="(kappa - 1)/(kappa + 1 + 2*sigma_1**2)",
+        method="exact",
     ),
     source=THEOREM,
     kind="stronger",

@@ -54,7 +54,10 @@ def every_offset(kappa: float) -> Value:
     from lipverify.claims.proved import proved
     from lipverify.proofs import prove_layers
 
-    low, high = offset("minimax", kappa)["largest"], proved("lt-layers", "layers", {}, prove_layers)["C"] * (1 + 1e-15)
+    low, high = (
+        offset("minimax", kappa)["largest"],
+        proved("lt-layers", "layers", {}, prove_layers).constants["C"] * (1 + 1e-15),
+    )
     return (low + high) / 2, (high - low) / 2
 
 
@@ -163,7 +166,7 @@ OURS: dict[str, Any] = {"source": THEOREM, "kind": "stronger", "expected": "refu
 
 claim(
     "lt.second-order/kappa",
-    exponent(condition, r"\log \kappa", of="log kappa", low="1", sharp="1", **ALONG),
+    exponent(condition, r"\log \kappa", of="log kappa", low="1", sharp="1", method="exact", **ALONG),
     kind="derived",
     over={"weights": "minimax", "epsilon": ACCURACIES},
     title="O(log κ) layers at a fixed accuracy",
@@ -184,7 +187,7 @@ claim(
 )  # fmt: skip
 claim(
     "lt.second-order/epsilon",
-    exponent(accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", sharp="1", **ALONG),
+    exponent(accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", sharp="1", method="exact", **ALONG),
     kind="derived",
     over={"weights": "minimax", "kappa": CONDITIONS},
     title="O(log log 1/ε) layers at a fixed condition number",
@@ -195,8 +198,8 @@ claim(
 )
 claim(
     "lt.second-order/both",
-    bound(offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", error=1e-12),
-    bound(offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", error=1e-12),
+    bound(offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", error=1e-12, method="exact"),
+    bound(offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", error=1e-12, method="exact"),
     kind="sharp",
     over={"weights": tuple(WEIGHTS), "kappa": COUNTED},
     title="both terms together, with a remainder that lies in a band of two layers wherever it was counted",
@@ -232,7 +235,16 @@ claim(
 )
 claim(
     "lt.second-order/kappa/coefficient",
-    bound(condition, r"L / \log \kappa", of="layers", equals="1/log(g)", within=WITHIN, error=1e-12, **ALONG),
+    bound(
+        condition,
+        r"L / \log \kappa",
+        of="layers",
+        equals="1/log(g)",
+        within=WITHIN,
+        error=1e-12,
+        method="exact",
+        **ALONG,
+    ),
     kind="sharp",
     over={"weights": WEIGHTS, "epsilon": ACCURACIES},
     title="the coefficient of log κ",
@@ -243,7 +255,7 @@ claim(
 )
 claim(
     "lt.second-order/epsilon/coefficient",
-    bound(accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, error=1e-12, **ALONG),
+    bound(accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, error=1e-12, method="exact", **ALONG),
     kind="sharp",
     over={"weights": tuple(WEIGHTS), "kappa": CONDITIONS},
     title="the coefficient of log log 1/ε",
@@ -257,9 +269,9 @@ claim(
     "lt.second-order/kappa/least",
     bound(
         chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", control={"low": "1/3", "high": "1"},
-        error=1e-9, over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)},
+        error=1e-9, over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)}, method="exact",
     ),
-    bound(chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, error=1e-12, **ALONG),
+    bound(chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, error=1e-12, method="exact", **ALONG),
     kind="sharp",
     over={"epsilon": 0.5},
     title="no GD++ has a smaller coefficient of log κ than 1/log 9, and at ε = 1/2 some has it",
@@ -278,7 +290,7 @@ claim(
 )  # fmt: skip
 claim(
     "lt.second-order/kappa/universal",
-    exponent(condition, r"\log \kappa", of="log kappa", low="1", sharp="1", **ALONG),
+    exponent(condition, r"\log \kappa", of="log kappa", low="1", sharp="1", method="exact", **ALONG),
     kind="stronger",
     over={"weights": "universal", "epsilon": ACCURACIES[:2]},
     title="O(log κ) layers also when the weights do not know κ",
@@ -290,7 +302,7 @@ claim(
 )
 claim(
     "lt.second-order/without-xx",
-    exponent(descent, "L", along="kappa", ray=(1e2, 1e12, 21), scale=r"\kappa", high="1/4", sharp="a"),
+    exponent(descent, "L", along="kappa", ray=(1e2, 1e12, 21), scale=r"\kappa", high="1/4", sharp="a", method="exact"),
     over={"steps": {"fixed": {"a": "1"}, "best": {"a": "1/2"}}, "epsilon": 1e-6},
     title="gradient descent without the covariates' own weight needs O(log κ) layers too",
     statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",
@@ -304,7 +316,7 @@ claim(
     "lt.second-order/wrong-sign",
     bound(
         signed_residual, r"\max |r|", high="(kappa - 1)/(kappa + 1)", control="(kappa - 1)/(kappa + 1)/2", instead={"sign": -1},
-        error=1e-12,
+        error=1e-12, method="exact",
     ),
     over={"kappa": (4.0, 100.0), "layers": (2, 4, 6)},
     title="the sign of the covariates' own weight does not matter",
@@ -319,7 +331,7 @@ claim(
     "lt.second-order/true-weights",
     bound(
         true_weights_ratio, r"\frac{|\hat{y} - x_t^\top w_{\mathrm{OLS}}|}{\epsilon \|x_t\| \|w\|}", high="1",
-        sharp="sqrt(1 + sigma**2*kappa)", error=1e-9,
+        sharp="sqrt(1 + sigma**2*kappa)", error=1e-9, method="exact",
     ),
     over={"kappa": 10.0, "sigma": (0.5, 1.0, 4.0), "layers": 3},
     title="the same bound with the weights that made noisy labels in place of the least-squares solution",

@@ -20,18 +20,18 @@ ALL = "query, context, both"
 """The ways of the effect: through the query's covariates, through those of the context, and through both."""
 
 
-def after_one(d: int, weight: str = "xy") -> Value:
+def after_one(d: int, weight: str = "xy") -> Any:
     """Terms left of the query's label right after a layer, with one of its weights less without it."""
     from lipverify.linear_transformer.theory.symbolic import delayed_effect
 
-    return delayed_effect(d, 1, weight=weight).terms, 0.0  # type: ignore[arg-type]
+    return delayed_effect(d, 1, weight=weight)  # type: ignore[arg-type]
 
 
-def after_two(d: int, ways: str) -> Value:
+def after_two(d: int, ways: str) -> Any:
     """Terms left of the same for xy one layer later, less the stated terms."""
     from lipverify.linear_transformer.theory.symbolic import delayed_effect
 
-    return delayed_effect(d, 2, ways.split(", ")).terms, 0.0
+    return delayed_effect(d, 2, ways.split(", "))
 
 
 def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: str = "xy") -> Value:

@@ -36,11 +36,11 @@ def audit(ledger: Ledger) -> tuple[Difference, ...]:
     Raises
     ------
     InvalidInput
-        If the ledger is of an older format, which does not hold the controls.
+        If the ledger is of the format before, which holds no proofs.
     """
     if ledger.format != FORMAT:
         raise InvalidInput(
-            f"ledger: its format is {ledger.format!r}, which does not hold the controls of its cells, so it cannot be "
+            f"ledger: its format is {ledger.format!r}, which does not hold the proofs of its cells, so it cannot be "
             f"audited; verify again for one of the format {FORMAT!r}."
         )
     ids = [record.id for record in ledger.claims]

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 from lipverify.claims.figure import Figure
 from lipverify.claims.ledger import Grade, Heading, Kind, Scalar, Source, Table
+from lipverify.claims.ran import Ran, ran
 from lipverify.claims.verdict import Allowed, Interval, Verdict
+from lipverify.foundation.noted import watching
 
 Side = Literal["lower", "upper"]
 
@@ -36,6 +38,12 @@ class Measurement:
     def run(self, *needed: Any) -> Any:
         """Measure, given the results of what is needed."""
         return self.function(*self.arguments, *needed)
+
+    def watched(self, *needed: Any) -> tuple[Any, Ran]:
+        """The same, and what ran."""
+        with watching() as notes:
+            result = self.run(*needed)
+        return result, ran(notes, result)
 
     def with_needs(self) -> Iterator[Measurement]:
         """All that must be measured for this one, each after what it needs, and this one last."""
@@ -95,8 +103,14 @@ class CellPlan:
     allowed: Allowed
     false: ControlPlan
     true: ControlPlan
-    method: str
-    grade: Grade
+    method: str | None = None
+    """How it is measured, as the claim says; None where it says nothing of its own function."""
+    grade: Grade | None = None
+    """The best grade that the claim states for it; what ran decides (`lipverify.claims.ran`)."""
+    of: str = ""
+    """Which quantity of the result is read, and ..."""
+    error: float | None = None
+    """... the relative error of a value that comes alone."""
     quantity_latex: str = ""
     claimed_latex: str = ""
 

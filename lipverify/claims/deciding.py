@@ -13,9 +13,10 @@ from msgspec import structs
 from lipverify.claims.claim import CellPlan, Claim, ControlPlan, Evidence, Measurement
 from lipverify.claims.figure import Figure
 from lipverify.claims.growing import growth_along
-from lipverify.claims.ledger import Cell, Grade, Record, Step, What
+from lipverify.claims.ledger import Cell, Record, Step, What
 from lipverify.claims.measured import Point, Ray
 from lipverify.claims.measurement import Outcome
+from lipverify.claims.ran import Ran
 from lipverify.claims.verdict import Allowed, Interval
 from lipverify.errors import OutOfReach
 
@@ -80,7 +81,7 @@ def _step(plan: CellPlan, cell: Cell, place: int, outcomes: Mapping[str, Outcome
         if ray.points >= MOST_POINTS or any(each.needs for each in plan.measurement.needs):
             return None
         what, times, seconds = "points", MOST_POINTS / ray.points, cost * MOST_POINTS / ray.points
-    elif plan.method == "exact":
+    elif any("bounded" in (outcomes[each.address].ran or Ran()).made for each in _all(plan.measurement)):
         what, times, seconds = "method", 1.0, cost * len(METHODS)
     else:
         return None
@@ -180,13 +181,11 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
         return more_points(measurement) if step.what == "points" else otherwise(measurement, by)
 
     def plan(one: CellPlan) -> CellPlan:
-        grade: Grade = "bounded" if by == "balls" else one.grade
         method = METHODS[by][0] if by else one.method
         return replace(
             one,
             measurement=changed(one.measurement),
             method=method,
-            grade=grade,
             false=_control(one.false, changed),
             true=_control(one.true, changed),
         )

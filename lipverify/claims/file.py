@@ -24,6 +24,7 @@ from lipverify.claims.library import in_library
 from lipverify.claims.place import HOME
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
+from lipverify.foundation.noted import replay_caches
 from lipverify.foundation.output import diverted
 from lipverify.foundation.quoting import shown
 
@@ -75,6 +76,7 @@ class ClaimsFile(msgspec.Struct, frozen=True):
             # what a file prints must not end up in a ledger that is printed
             with diverted():
                 exec(code, module.__dict__)
+            replay_caches(module)
         except BaseException:
             del sys.modules[self.module_name]
             raise

@@ -8,17 +8,26 @@ from collections.abc import Callable
 from functools import cache
 from inspect import unwrap
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 import numpy as np
 
 from lipverify.claims.claim import Measurement
 from lipverify.claims.origin import fingerprint
+from lipverify.claims.ran import Ran
 from lipverify.errors import InvalidInput
 from lipverify.scaling import Growth
 
 NAME = "finished.sqlite"
+
+
+class Kept(NamedTuple):
+    """What is kept of a measurement: its result, the seconds it took, and what ran."""
+
+    result: Any
+    seconds: float
+    ran: Ran | None
 
 
 class Finished:
@@ -65,22 +74,25 @@ class Finished:
                 self._unlink()
             raise InvalidInput(f"{str(path)!r} {what}, or choose another --out.") from None
 
-    def get(self, measurement: Measurement) -> tuple[Any, float] | None:
-        """(result, seconds) of a measurement that is finished."""
+    def get(self, measurement: Measurement) -> Kept | None:
+        """What is kept of a measurement that is finished."""
         if not self.resume and measurement.address not in self._own:
             return None
         query = "SELECT result, seconds FROM finished WHERE address = ? AND made_by = ?"
         try:
             row = self._rows.execute(query, (measurement.address, self.made_by)).fetchone()
-            return row and (msgspec.msgpack.decode(row[0], type=_declared(measurement.function)), float(row[1]))
+            if row is None:
+                return None
+            result, ran = msgspec.msgpack.decode(row[0], type=_kept(measurement.function))
+            return Kept(result, float(row[1]), ran)
         except (sqlite3.Error, msgspec.DecodeError, TypeError):
             return None  # a row that cannot be read is a measurement that is not finished
 
-    def put(self, measurement: Measurement, result: Any, seconds: float) -> None:
+    def put(self, measurement: Measurement, result: Any, seconds: float, ran: Ran | None = None) -> None:
         """Keep the result of a measurement."""
         try:
-            encoded = msgspec.msgpack.encode(result, enc_hook=_plain)
-            msgspec.msgpack.decode(encoded, type=_declared(measurement.function))
+            encoded = msgspec.msgpack.encode((result, ran), enc_hook=_plain)
+            msgspec.msgpack.decode(encoded, type=_kept(measurement.function))
         except (TypeError, NotImplementedError, msgspec.DecodeError):
             return
         with self._or_give_up():
@@ -130,6 +142,11 @@ def _declared(function: Callable[..., Any]) -> Any:
     if "return" not in hints:
         raise TypeError(f"{function.__name__} does not declare what it returns")
     return hints["return"]
+
+
+def _kept(function: Callable[..., Any]) -> Any:
+    """The type of a row: the result of a function, and what ran."""
+    return tuple[_declared(function), Ran | None]  # type: ignore[misc]
 
 
 def _plain(value: Any) -> Any:

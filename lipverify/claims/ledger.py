@@ -14,14 +14,15 @@ import msgspec
 
 from lipverify.claims.figure import Figure, Layer
 from lipverify.claims.number import Number, read_back
-from lipverify.claims.older import FIRST_FORMAT, upgraded
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
 from lipverify.foundation.quoting import shown as quoted
 from lipverify.foundation.showing import Shown, table
 
-FORMAT = "lipverify-ledger-2"
+FORMAT = "lipverify-ledger-3"
+BEFORE = "lipverify-ledger-2"
+"""The format before, which held no proofs: it is read for comparison, and nothing in it is proved."""
 Scalar = str | int | float
 Kind = Literal["printed", "convention", "stronger", "derived", "sharp"]
 KINDS: dict[Kind, str] = {
@@ -32,15 +33,17 @@ KINDS: dict[Kind, str] = {
     "sharp": "the exact rate or value",
 }
 """What a claim is beside its source; only what is printed counts for or against a paper."""
-Grade = Literal["proved", "bounded", "extrapolated", "sampled", "observed"]
+Grade = Literal["proved", "bounded", "extrapolated", "sampled", "estimated", "observed"]
 GRADES: dict[Grade, str] = {
-    "proved": "exact algebra, or balls with a written chain of lemmas",
-    "bounded": "quadrature with an error bound",
+    "proved": "a proof that the tool made or checked: computer algebra, exact numbers, balls, a proof file",
+    "bounded": "an error bound that a method of lipverify made",
     "extrapolated": "a limit, from local slopes over many decades",
     "sampled": "an interval at 95 %",
-    "observed": "training, or a value whose error is an estimate",
+    "estimated": "an error that nobody bounded, or that the claim's own function states",
+    "observed": "training, with the spread of its seeds",
 }
 """What stands behind a number, the strongest first; a claim has the weakest grade of its cells."""
+Exact = Literal["symbolic", "fraction", "ball", "proof file"]
 _MESSAGE = 200
 """Letters that an error may quote of a file."""
 
@@ -76,7 +79,7 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
     statement: str
     caught: bool
     latex: str = ""
-    """The statement as text that may hold `$LaTeX$`; empty in older ledgers."""
+    """The statement as text that may hold `$LaTeX$`; empty where there is none."""
 
 
 class CellControl(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +108,18 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
         return Allowed(low=self.low, high=self.high, open=self.open)
 
 
+class ProofRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What proves a number: an exact result that the library saw when its function returned it, or a proof file."""
+
+    kind: Exact
+    statement: str
+    """The exact value as text; of a file, its theorem in words."""
+    digest: str
+    """SHA-256 of the statement; of a proof file that of the file, of several that of their digests, line by line."""
+    symbols: tuple[str, ...] = ()
+    """The symbols that stand for all their values."""
+
+
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One piece of evidence: what was measured where, its error, and its own verdict."""
 
@@ -125,9 +140,16 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     control: CellControl
     note: str = ""
     quantity_latex: str = ""
-    """The quantity as text that may hold `$LaTeX$`; empty in older ledgers."""
+    """The quantity as text that may hold `$LaTeX$`; empty where there is none."""
     claimed_latex: str = ""
     """What is claimed of it, likewise."""
+    proof: ProofRecord | None = None
+    """What proves the number, where it is proved."""
+
+    def __post_init__(self) -> None:
+        if self.grade == "proved" and self.proof is None:
+            rule = "only a proof that the library saw makes a cell proved"
+            raise ValueError(f"grade = 'proved' of {self.quantity} without a proof; {rule}.")
 
     @property
     def alone(self) -> Verdict:
@@ -155,7 +177,7 @@ class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
     errors: tuple[Number, Number]
     agrees: bool
     quantity_latex: str = ""
-    """The quantity as text that may hold `$LaTeX$`; empty in older ledgers."""
+    """The quantity as text that may hold `$LaTeX$`; empty where there is none."""
 
     def __post_init__(self) -> None:
         read_back(self, "values", "errors")
@@ -188,8 +210,8 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     statement: str
     """LaTeX, without dollar signs."""
     source: Source
-    kind: Kind | None
-    """What the claim is beside its source; None where a ledger of an older format does not say."""
+    kind: Kind
+    """What the claim is beside its source."""
     grade: Grade | None
     """The weakest grade of the cells; None where there are none."""
     assumptions: tuple[str, ...]
@@ -333,11 +355,22 @@ def read_ledger(path: Path) -> Ledger:
         form = msgspec.json.decode(text, type=_Head).format
         if form == FORMAT:
             return msgspec.json.decode(text, type=Ledger)
-        if form == FIRST_FORMAT:
-            return msgspec.convert(upgraded(msgspec.json.decode(text, type=dict[str, Any])), Ledger)
+        if form == BEFORE:
+            return msgspec.convert(_without_proofs(msgspec.json.decode(text, type=dict[str, Any])), Ledger)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError) as error:
         what = textwrap.shorten(str(error), _MESSAGE)
         raise InvalidInput(f"ledger = {quoted(str(path))}: not a lipverify ledger ({what}){WRITTEN}.") from None
     shown = textwrap.shorten(repr(form), _MESSAGE)
-    known = f"{FORMAT!r} and {FIRST_FORMAT!r}"
-    raise InvalidInput(f"ledger = {quoted(str(path))}: its format is {shown}; this version reads {known}.")
+    raise InvalidInput(
+        f"ledger = {quoted(str(path))}: its format is {shown}; this version reads {FORMAT!r} and {BEFORE!r}."
+    )
+
+
+def _without_proofs(ledger: dict[str, Any]) -> dict[str, Any]:
+    """A ledger of the format before: what it called proved has no proof in it, so it is no more than estimated."""
+    for record in ledger["claims"]:
+        for cell in record["cells"]:
+            if cell["grade"] == "proved":
+                cell["grade"] = "estimated"
+        record["grade"] = weakest(cell["grade"] for cell in record["cells"])
+    return ledger

@@ -18,9 +18,11 @@ from lipverify.claims.fault import FUNCTION, Fault
 from lipverify.claims.file import FileFunction, home_of
 from lipverify.claims.place import HOME
 from lipverify.claims.profile import Profile, settled
+from lipverify.claims.ran import seen
 from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import NEEDS, Call, needed, parameters
 from lipverify.foundation.ladder import ladder
+from lipverify.foundation.noted import tell
 
 OFFERED = ("seed", "contexts", "backend")
 """What a function may ask for by name beside its coordinates: what the command line says of sampling."""
@@ -133,7 +135,7 @@ class Measured:
             found: FileFunction = getattr(module, HOME).function(self.function)
         except InvalidInput as error:
             raise Fault(str(error), self.keyword) from None
-        if found.__wrapped__ is not self.function:
+        if getattr(found.__wrapped__, "cached", found.__wrapped__) is not self.function:
             rule = "is not the function of that name in this file, by which other processes would find it"
             raise Fault(f"{name} {rule}; give it a name of its own.", self.keyword)
         return found
@@ -186,7 +188,9 @@ def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
     """What a function returns at a point, as plain data; the results are what it is handed, argument by argument."""
     rest = iter(results)
     handed = {name: list(itertools.islice(rest, count)) for name, count in point.handed.items()}
-    return _plain(function(**point.where, **point.options, **handed))
+    plain, exact = seen(function(**point.where, **point.options, **handed))
+    tell(exact)
+    return plain
 
 
 def number(result: Any, of: str, error: float | None, call: str) -> tuple[float, float]:
@@ -206,7 +210,10 @@ def number(result: Any, of: str, error: float | None, call: str) -> tuple[float,
                 f"it returned {', '.join(map(str, result))}" if isinstance(result, Mapping) else "it returned one value"
             )
             raise InvalidInput(f"{call} has no quantity {of!r}; {holds}.")
-        result, call = result[of], f"{of} of {call}"
+        alone, beside = result[of], result.get(f"{of}_error")
+        result, call = alone if beside is None else (alone, beside), f"{of} of {call}"
+    elif isinstance(result, Mapping) and "" in result:
+        result = result[""]
     if isinstance(result, list | tuple) and len(result) == 3 and isinstance(result[2], str):
         result = result[:2]
     pair = isinstance(result, list | tuple) and len(result) == 2
@@ -242,20 +249,3 @@ def calling(function: Callable[..., Any], point: Point | Place) -> str:
 def _real(value: Any) -> float:
     """A real number as a float; not-a-number for anything else."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-
-
-def _plain(value: Any) -> Any:
-    """What was returned, as numbers, text, lists and mappings: other processes and files can hold these.
-
-    >>> _plain({"w": (1, 2.0)})
-    {'w': [1, 2.0]}
-    """
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, msgspec.Struct):
-        return msgspec.to_builtins(value, enc_hook=_plain)
-    return value

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from lipverify.claims.claim import Measurement
 from lipverify.claims.finished import Finished
 from lipverify.claims.place import place
+from lipverify.claims.ran import Ran
 from lipverify.claims.workers import Workers
 from lipverify.foundation.interruption import Interrupted, interruptible, require_uninterrupted
 from lipverify.foundation.output import diverted
@@ -58,6 +59,8 @@ class Outcome(NamedTuple):
     seconds: float
     warned: tuple[str, ...] = ()
     """What it warned of, each once."""
+    ran: Ran | None = None
+    """What ran, where the result is known to come from it."""
 
 
 class TimeLimit(BaseException):
@@ -184,7 +187,7 @@ class _Run:
         if kept is None:
             self.open[address] = None
         else:
-            self.done[address] = Outcome(kept[0], "", kept[1])
+            self.done[address] = Outcome(kept.result, "", kept.seconds, ran=kept.ran)
             self._report(address)
 
     def _close(self, address: str) -> None:
@@ -334,7 +337,7 @@ class _Run:
         if address == self.leading:
             self.leading = ""
         if self.finished is not None and not outcome.problem:
-            self.finished.put(self.measurements[address], outcome.result, outcome.seconds)
+            self.finished.put(self.measurements[address], outcome.result, outcome.seconds, outcome.ran)
         self._report(address)
 
     def _report(self, address: str) -> None:
@@ -354,13 +357,13 @@ def _heights(measurements: Mapping[str, Measurement]) -> dict[str, int]:
 def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> Outcome:
     """The outcome of a measurement: an exception is one too, so that it travels between processes."""
     clock = time.perf_counter()
-    result, problem, warned = None, "", dict[str, None]()
+    result, ran, problem, warned = None, None, "", dict[str, None]()
     try:
         with warnings.catch_warnings(), diverted(), alarm(limit):
             warnings.showwarning = lambda text, kind, file, line, *_: warned.setdefault(
                 _on_one_line(f"{measurement.address}: {kind.__name__}: {text} ({Path(file).name}:{line})")
             )
-            result = measurement.run(*needed)
+            result, ran = measurement.watched(*needed)
     except TimeLimit:
         problem = _too_long(measurement.address, limit)
     except Interrupted:
@@ -368,7 +371,7 @@ def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> O
     # a broken check must not cost the other claims their evidence, whatever it raises
     except BaseException as error:
         problem = f"{measurement.address}: {type(error).__name__}: {error}{place(error)}"
-    return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned))
+    return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned), ran)
 
 
 def _on_one_line(text: str) -> str:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from lipverify.claims.ran import ProvedNumber, outwards, proof_file
 from lipverify.foundation.shipped import shipped
 
 if TYPE_CHECKING:
@@ -24,15 +26,16 @@ FOLDER = "proofs"
 """Where in the folder of the checks the committed proofs are."""
 
 
-def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, tuple[float, float]]:
-    """The exponents of n N in w, of B in w, and of w* and the loss in Lambda, with the error 0.
+def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNumber]:
+    """The exponents of n N in w, of B in w, and of w* and the loss in Lambda.
 
-    >>> proved_rates("relu", 3)["bias"]
+    >>> proved_rates("relu", 3)["bias"].pair
     (-1.5, 0.0)
     """
     proof = proved_window(law, d, own)
-    a, beta = proof.noise_power, proof.beta
-    return {"noise": (a, 0.0), "bias": (-beta, 0.0), "window": (1 / (a + beta), 0.0), "loss": (-beta / (a + beta), 0.0)}
+    a, beta = Fraction(proof.d - 1, 2), Fraction(repr(proof.beta))
+    rates = {"noise": a, "bias": -beta, "window": 1 / (a + beta), "loss": -beta / (a + beta)}
+    return {name: between(proof, rate, rate) for name, rate in rates.items()}
 
 
 @lru_cache(maxsize=64)
@@ -91,8 +94,8 @@ def committed(name: str, found: Callable[[], Proof]) -> Proof:
     return proof
 
 
-def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], Proof]) -> dict[str, float]:
-    """The constants of a committed proof of this theorem about what is given; where there is none, found now.
+def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], Proof]) -> Proof:
+    """The committed proof of this theorem about what is given; where there is none, found now.
 
     Raises
     ------
@@ -102,7 +105,7 @@ def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], P
     proof = committed(name, found)
     if (proof.data["theorem"], proof.data.get("given")) != (theorem, given):
         raise ValueError(f"{name}.json: not a proof of {theorem!r} for {given}: {proof.statement}")
-    return proof.constants
+    return proof
 
 
 def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> ProvedOptimum:
@@ -122,11 +125,26 @@ def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> 
     return proof
 
 
-def ball(low: float, high: float) -> tuple[float, float]:
-    """The middle of an interval, and a bound on its distance to any point of it.
+def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> ProvedNumber:
+    """The number of which a proof says that it lies between these; it is proved wherever a claim's function returns it.
 
-    >>> ball(1.0, 2.0)
-    (1.5, 0.5000000000000008)
+    Raises
+    ------
+    ValueError
+        If it is no proof.
+
+    >>> theorem = proved_window("affine", 3)
+    >>> between(theorem, 1.0, 2.0).pair
+    (1.5, 0.5000000000000009)
     """
-    middle = (low + high) / 2
-    return middle, (high - low) / 2 * (1 + 4e-16) + 4e-16 * abs(middle) * (low != high)
+    record = proof_file(proof)
+    if record.digest not in _CERTIFIED:
+        missing = proof.failures()
+        if missing:
+            raise ValueError(f"no proof of {proof.statement!r}: {'; '.join(missing)}")
+        _CERTIFIED.add(record.digest)
+    return outwards(Fraction(low), Fraction(high), record)
+
+
+_CERTIFIED: set[str] = set()
+"""Digests of the proofs that this process has certified."""

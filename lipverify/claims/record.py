@@ -7,12 +7,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate
+from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
 from lipverify.claims.deciding import step_of
-from lipverify.claims.ledger import Cell, CellControl, Control, CrossCheck, Record, weakest
+from lipverify.claims.growing import growth_along
+from lipverify.claims.ledger import GRADES, Cell, CellControl, Control, CrossCheck, ProofRecord, Record, weakest
+from lipverify.claims.measured import Point, number
 from lipverify.claims.measurement import Outcome
 from lipverify.claims.place import place
+from lipverify.claims.ran import Ran, Stood, behind, no_stronger, speaks_of_all
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, conclude, decide, margin, settled
+from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import Interrupted
 
 ALARM_FACTOR = 2.0
@@ -30,7 +34,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     if problem:
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
     try:
-        cells = tuple(_cell(plan, results) for plan in claim.cells)
+        cells = tuple(_cell(claim, plan, results, standing(plan, outcomes)) for plan in claim.cells)
         crossed = tuple(_cross_check(plan, results) for plan in claim.evidence.cross_checks)
         verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
         disagree = not all(each.agrees for each in crossed)
@@ -95,18 +99,21 @@ def controls_caught(verdict: Verdict, cells: Sequence[Cell]) -> bool:
     return verdict == "refuted" or all(cell.caught for cell in cells if cell.alone in OTHER_WAY)
 
 
-def _cell(plan: CellPlan, results: Mapping[str, Any]) -> Cell:
+def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood) -> Cell:
     """One cell's verdict, and that of the control which must come out the other way."""
     result = results[plan.measurement.address]
     estimate = plan.read(result, plan.allowed)
     alone = decide(estimate.interval, plan.allowed)
     control = _control(plan, alone, estimate, results)
     measured, error = _middle(estimate.shown or estimate.interval)
+    if stood.proof is not None and _overstated(claim, plan, stood.proof):
+        stood = Stood("bounded", stood.method)
     return Cell(
         where=plan.where,
         quantity=plan.quantity,
-        method=plan.method,
-        grade=plan.grade,
+        method=stood.method,
+        grade=stood.grade,
+        proof=stood.proof,
         measured=measured,
         error=error,
         interval=estimate.interval,
@@ -119,6 +126,41 @@ def _cell(plan: CellPlan, results: Mapping[str, Any]) -> Cell:
         quantity_latex=plan.quantity_latex,
         claimed_latex=plan.claimed_latex,
     )
+
+
+def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
+    """What stands behind the number of a cell; a limit is extrapolated, and no more than the values along its ray."""
+    along = plan.measurement.function is growth_along
+    values = [_stands(plan, each, outcomes) for each in (plan.measurement.needs if along else (plan.measurement,))]
+    worst = max(values, key=lambda stood: list(GRADES).index(stood.grade))
+    stood = no_stronger(worst, plan.grade, plan.method)
+    return Stood("extrapolated", stood.method) if along and stood.grade in ("proved", "bounded") else stood
+
+
+def _stands(plan: CellPlan, source: Measurement, outcomes: Mapping[str, Outcome]) -> Stood:
+    """What stands behind the value that one measurement gave."""
+    every = list(source.with_needs())
+    made = {each for one in every for each in (outcomes[one.address].ran or Ran()).made}
+    points = [argument for one in every for argument in one.arguments if isinstance(argument, Point)]
+    try:
+        _, spread = number(outcomes[source.address].result, plan.of, plan.error, source.address)
+    except InvalidInput:
+        spread = math.inf
+    derives = plan.method == "exact" or plan.grade == "bounded"
+    sampled = any("contexts" in point.options for point in points)
+    ran = outcomes[source.address].ran or Ran()
+    return behind(ran, made, plan.of, spread, derives=derives, sampled=sampled)
+
+
+def _overstated(claim: Claim, plan: CellPlan, proof: ProofRecord) -> bool:
+    """Whether the claim speaks of all values of a coordinate, of which the proof is about those in its list alone.
+
+    A number is exact at its coordinates alone; an expression or a theorem stands for all values of its own symbols.
+    """
+    listed = tuple(name for name in plan.where if name not in proof.symbols)
+    numbers = proof.kind in ("fraction", "ball") or (proof.kind == "symbolic" and not proof.symbols)
+    texts = [claim.title.partition(": ")[0], claim.statement]
+    return any(speaks_of_all(text, () if numbers else listed) for text in texts) and bool(listed)
 
 
 def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapping[str, Any]) -> CellControl:

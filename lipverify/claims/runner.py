@@ -150,7 +150,7 @@ def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
 
 def _seems(claim: Claim) -> tuple[bool, int]:
     """What a claim seems to cost: sampling and training are slow, and much is slower than little."""
-    slow = any(cell.grade in ("sampled", "observed") for cell in claim.cells)
+    slow = any(cell.method in ("montecarlo", "training") for cell in claim.cells)
     return slow, len(claim.measurements)
 
 

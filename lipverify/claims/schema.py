@@ -15,7 +15,7 @@ def schema() -> dict[str, Any]:
     """The schema, named by the format that it describes.
 
     >>> schema()["$id"]
-    'lipverify-ledger-2'
+    'lipverify-ledger-3'
     """
     return {"$id": FORMAT, **msgspec.json.schema(Ledger)}
 

@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import KINDS, weakest
+from lipverify.claims.ledger import KINDS
 from lipverify.claims.outcomes import counts, recorded
 from lipverify.claims.plain import plain
+from lipverify.claims.ran import OWN
 from lipverify.claims.registry import select_claims
 from lipverify.cli.tables import grouped
 from lipverify.cli.wrapping import wrapped
@@ -57,7 +58,7 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
             ("control", f"where it holds, {claim.false_control} must come out refuted"),
             ("", f"where it fails, {claim.true_control} must come out supported"),
             ("cells", f"{len(claim.cells)}: {'; '.join(dict.fromkeys(cell.quantity for cell in claim.cells))}"),
-            ("grade", str(weakest(cell.grade for cell in claim.cells))),
+            ("method", ", ".join(dict.fromkeys(cell.method or OWN for cell in claim.cells))),
             *([("proves", claim.proves)] if claim.proves else []),
             ("recorded", claim.expected or NEW),
         ):
@@ -81,7 +82,7 @@ def _described(claim: Claim) -> dict[str, object]:
         "statement": claim.statement,
         "claimed": claim.claimed,
         "kind": claim.kind,
-        "grade": weakest(cell.grade for cell in claim.cells),
+        "methods": list(dict.fromkeys(cell.method or OWN for cell in claim.cells)),
         "source": msgspec.to_builtins(claim.source),
         "assumptions": list(claim.assumptions),
         "control": claim.control,

@@ -100,7 +100,7 @@ def refutes(trial: Trial, form: Form, family: Place, profile: Profile, seconds: 
     """Whether the trial refutes; what is sampled must do so again, clearly, from other draws and many more of them."""
     if trial.verdict != "refuted":
         return False
-    if form.grade_of() not in ("sampled", "observed"):
+    if not form.drawn:
         return True
     fresh = replace(profile, seed=profile.seed + 1, contexts=MORE_CONTEXTS * profile.contexts)
     again = tried(form, trial.form, family, trial.place, fresh, seconds)

@@ -21,6 +21,7 @@ from functools import lru_cache
 import sympy
 
 from lipverify.errors import OutOfReach
+from lipverify.foundation.noted import makes
 from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.sphere import Expr, L, c, d, mean, n, sigma, w
 from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, Task, task_of
@@ -56,6 +57,7 @@ class LinearAttention:
         return float(expression.subs(exact))
 
 
+@makes("bounded", "symbolic")
 def linear_attention(law: Law, offset: bool = False) -> LinearAttention:
     r"""The loss of linear attention for an isotropic law, exactly, for every d >= 2 and n >= 1.
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import Made, makes
 from lipverify.foundation.remembered import forgetting
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.kernels import kernel_for
@@ -26,11 +27,16 @@ from lipverify.problem.sums import Sum
 from lipverify.problem.whitening import isotropic_form
 
 EPS = float(np.finfo(float).eps)
+_MADE: dict[str, Made] = {
+    "exact": "bounded", "certified": "certified", "montecarlo": "sampled", "asymptotic": "estimated"
+}  # fmt: skip
+"""How each method makes its errors."""
 METHODS = ("exact", "montecarlo", "asymptotic", "certified")
 
 __all__ = ["METHODS", "LossTerms", "loss_terms"]
 
 
+@makes("bounded", by=lambda terms: (_MADE[terms.method], terms.method))
 def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) -> LossTerms:
     r"""Bias B(w) and noise N(w) of the loss of softmax attention with M = w I.
 

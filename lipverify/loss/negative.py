@@ -16,6 +16,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.loss.exact.ridge.tokens import TokenNodes
 from lipverify.loss.exact.zonal.harmonics import deficits
 from lipverify.loss.exact.zonal.spectrum import CLOSED_FORMS, spectrum_of
@@ -26,6 +27,7 @@ from lipverify.problem.own import Zonal
 from lipverify.problem.problem import require_isotropic
 
 
+@makes("bounded", "exact")
 def negative_excess(problem: Problem, w: Any) -> tuple[Floats, Floats]:
     r"""L(-w I) - L(w I) at each w >= 0, and a bound on its error; in units of y squared.
 

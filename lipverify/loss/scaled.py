@@ -24,6 +24,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.loss import loss_terms
 from lipverify.loss.exact.ridge.laws import parts_of
@@ -52,6 +53,7 @@ class ScaledLoss(msgspec.Struct, frozen=True, kw_only=True):
     power: Any
 
 
+@makes("bounded", "exact")
 def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> ScaledLoss:
     r"""The best c and the loss there, for each window.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.loss import loss_terms
 from lipverify.optimum.window import Optimum, optimal_window
 from lipverify.problem import Problem
@@ -21,6 +22,7 @@ NUDGE = 1e-3
 """Step in log w of the difference that tells how far an error of w* moves a function of w."""
 
 
+@makes("bounded", "exact")
 def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
     r"""The loss of a tuned window on a problem that it was not tuned for, and its error.
 
@@ -50,6 +52,7 @@ def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
     return found
 
 
+@makes("bounded", "exact")
 def transferred_losses(tuned: Sequence[Optimum], tested: Problem) -> list[Value]:
     """The same of several windows at once, which costs little more than of one."""
 
@@ -69,6 +72,7 @@ def at_optima(tuned: Sequence[Optimum], of: Callable[[Floats], tuple[Floats, Flo
     return list(zip(here.tolist(), (errors[: w.size] + np.abs(beside - here) / NUDGE * moved).tolist(), strict=True))
 
 
+@makes("bounded", "exact")
 def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> dict[str, Value]:
     r"""The window tuned to each problem, its loss on each, and how much more that is than the loss of the window there.
 

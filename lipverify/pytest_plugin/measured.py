@@ -69,7 +69,7 @@ class Measured:
             if free:
                 kept = self.shared.get(measurement) if self.shared is not None else None
                 self.outcomes[measurement.address] = (
-                    Outcome(kept[0], "", kept[1]) if kept else self._run(measurement, found)
+                    Outcome(kept.result, "", kept.seconds, ran=kept.ran) if kept else self._run(measurement, found)
                 )
         return free
 
@@ -77,14 +77,14 @@ class Measured:
         """Measure; an exception is an outcome too."""
         clock = time.perf_counter()
         try:
-            result = measurement.run(*(outcome.result for outcome in needed))
+            result, ran = measurement.watched(*(outcome.result for outcome in needed))
         except Exception as error:  # a check that breaks is the error of the claims that need it
             lines = "".join(traceback.format_exception(error)).rstrip()
             return Outcome(None, f"{measurement.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)
         seconds = time.perf_counter() - clock
         if self.shared is not None:
-            self.shared.put(measurement, result, seconds)
-        return Outcome(result, "", seconds)
+            self.shared.put(measurement, result, seconds, ran)
+        return Outcome(result, "", seconds, ran=ran)
 
     @contextmanager
     def _only_here(self, address: str) -> Iterator[bool]:

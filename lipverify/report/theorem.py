@@ -113,7 +113,7 @@ def _reading(record: Record, records: Sequence[Record]) -> Reading:
     return Reading(
         id=printable(record.id),
         label=printable(readings.label(record) or record.id),
-        kind=record.kind or "",
+        kind=record.kind,
         grade=record.grade or "",
         proved=behind([record], records) == "proved" != record.grade,
         statement=_statement(record.statement),

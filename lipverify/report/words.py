@@ -20,12 +20,13 @@ LEGEND = (
 """How to read the tables of evidence."""
 
 METHODS = {
+    "own function": "the claim's own function; unless its value is one of lipverify's, nobody but it bounds the error",
     "exact": "deterministic quadrature of a Laplace representation of the loss; the cost does not "
     "depend on $n$, and the error is a bound that includes rounding",
     "montecarlo": "sampling of contexts with counter-based random numbers; the error is the "
     "half-width of the 95 % interval",
     "asymptotic": "leading terms derived by computer algebra; never the only ground of a verdict",
-    "symbolic": "computer algebra: the result is an identity or an exact number",
+    "symbolic": "computer algebra: an expression that is zero for all values of its symbols, or an exact number",
     "identity": "both sides of an identity evaluated on sampled points; the error is a bound on rounding",
     "certified": "ball arithmetic; the interval provably contains the value",
     "training": "a property of trained weights; which basin a training ends in carries no error",
@@ -65,9 +66,10 @@ HOW_VERDICTS_ARE_MADE = (
     "power to tell true from false there; where methods that share no code disagree, nothing is decided at all.",
     "Each claim says what it is beside its source: printed (the statement for the very law, range and convention "
     "of its source), a convention (a reading that the source leaves open), stronger (nobody printed it), derived, or "
-    "sharp. Only what is printed counts for or against a paper. Each number says what stands behind it: proved (exact "
-    "algebra or ball arithmetic), bounded (quadrature with an error bound), extrapolated (a limit), sampled (an "
-    "interval at 95 %), or observed (training); a claim has the weakest grade of its points, "
+    "sharp. Only what is printed counts for or against a paper. Each number says what stands behind it: proved (a "
+    "proof that the tool made or checked, recorded with its digest), bounded (an error bound that a method of "
+    "lipverify made), extrapolated (a limit), sampled (an interval at 95 %), estimated (an error that nobody bounded), "
+    "or observed (training); a claim has the weakest grade of its points, "
     "and a statement that a proof beside it covers has that of the proof.",
     "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided on the limit of the local exponent "
     "along the ray that the claim speaks of, extrapolated over many decades, with a stated error. "

@@ -70,7 +70,7 @@ TAMPERED: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "what the control must be": ("control must be", lambda all: cell_of(all)["control"].update(expects="supported")),
     "whether the controls were caught": ("control", lambda all: all["claims"][0]["control"].update(caught=False)),
     "the grade of a claim": ("grade", lambda all: all["claims"][0].update(grade="proved")),
-    "the grade of a cell": ("grade", lambda all: cell_of(all).update(grade="sampled")),
+    "the grade of a cell": ("grade", lambda all: cell_of(all).update(grade="observed")),
     "a claim that stands there twice": ("id", lambda all: all.update(claims=2 * all["claims"])),
     "an error without a reason": (
         "problem",
@@ -115,8 +115,8 @@ def test_a_sound_ledger_gives_exit_code_0_and_an_old_one_is_refused(
         main(["audit", str(path)])
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("1 claim, 2 cells with their controls: all of it follows")
-    with pytest.raises(InvalidInput, match="does not hold the controls"):
-        audit(msgspec.structs.replace(SOUND["refuted"], format="lipverify-ledger-1"))
+    with pytest.raises(InvalidInput, match="does not hold the proofs"):
+        audit(msgspec.structs.replace(SOUND["refuted"], format="lipverify-ledger-2"))
 
 
 def test_where_nothing_is_known_a_control_at_other_coordinates_may_have_the_range_of_the_claim() -> None:

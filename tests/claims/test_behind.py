@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,19 +11,30 @@ from lipverify.claims.audit import audit
 from lipverify.claims.behind import behind
 from lipverify.claims.claim import CellPlan, Measurement
 from lipverify.claims.ledger import Grade, Ledger
+from lipverify.claims.ran import seen
 from lipverify.claims.runner import run
 from lipverify.claims.verdict import Allowed
+from lipverify.foundation.noted import makes, tell
 from tests import toys
 
 NEAR_ONE, FALSE = Allowed(0.9, 1.1), Allowed(1.2, 1.4)
 
 
-def value(x: float) -> tuple[float, float]:
+@makes("sampled", "montecarlo")
+def drawn(x: float) -> tuple[float, float]:
     return x, 0.01
 
 
+def exact(x: float) -> Any:
+    plain, proofs = seen(Fraction(str(x)))
+    tell(proofs)
+    return plain
+
+
 def cell(x: float, grade: Grade, **where: Any) -> CellPlan:
-    return toys.cell(Measurement(value, (x,)), NEAR_ONE, FALSE, where=where, grade=grade)
+    """A cell of this grade, by what is measured."""
+    function = {"sampled": drawn, "proved": exact}[grade]
+    return toys.cell(Measurement(function, (x,)), NEAR_ONE, FALSE, where=where)
 
 
 def both(*dimensions: int, found: float = 1.0) -> Ledger:

@@ -14,7 +14,7 @@ import pytest
 
 from lipverify.claims import exponents
 from lipverify.claims.claim import CellPlan, Claim, ControlPlan, CrossPlan, Measurement
-from lipverify.claims.ledger import read_ledger, write_ledger
+from lipverify.claims.ledger import BEFORE, read_ledger, write_ledger
 from lipverify.claims.library import contents
 from lipverify.claims.outcomes import counts, recorded
 from lipverify.claims.profile import DIMENSIONS, profile_named
@@ -117,19 +117,20 @@ def test_a_ledger_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["ledger.json"]
 
 
-def test_a_ledger_of_the_first_format_is_read_and_says_no_more_than_it_held(tmp_path: Path) -> None:
+def test_in_a_ledger_of_the_format_before_nothing_is_proved(tmp_path: Path) -> None:
     ledger = msgspec.to_builtins(run([toy(near_one(value, 1.0))], jobs=1))
     (record,) = ledger["claims"]
+    record["grade"] = "proved"
     for each in record["cells"]:
-        each["control"] = each["control"]["verdict"]
-        del each["grade"], each["interval"]
-    del record["kind"], record["grade"]
+        each["grade"] = "proved"
+        del each["proof"]
     path = tmp_path / "old.json"
-    path.write_text(json.dumps({**ledger, "format": "lipverify-ledger-1"}))
+    path.write_text(json.dumps({**ledger, "format": "lipverify-ledger-2"}))
     old = read_ledger(path)
-    assert (old.format, old.claims[0].kind, old.claims[0].verdict) == ("lipverify-ledger-1", None, "supported")
-    assert old.claims[0].cells[0].caught
-    assert old.claims[0].cells[0].control.allowed == Allowed()
+    assert (old.format, old.claims[0].grade, old.claims[0].verdict) == (BEFORE, "estimated", "supported")
+    path.write_text(json.dumps({**ledger, "format": "lipverify-ledger-1"}))
+    with pytest.raises(InvalidInput, match="this version reads"):
+        read_ledger(path)
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1, 2]", '{"format": "other"}', "\x00\x01", '{"claims": 3}'])

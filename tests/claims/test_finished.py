@@ -90,10 +90,10 @@ def test_a_run_that_begins_anew_leaves_what_there_was_until_it_is_replaced(tmp_p
     anew = Finished(tmp_path / NAME, "quick", resume=False)
     assert (anew.count, anew.get(before)) == (1, None)
     anew.put(other, (2.0, 0.1), 1.0)
-    assert anew.get(other) == ((2.0, 0.1), 1.0), "its own it takes"
+    assert anew.get(other) == ((2.0, 0.1), 1.0, None), "its own it takes"
     again = Finished(tmp_path / NAME, "quick")
     assert again.count == 2
-    assert again.get(before) == ((1.0, 0.1), 1.0)
+    assert again.get(before) == ((1.0, 0.1), 1.0, None)
     assert Finished(tmp_path / NAME, "full").count == 0, "of other settings"
 
 
@@ -109,7 +109,7 @@ def test_processes_put_their_results_as_they_come(tmp_path: Path) -> None:
 
 def test_results_come_back_as_they_were(tmp_path: Path) -> None:
     Finished(tmp_path / NAME, "quick").put(Measurement(extremes), extremes(), 1.5)
-    assert Finished(tmp_path / NAME, "quick").get(Measurement(extremes)) == (extremes(), 1.5)
+    assert Finished(tmp_path / NAME, "quick").get(Measurement(extremes)) == (extremes(), 1.5, None)
 
 
 def test_other_settings_and_other_code_do_not_believe_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

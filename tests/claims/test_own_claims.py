@@ -203,12 +203,18 @@ def test_two_claims_on_one_function_share_its_measurements(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("takes", "how", "grade"),
-    [("x", "", "bounded"), ("x, contexts", "", "sampled"), ("x, contexts", 'method="exact",', "bounded")],
+    [
+        ("x", "", "estimated"),
+        ("x", 'method="exact",', "estimated"),
+        ("x, contexts", "", "sampled"),
+        ("x, contexts", 'method="exact",', "sampled"),
+        ("x, contexts", 'grade="observed",', "observed"),
+    ],
 )
-def test_what_takes_contexts_is_sampled_unless_it_says_otherwise(
+def test_what_takes_contexts_is_sampled_and_what_states_its_own_error_is_estimated(
     takes: str, how: str, grade: str, tmp_path: Path
 ) -> None:
-    """It was graded as if its error were a bound."""
+    """It was graded as if its error were a bound; and as it said, whatever it did."""
     text = SQUARE.replace("square(x)", f"square({takes})").replace('high="x",', f'high="x", {how}')
     assert verified(tmp_path, text)["mine.square"].grade == grade
 
@@ -350,7 +356,7 @@ def test_a_function_is_a_bound_and_an_identity_has_a_falsified_object(tmp_path: 
     """)
     records = verified(tmp_path, text)
     assert {record.verdict for record in records.values()} == {"supported"}
-    assert records["mine.binomial"].grade == "proved"
+    assert records["mine.binomial"].grade == "estimated", "floats at two points"
     assert records["mine.function"].claimed == "x² ≤ x^{3/2} for x below one"
     assert [cell.control.interval.low for cell in records["mine.binomial"].cells] != [0.0, 0.0]
 

@@ -91,7 +91,7 @@ def test_in_free_symbols_no_term_is_left(d: int, n: int, heads: int) -> None:
     assert [left.terms for left in found] == [0, 0, 0, 0]
     assert sum(left.of for left in found) > 100
     for formula, control in STEPS.items():
-        broken = {name for name, (terms, _) in CHECKS.layer_in_symbols(d, n, heads, step=control).items() if terms}
+        broken = {name for name, left in CHECKS.layer_in_symbols(d, n, heads, step=control).items() if left.terms}
         # the query's label is 0, so that it meets neither u nor a; the tokens meet all four
         assert broken == {"x_t": {"x_i", "x_t"}, "y_t": {"y_i", "y_t"}}.get(formula, {formula})
 

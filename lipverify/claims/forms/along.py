@@ -14,7 +14,6 @@ from lipverify.claims.family import Place, filled
 from lipverify.claims.fault import Fault
 from lipverify.claims.forms.form import Form
 from lipverify.claims.formula import Formula
-from lipverify.claims.ledger import Grade
 from lipverify.claims.measured import Measured, Ray
 from lipverify.claims.plain import plain
 from lipverify.claims.profile import Profile, settled
@@ -42,11 +41,6 @@ class Along(Form):
     def grows(self) -> str:
         """What is varied, in LaTeX."""
         return letter(self.along)
-
-    def grade_of(self) -> Grade:
-        """A limit is extrapolated, whatever its values are; from values that are less it is no more than they."""
-        behind = super().grade_of()
-        return behind if behind in ("sampled", "observed") else "extrapolated"
 
     def measurement(self, place: Place, measured: Measured, profile: Profile) -> Measurement:
         """The growth along the ray."""

@@ -22,10 +22,6 @@ from lipverify.claims.profile import Profile
 from lipverify.claims.ranges import Edge, EdgeName, Range, plus, scaled
 from lipverify.claims.verdict import Allowed, Interval, contains
 
-METHOD_GRADES: dict[str, Grade] = {
-    "exact": "bounded", "certified": "proved", "symbolic": "proved", "montecarlo": "sampled", "training": "observed",
-}  # fmt: skip
-"""The grade of a value by how it is measured; any other method is only observed unless its claim states a grade."""
 SHARE = 0.1
 """How far the control of a bound is from the sharp value, as a share of it, where the claim does not say."""
 NEAREST = "the nearest that the evidence bears out"
@@ -42,7 +38,7 @@ class Form:
     sharp: Edge | None = None
     control: Range | dict[str, Any] | None = None
     instead: Range | dict[str, Any] | None = None
-    method: str = "exact"
+    method: str | None = None
     grade: Grade | None = None
     error: float | None = None
     over: Any = None
@@ -104,16 +100,19 @@ class Form:
             false=false,
             true=true,
             method=self.method,
-            grade=self.grade_of(),
+            grade=self.grade,
+            of=filled(self.of, place.where),
+            error=self.error,
         )
 
     def where(self, place: Place) -> dict[str, Any]:
         """What tells the cell apart."""
         return dict(place.where)
 
-    def grade_of(self) -> Grade:
-        """What stands behind the number."""
-        return self.grade or METHOD_GRADES.get(self.method, "observed")
+    @property
+    def drawn(self) -> bool:
+        """Whether other draws would give another number."""
+        return self.method in ("montecarlo", "training")
 
     def observed(self, place: Place) -> str:
         """What the interval is of, as text with `$LaTeX$`."""

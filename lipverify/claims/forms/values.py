@@ -23,7 +23,6 @@ class Bound(Form):
 class Identity(Form):
     """Two sides that are equal: their difference is zero, or no larger than its rounding."""
 
-    method: str = "symbolic"
     name: ClassVar[str] = "identity"
 
     def interval(self, value: float, error: float) -> Estimate:

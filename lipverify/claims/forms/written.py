@@ -71,8 +71,11 @@ def exponent(
     error
         Relative error of values that come alone.
     method, grade
-        How it measures, and what stands behind that, where the method does not say. By default "montecarlo" (sampled)
-        for a function that takes `contexts`, and "exact" (bounded) for others.
+        How it measures, and the best grade that the numbers may have; what ran decides (`lipverify.claims.ran`). A
+        function that takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it
+        returns something exact, "bounded" where it returns a value of lipverify with its error, else "estimated".
+        "exact" says that it derives its numbers from bounds of lipverify by its own arithmetic: they are "bounded" if
+        lipverify made bounds, and drew nothing, while it ran.
     over
         Coordinates of this form alone, beside those of its claim.
     given
@@ -173,13 +176,14 @@ def identity(
     Parameters
     ----------
     measure
-        The function returns (difference, bound on its rounding); the bound is 0 for exact algebra.
+        The function returns the difference as an expression or a matrix of SymPy, which is 0 for all values of its
+        symbols or is not; or as a fraction; or as (difference, bound on its rounding).
     quantity
         The difference, in LaTeX.
     control, instead
         Other coordinates, for which the identity is false (true): one letter of the formula exchanged, ...
 
-    The rest is as for `bound`; the method is "symbolic" (proved) by default.
+    The rest is as for `bound`. What is exact is proved, and a difference of floats is estimated.
     """
     return form_of(
         Identity, measure, quantity, caller_line(), equals=0, control=control, instead=instead, of=of, method=method,
@@ -237,7 +241,11 @@ def _refuse_words(given: Mapping[str, Any]) -> None:
     if method is not None and (not isinstance(method, str) or not method.strip()):
         raise Fault(f"method = {method!r}: it is a word for how the function measures, such as 'exact'.", "method")
     if grade is not None and grade not in get_args(Grade):
-        raise Fault(f"grade = {grade!r}: choose one of {', '.join(get_args(Grade))}.", "grade")
+        raise Fault(f"grade = {grade!r}: choose one of {', '.join(get_args(Grade)[1:])}.", "grade")
+    if grade == "proved":
+        rule = "nothing is proved by saying so"
+        way_out = "leave it out and return what proves it: an expression of SymPy, a fraction, a ball or a proof"
+        raise Fault(f"grade = {grade!r}: {rule}; {way_out}.", "grade")
     if error is not None and (
         isinstance(error, bool) or not isinstance(error, int | float) or not 0 <= error < math.inf
     ):

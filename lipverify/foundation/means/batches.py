@@ -9,10 +9,12 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 
 LEVEL = 0.95
 
 
+@makes("sampled", "montecarlo")
 def jackknife(whole: Any, left_out: Any) -> tuple[Floats, Floats]:
     """Bias-corrected values and half-widths of their 95 % t intervals.
 
@@ -33,6 +35,7 @@ def jackknife(whole: Any, left_out: Any) -> tuple[Floats, Floats]:
     return count * whole - (count - 1) * centre, float(stdtrit(count - 1, (1 + LEVEL) / 2)) * deviation
 
 
+@makes("sampled", "montecarlo")
 def mean_interval(batches: Floats, level: float = LEVEL) -> tuple[float, float]:
     """The mean of independent values of equal weight and the half-width of its t interval, of 95 % by default.
 

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.noted import makes
 
 NORMAL_95 = 1.96
 FEWEST = 100
@@ -51,6 +52,7 @@ class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
         return self.doubt < TRUSTED
 
 
+@makes("sampled", "montecarlo")
 def sampled_mean(values: Array) -> SampledMean:
     """Mean of independent values, (contexts,), with its standard error and the doubt in that.
 
@@ -191,6 +193,7 @@ def half_widths(values: Floats) -> Floats:
     return np.asarray(NORMAL_95 * values.std(axis=0, ddof=1) / math.sqrt(len(values)))
 
 
+@makes("sampled", "montecarlo")
 def mean_with_half_width(values: Floats) -> tuple[float, float]:
     """The mean of independent values, and its half-width."""
     return float(values.mean()), float(half_widths(values))

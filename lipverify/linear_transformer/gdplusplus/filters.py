@@ -24,6 +24,7 @@ import msgspec
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, SpectralRule, spectral_rule
 from lipverify.linear_transformer.regression.contexts import Regression
@@ -59,6 +60,7 @@ class ConstantRidge:
         return 1 / (t + self.penalty)
 
 
+@makes("bounded", "exact")
 def constant_ridge_loss(regression: Regression, penalty: float | None = None) -> ExactLoss:
     r"""The exact adjusted loss of ridge with a constant; by default E sigma^2, which is the best.
 

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from flint import acb, arb, ctx, fmpq
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss
 from lipverify.linear_transformer.gdplusplus.moments import density_moments
@@ -52,6 +53,7 @@ def degree(layers: int) -> int:
     return int((3**layers - 1) // 2)
 
 
+@makes("bounded", "exact")
 def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None = None) -> ExactLoss:
     r"""What every GD++ model with so many layers loses at least: proved, in balls.
 

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.noted import makes
 from lipverify.foundation.shipped import shipped
 from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
 from lipverify.linear_transformer.gdplusplus.loss import flat_weights
@@ -58,6 +59,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     digest: str = ""
 
 
+@makes("bounded", "exact")
 @cache
 def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPlusPlusOptimum:
     """A believed optimum for d = 10, n = 20 and a law of the table, with its loss integrated now.

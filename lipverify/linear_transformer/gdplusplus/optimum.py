@@ -20,6 +20,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.gdplusplus.exploring import explored
@@ -152,6 +153,7 @@ def layers_within(depth: int) -> int:
     return depth
 
 
+@makes("bounded", "exact")
 def excess_loss(regression: Regression, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
     """The excess loss on a rule for its degree, cut where `seen_in` says."""
     n, d = regression.n, regression.d

@@ -29,6 +29,7 @@ from scipy.special import chdtri
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import SampledMean, sampled_mean
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.regression.adjusted import Evaluation
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
@@ -154,6 +155,7 @@ class BayesGap(NamedTuple):
     rule_error: float
 
 
+@makes("sampled", "montecarlo")
 def bayes_gap(held_out: Evaluation, estimator: Bayes) -> BayesGap:
     """The floor of the adjusted loss on sampled contexts.
 

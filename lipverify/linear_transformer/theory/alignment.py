@@ -14,6 +14,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import mean_with_half_width
+from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer
@@ -39,6 +40,7 @@ class Alignment(NamedTuple):
     ceiling: Sampled
 
 
+@makes("sampled", "montecarlo")
 def transformer_alignment(
     d: int, n: int, layers: int, heads: int, aligned: bool, contexts: int, seed: int
 ) -> Alignment:
@@ -69,6 +71,7 @@ def transformer_alignment(
     return Alignment(*map(mean_with_half_width, columns))
 
 
+@makes("sampled", "montecarlo")
 def best_alignment(d: int, n: int, power: int, contexts: int, seed: int) -> Sampled:
     """E cos^2 of the best linear readout of each context and the target x(1)^power.
 

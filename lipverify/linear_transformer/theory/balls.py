@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
+from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer
@@ -22,6 +23,7 @@ BITS = 8192
 """Precision: residuals down to 1e-1000, and what the layers cost."""
 
 
+@makes("bounded", "exact")
 def recursion_residual(kappa: float, layers: int) -> tuple[float, float]:
     """log10 of the worst residual of the best weights, from the recursion of the condition number, and its error.
 
@@ -35,6 +37,7 @@ def recursion_residual(kappa: float, layers: int) -> tuple[float, float]:
         return _log10(residual(excess))
 
 
+@makes("bounded", "exact")
 def matrix_residual(kappa: float, layers: int, d: int, seed: int) -> tuple[float, float]:
     """log10 of the largest relative error of the forward pass on Sigma = V diag(t) V^T, and its error.
 

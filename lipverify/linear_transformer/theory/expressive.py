@@ -39,6 +39,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number, whole
 
 LARGEST_LOSS = 1 - float(np.finfo(float).eps)
@@ -58,6 +59,7 @@ class Mean(NamedTuple):
     error: float
 
 
+@makes("bounded", "exact")
 def expected_alignment(n: float) -> Mean:
     """E q = E (sum g^3)^2 / (sum g^2 sum g^4) for n >= 1 standard normals g: the mean squared cosine at d = 1.
 
@@ -78,6 +80,7 @@ def expected_alignment(n: float) -> Mean:
     return Mean(float(fine), float(abs(fine - coarse) ** 2 / fine + ends + 64 * np.finfo(float).eps * fine))
 
 
+@makes("bounded", "exact")
 def mean_square_cosine(d: int, n: float) -> Mean:
     """E cos^2 for the best v of each context, n >= d tokens in R^d: E q + (1 - E q)(d - 1)/(n - 1).
 

@@ -42,6 +42,7 @@ from scipy.optimize import linprog
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import chosen, number, whole
 from lipverify.linear_transformer.layer import Diagonal
 from lipverify.linear_transformer.theory.small_wishart import eigenvalue_rule
@@ -123,6 +124,7 @@ class Difference:
     mean_error: float
 
 
+@makes("bounded", "exact")
 def difference(d: int, n: float, sigma: float, yx: float, yy: float, order: Order = "yx-yy") -> Difference:
     """The exact distance from ridge with constant sigma^2 at d = 1 or 2, for n tokens and any weights.
 

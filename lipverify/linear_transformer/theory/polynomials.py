@@ -17,12 +17,17 @@ Objects = NDArray[Any]
 class Leftover(msgspec.Struct, frozen=True):
     """How many terms the difference of two polynomial sides has, out of how many the side that is derived has.
 
-    `first` is a shortest term that is left over, as LaTeX.
+    `first` is a shortest term that is left over, as LaTeX, and `symbols` are those that stand for all values.
     """
 
     terms: int
     of: int
     first: str = ""
+    symbols: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        left = f", such as {self.first}" if self.first else ""
+        return f"{self.terms} of {self.of} terms are left of the difference of two sides{left}"
 
 
 class Polynomial:
@@ -102,11 +107,17 @@ def leftover(derived: Sequence[Sequence[Any]], stated: Sequence[Sequence[Any]]) 
 
     >>> x = Symbols(x=()).x
     >>> leftover([[(x + 1) ** 2]], [[x**2 + 1]])
-    Leftover(terms=1, of=3, first='2 x')
+    Leftover(terms=1, of=3, first='2 x', symbols=('x',))
     """
     pairs = [(p, q) for one, other in zip(derived, stated, strict=True) for p, q in zip(one, other, strict=True)]
     differences = [p - q for p, q in pairs]
-    return Leftover(sum(map(_count, differences)), sum(_count(p) for p, _ in pairs), _shortest(differences))
+    rings = (p.of.context() for p, _ in pairs if isinstance(p, Polynomial))
+    return Leftover(
+        sum(map(_count, differences)),
+        sum(_count(p) for p, _ in pairs),
+        _shortest(differences),
+        tuple(map(str, next(rings).names())),
+    )
 
 
 def _bare(value: Any) -> Any:

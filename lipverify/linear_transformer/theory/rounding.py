@@ -16,6 +16,7 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.linear_transformer.layer import Layer
 
 UNIT = float(np.finfo(float).eps) / 2
@@ -39,6 +40,7 @@ def magnitude(tokens: Any, context: Any, layers: Sequence[Layer], t: float = 0.0
     return np.asarray(np.abs(np.asarray(tokens)) @ T.T * (1 + t) ** (size + 1))
 
 
+@makes("bounded", "identity")
 def rounding_bound(tokens: Any, context: Any, layers: Sequence[Layer]) -> Floats:
     """A bound on the difference of two passes, entry by entry, for tokens (..., d + 1); `context` holds the keys.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import numbers
 from lipverify.loss.block.reduction import Reduction, reduction_of
 from lipverify.loss.terms import Terms
@@ -49,6 +50,7 @@ class _Values:
     bias: Floats
 
 
+@makes("bounded", "exact")
 def block_terms(problem: Problem, c: Any, c_perp: Any) -> BlockTerms:
     r"""Loss terms at M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x.
 

@@ -29,6 +29,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import chosen, number, numbers, whole
 from lipverify.loss.exact import LARGEST as LARGEST_WINDOW
 from lipverify.loss.exact import SMALLEST
@@ -71,6 +72,7 @@ class WorstBias(msgspec.Struct, frozen=True, kw_only=True):
 SCALED = ("value", "error", "high", "high_error", "low", "low_error")
 
 
+@makes("bounded", "exact")
 def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "chord") -> WorstBias:
     """The largest bias of softmax attention with scores w <x_i, x>, tokens uniform on the sphere.
 
@@ -110,6 +112,7 @@ def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "ch
     return _record(np.shape(w), slope, [weights(float(each)) for each in np.ravel(windows)], metric)
 
 
+@makes("bounded", "exact")
 def worst_box_bias(d: int, n: float, radius: Any, *, L: float = 1.0, metric: Metric = "chord") -> WorstBias:
     """The largest bias of the mean over the tokens within a radius of the query, or the nearest one if there is none.
 

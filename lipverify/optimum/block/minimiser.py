@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.loss.block import block_terms
 from lipverify.problem import Problem
@@ -100,6 +101,7 @@ class _Surface:
         return float(self.losses(min(max(point[0], -self.C), self.C), abs(point[1]))[0])
 
 
+@makes("bounded", "exact")
 def optimal_block(problem: Problem, C: float) -> BlockOptimum:
     r"""Minimise the exact loss over M = c BB^T + c' (I - BB^T), |c| <= C.
 

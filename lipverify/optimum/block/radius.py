@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import ive
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.loss.block import block_terms
 from lipverify.optimum.block.minimiser import ACROSS, optimal_block
@@ -52,6 +53,7 @@ class _Row:
         return self.any[0] + self.any[1] < self.aligned[0] - self.aligned[1]
 
 
+@makes("bounded", "exact")
 def critical_radius(problem: Problem, most: float) -> Radius:
     r"""The largest C such that the minimiser over |c| <= C, all c', has c' = 0, looked for up to `most`.
 
@@ -114,6 +116,7 @@ def _followed(problem: Problem, rows: Floats, c_perp: Floats, last: _Row) -> lis
     return followed[1:]
 
 
+@makes("bounded", "exact")
 def limit_radius(d: int, k: int) -> tuple[float, float]:
     r"""(C_infinity, its error): the critical radius on the sphere as n -> infinity, at any sigma.
 

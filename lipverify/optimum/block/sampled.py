@@ -9,6 +9,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
+from lipverify.foundation.noted import makes
 from lipverify.loss.attention import attention_named, samples
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.optimum.matrix import SpectralBall, optimal_matrix
@@ -57,6 +58,7 @@ class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
         return ratio, error if self.chance >= REJECTED else math.inf
 
 
+@makes("sampled", "montecarlo")
 def sampled_block(problem: Problem, k: int, C: float, *, contexts: int, seed: int, stream: str) -> SampledBlock:
     """The best symmetric M with ||B^T M B||_2 <= C, B the first k axes.
 
@@ -91,6 +93,7 @@ def sampled_block(problem: Problem, k: int, C: float, *, contexts: int, seed: in
     )
 
 
+@makes("sampled", "montecarlo")
 def gain_on_common_draws(
     problem: Problem, one: Floats, other: Floats, *, contexts: int, seed: int, stream: str
 ) -> tuple[float, float]:

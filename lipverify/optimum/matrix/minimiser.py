@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.noted import makes
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, table
 from lipverify.foundation.validation import a_seed, function, whole
@@ -91,6 +92,7 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return ax
 
 
+@makes("sampled", "montecarlo")
 def optimal_matrix(
     problem: Problem,
     *,

@@ -11,6 +11,7 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
+from lipverify.foundation.noted import makes
 from lipverify.foundation.remembered import remembered
 from lipverify.foundation.validation import a_seed, whole
 from lipverify.loss.montecarlo.terms import matrix_of, numbers_of, require_affordable, require_fit, sampler
@@ -38,6 +39,7 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
 
 
+@makes("sampled", "montecarlo")
 def empirical_window(
     problem: Problem, *, M: Any = None, contexts: int = 20_000, seed: int = 0, stream: str = ""
 ) -> EmpiricalWindow:

@@ -17,6 +17,7 @@ from scipy.interpolate import CubicSpline
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
+from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import uniforms
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.loss.montecarlo.windows import Workspace, grid_of, softmax_sums
@@ -70,6 +71,7 @@ def cross_entropy(eps: float) -> Loss:
     return loss
 
 
+@makes("bounded", "exact")
 def exact_ladder(laws: Sequence[ClassLaw], d: int, n: int) -> Ladder:
     """Windows of the Brier loss by the exact method; a change to or from a window of 0 is infinite, as is its error.
 
@@ -114,6 +116,7 @@ def sampled_ladder(laws: Sequence[ClassLaw], d: int, n: int, loss: Loss, *, cont
     return ladder_of(*losses_of_batches(laws, d, n, [loss], contexts, seed))
 
 
+@makes("sampled", "montecarlo")
 def ladder_of(batches: Floats) -> Ladder:
     """The same from the losses of batches, (law, batch, window)."""
     for curves in batches:

@@ -18,6 +18,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.noted import makes
 from lipverify.foundation.remembered import remembered
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.loss import loss_terms
@@ -71,6 +72,7 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return ax
 
 
+@makes("bounded", "exact")
 def optimal_window(problem: Problem, *, route: str | None = None, M: Any = None) -> Optimum:
     r"""The global minimiser w* of the exact loss; it depends on L and sigma through L/sigma only.
 

@@ -13,6 +13,7 @@ from numpy.polynomial import Chebyshev
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.loss.scaled import scaled_loss
 from lipverify.optimum.window.local import HALF_WIDTH, NODES, SAFETY, through
@@ -38,6 +39,7 @@ class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
     loss_error: float
 
 
+@makes("bounded", "exact")
 def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptimum:
     r"""The minimum of E (c sum_i a_i y_i - f(x))^2 over the window and the factor c together.
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown
 from lipverify.foundation.validation import instance
 from lipverify.loss.exact.ridge.laws import has_averages
@@ -49,6 +50,7 @@ class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return {name: math.nan if value is None else value for name, value in msgspec.structs.asdict(self).items()}
 
 
+@makes("bounded", "exact")
 def sensitivity(optimum: Optimum) -> Sensitivity:
     """The elasticities of an optimum with respect to n, L and sigma.
 

@@ -1,0 +1,172 @@
+"""What this library makes while a measurement runs: by which methods, and which numbers with which errors.
+
+A function that makes an error bound, or an interval from samples, is marked by `makes`. While a measurement is watched,
+each call of it from outside of the library is noted with what it handed out; the calls that it makes itself are not.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, is_dataclass
+from types import ModuleType
+from typing import Any, Literal, ParamSpec, TypeVar
+
+import msgspec
+
+Made = Literal["certified", "bounded", "sampled", "estimated"]
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What one call handed out: how its errors are made, by which method, and its values with their errors."""
+
+    made: Made
+    method: str
+    pairs: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass
+class Notes:
+    """What was noted while a measurement ran."""
+
+    calls: list[Note] = field(default_factory=list)
+    told: Any = None
+    """What the measurement itself says of its result."""
+
+
+_NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
+
+
+@contextmanager
+def watching() -> Iterator[Notes]:
+    """Within it the calls are noted, and only here."""
+    notes = Notes()
+    token = _NOTES.set(notes)
+    try:
+        yield notes
+    finally:
+        _NOTES.reset(token)
+
+
+def tell(what: Any) -> None:
+    """Say something of the result of the measurement that is watched, if one is."""
+    notes = _NOTES.get()
+    if notes is not None:
+        notes.told = what
+
+
+def makes(
+    made: Made, method: str = "", by: Callable[[Any], tuple[Made, str]] | None = None
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Mark a function by how the errors of its values are made; `by` says so of its result, where that differs.
+
+    >>> @makes("bounded", "closed form")
+    ... def half(x: float) -> tuple[float, float]:
+    ...     return x / 2, 1e-16 * x
+    >>> with watching() as notes:
+    ...     _ = half(3.0)
+    >>> notes.calls
+    [Note(made='bounded', method='closed form', pairs=((1.5, 3e-16),))]
+    """
+
+    def marked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        @functools.wraps(function)
+        def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+            notes = _NOTES.get()
+            if notes is None:
+                return function(*arguments, **named)
+            token = _NOTES.set(None)
+            try:
+                result = function(*arguments, **named)
+            finally:
+                _NOTES.reset(token)
+            how, word = (made, method) if by is None else by(result)
+            notes.calls.append(Note(how, word, tuple(_pairs(result))))
+            return result
+
+        return call
+
+    return marked
+
+
+def _pairs(result: Any) -> Iterator[tuple[float, float]]:
+    """The values of a result that have an error: pairs, and fields `x` beside fields `x_error`."""
+    if isinstance(result, Mapping):
+        for each in result.values():
+            yield from _pairs(each)
+    elif isinstance(result, tuple | list) and not hasattr(result, "_fields"):
+        if len(result) == 2 and all(map(_numeric, result)):
+            yield from _matched(*result)
+        else:
+            for each in result:
+                yield from _pairs(each)
+    else:
+        for name in with_errors(result):
+            yield from _matched(getattr(result, name), getattr(result, f"{name}_error"))
+
+
+def with_errors(record: Any) -> tuple[str, ...]:
+    """The names of a record's values that have an error beside them: `x` where there is `x_error`."""
+    kind = type(record)
+    known = getattr(kind, "__struct_fields__", ()) or getattr(kind, "_fields", ())
+    if is_dataclass(record):
+        known = tuple(each.name for each in fields(record))
+    if not known:
+        return ()
+    names = {*known, *(name for name in dir(kind) if isinstance(getattr(kind, name, None), property))}
+    return tuple(sorted(name for name in names if f"{name}_error" in names))
+
+
+def _numeric(value: Any) -> bool:
+    return hasattr(value, "tolist") or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _matched(value: Any, error: Any) -> Iterator[tuple[float, float]]:
+    """Values and errors one by one; one error may be that of all values."""
+    values, errors = _flat(value), _flat(error)
+    if len(errors) == 1:
+        errors = errors * len(values)
+    yield from zip(values, errors, strict=len(values) == len(errors))
+
+
+def _flat(value: Any) -> list[float]:
+    if hasattr(value, "ravel"):
+        value = value.ravel().tolist()
+    elif hasattr(value, "tolist"):
+        value = value.tolist()
+    every = value if isinstance(value, Sequence) else [value]
+    return [float(each) for each in every if isinstance(each, int | float)]
+
+
+class _Replaying:
+    """A cached function that notes what was noted when its value was found, whenever it hands that out again."""
+
+    def __init__(self, cached: Any) -> None:
+        functools.update_wrapper(self, cached, updated=())
+        self.cached, self._noted = cached, dict[Any, list[Note]]()
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        notes = _NOTES.get()
+        if notes is None:
+            return self.cached(*arguments, **named)
+        key, misses = functools._make_key(arguments, named, typed=False), self.cached.cache_info().misses
+        with watching() as own:
+            result = self.cached(*arguments, **named)
+        if self.cached.cache_info().misses > misses:
+            self._noted[key] = own.calls
+        notes.calls += self._noted.get(key, [])
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.cached, name)
+
+
+def replay_caches(module: ModuleType) -> None:
+    """Let the cached functions of a module say where their values come from, also when they do not run again."""
+    for name, each in vars(module).copy().items():
+        if isinstance(each, functools._lru_cache_wrapper) and each.__module__ == module.__name__:
+            setattr(module, name, _Replaying(each))
