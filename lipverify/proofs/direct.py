@@ -30,8 +30,9 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     kind = checker.KINDS[theorem]
     lemmas: list[dict[str, Any]] = []
     with ctx.workprec(chain.BITS):
-        facts = kind.given(head)
-        for rule, stage in kind.chain(head):
+        about = checker.read(head | {"lemmas": []})
+        facts = kind.given(about.about)
+        for rule, stage in kind.chain(about):
             constants = dict(chosen.get(rule.__name__, {}))
             facts |= {name: arb(text) for name, text in constants.items()}
             bounds, conditions = rule(facts)
@@ -66,7 +67,7 @@ def prove_cosine() -> Proof:
     """Theorem 4.2 for every number of tokens and every dimension, with its limit.
 
     >>> prove_cosine().statement
-    'n E cos^2 <= d + 4.00000000000 for all n and d, and its limit is at least d + 4.00000000000'
+    'n E cos^2 <= d + 4 for all n >= 1 and d >= 1, and as n grows its limit is at least d + 4 for every d'
     """
     return built("cosine", {}, {"majorant": {"C": "5"}})
 
@@ -91,7 +92,7 @@ def prove_ridge(sigma_1: float, sigma_2: float, level: int, d: int, n: int, firs
         If an argument is not of its kind.
 
     >>> prove_ridge(0.5, 1.0, level=2, d=2, n=10**6).statement
-    'E |w - w_ridge|^2 / d <= 2.77883430745 / n at sigma_2 of (0.5, 1.0), d = 2, yx first, for all n >= 1000000'
+    'E |w - w_ridge|^2 / d <= 2.77883430745 / n at sigma_2 of (0.5, 1), d = 2, yx first, for all n >= 1000000'
     """
     given = {
         "sigma_1": repr(number("sigma_1", sigma_1, "a level of noise", least=0)),

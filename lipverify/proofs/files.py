@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from lipverify.errors import InvalidInput
 from lipverify.proofs import checker
+from lipverify.proofs.checker import chain
 from lipverify.proofs.envelope import Envelope, Tradeoff
 from lipverify.proofs.finite import ProvedOptimum
 from lipverify.proofs.record import Proof
@@ -31,9 +31,7 @@ def load(path: Path | str) -> Proof:
         If it cannot be read as one.
     """
     try:
-        data = json.loads(Path(path).read_text())
-        if data["theorem"] not in checker.KINDS:
-            raise ValueError(f"no theorem {data['theorem']!r}")
-        return KINDS.get(data["theorem"], Proof)(data)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        data = chain.loads(Path(path).read_text(encoding="utf-8"))
+        return KINDS.get(checker.read(data).theorem, Proof)(data)
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path}: not a proof file ({type(error).__name__}: {error}).") from None

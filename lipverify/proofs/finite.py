@@ -93,7 +93,7 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         return _far(given, at, stop)
     with ctx.workprec(BITS):
         head: dict[str, Any] = {"theorem": "scale" if "offset" in given else "optimum", "given": given}
-        k = optima.given(head) | {"at": arb(at)}
+        k = optima.given(optima.about(head)) | {"at": arb(at)}
         k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
         k["stop"] = arb(stop)
         loss = optima.loss_and_gap(k)
@@ -134,7 +134,7 @@ def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
     if "offset" in given:
         raise OutOfReach(f"{given}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
     with ctx.workprec(BITS):
-        k = optima.given({"theorem": "optimum far", "given": given}) | {"at": arb(at)}
+        k = optima.given(optima.about({"theorem": "optimum far", "given": given})) | {"at": arb(at)}
         level = optima.level(k)[0]["level"][1].upper()
 
         def exceeds(w: float) -> bool:
@@ -260,7 +260,7 @@ def _better(
     """The proof, with the gain from a good place among those that M is compared with."""
     given = on_the_circle(n, sigma, S, M, stop)
     with ctx.workprec(BITS):
-        loss = loss_of(circle.given({"given": given}))
+        loss = loss_of(circle.given(circle.about({"given": given})))
         places = [float(given["stop"]) * j / 400 for j in range(401)]
         at = min(places, key=lambda w: float(loss.over(arb(w), arb(w)).mid()))
     return built(theorem, given, {theorem.rpartition(" ")[2]: {"at": decimal(at)}})

@@ -116,7 +116,7 @@ class LawProof(Proof):
     @property
     def chain(self) -> list[tuple[Rule, int]]:
         """The rules of the checker that its lemmas are, each with its stage."""
-        return windows.chain_of(self.data)
+        return windows.chain(checker.read(self.data))
 
 
 def below(value: float) -> float:

@@ -10,11 +10,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from flint import arb
 
-from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
+from lipverify.errors import InvalidInput
+from lipverify.laws import Affine, Cosine, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.law import Law
-from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_window
+from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
+from lipverify.proofs.checker import windows
 from lipverify.proofs.controls import controls
 
 LAWS: dict[str, Law] = {
@@ -158,3 +162,205 @@ def test_numbers_that_are_none_are_no_proof_file(tmp_path: Path) -> None:
 
 def test_another_spectrum_needs_another_proof() -> None:
     assert checker.failures(proof("zonal", 3) | {"law": "zonal:3.0,1.0,0.5,0.0,0.26"})
+
+
+@pytest.mark.parametrize("theorem", ["envelope", "tradeoff"])
+def test_a_statement_about_one_range_has_one_stage(theorem: str) -> None:
+    """Else the range would be the first one's, and the constants the last one's."""
+    stages = proof("relu", 5)
+    assert max(lemma["stage"] for lemma in stages["lemmas"]) > 1
+    short = {**stages, "theorem": theorem, "lemmas": stages["lemmas"][:-2]}
+    if theorem == "tradeoff":
+        made = prove_tradeoff(ReLU(), 5).data["lemmas"][-1]
+        short["lemmas"] = [*short["lemmas"], {**made, "constants": {**made["constants"], "fall_low": "1e-9"}}]
+    assert "the lemmas, their order" in checker.failures(short)[0]
+    first = [lemma for lemma in short["lemmas"] if lemma["stage"] < 2]
+    assert theorem == "tradeoff" or checker.failures({**short, "lemmas": first}) == []
+
+
+def with_constant(law: str, text: Any) -> dict[str, Any]:
+    control = copy.deepcopy(proof(law, 3))
+    control["lemmas"][-2]["constants"]["low"] = text
+    return control
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "0.5 +/- 0",
+            "[0.5 +/- 0.01]",
+            " 0.5",
+            "0.5\n",
+            "0,5",
+            "1_0",
+            "0x1",
+            "٠.٥",
+            "+0.5",
+            ".5",
+            "5.",
+            "1/0",
+            "",
+            "nan",
+        ),
+        *("inf", "1e9999", "0." + "5" * 99, 0.5, 1, True, None, ["0.5"], {"0.5": 1}),
+    ],
+)
+def test_a_constant_is_one_decimal_in_a_string(text: Any) -> None:
+    """Each would otherwise be read as some number, or printed as it stands."""
+    assert checker.failures(with_constant("affine", text))[0].startswith(repr(text)[:60])
+
+
+@pytest.mark.parametrize("text", ["0.58", "58e-2", "0.5800", "29/50"])
+def test_a_statement_prints_numbers_and_not_the_text(text: str) -> None:
+    control = with_constant("affine", text)
+    assert checker.failures(control) == []
+    assert "has 0.58 W < w* < 0.6" in checker.statement(control)
+
+
+WRONG: dict[tuple[str, str], tuple[Any, ...]] = {
+    **{(where, key): ("1",) for where in ("file", "lemma") for key in ("note", "proved", "D", "")},
+    ("file", "d"): (3.0, True, "3", 1, None, [3], 10**10, 10**4000),
+    ("file", "law"): (None, 1, "affine\n", "affine:", "Affine", ["affine"], {"affine": 1}),
+    ("file", "theorem"): (None, "", ["window"], "optimum", "WINDOW"),
+    ("file", "lemmas"): (None, {}, [], "smooth", [[]], [None]),
+    ("lemma", "stage"): (False, 0.0, "0", None),
+    ("lemma", "constants"): (None, [], {}, "S2"),
+    **{("lemma", key): (None, 1, []) for key in ("name", "says", "because")},
+}
+
+
+@pytest.mark.parametrize(("where", "key", "value"), [(*place, value) for place in WRONG for value in WRONG[place]])
+def test_keys_and_types_are_exactly_those_of_a_proof(where: str, key: str, value: Any) -> None:
+    control = copy.deepcopy(proof("affine", 3))
+    (control if where == "file" else control["lemmas"][0])[key] = value
+    assert checker.failures(control)
+
+
+@pytest.mark.parametrize("where", ["file", "lemma", "constants"])
+def test_a_key_that_stands_twice_is_refused(where: str, tmp_path: Path) -> None:
+    old = {"file": '"d": 3', "lemma": '"stage": 0', "constants": '"S2": "0"'}[where]
+    text = json.dumps(proof("affine", 3))
+    file = tmp_path / "twice.json"
+    file.write_text(text.replace(old, f"{old}, {old}", 1))
+    with pytest.raises(InvalidInput, match="stands twice"):
+        load(file)
+    file.write_text(text)
+    assert load(file).failures() == []
+
+
+def test_exponents_are_printed_exactly() -> None:
+    wide = checker.statement({**prove_envelope(Affine(), 3, least_w=100).data, "d": 1000002})
+    assert "(sigma^2 w^500000.5)" in wide
+    assert "w^500001.5 / n" in wide
+
+
+@pytest.mark.parametrize(
+    ("law", "domain"),
+    [
+        *((law, "over all real w") for law in (Affine(), ReLU(), Matern(nu=1.5), Zonal(Gaussian(1.0)))),
+        *((law, "over w >= 0") for law in (Quadratic(), Cosine(L=2.0), Zonal(Powers((0.0, 0.0, 1.0))))),
+        (Ridge(Powers((0.0, 1.0, 2.0))), "over all real w"),
+        (Ridge(Powers((0.0, 1.0, 2.0, 1.0))), "over w >= 0"),
+        (Ridge(Kinked(0.1, 1.0), kinks=(0.0,)), "over all real w"),
+        (Ridge(abs, kinks=(0.0,)), "over w >= 0"),
+    ],
+)
+def test_a_window_says_over_which_w_it_is(law: Law, domain: str) -> None:
+    """Of an even law L(-w) = L(w), so that low W < w* holds for w >= 0 alone."""
+    proved = prove_window(law, 3, least_lambda=1e14)
+    assert f"{domain} the loss has a least value, and every w* that attains it has" in proved.statement
+    if domain == "over all real w":
+        assert negative_loss(law) > 1.01
+
+
+def negative_loss(law: Law) -> float:
+    """L(-w) / L(w) by sampling, for one w and few tokens: fields by their covariance."""
+    rng, w, ratio = np.random.default_rng(3), 2.0, []
+    x = rng.standard_normal((4000, 9, 3))
+    x /= np.linalg.norm(x, axis=2)[:, :, None]
+    K = covariance(law, np.einsum("cid,cjd->cij", x, x))
+    for sign in (-1, 1):
+        a = np.exp(sign * w * np.einsum("cid,cd->ci", x[:, 1:], x[:, 0]))
+        a = np.concatenate([-np.ones((4000, 1)), a / a.sum(axis=1, keepdims=True)], axis=1)
+        ratio.append(np.einsum("ci,cij,cj->c", a, K, a).mean())
+    return float(ratio[0] / ratio[1])
+
+
+def covariance(law: Law, t: np.ndarray) -> np.ndarray:
+    """E f f' at <x, x'> = t; of ridge laws by the mean over 4000 directions of z, z' with that angle, d = 3."""
+    if isinstance(law, Affine):
+        return t / 9
+    if isinstance(law, Matern):
+        z = np.sqrt(3 * np.maximum(2 - 2 * t, 0))
+        return (1 + z) * np.exp(-z)
+    if isinstance(law, Zonal):
+        return np.exp(t - 1)
+    q = np.random.default_rng(4).standard_normal((4000, 3))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    grid = np.linspace(-1, 1, 41)
+    link = (lambda z: np.maximum(z, 0)) if isinstance(law, ReLU) else law.link  # type: ignore[attr-defined]
+    at = np.stack([grid, np.sqrt(1 - grid**2)], axis=1) @ q[:, :2].T
+    return np.interp(t, grid, (link(at) * link(q[:, 0])).mean(axis=1))
+
+
+def test_a_window_begins_at_one_and_its_second_term_is_not_negative() -> None:
+    """`above` drops a power of W that is at most 1 from W = 1 on; `below` is convex if b_plus >= 0."""
+    assert any("b_plus >= 0" in each for each in checker.failures(with_b_plus("-1e-9")))
+    assert not any("b_plus" in each for each in checker.failures(with_b_plus("0")))
+    k = {name: arb(0) for name in ("loss_high", "left", "u", "T_least")}
+    k |= {name: arb(1) for name in ("a", "at", "low", "high", "end", "c_low", "c_high", "b_low", "b_high", "s", "K")}
+    small = windows.window({**k, "beta": arb("0.5"), "W_least": arb("0.99"), "R_high": arb(1)})[1]
+    assert small["1 <= W_least"] is False
+
+
+def with_b_plus(text: str) -> dict[str, Any]:
+    control = copy.deepcopy(proof("relu", 3))
+    for lemma in control["lemmas"]:
+        if lemma["name"] == "kink_bias":
+            lemma["constants"]["b_plus"] = text
+    return control
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "",
+        "\x00",
+        "9" * 5000,
+        '{"format": "lipverify proof 1", "theorem": "window", "d": ' + "9" * 5000 + "}",
+        json.dumps({"format": "lipverify proof 1", "theorem": "cosine", "given": {}, "lemmas": [1]}),
+    ],
+    ids=["nested", "empty", "zero", "huge", "huge d", "no lemma"],
+)
+def test_a_file_that_cannot_be_read_does_not_keep_the_next_one_from_it(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad, good = tmp_path / "bad.json", tmp_path / "good.json"
+    bad.write_text(text)
+    good.write_text(json.dumps(proof("affine", 3)))
+    assert checker.main([str(bad), str(good), str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out.count("proved: affine, d = 3") == 1
+    assert printed.err.count("not a proof file") == 2
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, OverflowError, RecursionError, MemoryError])
+def test_a_lemma_that_crashes_is_its_file_s_failure(
+    error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "good.json"
+    file.write_text(json.dumps(proof("affine", 3)))
+    calls = []
+
+    def crashing(*_: Any) -> list[str]:
+        calls.append(1)
+        if len(calls) == 1:
+            raise error("here")
+        return []
+
+    monkeypatch.setattr(checker.chain, "failures", crashing)
+    assert checker.main([str(file), str(file)]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out.count("proved"), printed.err.count(error.__name__)) == (1, 1)

@@ -92,7 +92,7 @@ def test_far_out_the_ends_of_intervals_decide(about: tuple[int, int], more: floa
 
 
 def test_the_ends_are_those_of_the_exact_method() -> None:
-    k = optima.given({"given": about(FAR)})
+    k = optima.given(optima.about({"theorem": "optimum", "given": about(FAR)}))
     for w in (3.0, 28.0, 60.0):
         noise, bias = optima.ends(k, arb(w))
         exact = loss_terms(FAR, w)
@@ -153,7 +153,7 @@ def test_what_cannot_be_proved_is_said() -> None:
 def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n: int, w: float) -> None:
     problem = PROBLEMS[name].replace(d=d, n=n)
     exact = loss_terms(problem, w)
-    noise, bias, _ = optima.terms(optima.given({"given": about(problem)}), arb(w))
+    noise, bias, _ = optima.terms(optima.given(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))
     for ball, value, error in ((noise, exact.noise, exact.noise_error), (bias, exact.bias, exact.bias_error)):
         assert abs(float(ball.mid()) - float(value)) <= float(ball.rad()) + float(error)
         assert float(ball.rad()) < 3e-3 * float(value)  # the power to see it: of ReLU thirty harmonics are listed
@@ -163,7 +163,10 @@ def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n:
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 30, 1.5), (3, 100, 2.5), (5, 50, 2.0)])
 def test_the_gap_is_that_of_the_scaled_loss(law: Affine | ReLU, d: int, n: int, w: float) -> None:
     problem = Problem(d=d, n=n, law=law, sigma=1.0)
-    ball, exact = optima.terms(optima.given({"given": about(problem)}), arb(w))[2], scaled_loss(problem, [w])
+    ball, exact = (
+        optima.terms(optima.given(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))[2],
+        scaled_loss(problem, [w]),
+    )
     assert abs(float(ball.mid()) - exact.gap[0]) <= float(ball.rad()) + exact.gap_error[0]
     assert float(ball.rad()) < 1e-3 * exact.gap[0]
 
@@ -246,7 +249,7 @@ def test_above_and_lowest_say_no_more_than_is_true() -> None:
 @given(st.floats(0.3, 2.9), st.floats(0.3, 2.9), st.sampled_from([0.0, 0.7]))
 def test_losses_on_the_circle_are_those_of_the_reduction(c: float, c_perp: float, sigma: float) -> None:
     problem = low_rank_problem("sphere", 2, 1, 6, sigma)
-    k = circle.given({"given": on_the_circle(6, sigma, (1.0, 0.0), (c, c_perp), 3.0)})
+    k = circle.given(circle.about({"given": on_the_circle(6, sigma, (1.0, 0.0), (c, c_perp), 3.0)}))
     exact = block_terms(problem, np.array([c, c]), np.array([c_perp, 0.0]))
     (_, high), (_, low) = (circle.matrix(k)[0][name] for name in ("level", "level_low"))
     for ball, value, error in zip(
@@ -257,7 +260,7 @@ def test_losses_on_the_circle_are_those_of_the_reduction(c: float, c_perp: float
 
 
 def test_the_isotropic_loss_on_the_circle_is_that_of_the_affine_law() -> None:
-    k = circle.given({"given": on_the_circle(6, 2.0, (1.0, 1.0), (1.0, 1.0), 3.0)})
+    k = circle.given(circle.about({"given": on_the_circle(6, 2.0, (1.0, 1.0), (1.0, 1.0), 3.0)}))
     for w in (0.1, 1.0, 2.9):
         exact = loss_terms(Problem(d=2, n=6, law=Affine(L=math.sqrt(6)), sigma=2.0), w)
         assert abs(float(exact.total) - float(circle.isotropic_loss(k).over(arb(w), arb(w)).mid())) < 1e-7

@@ -103,7 +103,7 @@ def test_what_cannot_be_proved_is_refused() -> None:
 @pytest.mark.parametrize("d", [2, 3, 8])
 def test_the_cosine_law_at_each_L(d: int, L: float) -> None:
     proved = prove_window(Cosine(L=L), d)
-    assert "for all n, sigma with" in proved.statement
+    assert "for all n and all sigma > 0 with" in proved.statement
     n = proved.least_lambda * 2 / L**2
     assert proved.covers(n)
     assert proved.high / proved.low < 1.15

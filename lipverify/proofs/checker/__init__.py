@@ -21,14 +21,13 @@ Each module is read by itself: its functions are the lemmas, their docstrings wh
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from . import chain, circle, optima, transformers, windows
-from .chain import FORMAT, Kind, Proof
+from .chain import Kind, Malformed, Proof
 
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(windows.THEOREMS, windows.KIND),
@@ -39,21 +38,32 @@ KINDS: dict[str, Kind] = {
 """The kind of each theorem, by its name."""
 
 
-def failures(proof: Proof) -> list[str]:
+def read(stated: Any) -> Proof:
+    """A proof from the entries of its file; `Malformed` if they are none."""
+    return chain.read(KINDS, stated)
+
+
+def failures(stated: Any) -> list[str]:
     """What of a proof does not follow; nothing, if it is a proof."""
-    if proof["format"] != FORMAT or proof["theorem"] not in KINDS:
-        return [f"{proof['format']!r}, {proof['theorem']!r}: not of the form {FORMAT!r}"]
-    return chain.failures(KINDS[proof["theorem"]], proof)
+    try:
+        proof = read(stated)
+        return chain.failures(KINDS[proof.theorem], proof)
+    except Malformed as error:
+        return [str(error)]
+    except (ArithmeticError, LookupError, ValueError, RecursionError) as error:
+        return [f"it cannot be computed ({type(error).__name__}: {error})"]
 
 
-def steps(proof: Proof) -> Iterator[Any]:
+def steps(stated: Any) -> Iterator[Any]:
     """Each lemma with its stage, its constants, what they must satisfy, and what else must hold."""
-    return chain.steps(KINDS[proof["theorem"]], proof)
+    proof = read(stated)
+    return chain.steps(KINDS[proof.theorem], proof)
 
 
-def statement(proof: Proof) -> str:
+def statement(stated: Any) -> str:
     """The theorem of a proof, from its constants."""
-    return KINDS[proof["theorem"]].statement(proof)
+    proof = read(stated)
+    return KINDS[proof.theorem].statement(proof)
 
 
 def main(paths: list[str]) -> int:
@@ -61,11 +71,12 @@ def main(paths: list[str]) -> int:
     worst = 0
     for path in paths:
         try:
-            proof = json.loads(Path(path).read_text())
-            found = failures(proof)
-            print(f"{path}: " + ("rejected" if found else f"proved: {statement(proof)}"), *found, sep="\n  ")
+            proof = read(chain.loads(Path(path).read_text(encoding="utf-8")))
+            found = chain.failures(KINDS[proof.theorem], proof)
+            says = "rejected" if found else f"proved: {KINDS[proof.theorem].statement(proof)}"
+            print(f"{path}: {says}", *found, sep="\n  ")
             worst = max(worst, bool(found))
-        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except Exception as error:  # whatever it is, it is this file's: the next one is read
             print(f"{path}: not a proof file ({type(error).__name__}: {error})", file=sys.stderr)
             worst = 2
     return worst

@@ -2,18 +2,27 @@
 
 A lemma is a function, whose docstring is what it says and why. From what is given and the constants so far it returns
 what is left to certify: constants of its own that must be at least, or at most, a ball, and conditions that must hold.
+A file is read once, into a `Proof` of numbers: lemmas are certified and statements printed from that, never from text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 FORMAT = "lipverify proof 1"
 BITS = 192
+NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?|-?[0-9]{1,40}/[1-9][0-9]{0,39}")
+"""A decimal or a fraction of two whole numbers."""
+LARGEST = 10**9
+"""The largest dimension or other size; a number of tokens may be any whole number of forty digits."""
 Ball = Any
 Bounds = dict[str, tuple[str, Ball]]
 """What the constants of a lemma must satisfy: ("at most", ball) or ("at least", ball)."""
@@ -21,9 +30,38 @@ Conditions = dict[str, bool]
 Known = Mapping[str, Any]
 """What is given and what has been certified, by name: balls, and the names of laws."""
 Rule = Callable[[Known], tuple[Bounds, Conditions]]
-Proof = Mapping[str, Any]
 Facts = Mapping[int, Mapping[str, Any]]
 """What is known, by stage."""
+
+
+class Malformed(ValueError):
+    """A file, or a part of one, that is not of the form of a proof."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A lemma as a proof states it."""
+
+    name: str
+    stage: int
+    says: str
+    because: str
+    constants: Mapping[str, Fraction]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proof that has been read: all of it that is used, and all that a statement may print."""
+
+    theorem: str
+    about: Mapping[str, Any]
+    """The names and exact numbers that the theorem is about."""
+    lemmas: tuple[Stated, ...]
+
+    def constants(self, rule: Rule, stage: int = 0) -> Mapping[str, Fraction]:
+        """The constants of one lemma of one stage; an error if there is not exactly one."""
+        (lemma,) = (each for each in self.lemmas if (each.name, each.stage) == (rule.__name__, stage))
+        return lemma.constants
 
 
 @dataclass(frozen=True)
@@ -32,12 +70,15 @@ class Kind:
 
     chain: Callable[[Proof], list[tuple[Rule, int]]]
     """The lemmas in order, each with its stage: 0 if it holds throughout."""
-    given: Callable[[Proof], dict[str, Any]]
+    about: Callable[[Mapping[str, Any]], dict[str, Any]]
+    """What the theorem is about, from the entries of the file; `Malformed` if it is no theorem of this kind."""
+    given: Callable[[Mapping[str, Any]], dict[str, Any]]
+    """What the lemmas start from: the same as balls."""
     statement: Callable[[Proof], str]
     chosen: Mapping[Rule, tuple[str, ...]]
     """The constants that a proof is free to choose; all others are bounds."""
-    wrong: Callable[[Proof], list[str]] = lambda _: []
-    """What makes it no proof of this kind, before any lemma is looked at."""
+    keys: tuple[str, ...] = ("given",)
+    """The entries of the file that say what it is about."""
     gathered: Callable[[Facts, int], dict[str, Any]] = lambda facts, _: dict(facts[0])
     """What a lemma of a stage may use."""
     signed: tuple[str, ...] = ()
@@ -60,12 +101,111 @@ def wording(rule: Rule) -> tuple[str, str]:
     return " ".join(says.split()), " ".join(because.split())
 
 
+def loads(text: str) -> Any:
+    """JSON of which no key stands twice in one place."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise Malformed(f"keys {sorted(key for key, _ in pairs)}: one stands twice")
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=once)
+
+
+def exactly(what: str, stated: Any, keys: Collection[str]) -> dict[str, Any]:
+    """A record with these keys, no fewer and no more."""
+    if type(stated) is not dict or set(stated) != set(keys):
+        has = sorted(stated) if type(stated) is dict else repr(stated)[:60]
+        raise Malformed(f"{what}: it has the keys {', '.join(sorted(keys)) or 'of an empty record'}, not {has}")
+    return stated
+
+
+def number(stated: Any) -> Fraction:
+    """A number, exactly; it stands in a file as a string.
+
+    >>> number("0.125"), number("-1e2"), number("5/3")
+    (Fraction(1, 8), Fraction(-100, 1), Fraction(5, 3))
+    """
+    if type(stated) is not str or not NUMBER.fullmatch(stated):
+        raise Malformed(f"{repr(stated)[:60]}: a number is a string, '12.5', '1e-9' or '5/3', of forty digits at most")
+    return Fraction(stated)
+
+
+def law_and_numbers(stated: Any) -> tuple[str, list[Fraction]]:
+    """The name of a law, and the numbers after its colon.
+
+    >>> law_and_numbers("zonal:0,0.5")
+    ('zonal', [Fraction(0, 1), Fraction(1, 2)])
+    """
+    if type(stated) is not str:
+        raise Malformed(f"law {repr(stated)[:60]}: a name, or a name, a colon and numbers")
+    name, colon, after = stated.partition(":")
+    return name, [number(each) for each in after.split(",")] if colon else []
+
+
+def size(name: str, stated: Any, smallest: int, largest: int = LARGEST) -> int:
+    """A whole number: as such, or as a string of its digits."""
+    value = Fraction(stated) if type(stated) is int else number(stated)
+    if value.denominator != 1 or not smallest <= value <= largest:
+        raise Malformed(f"{name} = {repr(stated)[:60]}: a whole number from {smallest} to {largest}")
+    return int(value)
+
+
+def ball(value: Fraction) -> Ball:
+    """A ball that contains a fraction."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def shown(value: Fraction | int) -> str:
+    """A number exactly: as a decimal, or where it is none as a fraction.
+
+    >>> shown(Fraction(1000001, 2)), shown(Fraction(5, 3)), shown(Fraction("1e27")), shown(Fraction("1.50e-9"))
+    ('500000.5', '5/3', '1e+27', '1.5e-9')
+    """
+    value = Fraction(value)
+    rest, places = value.denominator, 0
+    for factor in (10, 5, 2):
+        while rest % factor == 0:
+            rest, places = rest // factor, places + 1
+    if rest > 1:
+        return f"{value.numerator}/{value.denominator}"
+    digits = str(value.numerator * 10**places // value.denominator)
+    decimal = Decimal(digits.rstrip("0") or "0").scaleb(len(digits) - len(digits.rstrip("0")) - places if value else 0)
+    return f"{decimal:f}" if -7 < decimal.adjusted() < 16 else f"{decimal}".lower().replace("e-0", "e-")
+
+
+def read(kinds: Mapping[str, Kind], stated: Any) -> Proof:
+    """A proof from the entries of its file.
+
+    Raises
+    ------
+    Malformed
+        If an entry is missing, unknown or not of its type, or it is no theorem that is known here.
+    """
+    if type(stated) is not dict or stated.get("format") != FORMAT:
+        raise Malformed(f"a file of the form {FORMAT!r} says so as its format")
+    theorem = stated.get("theorem")
+    if type(theorem) is not str or theorem not in kinds:
+        raise Malformed(f"theorem {repr(theorem)[:60]}: one of {', '.join(kinds)}")
+    kind = kinds[theorem]
+    exactly("a proof", stated, {"format", "theorem", "lemmas", *kind.keys})
+    if type(stated["lemmas"]) is not list:
+        raise Malformed("lemmas are a list")
+    return Proof(theorem, kind.about(stated), tuple(lemma(each) for each in stated["lemmas"]))
+
+
+def lemma(stated: Any) -> Stated:
+    """A lemma from its entries."""
+    exactly("a lemma", stated, ("name", "stage", "says", "because", "constants"))
+    for name, kind in {"name": str, "stage": int, "says": str, "because": str, "constants": dict}.items():
+        if type(stated[name]) is not kind:
+            raise Malformed(f"{name} of a lemma: {repr(stated[name])[:60]} is not of type {kind.__name__}")
+    return Stated(**{**stated, "constants": {name: number(text) for name, text in stated["constants"].items()}})
+
+
 def failures(kind: Kind, proof: Proof) -> list[str]:
     """What of a proof does not follow; nothing, if it is a proof."""
-    wrong = kind.wrong(proof)
-    if wrong:
-        return wrong
-    stated = [(lemma["name"], lemma["stage"], lemma["says"], lemma["because"]) for lemma in proof["lemmas"]]
+    stated = [(each.name, each.stage, each.says, each.because) for each in proof.lemmas]
     expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in kind.chain(proof)]
     if stated != expected:
         return [
@@ -77,9 +217,9 @@ def failures(kind: Kind, proof: Proof) -> list[str]:
 
 def steps(kind: Kind, proof: Proof) -> Iterator[tuple[Rule, int, dict[str, Ball], Bounds, Conditions]]:
     """Each lemma with its stage, its constants, what they must satisfy, and what else must hold."""
-    facts = {0: kind.given(proof)}
-    for lemma, (rule, stage) in zip(proof["lemmas"], kind.chain(proof), strict=True):
-        constants = {name: arb(text) for name, text in lemma["constants"].items()}
+    facts = {0: kind.given(proof.about)}
+    for each, (rule, stage) in zip(proof.lemmas, kind.chain(proof), strict=True):
+        constants = {name: ball(value) for name, value in each.constants.items()}
         facts.setdefault(stage, {}).update(constants)
         yield rule, stage, constants, *rule(kind.gathered(facts, stage))
 
@@ -92,10 +232,10 @@ def missing(
     if set(constants) != names:
         yield where + f"constants {sorted(constants)} instead of {sorted(names)}"
         return
-    for name, (side, ball) in bounds.items():
-        if not (constants[name] <= ball if side == "at most" else constants[name] >= ball):
-            yield where + f"{name} = {constants[name].str(12, radius=False)} must be {side} {ball.str(12)}"
-    for name, ball in constants.items():
-        if not ball.is_finite() or (name not in kind.signed and not ball > 0):
-            yield where + f"{name} is not a positive number" + (" or 0" if name in kind.signed else "")
+    for name, (side, bound) in bounds.items():
+        if not (constants[name] <= bound if side == "at most" else constants[name] >= bound):
+            yield where + f"{name} = {constants[name].str(12, radius=False)} must be {side} {bound.str(12)}"
+    for name, value in constants.items():
+        if name not in kind.signed and not value > 0:
+            yield where + f"{name} is not a positive number"
     yield from (where + f"not certain that {what}" for what, holds in conditions.items() if not holds)

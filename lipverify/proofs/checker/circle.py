@@ -10,13 +10,29 @@ across e, sum a_i x_i = T e + R e', and the loss at M is the mean over theta of
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from flint import arb, arb_poly, ctx, fmpq
 
-from .chain import Ball, Bounds, Conditions, Kind, Known, Proof, Rule, least, most
+from .chain import (
+    Ball,
+    Bounds,
+    Conditions,
+    Kind,
+    Known,
+    Malformed,
+    Proof,
+    Rule,
+    ball,
+    exactly,
+    least,
+    most,
+    number,
+    shown,
+    size,
+)
 from .contexts import STRIP, averages
 from .curves import ACCURACY, SPARE_BITS, Curve, bits, curves
 
@@ -143,51 +159,44 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "not isotropic": (matrix, isotropic, gain),
     "not aligned": (matrix, aligned, gain),
 }
-GIVEN = {"n", "sigma", "S", "M", "stop"}
+FARTHEST = 100
+"""The largest `stop`: a curve needs ever more places."""
 
 
-def given(proof: Proof) -> dict[str, Any]:
-    """Numbers as balls or whole numbers, pairs as pairs."""
-    stated = proof["given"]
-    pairs = {name: tuple(fraction(each) for each in stated[name]) for name in ("S", "M")}
-    return {"n": int(stated["n"])} | {name: fraction(stated[name]) for name in ("sigma", "stop")} | pairs
+def about(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Whole numbers, numbers, and pairs of them."""
+    k = exactly("given", stated["given"], ("n", "sigma", "S", "M", "stop"))
+    if not all(type(k[name]) is list and len(k[name]) == 2 for name in ("S", "M")):
+        raise Malformed(f"S = {repr(k['S'])[:60]}, M = {repr(k['M'])[:60]}: each is a pair of numbers")
+    pairs = {name: tuple(number(each) for each in k[name]) for name in ("S", "M")}
+    sigma, stop = number(k["sigma"]), number(k["stop"])
+    if min(sigma, stop, *pairs["S"]) < 0 or stop > FARTHEST or 0 in pairs["M"]:
+        raise Malformed(f"{k}: what is given is >= 0, stop at most {FARTHEST}, and no entry of M is 0")
+    return {"n": size("n", k["n"], 2, 10**40), "sigma": sigma, "stop": stop, **pairs}
 
 
-def fraction(text: str) -> Ball:
-    """A decimal, or a fraction of two."""
-    over, _, under = text.partition("/")
-    return arb(over) / arb(under or 1)
-
-
-def wrong(proof: Proof) -> list[str]:
-    """What makes it no theorem of these."""
-    stated = proof["given"]
-    if set(stated) != GIVEN:
-        return [f"given are {', '.join(sorted(stated))}; they must be {', '.join(sorted(GIVEN))}"]
-    k = given(proof)
-    balls = [k["sigma"], k["stop"], *k["S"]]
-    if not (k["n"] >= 2 and all(ball.is_finite() and ball >= 0 for ball in balls)):
-        return [f"{stated}: n >= 2, and what else is given >= 0"]
-    if not (len(k["S"]) == len(k["M"]) == 2 and all(ball.is_finite() and ball != 0 for ball in k["M"])):
-        return [f"{stated}: S and M are pairs, and no entry of M is 0"]
-    return []
+def given(about: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as balls."""
+    pairs = {name: tuple(ball(each) for each in about[name]) for name in ("S", "M")}
+    return {"n": about["n"]} | {name: ball(about[name]) for name in ("sigma", "stop")} | pairs
 
 
 def statement(proof: Proof) -> str:
     """The theorem of a proof, from its constants."""
-    k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()} | proof["given"]
-    others = "w I, w >= 0" if proof["theorem"] == "not isotropic" else f"diag(c, 0), |c| <= {k['stop']}"
+    k, more = proof.about, {name: shown(value) for name, value in proof.constants(gain).items()}
+    S, M = (", ".join(shown(each) for each in k[name]) for name in ("S", "M"))
+    others = "w I, w >= 0" if proof.theorem == "not isotropic" else f"diag(c, 0), |c| <= {shown(k['stop'])}"
     return (
-        f"d = 2, n = {k['n']}, sigma = {k['sigma']}, S = diag({', '.join(k['S'])}): the loss of diag("
-        f"{', '.join(k['M'])}) is less than that of every {others}, by {k['gain_low']} to {k['gain_high']}"
+        f"d = 2, n = {k['n']}, sigma = {shown(k['sigma'])}, S = diag({S}): the loss of diag({M}) is less than that of "
+        f"every {others}: than the least of them by {more['gain_low']} to {more['gain_high']}"
     )
 
 
 KIND = Kind(
-    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof["theorem"]]],
+    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
+    about=about,
     given=given,
     statement=statement,
     chosen={isotropic: ("at",), aligned: ("at",)},
-    wrong=wrong,
     signed=("at",),
 )

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from flint import arb
 
-from .chain import FORMAT, Ball, Proof, Rule
+from .chain import Ball, Malformed, Rule, ball, law_and_numbers, number, shown, size
 from .harmonics import WEIGHT, projected, smooth, smooth_bias
 from .kink import kink, kink_bias
 from .roughness import jumps, kinks, matern, read, rough
 from .tokens import moments, noise, scale, tilt
 from .variogram import distances, variogram_bias
 
-Numbers = list[Ball]
+Numbers = list[Fraction]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Family:
         B ~ w^-beta.
     says
         What the numbers after its name are, where it scales with a factor L of f.
+    rises
+        Whether K(t) - K(-t) is known to rise in t, and not to be 0: then no w < 0 is best.
     rule
         What those numbers must be.
     allowed
@@ -51,6 +54,7 @@ class Family:
     allowed: Callable[[Numbers], bool] = lambda numbers: not numbers
     own: Callable[[Numbers, Ball], dict[str, Any]] = field(default=lambda numbers, d: {})
     degree: int = 0
+    rises: Callable[[Numbers], bool] = lambda _: False
 
     @property
     def envelope(self) -> tuple[Rule, ...]:
@@ -60,29 +64,34 @@ class Family:
 
 def weighted(numbers: Numbers) -> dict[str, Ball]:
     """k_l by name, those of l > 0 that are not 0."""
-    return {f"{WEIGHT}{degree}": ball for degree, ball in enumerate(numbers) if degree and ball != 0}
+    return {f"{WEIGHT}{degree}": ball(each) for degree, each in enumerate(numbers) if degree and each}
 
 
 def of_link(numbers: Numbers, d: Ball) -> dict[str, Ball]:
     """The k_l of a polynomial link."""
-    return {f"{WEIGHT}{degree}": ball for degree, ball in projected(d, numbers).items()}
+    return {f"{WEIGHT}{degree}": weight for degree, weight in projected(d, [ball(each) for each in numbers]).items()}
 
 
 def of_powers(numbers: Numbers, _: Ball) -> dict[str, Ball]:
     """The derivatives at 1 of a kernel of powers."""
-    one, two, three = (sum((math.perm(j, i) * c for j, c in enumerate(numbers)), arb(0)) for i in (1, 2, 3))
+    one, two, three = (ball(sum((math.perm(j, i) * c for j, c in enumerate(numbers)), Fraction(0))) for i in (1, 2, 3))
     return {"K'": one, "K''": two, "K'''": three}
 
 
 def of_gaussian(numbers: Numbers, _: Ball) -> dict[str, Ball]:
     """The derivatives at 1 of e^{(t-1)/l^2}, times the variance."""
-    variance = numbers[1] if len(numbers) > 1 else arb(1)
-    return {name: variance * numbers[0] ** -power for name, power in (("K'", 2), ("K''", 4), ("K'''", 6))}
+    variance = numbers[1] if len(numbers) > 1 else Fraction(1)
+    return {name: ball(variance * numbers[0] ** -power) for name, power in (("K'", 2), ("K''", 4), ("K'''", 6))}
 
 
 def beyond_the_first(numbers: Numbers) -> bool:
     """Whether one of them beyond the first is not 0."""
-    return any(ball != 0 for ball in numbers[1:])
+    return any(numbers[1:])
+
+
+def odd_is_linear(numbers: Numbers) -> bool:
+    """Whether of the odd ones the first is not 0, and all others are."""
+    return any(numbers[1:2]) and not any(numbers[3::2])
 
 
 def of_matern(nu: str) -> Family:
@@ -93,14 +102,15 @@ def of_matern(nu: str) -> Family:
         {"0.5": "0.5", "1.5": "1.5", "2.5": "2"}[nu],
         f"of smoothness {nu} and (length, variance) = ({{}}), times L^2",
         "two positive numbers",
-        lambda numbers: len(numbers) == 2 and all(ball > 0 for ball in numbers),
-        lambda numbers, d: {"nu": arb(nu), "length": numbers[0], "variance": numbers[1]},
+        lambda numbers: len(numbers) == 2 and min(numbers) > 0,
+        lambda numbers, d: {"nu": arb(nu), "length": ball(numbers[0]), "variance": ball(numbers[1])},
+        rises=lambda _: True,
     )
 
 
 SMOOTH = (smooth, (smooth_bias,), "2")
 LAWS: dict[str, Family] = {
-    "affine": Family(*SMOOTH, degree=1),
+    "affine": Family(*SMOOTH, degree=1, rises=lambda _: True),
     "quadratic": Family(*SMOOTH, degree=2),
     "cosine": Family(
         *SMOOTH,
@@ -112,8 +122,9 @@ LAWS: dict[str, Family] = {
         *SMOOTH,
         says="with the spectrum L^2 ({})",
         rule="numbers >= 0, one of them beyond the first > 0",
-        allowed=lambda numbers: all(ball >= 0 for ball in numbers) and beyond_the_first(numbers),
+        allowed=lambda numbers: beyond_the_first(numbers) and min(numbers) >= 0,
         own=lambda numbers, d: weighted(numbers),
+        rises=odd_is_linear,
     ),
     "link": Family(
         *SMOOTH,
@@ -121,22 +132,31 @@ LAWS: dict[str, Family] = {
         rule="numbers, one of them beyond the first not 0",
         allowed=beyond_the_first,
         own=of_link,
+        rises=odd_is_linear,
     ),
     "powers": Family(
         *SMOOTH,
         says="with L^2 times the kernel of powers ({})",
         rule="numbers >= 0, one of them beyond the first > 0",
-        allowed=lambda numbers: all(ball >= 0 for ball in numbers) and beyond_the_first(numbers),
+        allowed=lambda numbers: beyond_the_first(numbers) and min(numbers) >= 0,
         own=of_powers,
+        rises=lambda numbers: any(numbers[1::2]),
     ),
     "rbf": Family(
         *SMOOTH,
-        says="of length {}, times L^2",
+        says="of length, or length and variance, ({}), times L^2",
         rule="a positive number, or two: a length and a variance",
-        allowed=lambda numbers: len(numbers) in (1, 2) and all(ball > 0 for ball in numbers),
+        allowed=lambda numbers: len(numbers) in (1, 2) and min(numbers) > 0,
         own=of_gaussian,
+        rises=lambda _: True,
     ),
-    "relu": Family(None, (kink, kink_bias), "1.5", own=lambda numbers, d: {"linear": arb(1) / 6, "kinked": arb(1) / 6}),
+    "relu": Family(
+        None,
+        (kink, kink_bias),
+        "1.5",
+        own=lambda numbers, d: {"linear": arb(1) / 6, "kinked": arb(1) / 6},
+        rises=lambda _: True,
+    ),
     "kinked": Family(
         None,
         (kink, kink_bias),
@@ -144,11 +164,18 @@ LAWS: dict[str, Family] = {
         says="with L times A z + C |z|, (A, C) = ({})",
         rule="two numbers, the second not 0",
         allowed=lambda numbers: len(numbers) == 2 and numbers[1] != 0,
-        own=lambda numbers, d: {"linear": numbers[0] ** 2, "kinked": numbers[1] ** 2},
+        own=lambda numbers, d: {"linear": ball(numbers[0] ** 2), "kinked": ball(numbers[1] ** 2)},
+        rises=lambda numbers: numbers[0] != 0,
     ),
     **{f"matern-{nu}": of_matern(nu) for nu in ("0.5", "1.5", "2.5")},
     **{
-        f"rough-{s}": Family(rough, (distances, variogram_bias), s, f"with the variogram L^2 |x - x'|^{2 * float(s):g}")
+        f"rough-{s}": Family(
+            rough,
+            (distances, variogram_bias),
+            s,
+            f"with the variogram L^2 |x - x'|^{shown(2 * Fraction(s))}",
+            rises=lambda _: True,
+        )
         for s in ("0.25", "0.5", "0.75")
     },
     "kinks": Family(kinks, (distances, variogram_bias), "1.5", says="with L times the pieces ({})", rule="pieces"),
@@ -180,31 +207,43 @@ def own_constant(law: str) -> str:
     return law.partition(":")[2] if family(law) == "cosine" else ""
 
 
-def listed(law: str) -> Numbers:
-    """The numbers after the name of a law."""
-    if family(law) in PIECES or ":" not in law:
-        return []
-    return [arb(text) for text in law.partition(":")[2].split(",")]
-
-
 def start(law: str, d: int) -> dict[str, Any]:
     """What is given."""
     kind = LAWS[family(law)]
-    given: dict[str, Any] = {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(kind.beta), "degree": arb(kind.degree)}
-    own = {"pieces": read(law.partition(":")[2])} if family(law) in PIECES else kind.own(listed(law), arb(d))
-    return given | {"L": arb(own_constant(law) or 1)} | own
+    known: dict[str, Any] = {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(kind.beta), "degree": arb(kind.degree)}
+    if family(law) in PIECES:
+        return known | {"L": arb(1), "pieces": read(law.partition(":")[2])}
+    numbers = law_and_numbers(law)[1]
+    return known | {"L": ball(numbers[0]) if own_constant(law) else arb(1)} | kind.own(numbers, arb(d))
 
 
-def wrong(proof: Proof) -> list[str]:
-    """What makes it no theorem about a law."""
-    law, d = proof["law"], proof["d"]
-    if family(law) not in LAWS or type(d) is not int or d < 2:
-        return [f"{proof['format']!r}, {proof['theorem']!r}, {law!r}, d = {d!r}: not of the form {FORMAT!r}"]
-    kind, numbers = LAWS[family(law)], listed(law)
+def about(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """The law and the dimension."""
+    law, d = stated["law"], stated["d"]
+    if type(law) is not str or family(law) not in LAWS:
+        raise Malformed(f"law {repr(law)[:60]}: one of {', '.join(LAWS)}, and what belongs to it after a colon")
     if family(law) in PIECES:
         read(law.partition(":")[2])
-    elif not (all(ball.is_finite() for ball in numbers) and kind.allowed(numbers)) or (":" in law) != bool(numbers):
-        return [f"law {law!r}: what stands after its name is {kind.rule}"]
-    if proof["theorem"] == "transfer" and own_constant(law):
-        return [f"law {law!r}: for another L it is another law"]
-    return []
+    elif not LAWS[family(law)].allowed(law_and_numbers(law)[1]):
+        raise Malformed(f"law {law!r}: what stands after its name is {LAWS[family(law)].rule}")
+    if stated["theorem"] == "transfer" and own_constant(law):
+        raise Malformed(f"law {law!r}: for another L it is another law")
+    if type(d) is not int:
+        raise Malformed(f"d = {repr(d)[:60]}: a whole number")
+    return {"law": law, "d": size("d", d, 2)}
+
+
+def written(law: str) -> str:
+    """A law in words, from its numbers."""
+    name, kind, after = family(law), LAWS[family(law)], law.partition(":")[2]
+    numbers = "|".join(",".join(shown(number(each)) for each in part.split(",")) for part in after.split("|") if part)
+    if own_constant(law):
+        return f"{name} of L = {numbers}"
+    return f"{name} {kind.says.format(numbers)}" if kind.says else name
+
+
+def domain(law: str) -> str:
+    """Over which w a best one is best."""
+    name = family(law)
+    rises = name not in PIECES and LAWS[name].rises(law_and_numbers(law)[1])
+    return "over all real w" if rises else "over w >= 0"

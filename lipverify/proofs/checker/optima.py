@@ -18,14 +18,31 @@ times its k_l.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Any
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Kind, Known, Proof, Rule, least, most
-from .circle import fraction
+from .chain import (
+    Ball,
+    Bounds,
+    Conditions,
+    Kind,
+    Known,
+    Malformed,
+    Proof,
+    Rule,
+    ball,
+    exactly,
+    law_and_numbers,
+    least,
+    most,
+    number,
+    shown,
+    size,
+)
 from .contexts import STRIP, averages
 from .curves import Curve, curves
 from .harmonics import harmonics, wave
@@ -36,23 +53,22 @@ NARROWEST = 5e-3
 """The narrowest part of an interval of which the ends decide, as a share of where it is."""
 LISTED = {"cosine": 20, "relu": 30}
 """The last degree of a law that has infinitely many."""
-LAWS = ("affine", "quadratic", "relu", "cosine", "zonal")
 
 
 def spectrum(k: Known) -> tuple[dict[int, Ball], Ball]:
     """The k_l that are listed, l > 0, and the sum of all others; times L^2."""
     d, square = arb(k["d"]), k["L"] ** 2
-    name, _, text = k["law"].partition(":")
+    name, after = law_and_numbers(k["law"])
     weights, total = {}, None
     if name == "affine":
         weights = {1: 1 / (3 * d)}
     elif name == "quadratic":
         weights = {2: 2 * (d - 1) / (d**2 * (d + 2))}
     elif name == "zonal":
-        weights = {j: arb(each) for j, each in enumerate(text.split(",")) if arb(each) != 0}
+        weights = {j: ball(each) for j, each in enumerate(after) if each}
     elif name == "cosine":
-        weights = {j: harmonics(d, j) * wave(d, arb(text), j) ** 2 for j in range(0, LISTED[name] + 1, 2)}
-        total = (1 + wave(d, 2 * arb(text), 0)) / 2
+        weights = {j: harmonics(d, j) * wave(d, ball(after[0]), j) ** 2 for j in range(0, LISTED[name] + 1, 2)}
+        total = (1 + wave(d, 2 * ball(after[0]), 0)) / 2
     else:
         b, weights, total = (d / 2).gamma() / (arb.pi().sqrt() * ((d + 1) / 2).gamma()), {1: 1 / (6 * d)}, 1 / (3 * d)
         for j in range(0, LISTED[name] + 1, 2):
@@ -227,50 +243,61 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "scale": (level, beyond, between, scale),
     "bias rises": (rising,),
 }
-NUMBERS = {"law", "d", "n", "L", "sigma"}
+LAWS = {"affine": 0, "quadratic": 0, "relu": 0, "cosine": 1, "zonal": 100}
+"""The laws, and how many numbers may stand after their names: the L of cosine, and a spectrum."""
+FARTHEST = 10**4
+"""The largest `stop`, and the largest L of cosine."""
+MOST_DIMENSIONS = 100
 
 
-def given(proof: Proof) -> dict[str, Any]:
-    """The law by its name, whole numbers, and balls."""
-    whole = {"law": str, "d": int, "n": int}
-    return {name: whole.get(name, fraction)(value) for name, value in proof["given"].items()}
+def about(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """The law by its name, whole numbers, and numbers."""
+    numbers = ("L", "sigma", "offset") if stated["theorem"] == "scale" else ("L", "sigma")
+    k = exactly("given", stated["given"], ("law", "d", "n", *numbers))
+    name, after = law_and_numbers(k["law"])
+    if name not in LAWS or bool(after) != (LAWS[name] > 0) or len(after) > LAWS[name]:
+        raise Malformed(f"law {k['law']!r}: one of {', '.join(LAWS)}; after cosine stands its L, after zonal its k_l")
+    entering = after[1:] if name == "zonal" else after  # k_0 is a constant
+    if after and not (min(after) >= 0 and any(entering) and max(after) <= FARTHEST):
+        raise Malformed(f"law {k['law']!r}: the numbers after its name are >= 0, and one beyond k_0 is not 0")
+    sizes = {"d": size("d", k["d"], 2, MOST_DIMENSIONS), "n": size("n", k["n"], 2, 10**40)}
+    found = {each: number(k[each]) for each in numbers}
+    if min(found.values()) < 0:
+        raise Malformed(f"{k}: {', '.join(numbers)} are >= 0")
+    return {"law": k["law"], **sizes, **found}
 
 
-def wrong(proof: Proof) -> list[str]:
-    """What makes it no theorem of these."""
-    stated = proof["given"]
-    expected = NUMBERS | ({"offset"} if proof["theorem"] == "scale" else set())
-    if set(stated) != expected:
-        return [f"given are {', '.join(sorted(stated))}; they must be {', '.join(sorted(expected))}"]
-    k = given(proof)
-    balls = [k[name] for name in ("sigma", "offset", "L") if name in k]
-    if not (k["n"] >= 2 and k["d"] >= 2 and all(ball.is_finite() and ball >= 0 for ball in balls)):
-        return [f"{stated}: n >= 2, d >= 2, and what else is given >= 0"]
-    name, colon, text = k["law"].partition(":")
-    if name not in LAWS or bool(colon) != (name in ("cosine", "zonal")):
-        return [f"law {k['law']!r}: one of {', '.join(LAWS)}; after cosine stands its L, after zonal its spectrum"]
-    listed = [arb(each) for each in text.split(",")] if colon else [arb(1)]
-    if not (all(ball.is_finite() and ball >= 0 for ball in listed) and any(ball > 0 for ball in listed)):
-        return [f"law {k['law']!r}: the numbers after its name are >= 0, and one is not 0"]
-    return []
+def given(about: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as balls; the law by its name, and whole numbers."""
+    return {name: ball(value) if isinstance(value, Fraction) else value for name, value in about.items()}
 
 
 def statement(proof: Proof) -> str:
     """The theorem of a proof, from its constants."""
-    k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()} | proof["given"]
-    where = f"{k['law']}, d = {k['d']}, n = {k['n']}, L = {k['L']}, sigma = {k['sigma']}: "
-    if proof["theorem"] == "optimum at zero":
-        return where + "w* = 0 alone"
-    if proof["theorem"] == "bias rises":
-        return where + f"from w = {k['w_1']} to {k['w_2']} the bias rises like w^{k['slope_low']} at least"
-    window = f"{k['low']} <= w* <= {k['high']} for every w*"
-    if proof["theorem"] in ("optimum", "optimum far"):
+    law, after = law_and_numbers(proof.about["law"])
+    named = ":".join((law, *([",".join(map(shown, after))] if after else [])))
+    k = {name: shown(value) for name, value in proof.about.items() if name != "law"}
+    where = f"{named}, d = {k['d']}, n = {k['n']}, L = {k['L']}, sigma = {k['sigma']}: "
+    if proof.theorem == "optimum at zero":
+        return where + "over all real w the loss is least at w* = 0 alone"
+    if proof.theorem == "bias rises":
+        k |= {name: shown(value) for name, value in proof.constants(rising).items()}
+        return where + f"B({k['w_2']}) >= ({k['w_2']} / {k['w_1']})^{k['slope_low']} B({k['w_1']})"
+    k |= {name: shown(value) for name, value in proof.constants(HOLDS[proof.theorem]).items()}
+    window = f"over w >= 0 the loss has a least value, and {k['low']} <= w* <= {k['high']} for every w* that attains it"
+    if proof.theorem != "scale":
         return where + window
-    return where + f"{window}, and {k['c_low']} <= c* - 1 <= {k['c_high']} with an offset of variance {k['offset']}"
+    k |= {name: shown(value) for name, value in proof.constants(scale).items()}
+    return where + f"{window}, where {k['c_low']} <= c* - 1 <= {k['c_high']} with an offset of variance {k['offset']}"
+
+
+HOLDS = {"optimum": between, "optimum far": around, "scale": between}
+"""The lemma that says where w* is."""
 
 
 KIND = Kind(
-    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof["theorem"]]],
+    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
+    about=about,
     given=given,
     statement=statement,
     chosen={
@@ -280,6 +307,5 @@ KIND = Kind(
         around: ("low", "high"),
         rising: ("w_1", "w_2"),
     },
-    wrong=wrong,
     signed=("at", "low", "c_low", "c_high"),
 )

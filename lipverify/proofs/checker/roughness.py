@@ -23,7 +23,7 @@ from itertools import pairwise
 
 from flint import acb, arb, arb_poly
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Bounds, Conditions, Known, Malformed, ball, least, most, number
 
 Interval = tuple[Ball, Ball]
 
@@ -77,14 +77,14 @@ def jumps(k: Known) -> tuple[Bounds, Conditions]:
     h, e = k["pieces"], (d - 2) / 2
     single, rest = arb(0), [arb(0), arb(0)]
     for z, s, _ in h.breaks:
-        x = 1 - exact(z) ** 2
-        single += exact(s) ** 2 * x**e / pi
-        rest[0] -= exact(s) ** 2 * e.max(1) * x ** (e - 1) / 16 if z else 0
+        x = 1 - ball(z) ** 2
+        single += ball(s) ** 2 * x**e / pi
+        rest[0] -= ball(s) ** 2 * e.max(1) * x ** (e - 1) / 16 if z else 0
     rest[1] += single * (pi - 2) / 8
     for (z, s, _), (other, s_, _) in pairs(h):
-        rest[int(s * s_ > 0)] += exact(s * s_) * narrower(z, other) ** e / (2 * distance(z, other) ** 2)
-    masses = sum((abs(exact(s)) * density(d + 2, z) for z, s, _ in h.breaks), arb(0))
-    N = (2 * masses * exact(h.steepest(1)) + exact(h.steepest(1)) ** 2) / d
+        rest[int(s * s_ > 0)] += ball(s * s_) * narrower(z, other) ** e / (2 * distance(z, other) ** 2)
+    masses = sum((abs(ball(s)) * density(d + 2, z) for z, s, _ in h.breaks), arb(0))
+    N = (2 * masses * ball(h.steepest(1)) + ball(h.steepest(1)) ** 2) / d
     nothing = arb(0), arb(0)
     return stated(nothing, {1: (single, single), 2: (-N, N), 3: (rest[0], rest[1])}), {
         "some jump": any(s for _, s, _ in h.breaks)
@@ -105,14 +105,14 @@ def kinks(k: Known) -> tuple[Bounds, Conditions]:
     h = k["pieces"]
     single, rest = arb(0), [arb(0), arb(0)]
     for z, _, D in h.breaks:
-        x = 1 - exact(z) ** 2
-        single += exact(D) ** 2 * x ** (d / 2) / (pi * d)
-        rest[1] += exact(D) ** 2 * x ** (d / 2 - 1) / 256 if z else 0
+        x = 1 - ball(z) ** 2
+        single += ball(D) ** 2 * x ** (d / 2) / (pi * d)
+        rest[1] += ball(D) ** 2 * x ** (d / 2 - 1) / 256 if z else 0
     rest[0] -= single * (pi - arb(8) / 3) / 32
     for (z, _, D), (other, _, D_) in pairs(h):
-        rest[int(D * D_ < 0)] -= exact(D * D_) * narrower(z, other) ** (d / 2) / (8 * d * distance(z, other) ** 2)
-    masses = sum((abs(exact(D)) * density(d + 4, z) for z, _, D in h.breaks), arb(0))
-    N = (2 * masses * exact(h.steepest(2)) + exact(h.steepest(2)) ** 2) / (d * (d + 2))
+        rest[int(D * D_ < 0)] -= ball(D * D_) * narrower(z, other) ** (d / 2) / (8 * d * distance(z, other) ** 2)
+    masses = sum((abs(ball(D)) * density(d + 4, z) for z, _, D in h.breaks), arb(0))
+    N = (2 * masses * ball(h.steepest(2)) + ball(h.steepest(2)) ** 2) / (d * (d + 2))
     square = squared_slope(d, h) / d
     return stated((square, square), {3: (-single / 3,) * 2, 4: (-N / 4, N / 4), 5: (rest[0], rest[1])}), {
         "no jump, some kink": not any(s for _, s, _ in h.breaks) and any(D for *_, D in h.breaks)
@@ -146,10 +146,10 @@ def read(text: str) -> Pieces:
     >>> read("0.5|0.5,-1|-0.5,1").breaks
     [(Fraction(1, 2), Fraction(0, 1), Fraction(2, 1))]
     """
-    at, *polynomials = (tuple(map(Fraction, part.split(","))) for part in text.split("|"))
+    at, *polynomials = (tuple(map(number, part.split(","))) for part in text.split("|"))
     inside = list(at) == sorted(set(at)) and all(abs(z) < 1 for z in at)
     if not inside or len(polynomials) != len(at) + 1:
-        raise ValueError(f"{text!r}: breaks in order, inside (-1, 1), and one piece more than breaks")
+        raise Malformed(f"{text!r}: breaks in order, inside (-1, 1), and one piece more than breaks")
     return Pieces(at, tuple(polynomials))
 
 
@@ -165,11 +165,6 @@ def value(polynomial: tuple[Fraction, ...], z: Fraction, order: int) -> Fraction
     return sum((c * z**j for j, c in enumerate(derived(polynomial, order))), Fraction(0))
 
 
-def exact(value: Fraction) -> Ball:
-    """A fraction as a ball."""
-    return arb(value.numerator) / value.denominator
-
-
 Break = tuple[Fraction, Fraction, Fraction]
 
 
@@ -180,24 +175,24 @@ def pairs(h: Pieces) -> list[tuple[Break, Break]]:
 
 def narrower(z: Fraction, other: Fraction) -> Ball:
     """The lesser 1 - z^2."""
-    return 1 - exact(max(abs(z), abs(other))) ** 2
+    return 1 - ball(max(abs(z), abs(other))) ** 2
 
 
 def distance(z: Fraction, other: Fraction) -> Ball:
     """2 sin(alpha / 2)."""
-    return 2 * ((exact(z).acos() - exact(other).acos()) / 2).sin()
+    return 2 * ((ball(z).acos() - ball(other).acos()) / 2).sin()
 
 
 def density(D: Ball, z: Fraction) -> Ball:
     """f_D at z: of <q, x> on the sphere of R^D."""
-    return (D / 2).gamma() / (arb.pi().sqrt() * ((D - 1) / 2).gamma()) * (1 - exact(z) ** 2) ** ((D - 3) / 2)
+    return (D / 2).gamma() / (arb.pi().sqrt() * ((D - 1) / 2).gamma()) * (1 - ball(z) ** 2) ** ((D - 3) / 2)
 
 
 def squared_slope(d: Ball, h: Pieces) -> Ball:
     """E_{d+2} h'^2, z = sin p: its density times dz is f_{d+2}(0) cos(p)^d dp."""
     total, ends = arb(0), [Fraction(-1), *h.at, Fraction(1)]
     for polynomial, (start, stop) in zip(h.polynomials, pairwise(ends), strict=True):
-        slope = arb_poly([exact(c) for c in derived(polynomial, 1)]) ** 2
+        slope = arb_poly([ball(c) for c in derived(polynomial, 1)]) ** 2
         coefficients = [acb(each) for each in slope.coeffs()]
 
         def weighted(p: Ball, _: bool, coefficients: list[Ball] = coefficients) -> Ball:
@@ -206,5 +201,5 @@ def squared_slope(d: Ball, h: Pieces) -> Ball:
                 found = found * p.sin() + coefficient
             return found * p.cos() ** int(d.unique_fmpz())
 
-        total += acb.integral(weighted, exact(start).asin(), exact(stop).asin()).real
+        total += acb.integral(weighted, ball(start).asin(), ball(stop).asin()).real
     return total * density(d + 2, Fraction(0))

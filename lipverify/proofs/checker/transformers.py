@@ -12,11 +12,28 @@ the theorem.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from .chain import Ball, Bounds, Conditions, Kind, Known, Proof, Rule, least, most
+from .chain import (
+    Ball,
+    Bounds,
+    Conditions,
+    Kind,
+    Known,
+    Malformed,
+    Proof,
+    Rule,
+    ball,
+    exactly,
+    least,
+    most,
+    number,
+    shown,
+    size,
+)
 
 TOUCHING = (3, 6)
 """a and b, where the majorant of 1/y touches it."""
@@ -213,54 +230,58 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "cosine": (majorant, remainder, attained),
     "ridge": (fluctuation, covariance, rate),
 }
-NUMBERS = {"sigma_1", "sigma_2", "level", "d", "n"}
+NUMBERS = ("sigma_1", "sigma_2", "level", "d", "n")
 
 
-def given(proof: Proof) -> dict[str, Any]:
-    """What a theorem is about: nothing more, or for ridge d, the least n, the level, and what acts first."""
-    stated = proof["given"]
-    if proof["theorem"] != "ridge":
+def about(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Nothing more, or for ridge two levels of noise, the one of the prompts, d, the least n, and what acts first."""
+    k = exactly("given", stated["given"], (*NUMBERS, "first") if stated["theorem"] == "ridge" else ())
+    if not k:
         return {}
-    numbers = {name: arb(stated[name]) for name in NUMBERS}
-    s_1, s_2 = numbers["sigma_1"] ** 2, numbers["sigma_2"] ** 2
+    if k["first"] not in ("yx", "yy"):
+        raise Malformed(f"first = {repr(k['first'])[:60]}: yx or yy")
+    levels = {name: number(k[name]) for name in ("sigma_1", "sigma_2")}
+    if min(levels.values()) < 0:
+        raise Malformed(f"sigma = {k['sigma_1']}, {k['sigma_2']}: both are >= 0")
+    whole = {"level": size("level", k["level"], 1, 2), "d": size("d", k["d"], 1), "n": size("n", k["n"], 1, 10**40)}
+    return {**levels, **whole, "first": k["first"]}
+
+
+def given(about: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as balls, with the weights of the theorem."""
+    if not about:
+        return {}
+    s_1, s_2 = (ball(about[name]) ** 2 for name in ("sigma_1", "sigma_2"))
     weights = {"c": (1 + s_1 + s_2) / ((1 + s_1) * (1 + s_2)), "v": -1 / (1 + s_1 + s_2)}
-    return numbers | weights | {"s": s_1 if stated["level"] == "1" else s_2, "first": stated["first"]}
-
-
-def wrong(proof: Proof) -> list[str]:
-    """What makes it no theorem of these."""
-    stated = proof["given"]
-    if proof["theorem"] != "ridge":
-        return [] if stated == {} else [f"{stated}: nothing is given in this theorem"]
-    if set(stated) != NUMBERS | {"first"} or stated["first"] not in ("yx", "yy") or stated["level"] not in ("1", "2"):
-        return [f"{stated}: given must be {', '.join(sorted(NUMBERS))}, and what acts first, yx or yy"]
-    whole = [arb(stated[name]) for name in ("d", "n")]
-    if not all(each.is_integer() and each >= 1 for each in whole):
-        return [f"d = {stated['d']}, n = {stated['n']}: whole numbers >= 1"]
-    sigmas = [arb(stated[name]) for name in ("sigma_1", "sigma_2")]
-    return [] if all(each.is_finite() and each >= 0 for each in sigmas) else [f"{stated}: sigma >= 0"]
+    sizes = {name: arb(about[name]) for name in ("d", "n")}
+    return {**sizes, **weights, "s": s_1 if about["level"] == 1 else s_2, "first": about["first"]}
 
 
 def statement(proof: Proof) -> str:
     """The theorem of a proof, from its constants."""
-    k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()} | proof["given"]
-    if proof["theorem"] == "layers":
+    if proof.theorem == "layers":
+        C = shown(proof.constants(layers)["C"])
         return (
-            f"at most log(kappa) / log(27/4) + log_2 log(1/epsilon) + {k['C']} layers, for all kappa >= 1 and epsilon "
-            "<= 1/2"
+            f"at most log(kappa) / log(27/4) + log_2 log(1/epsilon) + {C} layers reach epsilon, for all kappa >= 1 and "
+            "0 < epsilon <= 1/2"
         )
-    if proof["theorem"] == "cosine":
-        return f"n E cos^2 <= d + {k['offset']} for all n and d, and its limit is at least d + {k['low']}"
+    if proof.theorem == "cosine":
+        offset, low = shown(proof.constants(remainder)["offset"]), shown(proof.constants(attained)["low"])
+        return (
+            f"n E cos^2 <= d + {offset} for all n >= 1 and d >= 1, and as n grows its limit is at least d + {low} for "
+            "every d"
+        )
+    k = {name: shown(value) for name, value in proof.about.items() if name != "first"}
     return (
-        f"E |w - w_ridge|^2 / d <= {k['K']} / n at sigma_{k['level']} of ({k['sigma_1']}, {k['sigma_2']}), "
-        f"d = {k['d']}, {k['first']} first, for all n >= {k['n']}"
+        f"E |w - w_ridge|^2 / d <= {shown(proof.constants(rate)['K'])} / n at sigma_{k['level']} of ({k['sigma_1']}, "
+        f"{k['sigma_2']}), d = {k['d']}, {proof.about['first']} first, for all n >= {k['n']}"
     )
 
 
 KIND = Kind(
-    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof["theorem"]]],
+    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
+    about=about,
     given=given,
     statement=statement,
     chosen={far: ("F",), near: ("slope",), majorant: ("C",)},
-    wrong=wrong,
 )

@@ -14,29 +14,32 @@ needs, those of `harmonics`, `kink` or `variogram`; here is what follows from no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Kind, Known, Proof, Rule, least, most
+from .chain import Ball, Bounds, Conditions, Facts, Kind, Known, Proof, Rule, least, most, shown
 from .harmonics import smooth
 from .kink import gaussian_integrals
-from .laws import LAWS, family, own_constant, start, wrong
-from .tokens import laplace, moment_limit, tilt
+from .laws import LAWS, about, domain, family, own_constant, start, written
+from .tokens import laplace, moment_limit, moments, noise, tilt
 from .variogram import POWERS, leading_bias
 
 
 def window(k: Known) -> tuple[Bounds, Conditions]:
-    """For W >= W_least, n >= K W^{a+max(beta,1)-1}: low W < w* < high W, and loss_low < W^beta loss(w*) <= loss_high.
+    """For W >= W_least, n >= K W^{a+max(beta,1)-1}: low W < w* < high W, and loss_low <= W^beta loss(w*) <= loss_high.
 
-    Because, with v = W^{beta-2}, W^beta loss(at W) <= above(v), and for u <= x W, x <= end: W^beta loss(x W) >=
-    below(x, v). Both are linear in v: it is enough to compare them at v = 0 and W_least^{beta-2} (ReLU; v = 1 for
-    smooth laws). below is convex in log x and at most above at `at`, so that it exceeds above beyond low and high
-    once it does so there. Beyond end W, N rises in w for fixed tokens (its slope is 2 sum a_i^2 (t_i - sum a_j t_j)
-    >= 0, Chebyshev); below the first u the bias alone is larger, and between two u as well. T >= T_least up to end W,
-    because T falls in w (E[g h] / mu_1 does).
+    Some w* >= 0 attains the least value, and this is about each. Because, with v = W^{beta-2}, W^beta loss(at W) <=
+    above(v), and for u <= x W, x <= end: W^beta loss(x W) >= below(x, v). Both are linear in v: it is enough to compare
+    them at v = 0 and W_least^{beta-2} (ReLU; v = 1 for smooth laws). below is convex in log x and at most above at
+    `at`, so that it exceeds above beyond low and high once it does so there. Beyond end W, N rises in w for fixed
+    tokens (its slope is 2 sum a_i^2 (t_i - sum a_j t_j) >= 0, Chebyshev); below the first u the bias alone is larger,
+    and between two u as well. T >= T_least up to end W, because T falls in w (E[g h] / mu_1 does). The loss is
+    continuous, and above that at W outside of [low W, high W]: it has a least value there. For w > 0 exchange of every
+    token by its opposite gives B(-w) - B(w) = 2 E sum a_i (K(t_i) - K(-t_i)), and N(-w) = N(w): where K(t) - K(-t)
+    rises in t, this is 0 at w = 0 and rises in w for fixed tokens (Chebyshev), so that no w < 0 is best.
     """
     a, beta, W, at = (k[name] for name in ("a", "beta", "W_least", "at"))
     ends = (arb(0), W ** (beta - 2))
@@ -47,18 +50,20 @@ def window(k: Known) -> tuple[Bounds, Conditions]:
         "c_low end^a > loss_high": k["c_low"] * k["end"] ** a > k["loss_high"],
         "more than loss_high below each u": k["left"] > k["loss_high"],
         "u <= at W_least": k["u"] <= at * W,
+        "1 <= W_least": W >= 1,
+        "b_plus >= 0": k.get("b_plus", arb(0)) >= 0,
         "T_least <= K W_least^(max(beta,1)-1) end^-a / R_high": k["T_least"]
         <= k["K"] * W ** (beta.max(arb(1)) - 1) * k["end"] ** -a / k["R_high"],
     }
 
 
 def below(k: Known, x: Ball, v: Ball) -> Ball:
-    """c_low x^a + b_low x^-beta + b_plus v / x^2, at most W^beta loss(x W)."""
+    """c_low x^a + b_low x^-beta + b_plus v / x^2, b_plus >= 0: at most W^beta loss(x W)."""
     return k["c_low"] * x ** k["a"] + k["b_low"] * x ** -k["beta"] + k.get("b_plus", arb(0)) * x**-2 * v
 
 
 def above(k: Known, x: Ball, v: Ball) -> Ball:
-    """c_high x^a + b_high x^-beta + b_next v / x^2 + s x^{a-1} / K, at least W^beta loss(x W)."""
+    """c_high x^a + b_high x^-beta + b_next v / x^2 + s x^{a-1} / K, at least W^beta loss(x W) for W >= 1."""
     last = k.get("b_next", arb(0)) * x**-2 * v + k["s"] * x ** (k["a"] - 1) / k["K"]
     return k["c_high"] * x ** k["a"] + k["b_high"] * x ** -k["beta"] + last
 
@@ -101,7 +106,7 @@ def tradeoff(k: Known) -> tuple[Bounds, Conditions]:
         "fall_low": most(rho**-beta * k["b_low"] / largest),
         "fall_high": least(rho**-beta * largest / k["b_low"]),
     }, {
-        "rho > 1": rho > 1,
+        "rho > 1 and u >= 1": rho > 1 and u >= 1,
         "T >= T_least": k["T_least"] * k["R_high"] <= k["K"] * (rho * u) ** (beta.max(arb(1)) - 1),
     }
 
@@ -146,71 +151,80 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
 """The lemmas that follow the envelopes: none, where N and B between explicit functions is all that is proved."""
 
 
-def chain(theorem: str, law: str, stages: int) -> list[tuple[Rule, int]]:
-    """The lemmas of a proof in order, each with its stage: 0 if it holds throughout, i if from the i-th u on."""
-    kind = LAWS[family(law)]
+def chain(proof: Proof) -> list[tuple[Rule, int]]:
+    """The lemmas of a proof in order, each with its stage: 0 if it holds throughout, i if from the i-th u on.
+
+    A window rests on as many stages as there are; every other statement is about the w of one stage, and has one.
+    """
+    kind = LAWS[family(proof.about["law"])]
+    many = window in THEOREMS[proof.theorem]
+    stages = max(1, sum(lemma.name == "tilt" for lemma in proof.lemmas)) if many else 1
     head = [(rule, 0) for rule in (kind.about, laplace) if rule is not None]
-    tail = [(rule, 0) for rule in THEOREMS[theorem]]
+    tail = [(rule, 0) for rule in THEOREMS[proof.theorem]]
     return head + [(rule, i + 1) for i in range(stages) for rule in kind.envelope] + tail
 
 
-def gathered(facts: Mapping[int, Mapping[str, Any]], stage: int) -> dict[str, Any]:
+def gathered(facts: Facts, stage: int) -> dict[str, Any]:
     """What a lemma may use; after the envelopes the last stage's, and `left`: W^beta times the loss below each u."""
-    if stage or not ("W_least" in facts[0] or "rho" in facts[0]):
+    stages = [facts[i] for i in sorted(facts) if i > 0]
+    if stage or not stages:
         return {**facts[0], **facts.get(stage, {})}
-    if "W_least" not in facts[0]:
-        return {**facts[0], **facts[max(facts)]}
-    stages, beta, W = [facts[i] for i in sorted(facts) if i > 0], facts[0]["beta"], facts[0]["W_least"]
+    known = {**facts[0], **stages[-1]}
+    if "W_least" not in known:
+        return known
+    beta, W = known["beta"], known["W_least"]
     left = stages[0].get("far", stages[0]["b_low"] / stages[0]["u"] ** 2) * W**beta
     for before, after in pairwise(stages):
         left = left.min(before["b_low"] * (after["u"] / W) ** -beta)
-    return {**facts[0], **stages[-1], "left": left}
-
-
-def chain_of(proof: Proof) -> list[tuple[Rule, int]]:
-    """The lemmas that a proof must have, with as many stages as it says."""
-    return chain(proof["theorem"], proof["law"], max(1, sum(lemma["name"] == "tilt" for lemma in proof["lemmas"])))
+    return {**known, "left": left}
 
 
 def statement(proof: Proof) -> str:
-    """The theorem of a proof, from its constants."""
-    law, d, a, beta = proof["law"], proof["d"], (proof["d"] - 1) / 2, float(LAWS[family(proof["law"])].beta)
-    k = {name: text for lemma in proof["lemmas"] for name, text in lemma["constants"].items()}
-    u = next(lemma["constants"]["u"] for lemma in proof["lemmas"] if lemma["name"] == "tilt")
-    L, stated, spread = own_constant(law), law.partition(":")[2], f"{a + beta - 1:g}"
-    more = f" of L = {L}" if L else f" {LAWS[family(law)].says}".format(stated) if LAWS[family(law)].says else ""
-    which, free = f"{family(law)}{more}, d = {d}: ", "n, sigma" if L else "n, L, sigma"
-    beside, power = f" + {k['b_next']} / w^{2 - beta:g}" if "b_next" in k else "", f"{a + max(beta, 1) - 1:g}"
-    W = f"(n L^2 / sigma^2)^(1/{a + beta:g})"
-    if proof["theorem"] == "envelope":
+    """The theorem of a proof, each constant from the lemma that certifies it."""
+    law, d, kind = proof.about["law"], proof.about["d"], LAWS[family(proof.about["law"])]
+    a, beta = Fraction(d - 1, 2), Fraction(kind.beta)
+
+    def of(rule: Rule, stage: int = 0) -> dict[str, str]:
+        return {name: shown(value) for name, value in proof.constants(rule, stage).items()}
+
+    which, free = f"{written(law)}, d = {d}: ", "n and all sigma > 0" if own_constant(law) else "n and all L, sigma > 0"
+    power, W = f"W^{shown(a + max(beta, Fraction(1)) - 1)}", f"(n L^2 / sigma^2)^(1/{shown(a + beta)})"
+    if proof.theorem == "envelope":
+        k, bias = of(noise, 1), of(kind.bias[-1], 1)
+        u, tokens = of(tilt, 1)["u"], proof.constants(laplace)["T_least"] * proof.constants(moments, 1)["R_high"]
+        beside = f" + {bias['b_next']} / w^{shown(2 - beta)}" if "b_next" in bias else ""
         return which + (
-            f"{k['c_low']} <= n N / (sigma^2 w^{a:g}) <= {k['c_high']} and {k['b_low']} <= w^{beta:g} B / L^2 <= "
-            f"{k['b_high']}{beside} + {k['s']} w^{spread} / n, for all w >= {u} and n >= {k['T_least']} * "
-            f"{k['R_high']} w^{a:g}"
+            f"{k['c_low']} <= n N / (sigma^2 w^{shown(a)}) <= {k['c_high']} and {bias['b_low']} <= w^{shown(beta)} B / "
+            f"L^2 <= {bias['b_high']}{beside} + {bias['s']} w^{shown(a + beta - 1)} / n, for all w >= {u} and all n >= "
+            f"{shown(tokens)} w^{shown(a)}"
         )
-    if proof["theorem"] == "tradeoff":
+    if proof.theorem == "tradeoff":
+        k, u = of(tradeoff), of(tilt, 1)["u"]
         return which + (
             f"{k['rise_low']} <= N(rho w) / N(w) <= {k['rise_high']} and {k['fall_low']} <= B(rho w) / B(w) <= "
-            f"{k['fall_high']}, rho = {k['rho']}, for all w >= {u} and n >= {k['K']} (rho w)^{power}"
+            f"{k['fall_high']}, rho = {k['rho']}, for all w >= {u} and all n >= {k['K']} (rho w)^{power[2:]}"
         )
-    if proof["theorem"] == "transfer":
+    k = of(window)
+    best, beyond = f"{domain(law)} the loss has a least value", f"W >= {k['W_least']} and n >= {k['K']} {power}"
+    if proof.theorem == "transfer":
+        k |= of(transfer)
         return which + (
-            f"{k['worse_low']} <= loss'(w*(L)) / loss'(w*(L')) <= {k['worse_high']} with the loss' of "
-            f"L' = {k['rho']} L, for all {free} with W, W' >= {k['W_least']} and n >= {k['K']} max(W, W')^{power}, "
-            f"W = {W}"
+            f"{best}, and {k['worse_low']} <= loss'(w*(L)) / loss'(w*(L')) <= {k['worse_high']} for all w* that attain "
+            f"it and the loss' of L' = {k['rho']} L, W = {W}, for all {free} where {beyond}, for L and for L' alike"
         )
     return which + (
-        f"{k['low']} W < w* < {k['high']} W and {k['loss_low']} < loss(w*) W^{beta:g} / L^2 <= {k['loss_high']} "
-        f"with W = {W}, for all {free} with W >= {k['W_least']} and n >= {k['K']} W^{power}"
+        f"{best}, and every w* that attains it has {k['low']} W < w* < {k['high']} W and {k['loss_low']} <= loss(w*) "
+        f"W^{shown(beta)} / L^2 <= {k['loss_high']}, W = {W}, for all {free} with {beyond}"
     )
 
 
 KIND = Kind(
-    chain=chain_of,
-    given=lambda proof: start(proof["law"], proof["d"]),
+    chain=chain,
+    about=about,
+    given=lambda about: start(about["law"], about["d"]),
     statement=statement,
     chosen=CHOSEN,
-    wrong=wrong,
+    keys=("law", "d"),
     gathered=gathered,
     signed=SIGNED,
 )
