@@ -150,7 +150,10 @@ LOCAL: dict[str, Any] = {
     "kind": {"relu/n": "convention", "relu/*": "printed", "*": "stronger"},
     "expected": "supported",
     "over": {
-        "law": ("affine", "relu"),
+        "law": {
+            "affine": {"most_L": "0.95", "most_n": "0.53", "most_sigma": "1.5"},
+            "relu": {"most_L": "1.2", "most_n": "0.7", "most_sigma": "1.85"},
+        },
         "d": (2, 3, 5, 8),
         ("n", "L"): per_profile(POINTS, [*POINTS, (100, 1.0), (1000, 3.0), (10**5, 10.0)]),
     },
@@ -169,7 +172,7 @@ claim(
         of="L",
         low=0,
         strict=True,
-        control=1.2,
+        control="most_L",
         method="exact",
     ),
     source=SUMMARY,
@@ -186,7 +189,7 @@ claim(
         of="n",
         low=0,
         strict=True,
-        control=0.7,
+        control="most_n",
         method="exact",
     ),
     source=EXAMPLES,
@@ -202,7 +205,7 @@ claim(
         of="sigma",
         high=0,
         strict=True,
-        control=-2,
+        control="-most_sigma",
         method="exact",
     ),
     source=INSIGHTS,
@@ -349,12 +352,15 @@ GRIDS = {
     "relu": [(1000, 2, 1.0), (1000, 5, 1.0), (1000, 20, 1.0), (10**12, 2, 1e-3), (10**12, 5, 1e3), (10**12, 20, 1e-3)],
 }  # fmt: skip
 """(n, d, L / sigma): from 4 tokens to 10^12, d = 2 to 20, six decades of L / sigma; what is flat to rounding is left out."""
-SIGNS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("L", "L", {"low": 0, "control": 2}),
-    ("n", "n", {"low": 0, "control": 2}),
-    ("sigma", r"\sigma", {"high": 0, "control": -2}),
-)
-"""The elasticities with their signs; none reaches 2 in size, which is where noise dominates."""
+SIGNS: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {
+    law: (
+        ("L", "L", {"low": 0, "control": most_L}),
+        ("n", "n", {"low": 0, "control": most_n}),
+        ("sigma", r"\sigma", {"high": 0, "control": -most_L}),
+    )
+    for law, most_L, most_n in (("affine", 2, 1.75), ("relu", 1.1, 0.55))
+}
+"""The elasticities with their signs; the controls lie just beyond the largest of the grid (2 is reached where noise dominates)."""
 for law, cells in GRIDS.items():
     claim(
         f"softmax.window-directions/{law}/grid",
@@ -368,7 +374,7 @@ for law, cells in GRIDS.items():
                 method="exact",
                 **edges,
             )
-            for name, letter, edges in SIGNS
+            for name, letter, edges in SIGNS[law]
         ),
         source=SUMMARY,
         kind="stronger",

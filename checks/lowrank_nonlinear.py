@@ -99,16 +99,6 @@ def minimised(family: str, contexts: int, seed: int, n: int = N, sigma: float = 
     return {name: (float(found.M[at, at]), float(found.M_error[at, at])) for name, at in ends.items()}
 
 
-def furthest_rho(family: str, covariates: str) -> float:
-    """A fall of rho beyond all that was measured."""
-    return FURTHEST[family, covariates][0]
-
-
-def furthest_error(family: str, covariates: str) -> float:
-    """A fall of the test error beyond all that was measured."""
-    return FURTHEST[family, covariates][1]
-
-
 def curves(family: str, attention: str, **found: dict[str, Any]) -> Figure:
     """rho and the test error against steps in every setting; for linear attention also the error of predicting 0."""
     panels = []
@@ -157,15 +147,10 @@ LAST = Source(
 FAMILIES = ("affine", "quadratic", "cosine")
 LOWERED = {"rho": "log(3/4)", "error": "log(19/20)"}
 """What counts as lowering: rho by a quarter of itself or more, the test error by a twentieth."""
-FURTHEST = {
-    ("affine", "product"): (-4.3, -2.2),
-    ("affine", "sphere"): (-3.3, -1.6),
-    ("quadratic", "product"): (-4.3, -1.4),
-    ("quadratic", "sphere"): (-1.2, -0.3),
-    ("cosine", "product"): (-4.3, -0.9),
-    ("cosine", "sphere"): (-1.7, -0.4),
-}
-"""Of softmax attention, rho and the test error: what four intervals and the scatter of runs leave room for."""
+LINEAR = {"attention": "linear"}
+"""The control of what softmax attention learns: the same training of linear attention, which learns it of no even family."""
+AFFINE_RHO = "-4"
+"""Linear attention does learn the affine family's column space; the control is a fall of rho to 1.8 %, beyond the largest interval."""
 SEEDS = per_profile(8, 24)
 SETTINGS: dict[str, Any] = {"covariates": ("product", "sphere"), "optimiser": ("gd", "adam")}
 TRAINED: dict[str, Any] = {"over": SETTINGS, "method": "training", "given": {"seeds": SEEDS}}
@@ -208,23 +193,24 @@ EVEN = (
     r"spheres its curvature is as $1/k^2$ in the relevant block and as $1/(d-k)^2$ in the spurious one, so with $k < d - k$ the relevant "
     r"block decays faster and $\rho$ even rises on the way to $\mathbf{M} = 0$, where it has no meaning."
 )
-claim(
-    "lowrank.nonlinear/{family}/{attention}/rho",
-    bound(trained, RHO, of="rho", high=LOWERED["rho"], control=furthest_rho, **TRAINED),
-    over={"family": FAMILIES, "attention": "softmax"},
-    expected="supported",
-    title="Training softmax attention lowers rho(M, B)",
-    finding={
-        "quadratic/*": r"On the product of spheres $\rho$ falls to a few percent. On the sphere it stays near one half: there "
-        r"$|\mathbf{B}^\top x|^2 = 1 - |\mathbf{B}_\perp^\top x|^2$, so the spurious coordinates tell how large the relevant ones are, and "
-        "an even family can use that. The column space is recovered where the two are independent, as in the hypotheses of Theorem 4.",
-        "*": "",
-    },
-    **COMMON,
-)
+for families, control in ((("affine",), AFFINE_RHO), (("quadratic", "cosine"), LINEAR)):
+    claim(
+        "lowrank.nonlinear/{family}/{attention}/rho",
+        bound(trained, RHO, of="rho", high=LOWERED["rho"], control=control, **TRAINED),
+        over={"family": families, "attention": "softmax"},
+        expected="supported",
+        title="Training softmax attention lowers rho(M, B)",
+        finding={
+            "quadratic/*": r"On the product of spheres $\rho$ falls to a few percent. On the sphere it stays near one half: there "
+            r"$|\mathbf{B}^\top x|^2 = 1 - |\mathbf{B}_\perp^\top x|^2$, so the spurious coordinates tell how large the relevant ones are, and "
+            "an even family can use that. The column space is recovered where the two are independent, as in the hypotheses of Theorem 4.",
+            "*": "",
+        },
+        **COMMON,
+    )
 claim(
     "lowrank.nonlinear/{family}/{attention}/error",
-    bound(trained, ERROR, of="error", high=LOWERED["error"], control=furthest_error, **TRAINED),
+    bound(trained, ERROR, of="error", high=LOWERED["error"], control=LINEAR, **TRAINED),
     over={"family": FAMILIES, "attention": "softmax"},
     expected="supported",
     title="Training softmax attention lowers the test error",

@@ -235,7 +235,7 @@ LONG = {
 }
 for law, pairs, beyond in (
     ("relu", ((1.0, 2.0), (2.0, 4.0)), "2*log(larger/L)"),
-    ("cosine", ((0.5, 1.0), (1.0, 2.0)), "4*log(larger/L)"),
+    ("cosine", ((0.5, 1.0), (1.0, 2.0)), "3.2*log(larger/L)"),
 ):
     claim(
         f"softmax.norm-growth/{law}/long-contexts",

@@ -273,14 +273,14 @@ PROVED: dict[str, Any] = {
 }
 claim(
     "softmax.tradeoff/{law}/noise/proved",
-    bound(proved, "N(2w) / N(w)", of="noise", low=1, strict=True, control="2*2**((d - 1)/2)", method="certified"),
+    bound(proved, "N(2w) / N(w)", of="noise", low=1, strict=True, control="1.2*2**((d - 1)/2)", method="certified"),
     title="the noise at 2w is above that at w, proved for every n",
     statement=r"N(2w) > N(w) \quad \text{for every } w \geq 1000",
     **PROVED,
 )
 claim(
     "softmax.tradeoff/{law}/bias/proved",
-    bound(proved, "B(2w) / B(w)", of="bias", high=1, strict=True, control="2**(-beta)/2", method="certified"),
+    bound(proved, "B(2w) / B(w)", of="bias", high=1, strict=True, control="2**(-beta)/1.25", method="certified"),
     title="the bias at 2w is below that at w, proved for every n",
     statement=r"B(2w) < B(w) \quad \text{for every } w \geq 1000",
     **PROVED,

@@ -221,7 +221,7 @@ claim(
         over={("d", "n"): SHAPES},
         method="rational",
         grade="bounded",
-        control={"equals": "3/2"},
+        control={"equals": "11/10"},
     ),
     source=LEMMA,
     kind="derived",

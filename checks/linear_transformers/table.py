@@ -275,7 +275,7 @@ claim(
 )
 claim(
     "lt.table-1/{model}/{noise}",
-    bound(reproduced, DISTANCE, equals=0, within=1, control={"times": 2.0}, grade="observed", **HOW),
+    bound(reproduced, DISTANCE, equals=0, within=1, control={"times": "near"}, grade="observed", **HOW),
     kind="convention",
     expected={
         **dict.fromkeys(
@@ -295,7 +295,11 @@ claim(
         **dict.fromkeys(("diag/uniform-0", "full/uniform-0"), "refuted"),
         "*": "inconclusive",
     },
-    over={"model": tuple(ROWS), "noise": NOISE_LAWS, "layers": DEPTHS},
+    over={
+        "model": {model: {"near": "1.5" if model == "gdpp" else "2"} for model in ROWS},
+        "noise": NOISE_LAWS,
+        "layers": DEPTHS,
+    },
     agrees=TWICE,
     title={f"{model}/*": f"the printed losses of {name} are those of trained models" for model, name in ROWS.items()},
     statement=r"\mathcal{L}_{\mathrm{trained}} = \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, to a tenth and the noise of both}",
@@ -307,7 +311,7 @@ claim(
 )
 claim(
     "lt.table-1/baselines/{noise}",
-    bound(reproduced, DISTANCE, equals=0, within=1, control={"times": 2.0}, **HOW),
+    bound(reproduced, DISTANCE, equals=0, within=1, control={"times": 1.7}, **HOW),
     kind="printed",
     expected="supported",
     over={"noise": NOISE_LAWS, "model": BASELINES, "layers": 0},

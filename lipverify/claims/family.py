@@ -95,9 +95,13 @@ def _axis(name: Any, values: Any, keyword: str) -> Iterator[Place]:
         yield Place(dict(zip(names, together, strict=True)), {key: str(text) for key, text in meaning.items()})
 
 
+def is_number(value: Any) -> bool:
+    """True if a value is a real number, which True and False are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _is_coordinate(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return isinstance(value, str) or (number and math.isfinite(value))
+    return isinstance(value, str) or (is_number(value) and math.isfinite(value))
 
 
 def named_in(template: str) -> tuple[str, ...]:

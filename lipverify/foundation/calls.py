@@ -61,3 +61,12 @@ def names(function: Callable[..., Any]) -> tuple[str, ...]:
     ('d', 'n')
     """
     return tuple(each.name for each in parameters(function))
+
+
+def defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """The values that a function has for what it is not given.
+
+    >>> defaults(lambda d, n=10: d)
+    {'n': 10}
+    """
+    return {each.name: each.default for each in parameters(function) if each.default is not each.empty}

@@ -650,3 +650,50 @@ def test_list_explain_and_options_work_with_a_file(
     assert [claim["verdict"] for claim in json.loads(done.stdout)["claims"]] == ["supported", "supported"]
     table = lipverify("verify", "my_claims.py", "mine.power", "--jobs", "1").stdout
     assert 'expected="supported"' in " ".join(table.split())
+
+
+CONTROLLED = """
+from lipverify.claims import bound, claim
+
+def line(x, a, kappa=1.0, law="affine"):
+    return kappa * x if law == "affine" else -x, 1e-12
+
+claim("mine.line", bound(line, "y", low="x/2", control={control}), over={{"x": (1.0, 2.0), "a": 0.25}},
+      source=("N", "p", "q"), kind="derived")
+"""
+
+
+@pytest.mark.parametrize(
+    ("control", "says", "measured"),
+    [
+        ('{"kappa": 0.125}', "≥ x/2 with kappa = 0.125", 0.25),
+        ('{"kappa": "a"}', "≥ x/2 with kappa = a = 0.25", 0.5),  # the value of another coordinate, not the text "a"
+        ('{"kappa": "a/2"}', "≥ x/2 with kappa = a/2 = 0.125", 0.25),
+        ('{"x": "-x"}', "≥ x/2 with x = -x = -2", -2.0),
+        ('{"law": "relu"}', "≥ x/2 with law = relu", -2.0),
+    ],
+)
+def test_a_control_changes_a_coordinate_to_a_value_of_its_own_type(
+    tmp_path: Path, control: str, says: str, measured: float
+) -> None:
+    record = verified(tmp_path, CONTROLLED.format(control=control))["mine.line"]
+    cell = record.cells[1].control
+    assert (record.verdict, cell.says) == ("supported", says)
+    assert cell.interval.low == pytest.approx(measured)
+
+
+@pytest.mark.parametrize(
+    ("control", "rule"),
+    [
+        ('{"kappa": "b"}', "kappa = 'b': kappa is a number such as 1; give a number, or a formula such as 'kappa + 1'"),
+        ('{"kappa": "no number"}', "kappa = 'no number': kappa is a number such as 1"),
+        ('{"kappa": True}', "kappa is a number such as 1"),
+        ('{"kappa": float("nan")}', "kappa is a number such as 1"),
+        ('{"kappa": None}', "kappa is a number such as 1"),
+        ('{"law": 2}', "law = 2: its values are texts such as 'affine'; give a text"),
+    ],
+)
+def test_a_control_that_is_no_value_of_the_coordinate_is_refused(tmp_path: Path, control: str, rule: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(rule)) as refused:
+        verified(tmp_path, CONTROLLED.format(control=control))
+    assert "\n" not in str(refused.value)

@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from lipverify.claims.claim import CellPlan, ControlPlan, Estimate, Measurement
-from lipverify.claims.family import Place, filled, named_in, places
+from lipverify.claims.family import Place, filled, is_number, named_in, places
 from lipverify.claims.fault import Fault
 from lipverify.claims.ledger import Grade
 from lipverify.claims.measured import Measured, calling, measured_by, number, remark
 from lipverify.claims.plain import plain
 from lipverify.claims.profile import Profile
-from lipverify.claims.ranges import Edge, EdgeName, Range, plus, scaled
+from lipverify.claims.ranges import Edge, EdgeName, Range, edge, meant_at, plus, scaled, value_of
 from lipverify.claims.verdict import Allowed, Interval, contains
+from lipverify.foundation.calls import defaults
 
 SHARE = 0.1
 """How far the control of a bound is from the sharp value, as a share of it, where the claim does not say."""
@@ -150,7 +151,7 @@ class Form:
     def false_control(self, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
         """The near statement that is false where the claim is true."""
         if isinstance(self.control, dict):
-            return self._elsewhere(self.control, place, measured, profile)
+            return self._elsewhere("control", self.control, place, measured, profile)
         moved = self.control_range()
         if moved is None:
             raise Fault(
@@ -164,22 +165,45 @@ class Form:
     def true_control(self, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
         """The near statement that is true where the claim is false."""
         if isinstance(self.instead, dict):
-            return self._elsewhere(self.instead, place, measured, profile)
+            return self._elsewhere("instead", self.instead, place, measured, profile)
         moved = self.instead if isinstance(self.instead, Range) else self.true_range()
         if moved is not None:
             return ControlPlan(moved.meaning(place).text("").strip(), moved.allowed(place, "instead"))
         return ControlPlan(NEAREST, self._nearest)
 
-    def _elsewhere(self, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile) -> ControlPlan:
+    def _elsewhere(
+        self, keyword: str, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile
+    ) -> ControlPlan:
         """The same range, for what is measured with other coordinates."""
         foreign = [name for name in changed if name not in measured.takes and not measured.anything]
         if foreign:
-            raise Fault(f"control = {changed!r}: the function does not take {foreign[0]}.", "control")
-        other = place.joined(Place(dict(changed)))
-        says = (
-            f"{self.range.meaning(place).text('').strip()} with {', '.join(f'{k} = {v}' for k, v in changed.items())}"
+            raise Fault(f"{keyword} = {changed!r}: the function does not take {foreign[0]}.", keyword)
+        values = {name: self._changed(keyword, name, value, place) for name, value in changed.items()}
+        said = ", ".join(
+            f"{name} = {value}" if value == values[name] else f"{name} = {value} = {values[name]:g}"
+            for name, value in changed.items()
         )
-        return ControlPlan(says, self.range.allowed(place), self.measurement(other, measured, profile))
+        other = self.measurement(place.joined(Place(values)), measured, profile)
+        return ControlPlan(
+            f"{self.range.meaning(place).text('').strip()} with {said}", self.range.allowed(place), other
+        )
+
+    def _changed(self, keyword: str, name: str, value: Any, place: Place) -> Any:
+        """The value of a coordinate that a control changes: of its own type, or a formula in the coordinates."""
+        usual = place.where.get(name, defaults(self.measure).get(name))
+        text, number = isinstance(value, str), is_number(value) and math.isfinite(value)
+        if isinstance(usual, str) and not text:
+            raise Fault(f"{keyword}: {name} = {value!r}: its values are texts such as {usual!r}; give a text.", keyword)
+        if not is_number(usual) or number:
+            if not (text or number):
+                raise Fault(f"{keyword}: {name} = {value!r}: give a finite number or a text.", keyword)
+            return value
+        try:
+            found = value_of(meant_at(edge(value, keyword), place), place, keyword)
+        except Fault as fault:
+            rule = f"{name} is a number such as {usual:g}; give a number, or a formula such as '{name} + 1'"
+            raise Fault(f"{keyword}: {name} = {value!r}: {rule} ({str(fault).rstrip('.')}).", keyword) from None
+        return int(found) if isinstance(usual, int) and found.is_integer() else found
 
     def control_range(self) -> Range | None:
         """The false control's range, from the control that is given or from the sharp value."""
