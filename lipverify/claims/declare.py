@@ -52,6 +52,7 @@ class Sought:
     forms: tuple[Form, ...]
     family: Place
     over: Mapping[Any, Any]
+    assumes: tuple[str, ...]
     declaration: Declaration
 
 
@@ -87,7 +88,9 @@ class Declaration:
         """The same, to be searched for counterexamples."""
         for family, side, inner in self._readings(profile):
             id = filled(self.id, family.where | ({"side": side} if side else {}))
-            yield Sought(id, tuple(form.only(side) for form in self.forms), family, inner or {}, self)
+            forms = tuple(form.only(side) for form in self.forms)
+            assumes = _texts(chosen(self.assumes, id.partition("/")[2], "assumes"), "assumes")
+            yield Sought(id, forms, family, inner or {}, assumes, self)
 
     def _readings(self, profile: Profile) -> Iterator[tuple[Place, str | None, Mapping[Any, Any] | None]]:
         """What the id tells apart, and the coordinates that are left."""
@@ -108,6 +111,10 @@ class Declaration:
             foreign = [name for name in named_in(text) if name not in known]
             if foreign:
                 raise Fault(f"{keyword} = {text!r}: {{{foreign[0]}}} is no coordinate of over=.", keyword)
+        families = [self.over, *(form.over for form in self.forms)]
+        free = {each for over in families if isinstance(over, Mapping) for name in over for each in _names(name)}
+        if strange := [name for name in self.search if name not in free]:
+            raise Fault(f"search = {dict(self.search)!r}: {strange[0]} is no coordinate of over=.", "search")
         if not sides:
             raise Fault(f"id = {self.id!r}: {{side}} needs low= or high= in every form.", "id")
 
@@ -209,8 +216,9 @@ def claim(
     figures, tables
         From `draw`; a figure is derived from the first form where none is given.
     search
-        Where `lipverify falsify` looks for counterexamples, where that is not everywhere: coordinates to (low, high) or
-        to a list of values; "law" to "lipschitz", laws as steep as 1 at most.
+        Where `lipverify falsify` looks for counterexamples, where that is not the range of the statement (for d, n, w,
+        L, sigma and laws their natural one, for any other coordinate from the least to the largest declared value):
+        coordinates to (low, high) or to a list of values; "law" to "lipschitz", laws as steep as 1 at most.
 
     Raises
     ------

@@ -57,7 +57,7 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
                 code = max(code, DISAGREE)
             told.append(_data(found, others, written))
             if not json:
-                print("\n".join(_lines(found, others, written)), flush=True)
+                print("\n".join([*_lines(found, others, written), *_searched(found)]), flush=True)
     if json:
         json_module.dump(told, sys.stdout)
         sys.stdout.write("\n")
@@ -120,6 +120,11 @@ def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> 
     return lines
 
 
+def _searched(found: Search) -> list[str]:
+    """The ranges that were searched, which is what the outcome speaks of."""
+    return [f"    searched {visible(ranges)}" for ranges in found.searched if ranges]
+
+
 def _said(each: Again) -> str:
     if each.verdict is None:
         return f"not reached ({_short(each.measured)})"
@@ -174,6 +179,7 @@ def _data(found: Search, others: Sequence[Again], written: tuple[str, str]) -> d
         "id": found.sought.id,
         "found": found.found is not None,
         "kept": found.kept,
+        "searched": list(found.searched),
         "trials": found.trials,
         "seconds": round(found.seconds, 2),
         "first": found.first,

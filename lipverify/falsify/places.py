@@ -1,23 +1,28 @@
-"""Where a claim is looked at: for each coordinate a strategy, from its name and from the values that are declared.
+"""Where a claim is looked at: the range of each coordinate, from its name and from the values that are declared.
 
 | coordinate | drawn |
 |---|---|
-| d | 2 to 12 |
+| d | the whole numbers from 2 to 50, or to the largest that is declared |
 | n | 2 to 20 half of the time, else spread over the decades to 1e6, or to the largest that is declared |
 | w | 0 now and then, else spread over the decades to 1000, or to the largest that is declared |
-| a law, by its name | named laws, links of one's own, jumps, networks, kernels, sums of them, written out |
-| covariates, by their name | the sphere, ellipsoids and normal covariates of one to three variances, written out |
-| positive numbers | over the decades from a tenth of the least declared to ten times the largest; 0 where it is |
-| whole numbers | from the least declared to twice the largest |
-| text, and values that give symbols a meaning | those that are declared |
+| L, sigma | over the decades from a tenth of the least declared to ten times the largest; 0 where it is declared |
+| law, where the values are names of laws | named laws, kinks, jumps, networks, kernels, sums of them, written out |
+| covariates, in the same way | the sphere, ellipsoids and normal covariates of one to three variances, written out |
+| any other number | from the least to the largest that is declared; whole numbers stay whole |
+| text, values that give symbols a meaning, coordinates of a control, and those that `over` couples | as declared |
 
-All of it shrinks to what is simplest, and numbers have three digits. `search=` of a claim says otherwise.
+A name in the upper half has its natural range: a statement about d that says no more is meant for every d. Of any other
+coordinate only its declared values say what it may be: a probability stays between 0 and 1. `search=` of the claim says
+otherwise, and an assumption such as "n >= 100" binds. All of it shrinks to what is simplest; numbers have three digits.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
@@ -31,80 +36,231 @@ from lipverify.problem.laws import law_named
 from lipverify.problem.written import covariates_named
 from lipverify.strategies import dimensions
 
-LARGEST_D, LARGEST_N, LARGEST_W = 12, 1e6, 1e3
+LARGEST_D, LARGEST_N, LARGEST_W = 50, 1e6, 1e3
 SPREAD = 10.0
 FEW, LEAST_W = 20, 1e-3
 STEPS_A_DECADE, STEPS = 100, 1000
 DIGITS = 3
+NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
+"""An assumption that bounds a coordinate, such as "n >= 100" or "0 < p <= 0.5"."""
+
+Bounds = Mapping[str, Sequence[tuple[str, float]]]
+"""Relations that a coordinate keeps, such as [(">=", 100)]."""
 
 
-def places_of(
-    form: Form, over: Mapping[Any, Any], given: Mapping[str, Any], profile: Profile
-) -> st.SearchStrategy[Place]:
-    """Points of a form's free coordinates: those of the claim, and its own."""
-    declared: dict[str, dict[Any, Mapping[str, str]]] = {}
-    for each in (over or None, form.over):
-        for name, value, meaning in _declared(each, profile):
-            declared.setdefault(name, {})[value] = meaning
-    drawn = {name: _coordinate(name, values, given.get(name)) for name, values in declared.items()}
+@dataclass(frozen=True)
+class Axis:
+    """A coordinate, or several that go together: what is drawn, that in words, and whether values are in it."""
 
-    def place(where: dict[str, Any]) -> Place:
-        meaning = {
-            symbol: text for name, value in where.items() for symbol, text in declared[name].get(value, {}).items()
-        }
-        return Place(where, meaning)
-
-    return st.fixed_dictionaries(drawn).map(place)
+    names: tuple[str, ...]
+    strategy: st.SearchStrategy[Any]
+    """Draws a tuple of values, one a name."""
+    said: str
+    holds: Callable[[tuple[Any, ...]], bool]
+    meaning: Mapping[tuple[Any, ...], Mapping[str, str]]
+    """What symbols mean where the coordinates have these values."""
 
 
-def _declared(over: Any, profile: Profile) -> Iterator[tuple[str, Any, Mapping[str, str]]]:
-    """Each coordinate with each of its values, and what symbols mean there."""
-    for name, values in (over or {}).items():
-        for place in places({name: values}, profile):
-            for each, value in place.where.items():
-                yield each, value, place.meaning
+def axes_of(
+    form: Form, over: Mapping[Any, Any], given: Mapping[str, Any], profile: Profile, assumed: Bounds | None = None
+) -> list[Axis]:
+    """The axes of a form's free coordinates: those of the claim, and its own.
+
+    Parameters
+    ----------
+    form, over
+        The form, and the coordinates of its claim that are free.
+    given
+        `search=` of the claim.
+    assumed
+        What its assumptions say of coordinates, from `assumptions`.
+    """
+    frozen = {name for each in (form.control, form.instead) if isinstance(each, dict) for name in each}
+    axes: list[Axis] = []
+    for key, values in itertools.chain((over or {}).items(), (form.over or {}).items()):
+        names = key if isinstance(key, tuple) else (key,)
+        declared = {tuple(place.where.values()): place.meaning for place in places({key: values}, profile)}
+        columns = dict(zip(names, (list(dict.fromkeys(column)) for column in zip(*declared, strict=True)), strict=True))
+        as_declared = any(declared.values()) or bool(frozen & set(names))
+        apart = len(names) == 1 or all(is_known(name, columns[name]) for name in names)
+        if (as_declared or not apart) and not set(names) & set(given):
+            axes.append(_declared(names, declared))
+        else:
+            for name, known in columns.items():
+                axes.append(_axis(name, known, given.get(name), (assumed or {}).get(name, ())))
+    return axes
 
 
-def _coordinate(name: str, values: Mapping[Any, Mapping[str, str]], given: Any) -> st.SearchStrategy[Any]:
-    """The strategy of one coordinate."""
-    known = list(values)
-    if any(values.values()):
-        return st.sampled_from(known)
-    if all(isinstance(value, str) for value in known):
-        if given is None or given == "lipschitz":
-            if _are(law_named, known):
-                return written_laws(given == "lipschitz")
-            return written_covariates() if _are(_covariates, known) else st.sampled_from(known)
-        return st.sampled_from(list(given))
-    numbers = [value for value in known if isinstance(value, int | float)]
-    if isinstance(given, list) or (isinstance(given, tuple) and len(given) != 2):
-        return st.sampled_from(list(given))
-    whole = all(isinstance(value, int) for value in (given or numbers))
-    return _numbers(name, min(given or numbers), max(given or numbers), whole, given is not None)
+def places_of(axes: Sequence[Axis]) -> st.SearchStrategy[Place]:
+    """Points of the axes."""
+    return st.tuples(*(axis.strategy for axis in axes)).map(lambda drawn: _place(axes, drawn))
 
 
-def _numbers(name: str, low: float, high: float, whole: bool, fixed: bool) -> st.SearchStrategy[Any]:
-    """Numbers of a coordinate, beyond those that are declared unless the ends are fixed."""
-    if name == "d":
-        return dimensions(*((int(low), int(high)) if fixed else (2, max(LARGEST_D, int(high)))))
-    if name == "n":
-        first, last = (low, high) if fixed else (min(2, low), max(LARGEST_N, high))
-        if first > FEW:
-            return decades(first, last).map(round)
-        few = st.integers(int(first), int(min(last, FEW)))
-        return few if last <= FEW else st.one_of(few, decades(FEW, last).map(round))
-    if name == "w" and low >= 0:
-        first, last = (low, high) if fixed else (0.0, max(LARGEST_W, high))
-        return decades(first, last) if first > 0 else st.one_of(st.just(0.0), decades(LEAST_W, last))
+def lies_in(axes: Sequence[Axis], place: Place) -> bool:
+    """Whether a point is one that could be drawn: what was found before may lie outside of what is declared now."""
+    names = {name for axis in axes for name in axis.names}
+    return names == set(place.where) and all(
+        axis.holds(tuple(place.where[name] for name in axis.names)) for axis in axes
+    )
+
+
+def assumptions(texts: Iterable[str]) -> Bounds:
+    r"""What assumptions say of single coordinates, of those that say nothing else.
+
+    >>> assumptions(["n >= 100", r"$0 < p \leq 1$", "the tokens are independent"])
+    {'n': [('>=', 100.0)], 'p': [('>', 0.0), ('<=', 1.0)]}
+    """
+    found: dict[str, list[tuple[str, float]]] = {}
+    for text in texts:
+        plain = re.sub(r"\\(ge|le)q?\b", lambda sign: ">=" if sign[1] == "ge" else "<=", text.strip().strip("$"))
+        plain = plain.replace("≥", ">=").replace("≤", "<=").replace("\\", "")
+        match = ASSUMED.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", plain).strip())
+        if match:
+            low, below, name, sign, bound = match.groups()
+            relations = [(below.replace("<", ">"), float(low))] if low else []
+            found.setdefault(name, []).extend([*relations, *([(sign, float(bound))] if sign else [])])
+    return {name: relations for name, relations in found.items() if relations}
+
+
+def is_known(name: str, values: Sequence[Any]) -> bool:
+    """Whether a coordinate is one of the library's, with a natural range of its own, by its name and its values.
+
+    >>> is_known("d", [2, 3]), is_known("d", [0.5]), is_known("p", [0.5]), is_known("law", ["relu", "affine"])
+    (True, False, False, True)
+    """
+    if name == "law":
+        return _are(law_named, values)
+    if name == "covariates":
+        return _are(_covariates, values)
+    least = {"d": 2, "n": 1, "w": 0, "L": 0, "sigma": 0}.get(name)
+    numbers = all(isinstance(value, int | float) for value in values)
+    return least is not None and numbers and all(
+        value >= least and (name not in ("d", "n") or float(value).is_integer()) for value in values
+    )  # fmt: skip
+
+
+def _place(axes: Sequence[Axis], drawn: Sequence[tuple[Any, ...]]) -> Place:
+    where: dict[str, Any] = {}
+    meaning: dict[str, str] = {}
+    for axis, values in zip(axes, drawn, strict=True):
+        where |= dict(zip(axis.names, values, strict=True))
+        meaning |= axis.meaning.get(values, {})
+    return Place(where, meaning)
+
+
+def _declared(names: tuple[str, ...], declared: Mapping[tuple[Any, ...], Mapping[str, str]]) -> Axis:
+    """The declared values and no others."""
+    points = list(declared)
+    values = [", ".join(map(_number, point)) for point in points]
+    together = f"({', '.join(names)})" if len(names) > 1 else names[0]
+    said = f"{together} = {_listed([f'({value})' for value in values] if len(names) > 1 else values)}"
+    return Axis(names, st.sampled_from(points), said, declared.__contains__, declared)
+
+
+def _axis(name: str, declared: Sequence[Any], given: Any, relations: Sequence[tuple[str, float]]) -> Axis:
+    """One coordinate by itself, in its range."""
+
+    def kept(value: Any) -> bool:
+        """Whether a value is as assumed."""
+        return all(RELATIONS[sign](value, bound) for sign, bound in relations)
+
+    def listed(values: Sequence[Any]) -> Axis:
+        known = [value for value in values if isinstance(value, str) or kept(value)] or list(values)
+        return _declared((name,), {(value,): {} for value in known})
+
+    texts = any(isinstance(value, str) for value in declared)
+    if texts and is_known(name, declared) and given in (None, "lipschitz"):
+        strategy = written_laws(given == "lipschitz") if name == "law" else written_covariates()
+        meant = law_named if name == "law" else _covariates
+        said = f"{name} = {'any that can be written out' if given is None else 'any with slopes up to 1'}"
+        return Axis((name,), _single(strategy), said, lambda values: _are(meant, values), {})
+    if texts or isinstance(given, list) or (isinstance(given, tuple) and len(given) != 2):
+        return listed(declared if given is None else given)
+    low, high, whole = _ends(name, declared, given)
+    low = max([low, *(bound for sign, bound in relations if sign in (">", ">="))])
+    high = min([high, *(bound for sign, bound in relations if sign in ("<", "<="))])
     if whole:
-        return st.integers(int(low), int(high) if fixed else max(2 * int(high), int(low) + 1))
-    if low > 0:
-        return decades(low, high) if fixed else decades(low / SPREAD, high * SPREAD)
-    if low == 0 < high:
-        return st.one_of(st.just(0.0), decades(high / SPREAD**2, high if fixed else high * SPREAD))
-    room = 0.0 if fixed else (high - low) or abs(high) or 1.0
-    first, last = low - room, high + room
-    return st.integers(0, STEPS).map(lambda i: _short(first + (last - first) * i / STEPS))
+        low, high = math.ceil(low), math.floor(high)
+    if low > high:
+        raise InvalidInput(f"{name}: the assumptions leave nothing between {low:g} and {high:g}; give search=.")
+    if low == high:
+        return listed([low])
+    numbers = _single(_numbers(name, low, high, whole, is_known(name, declared)).filter(kept))
+
+    def holds(values: tuple[Any, ...]) -> bool:
+        [value] = values
+        number = isinstance(value, int | float) and low <= value <= high and kept(value)
+        return number and (not whole or float(value).is_integer())
+
+    return Axis((name,), numbers, f"{name} = {_number(low)} to {_number(high)}", holds, {})
+
+
+RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+}  # fmt: skip
+
+
+def _ends(name: str, declared: Sequence[Any], given: Any) -> tuple[float, float, bool]:
+    """(least, largest, whether whole) of the numbers of a coordinate."""
+    known = is_known(name, declared)
+    low, high = min(given or declared), max(given or declared)
+    ends = (low, high) if given is not None else declared
+    whole = name in ("d", "n") if known else all(isinstance(value, int) for value in (*declared, *ends))
+    if given is not None or not known:
+        return low, high, whole
+    if name == "d":
+        return 2, max(LARGEST_D, int(high)), whole
+    if name == "n":
+        return min(2, int(low)), max(int(LARGEST_N), int(high)), whole
+    return (0.0, max(LARGEST_W, high), whole) if name == "w" else (low / SPREAD, high * SPREAD, whole)
+
+
+def _numbers(name: str, low: float, high: float, whole: bool, known: bool) -> st.SearchStrategy[Any]:
+    """Numbers between the ends, both included."""
+    if name == "d" and known:
+        return dimensions(int(low), int(high))
+    if name == "n" and known:
+        spread = decades(max(low, FEW), high).map(round) if high > FEW else None
+        few = st.integers(int(low), int(min(high, FEW))) if low < FEW else None
+        return st.one_of(*(each for each in (few, spread) if each is not None))
+    if whole:
+        return st.integers(int(low), int(high))
+    if low > 0 and high >= SPREAD * low:
+        return decades(low, high)
+    if low == 0:
+        least = LEAST_W if name == "w" and known and high > LEAST_W else high / SPREAD**3
+        return st.one_of(st.just(0.0), decades(least, high), _evenly(low, high))
+    return _evenly(low, high)
+
+
+def _evenly(low: float, high: float) -> st.SearchStrategy[float]:
+    """Numbers on an even grid of `STEPS`, both ends included; shrinks to the lower one.
+
+    >>> from hypothesis import find
+    >>> find(_evenly(0.2, 0.8), lambda p: p > 0.5)
+    0.501
+    """
+    digits = DIGITS + max(0, math.floor(math.log10(max(abs(low), abs(high)) / (high - low))))
+    return st.integers(0, STEPS).map(lambda i: min(max(_short(low + (high - low) * i / STEPS, digits), low), high))
+
+
+def _single(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.tuples(strategy)
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """Values as one lists them.
+
+    >>> _listed([2, 3, 0.5]), _listed(["yes"])
+    ('2, 3 or 0.5', 'yes')
+    """
+    *most, last = map(_number, values)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[float]:
@@ -131,10 +287,10 @@ def _short(value: float, digits: int = DIGITS) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def _are(meant: Callable[[str], object], known: list[str]) -> bool:
-    """Whether each text has a meaning of this kind."""
+def _are(meant: Callable[[str], object], known: Sequence[Any]) -> bool:
+    """Whether each value is a text that has a meaning of this kind."""
     try:
-        return bool([meant(text) for text in known])
+        return all(isinstance(text, str) and meant(text) is not None for text in known)
     except InvalidInput:
         return False
 

@@ -18,7 +18,7 @@ from lipverify.claims.declare import Sought
 from lipverify.claims.family import Place
 from lipverify.claims.measurement import TimeLimit
 from lipverify.claims.profile import Profile
-from lipverify.falsify.places import places_of
+from lipverify.falsify.places import Axis, assumptions, axes_of, lies_in, places_of
 from lipverify.falsify.trial import NotReached, Trial, refutes, tried
 
 FIRST_ROUND, LARGEST_ROUND = 40, 2000
@@ -68,6 +68,8 @@ class Search:
     """The trial that came nearest to a refutation, where there is none."""
     not_reached: Counter[str] = field(default_factory=Counter)
     """Points without an answer, by the reason."""
+    axes: tuple[list[Axis], ...] = ()
+    """What is searched, form by form."""
     seen: dict[str, bool] = field(default_factory=dict)
     progress: Callable[[float, int], None] = lambda seconds, trials: None
     """Called with (seconds, trials) after each trial."""
@@ -76,6 +78,11 @@ class Search:
     def answered(self) -> bool:
         """Whether any point gave an answer."""
         return self.found is not None or self.nearest is not None
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The ranges of the coordinates in words, form by form where forms differ."""
+        return tuple(dict.fromkeys(", ".join(axis.said for axis in axes) for axes in self.axes))
 
 
 def search(
@@ -94,8 +101,15 @@ def search(
     for module in HEAVY:
         import_module(module)
     found, begun = Search(sought, progress=progress), time.perf_counter()
+    declared = sought.declaration
+    bounds = assumptions(sought.assumes)
+    found.axes = tuple(axes_of(form, sought.over, declared.search, profile, bounds) for form in sought.forms)
     for which, place in kept:
-        if which < len(sought.forms) and _look(found, which, place, profile, begun, seconds):
+        if (
+            which < len(sought.forms)
+            and lies_in(found.axes[which], place)
+            and _look(found, which, place, profile, begun, seconds)
+        ):
             found.kept = True
             break
     if not found.kept:
@@ -106,9 +120,7 @@ def search(
 
 def _rounds(found: Search, profile: Profile, begun: float, seconds: float) -> None:
     """Rounds of growing size until something is found or the time is up."""
-    sought = found.sought
-    forms = [places_of(form, sought.over, sought.declaration.search, profile) for form in sought.forms]
-    cases = st.one_of(*(st.tuples(st.just(which), each) for which, each in enumerate(forms)))
+    cases = st.one_of(*(st.tuples(st.just(which), places_of(axes)) for which, axes in enumerate(found.axes)))
     size, round_, idle = FIRST_ROUND, 0, 0
     while found.found is None:
         before = len(found.seen)

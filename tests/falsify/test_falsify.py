@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
+from lipverify.claims.family import Place
 from lipverify.claims.loading import sought_in
 from lipverify.claims.profile import profile_named
 from lipverify.covariates import covariates_named
 from lipverify.errors import InvalidInput
 from lipverify.falsify import Search, search
 from lipverify.falsify.again import again
-from lipverify.falsify.places import places_of, written_covariates, written_laws
+from lipverify.falsify.places import axes_of, lies_in, places_of, written_covariates, written_laws
 from lipverify.laws import Affine, Sum, law_named
 from tests.commands import Commands
 
@@ -32,8 +33,9 @@ SQUARE = dedent(f"""\
     def square(x):
         return x * x, 1e-12
 
-    claim("mine.square", bound(square, "x^2", high="x", control="x / 20"), over={{"x": (0.1, 0.8)}}, {SOURCE})
-    claim("mine.true", bound(square, "x^2", high="x + x**2", control="x / 20"), over={{"x": (0.1, 0.8)}}, {SOURCE})
+    WIDE = {{"over": {{"x": (0.1, 0.8)}}, "search": {{"x": (0.01, 8)}}}}
+    claim("mine.square", bound(square, "x^2", high="x", control="x / 20"), **WIDE, {SOURCE})
+    claim("mine.true", bound(square, "x^2", high="x + x**2", control="x / 20"), **WIDE, {SOURCE})
 """)
 LOSSES = dedent(f"""\
     import lipverify as lv
@@ -158,14 +160,14 @@ def test_a_function_that_breaks_somewhere_is_told_and_the_rest_is_searched(tmp_p
 
 
 def test_a_claim_says_where_it_is_meant_to_hold(tmp_path: Path) -> None:
-    within = SQUARE.replace('over={"x"', 'search={"x": (0.1, 0.9)}, over={"x"')
+    within = SQUARE.replace("(0.01, 8)", "(0.1, 0.9)")
     assert searched(tmp_path, within, "mine.square", seconds=1.0).found is None
     meant = LOSSES.replace("over={", 'search={"law": "lipschitz", "d": (3, 5), "n": [50, 60]}, over={')
     [sought] = sought_in(write(tmp_path, meant), None, QUICK)
     seen: list[dict[str, Any]] = []
 
     @settings(max_examples=60, deadline=None, database=None)
-    @given(places_of(sought.forms[0], sought.over, sought.declaration.search, QUICK))
+    @given(places_of(axes_of(sought.forms[0], sought.over, sought.declaration.search, QUICK)))
     def look(place: Any) -> None:
         seen.append(place.where)
 
@@ -175,12 +177,12 @@ def test_a_claim_says_where_it_is_meant_to_hold(tmp_path: Path) -> None:
     assert not any(word in each["law"] for each in seen for word in ("steps", "zonal", "+"))
 
 
-@pytest.mark.parametrize("search", ['"x"', '{"x": 3}', '{"x": ()}', "{3: (1, 2)}"])
+@pytest.mark.parametrize("search", ['"x"', '{"x": 3}', '{"x": ()}', "{3: (1, 2)}", '{"y": (1, 2)}'])
 def test_what_is_no_place_to_look_is_refused_with_its_line(search: str, lipverify: Commands, tmp_path: Path) -> None:
-    path = write(tmp_path, SQUARE.replace('over={"x"', f'search={search}, over={{"x"'))
+    path = write(tmp_path, SQUARE.replace('{"x": (0.01, 8)}', search))
     done = lipverify("falsify", path, "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert "my_claims.py:6: search = " in done.stderr
+    assert "my_claims.py:7: search = " in done.stderr
 
 
 READINGS = dedent(f"""\
@@ -198,7 +200,7 @@ READINGS = dedent(f"""\
         **MORE,
     )
     for name in ("a", "b"):
-        claim(f"mine.{{name}}", bound(value, "dx", high="d", control="d/9"), over={{"d": 2, "x": (0.5,)}}, {SOURCE})
+        claim(f"mine.{{name}}", bound(value, "dx", high="d", control="d/9"), over={{"d": 2, "x": (0.5, 2.0)}}, {SOURCE})
 """)
 
 
@@ -267,7 +269,8 @@ NEEDLE = dedent(f"""\
     def hill(x, y, z):
         return 10 - (math.log(x) - 1) ** 2 - (math.log(y) + 1) ** 2 - (math.log(z) - 0.5) ** 2, 1e-12
 
-    claim("mine.hill", bound(hill, "q", high="9.99", control="-99"), over={{"x": 1.0, "y": 1.0, "z": 1.0}}, {SOURCE})
+    claim("mine.hill", bound(hill, "q", high="9.99", control="-99"), over={{"x": 1.0, "y": 1.0, "z": 1.0}},
+          search={{name: (0.1, 10) for name in "xyz"}}, {SOURCE})
 """)
 """False in a ball of radius 0.1, of a cube with edges of 4.6: 4e-5 of what is drawn."""
 
@@ -328,3 +331,165 @@ def test_covariates_that_are_written_in_other_words_are_refused() -> None:
     for text in ("cube(1)", "ellipsoid()", "ellipsoid(x)", "product(3)", "ellipsoid(-1)", "sphere + sphere"):
         with pytest.raises(InvalidInput, match=r"covariates = |Sigma|B has"):
             covariates_named(text, 3)
+
+
+TRUE = dedent(f"""\
+    import math
+    from fractions import Fraction
+    from lipverify.claims import bound, claim, identity
+
+    def shifted(m, shift):
+        return (m + 1) ** 2 - m**2 - 2 * m - 1 + shift, 0
+
+    def chosen(m, kappa="b"):
+        return (m if kappa == "a" else 0), 0
+
+    def coin(p, m):
+        return p**m, 1e-15
+
+    def whole(k):
+        return math.comb(2 * k, k) / 4**k * math.sqrt(math.pi * k), 1e-12
+
+    def root(x):
+        return math.sqrt(1 - x * x), 1e-15
+
+    def ordered(low, high):
+        return high - low, 1e-15
+
+    def tokens(n):
+        return 1 / n, 1e-15
+
+    claim("mine.shift", identity(shifted, "s", control={{"shift": 1}}), over={{"m": (1, 2, 5), "shift": 0}}, {SOURCE})
+    claim("mine.instead", bound(shifted, "s", high="0.5", control="-1", instead={{"shift": -2}}),
+          over={{"m": (1, 2, 5), "shift": 0}}, {SOURCE})
+    claim("mine.word", identity(chosen, "c", control={{"kappa": "a"}}), over={{"m": (1, 7), "kappa": ("b",)}}, {SOURCE})
+    claim("mine.coin", bound(coin, "p^m", high="1", control="-1"), over={{"p": (0.05, 0.9), "m": (1, 3)}}, {SOURCE})
+    claim("mine.comb", bound(whole, "c", low="0.86", high="1", control=dict(high="0")), over={{"k": (1, 9)}}, {SOURCE})
+    claim("mine.root", bound(root, "r", low="0", high="1", control=dict(high="-1")), over={{"x": (-0.9, 0.9)}},
+          search={{"x": (-5, 5)}}, {SOURCE})
+    claim("mine.edge", bound(coin, "p^m", high=lambda p, m: math.acos(2 * p) + 9, control="-1"),
+          over={{"p": (0.1, 0.5), "m": 1}}, search={{"p": (0.1, 0.9)}}, {SOURCE})
+    claim("mine.ordered", bound(ordered, "h - l", low="0", control="9"),
+          over={{("low", "high"): [(1, 2), (3, 4), (7, 9)]}}, {SOURCE})
+    claim("mine.tokens", bound(tokens, "1/n", high="0.01", control="0"), over={{"n": (100, 1000)}},
+          assumes="$n ≥ 100$", {SOURCE})
+""")
+"""Statements that hold wherever they speak: what would refute them is a control, no probability, no point of theirs."""
+IDS = ("shift", "instead", "word", "coin", "comb", "root", "edge", "ordered", "tokens")
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_true_statement_is_not_refuted_beyond_what_it_speaks_of(name: str, tmp_path: Path) -> None:
+    found = searched(tmp_path, TRUE, f"mine.{name}", seconds=1.5)
+    assert found.found is None, found.found
+    assert found.nearest is not None, found.not_reached
+    if name in ("root", "edge"):
+        assert any("math domain error" in reason or "not a finite number" in reason for reason in found.not_reached)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("shift", "- 1 + shift", "- 1 + shift + (m == 4)"),
+        ("word", "else 0)", "else int(m == 4))"),
+        ("coin", "return p**m", "return p**m + (m == 2)"),
+        ("comb", "return math", "return (k == 5) + math"),
+        ("ordered", "return high - low", "return (low != 3) - 0.5"),
+        ("tokens", "return 1 / n", "return 1 / n + (n > 2000)"),
+    ],
+)
+def test_the_same_statement_made_false_within_its_range_is_refuted(
+    name: str, old: str, new: str, tmp_path: Path
+) -> None:
+    """The power of the tests above: the range that is left is searched."""
+    assert old in TRUE
+    assert searched(tmp_path, TRUE.replace(old, new), f"mine.{name}", seconds=3.0).found is not None
+
+
+def drawn(text: str, name: str, folder: Path) -> list[dict[str, Any]]:
+    [sought] = sought_in(write(folder, text), f"mine.{name}", QUICK)
+    seen: list[dict[str, Any]] = []
+
+    @settings(max_examples=200, deadline=None, database=None, derandomize=True)
+    @given(places_of(axes_of(sought.forms[0], sought.over, sought.declaration.search, QUICK)))
+    def look(place: Any) -> None:
+        seen.append(place.where)
+
+    look()
+    return seen
+
+
+def test_values_keep_their_kind_and_their_range(tmp_path: Path) -> None:
+    coins = drawn(TRUE, "coin", tmp_path)
+    assert all(0.05 <= each["p"] <= 0.9 and isinstance(each["p"], float) for each in coins)
+    assert len({each["p"] for each in coins}) > 20, "the range is searched, and not its ends alone"
+    assert {each["m"] for each in coins} == {1, 2, 3}
+    assert {type(each["m"]) for each in coins} == {int}
+    assert {each["shift"] for each in drawn(TRUE, "shift", tmp_path)} == {0}
+    asked = TRUE.replace('over={"m": (1, 2, 5), "shift": 0}', 'search={"shift": (0, 3)}, over={"m": 1, "shift": 0}')
+    assert {each["shift"] for each in drawn(asked, "shift", tmp_path)} == {0, 1, 2, 3}, "search= says otherwise"
+    every = {(each["low"], each["high"]) for each in drawn(TRUE, "ordered", tmp_path)}
+    assert every == {(1, 2), (3, 4), (7, 9)}
+
+
+BOUND = ('high="1/w", control="1/(100*w)"', 'high="9", control="-9"')
+
+
+def test_what_the_library_knows_has_its_natural_range(tmp_path: Path) -> None:
+    text = LOSSES.replace('"w": (2.0, 8.0)', '"w": (2.0, 8.0), "sigma": 1, "L": 0.5').replace(
+        "n, w)", "n, w, sigma, L)"
+    )
+    places = drawn(text, "bias", tmp_path)
+    d, n, w, sigma, L = ({each[name] for each in places} for name in ("d", "n", "w", "sigma", "L"))
+    assert min(d) == 2
+    assert 20 < max(d) <= 50
+    assert min(n) == 2
+    assert 1e5 < max(n) <= 1e6
+    assert min(w) == 0
+    assert 100 < max(w) <= 1000
+    assert 0.1 <= min(sigma) < 1 < max(sigma) <= 10
+    assert 0.05 <= min(L) < 0.5 < max(L) <= 5
+    other = 'over={"law": ("affine", "relu"), "d": (0.5, 1.0), "n": 100, "w": (-1.0, 8.0)}'
+    text = text[: text.index("over={")] + other + text[text.index(f", {SOURCE}") :]
+    places = drawn(text.replace("n, w, sigma, L)", "n, w)").replace(*BOUND), "bias", tmp_path)
+    assert all(0.5 <= each["d"] <= 1 for each in places), "a d that is no dimension is a name like any other"
+    assert all(-1 <= each["w"] <= 8 for each in places)
+
+
+FALLING = dedent(f"""\
+    import lipverify as lv
+    from lipverify.claims import bound, claim
+
+    def fall(d):
+        here, beyond = (
+            lv.optimal_window(lv.Problem(d=k, n=10_000, law=lv.laws.ReLU(), sigma=0.1)) for k in (d, d + 1)
+        )
+        return float(here.w - beyond.w), float(here.w_error + beyond.w_error)
+
+    claim("mine.falling", bound(fall, "w^*(d) - w^*(d + 1)", low="0", control="1e6"), over={{"d": (2, 3)}}, {SOURCE})
+""")
+
+
+def test_what_holds_at_the_dimensions_of_its_cells_is_refuted_at_others(lipverify: Commands, tmp_path: Path) -> None:
+    """w* falls from d = 2 to 22 and rises from there."""
+    path, out = write(tmp_path, FALLING), tmp_path / "found"
+    done = lipverify("falsify", path, "--seconds", "60", "--out", str(out), "--json")
+    [told] = json.loads(done.stdout)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert told["where"]["d"] >= 22
+    assert told["searched"] == ["d = 2 to 50"]
+
+
+def test_what_was_found_outside_of_what_is_declared_now_is_not_tried_again(lipverify: Commands, tmp_path: Path) -> None:
+    out = tmp_path / "found"
+    wide, within = SQUARE, SQUARE.replace("(0.01, 8)", "(0.1, 0.9)")
+    options = ("mine.square", "--seconds", "2", "--out", str(out))
+    assert lipverify("falsify", write(tmp_path, wide), *options).returncode == 1
+    done = lipverify("falsify", write(tmp_path, within), *options)
+    assert done.returncode == 0, done.stdout
+    assert "searched x = 0.1 to 0.9" in done.stdout
+    [sought] = sought_in(write(tmp_path, TRUE), "mine.coin", QUICK)
+    axes = axes_of(sought.forms[0], sought.over, {}, QUICK)
+    assert lies_in(axes, Place({"p": 0.5, "m": 2}))
+    for where in ({"p": 1.5, "m": 2}, {"p": 0.5, "m": 1.5}, {"p": 0.5}, {"p": 0.5, "m": 2, "q": 1}, {"p": "x", "m": 2}):
+        assert not lies_in(axes, Place(where)), where
