@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.claims.family import Place
+from lipverify.claims.ledger import Scalar
 from lipverify.claims.loading import sought_in
 from lipverify.claims.profile import profile_named
 from lipverify.covariates import covariates_named
@@ -491,5 +492,6 @@ def test_what_was_found_outside_of_what_is_declared_now_is_not_tried_again(lipve
     [sought] = sought_in(write(tmp_path, TRUE), "mine.coin", QUICK)
     axes = axes_of(sought.forms[0], sought.over, {}, QUICK)
     assert lies_in(axes, Place({"p": 0.5, "m": 2}))
-    for where in ({"p": 1.5, "m": 2}, {"p": 0.5, "m": 1.5}, {"p": 0.5}, {"p": 0.5, "m": 2, "q": 1}, {"p": "x", "m": 2}):
+    outside: list[dict[str, Scalar]] = [{"p": 1.5, "m": 2}, {"p": 0.5, "m": 1.5}, {"p": 0.5}, {"p": "x", "m": 2}]
+    for where in (*outside, {"p": 0.5, "m": 2, "q": 1}):
         assert not lies_in(axes, Place(where)), where
