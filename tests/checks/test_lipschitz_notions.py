@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from tests.checks.files import functions_of
@@ -11,14 +13,14 @@ NOTIONS = functions_of("lipschitz_notions.py")
 
 @pytest.mark.parametrize(("l_1", "l_2"), [(2, -3), (-4, 1), (3, 3)])
 def test_the_constant_is_the_larger_slope_and_no_other(l_1: int, l_2: int) -> None:
-    assert NOTIONS.constant_of(l_1, l_2) == (0.0, 0.0)
-    assert (NOTIONS.constant_of(l_1, l_2, smaller="yes")[0] == 0) == (abs(l_1) == abs(l_2))
+    assert NOTIONS.constant_of(l_1, l_2) == Fraction(0)
+    assert (NOTIONS.constant_of(l_1, l_2, smaller="yes") == 0) == (abs(l_1) == abs(l_2))
 
 
 @pytest.mark.parametrize("s", range(5))
 def test_directions_off_the_columns_have_no_slope(s: int) -> None:
-    assert NOTIONS.along(0, s) == (0.0, 0.0)
-    assert NOTIONS.along(1, s) == (1.0, 0.0)
+    assert NOTIONS.along(0, s) == Fraction(0)
+    assert NOTIONS.along(1, s) == Fraction(1)
 
 
 def test_windows_agree_where_mean_squares_do_and_differ_else() -> None:
