@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from lipverify.claims.figure import Figure
 from lipverify.claims.ledger import Grade, Heading, Kind, Scalar, Source, Table
-from lipverify.claims.ran import Ran, ran
+from lipverify.claims.ran import Ran, is_symbolic, ran
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.foundation.noted import watching
 
@@ -41,9 +41,11 @@ class Measurement:
 
     def watched(self, *needed: Any) -> tuple[Any, Ran]:
         """The same, and what ran."""
-        with watching() as notes:
-            result = self.run(*needed)
-        return result, ran(notes, result)
+        while True:
+            with watching() as notes:
+                result = self.run(*needed)
+            if notes.symbols or not is_symbolic(notes):
+                return result, ran(notes, result)  # else SymPy was loaded while it ran, and must be watched
 
     def with_needs(self) -> Iterator[Measurement]:
         """All that must be measured for this one, each after what it needs, and this one last."""

@@ -22,7 +22,7 @@ from lipverify.claims.ran import seen
 from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import NEEDS, Call, needed, parameters
 from lipverify.foundation.ladder import ladder
-from lipverify.foundation.noted import tell
+from lipverify.foundation.noted import tell, unwatched
 
 OFFERED = ("seed", "contexts", "backend")
 """What a function may ask for by name beside its coordinates: what the command line says of sampling."""
@@ -188,7 +188,9 @@ def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
     """What a function returns at a point, as plain data; the results are what it is handed, argument by argument."""
     rest = iter(results)
     handed = {name: list(itertools.islice(rest, count)) for name, count in point.handed.items()}
-    plain, exact = seen(function(**point.where, **point.options, **handed))
+    result = function(**point.where, **point.options, **handed)
+    with unwatched():
+        plain, exact = seen(result)
     tell(exact)
     return plain
 

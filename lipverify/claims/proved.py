@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from lipverify.claims.ran import ProvedNumber, outwards, proof_file
+from lipverify.claims.ran import ProvedNumber, nearest, outwards, proof_file
 from lipverify.foundation.shipped import shipped
 
 if TYPE_CHECKING:
@@ -35,7 +35,12 @@ def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNu
     proof = proved_window(law, d, own)
     a, beta = Fraction(proof.d - 1, 2), Fraction(repr(proof.beta))
     rates = {"noise": a, "bias": -beta, "window": 1 / (a + beta), "loss": -beta / (a + beta)}
-    return {name: between(proof, rate, rate) for name, rate in rates.items()}
+    numbers = {name: between(proof, rate, rate) for name, rate in rates.items()}
+    doubles = {name: nearest(rate) for name, rate in rates.items()}
+    return {
+        name: number if (near := doubles[name]) is None else ProvedNumber(near, near, number.proof)
+        for name, number in numbers.items()
+    }
 
 
 @lru_cache(maxsize=64)
@@ -143,7 +148,7 @@ def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> Prov
         if missing:
             raise ValueError(f"no proof of {proof.statement!r}: {'; '.join(missing)}")
         _CERTIFIED.add(record.digest)
-    return outwards(Fraction(low), Fraction(high), record)
+    return outwards(Fraction(*low.as_integer_ratio()), Fraction(*high.as_integer_ratio()), record)
 
 
 _CERTIFIED: set[str] = set()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
@@ -45,6 +46,8 @@ MADE: dict[Made, Grade] = {
 }  # fmt: skip
 LONGEST = 2000
 """Letters of an exact value that a ledger holds: its digest is that of these."""
+SMALL = 2**20
+"""The denominator of a fraction that nobody writes."""
 SHORT = 20
 """A double of no more binary digits is no number by which its origin could be known: it is too likely by chance."""
 
@@ -85,15 +88,15 @@ class ProvedNumber(msgspec.Struct, frozen=True):
 
     def __add__(self, other: Any) -> ProvedNumber:
         (low, high), proof = _operand(self, other)
-        return outwards(Fraction(self.low) + low, Fraction(self.high) + high, proof)
+        return outwards(_exact(self.low) + low, _exact(self.high) + high, proof)
 
     def __sub__(self, other: Any) -> ProvedNumber:
         (low, high), proof = _operand(self, other)
-        return outwards(Fraction(self.low) - high, Fraction(self.high) - low, proof)
+        return outwards(_exact(self.low) - high, _exact(self.high) - low, proof)
 
     def __mul__(self, other: Any) -> ProvedNumber:
         ends, proof = _operand(self, other)
-        products = [Fraction(one) * end for one in (self.low, self.high) for end in ends]
+        products = [_exact(one) * end for one in (self.low, self.high) for end in ends]
         return outwards(min(products), max(products), proof)
 
     def __truediv__(self, other: Any) -> ProvedNumber:
@@ -103,12 +106,17 @@ class ProvedNumber(msgspec.Struct, frozen=True):
         return self * ProvedNumber(*_outwards(1 / high, 1 / low), proof)
 
 
+def _exact(value: float) -> Fraction:
+    """A double as the fraction that it is, and no sign that a float became one (`lipverify.foundation.noted`)."""
+    return Fraction(*value.as_integer_ratio())
+
+
 def _operand(one: ProvedNumber, other: Any) -> tuple[tuple[Fraction, Fraction], ProofRecord]:
     """The ends of what a proved number is combined with, and what proves the result."""
     if isinstance(other, ProvedNumber):
-        return (Fraction(other.low), Fraction(other.high)), both(one.proof, other.proof)
+        return (_exact(other.low), _exact(other.high)), both(one.proof, other.proof)
     if _library(other) == "flint" and other.is_finite():
-        middle, error = (Fraction(each) for each in _ball(other)[0])
+        middle, error = map(_exact, _ball(other)[0])
         return (middle - error, middle + error), one.proof
     if isinstance(other, bool) or not isinstance(other, int | Fraction):
         raise InvalidInput(f"{other!r} is not exact; combine proved numbers with whole numbers, fractions and balls.")
@@ -122,8 +130,8 @@ def outwards(low: Fraction, high: Fraction, proof: ProofRecord) -> ProvedNumber:
 
 def _outwards(low: Fraction, high: Fraction) -> tuple[float, float]:
     down, up = float(low), float(high)
-    down = math.nextafter(down, -math.inf) if Fraction(down) > low else down
-    return down, math.nextafter(up, math.inf) if Fraction(up) < high else up
+    down = math.nextafter(down, -math.inf) if _exact(down) > low else down
+    return down, math.nextafter(up, math.inf) if _exact(up) < high else up
 
 
 def both(one: ProofRecord, other: ProofRecord) -> ProofRecord:
@@ -205,15 +213,26 @@ def recorded(kind: Exact, text: str, symbols: tuple[str, ...] = (), digest: str 
 def _fraction(value: Fraction) -> tuple[Any, Stood | None]:
     """An exact number; one that came from a float says what the float was, and proves nothing."""
     near = float(value)
-    error = 0.0 if Fraction(near) == value else math.ulp(near) / 2 * (1 + 1e-15)
+    error = 0.0 if nearest(value) is not None else math.ulp(near) / 2 * (1 + 1e-15)
     if _from_a_float(value):
         return [near, error], None
     return [near, error], _exactly("fraction", str(value), error)
 
 
+def nearest(value: Fraction) -> float | None:
+    """The double that stands for a fraction: itself, or the nearest one if no other small fraction has the same.
+
+    Small fractions, of denominators below 2^20, differ by more than 2^-40, and so do those of ranges: rounded, they
+    compare as they do. None for others.
+    """
+    near = float(value)
+    small = value.denominator < SMALL and abs(value) < 1024
+    return near if small or _exact(near) == value else None
+
+
 def _from_a_float(value: Fraction) -> bool:
     """Whether a fraction looks like a double: a long binary one."""
-    return value.denominator & (value.denominator - 1) == 0 and value.denominator >= 2**20
+    return value.denominator & (value.denominator - 1) == 0 and value.denominator >= SMALL
 
 
 def _ball(value: Any) -> tuple[Any, Stood | None]:
@@ -324,6 +343,8 @@ def _plain(value: Any) -> Any:
 def ran(notes: Notes, result: Any) -> Ran:
     """What ran, from what was noted while a measurement was made, and from its result as plain data."""
     exact: dict[str, Stood] = notes.told or {}
+    if notes.floats:
+        exact = {name: stood for name, stood in exact.items() if not _of(stood, "symbolic", "fraction")}
     quantities = {"": result, **(result if isinstance(result, Mapping) else {})}
     stood = {}
     for name, quantity in quantities.items():
@@ -331,6 +352,15 @@ def ran(notes: Notes, result: Any) -> Ran:
         if found:
             stood[name] = tuple(sorted(found, key=lambda each: MADE_ORDER.index(each.grade)))
     return Ran(stood, tuple(sorted({note.made for note in notes.calls})))
+
+
+def is_symbolic(notes: Notes) -> bool:
+    """Whether something of the result is a number or an expression of SymPy."""
+    return any(_of(stood, "symbolic") for stood in (notes.told or {}).values()) and "sympy" in sys.modules
+
+
+def _of(stood: Stood, *kinds: Exact) -> bool:
+    return stood.proof is not None and stood.proof.kind in kinds
 
 
 MADE_ORDER = list(MADE.values())

@@ -7,10 +7,14 @@ each call of it from outside of the library is noted with what it handed out; th
 from __future__ import annotations
 
 import functools
+import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
 from types import ModuleType
 from typing import Any, Literal, ParamSpec, TypeVar
 
@@ -36,6 +40,10 @@ class Notes:
     calls: list[Note] = field(default_factory=list)
     told: Any = None
     """What the measurement itself says of its result."""
+    floats: bool = False
+    """Whether a float became a fraction, or a number of SymPy: what came of it is no exact number."""
+    symbols: bool = False
+    """Whether that was watched in SymPy, which a function may load when it runs."""
 
 
 _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
@@ -47,7 +55,40 @@ def watching() -> Iterator[Notes]:
     notes = Notes()
     token = _NOTES.set(notes)
     try:
-        yield notes
+        with ExitStack() as doors:
+            doors.enter_context(_watched(Fraction, notes))
+            if "sympy" in sys.modules:
+                notes.symbols = True
+                for name in ("Float", "Rational"):
+                    doors.enter_context(_watched(getattr(sys.modules["sympy"], name), notes))
+            yield notes
+    finally:
+        _NOTES.reset(token)
+
+
+@contextmanager
+def _watched(exact: type, notes: Notes) -> Iterator[None]:
+    """Within it is noted when a number of this type is made from a float."""
+    before = exact.__dict__["__new__"]
+
+    def new(kind: type, value: Any = 0, *others: Any, **named: Any) -> Any:
+        finite = isinstance(value, float | Decimal) and math.isfinite(value)  # SymPy itself compares with infinity
+        notes.floats |= finite and _NOTES.get() is notes
+        return before.__func__(kind, value, *others, **named)
+
+    exact.__new__ = staticmethod(new)  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        exact.__new__ = before  # type: ignore[method-assign]
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Within it nothing is noted: what the library does by itself says nothing of the function that is measured."""
+    token = _NOTES.set(None)
+    try:
+        yield
     finally:
         _NOTES.reset(token)
 
@@ -79,11 +120,8 @@ def makes(
             notes = _NOTES.get()
             if notes is None:
                 return function(*arguments, **named)
-            token = _NOTES.set(None)
-            try:
+            with unwatched():
                 result = function(*arguments, **named)
-            finally:
-                _NOTES.reset(token)
             how, word = (made, method) if by is None else by(result)
             notes.calls.append(Note(how, word, tuple(_pairs(result))))
             return result
@@ -156,6 +194,7 @@ class _Replaying:
         key, misses = functools._make_key(arguments, named, typed=False), self.cached.cache_info().misses
         with watching() as own:
             result = self.cached(*arguments, **named)
+        notes.floats |= own.floats
         if self.cached.cache_info().misses > misses:
             self._noted[key] = own.calls
         notes.calls += self._noted.get(key, [])

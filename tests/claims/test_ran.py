@@ -1,0 +1,262 @@
+"""A grade says what ran: proved only with a proof that the library saw, bounded only by a bound that it made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from lipverify.claims.ledger import Cell, Ledger, Record, read_ledger, write_ledger
+from lipverify.claims.loading import claims_of
+from lipverify.claims.profile import profile_named
+from lipverify.claims.runner import run
+from lipverify.errors import InvalidInput
+from lipverify.export import export_ledger
+
+QUICK = profile_named("quick")
+FALSE = {
+    "a prime at eight points": """
+        def misses(m, add=41):
+            p = m * m - m + add
+            return (0.0 if all(p % q for q in range(2, p)) else 1.0), 0.0
+
+        claim("mine.false", identity(misses, "\\\\text{a factor of } m^2 - m + 41", control={"add": 40}),
+              over={"m": (1, 2, 3, 4, 5, 6, 7, 8)}, title="m^2 - m + 41 is prime for every m", SOURCE)
+    """,
+    "a cubic at its roots": """
+        def product(m, more=0):
+            return m * (m - 1) * (m - 2) + more, 0
+
+        claim("mine.false", identity(product, "m (m - 1) (m - 2)", control={"more": 1}), over={"m": (0, 1, 2)}, SOURCE)
+    """,
+    "a cubic at its roots, exactly": """
+        from fractions import Fraction
+
+        def product(m, more=0):
+            return Fraction(m * (m - 1) * (m - 2) + more)
+
+        claim("mine.false", identity(product, "m (m - 1) (m - 2)", control={"more": 1}), over={"m": (0, 1, 2)},
+              statement="m (m - 1) (m - 2) = 0 \\\\quad \\\\forall m", SOURCE)
+    """,
+    "push-through on four random matrices": """
+        import numpy as np
+
+        def apart(seed_of, wrong=0.0):
+            X = np.random.default_rng(seed_of).normal(size=(5, 3))
+            left = np.linalg.solve(X.T @ X + np.eye(3), X.T)
+            right = X.T @ np.linalg.inv(X @ X.T + (1 + wrong) * np.eye(5))
+            return float(np.abs(left - right).max()), 1e-12
+
+        claim("mine.false", identity(apart, "push-through", control={"wrong": 0.1}), over={"seed_of": (1, 2, 3, 4)},
+              title="the push-through identity holds for every matrix", SOURCE)
+    """,
+}
+EXACT = {
+    "an expression of SymPy": ("symbolic", ("x", "y"), """
+        import sympy
+
+        def difference(wrong=0):
+            x, y = sympy.symbols("x y")
+            return (x + y) ** 2 - x**2 - 2 * x * y - y**2 - wrong * x
+    """),
+    "a matrix of SymPy": ("symbolic", ("a", "b"), """
+        import sympy
+
+        def difference(wrong=0):
+            a, b = sympy.symbols("a b")
+            M = sympy.Matrix([[a + b, 1], [1, a - b]])
+            return sympy.Matrix([M.det() - a**2 + b**2 + 1, (a + b) * (a - b) - a**2 + b**2 + wrong]), 0
+    """),
+    "a fraction": ("fraction", (), """
+        from fractions import Fraction
+
+        def difference(wrong=0):
+            return Fraction(1, 3) + Fraction(2, 3) - 1 - wrong
+    """),
+    "a rational of python-flint": ("fraction", (), """
+        from flint import fmpq
+
+        def difference(wrong=0):
+            return fmpq(1, 3) + fmpq(2, 3) - 1 - wrong
+    """),
+    "a proof": ("proof file", (), """
+        from lipverify.claims.proved import proved_window
+
+        def difference(wrong=0):
+            return proved_window("affine", 2) if not wrong else (1.0, 0.0)
+    """),
+}  # fmt: skip
+NOT_EXACT = {
+    "a float that is 0": "return 0.0, 0.0",
+    "a whole number": "return 0, 0",
+    "NumPy's whole number": "import numpy as np; return np.int64(0), 0",
+    "a truth value in a list": "return [False + 0, 0]",
+    "a fraction of a float": "from fractions import Fraction; return Fraction(0.1 + 0.2) - Fraction(0.3)",
+    "a fraction of a float that is 0": "from fractions import Fraction; return Fraction(0.1 - 0.1)",
+    "a whole fraction of a float": "from fractions import Fraction; return Fraction(2.0) - 2",
+    "SymPy's number of a float": "import sympy; return sympy.Rational(0.5) - sympy.Rational(1, 2)",
+    "what SymPy guesses of a float": "import sympy; return sympy.nsimplify(0.5) - sympy.Rational(1, 2)",
+    "SymPy's float": "import sympy; return sympy.Float(0.0)",
+    "an expression with a float in it": "import sympy; x = sympy.Symbol('x'); return 0.5 * x - x / 2",
+    "what SymPy cannot decide": "import sympy; x = sympy.Symbol('x'); return sympy.sqrt(x**2) - sympy.Abs(x)",
+    "a ball without a radius": "from flint import arb; return arb(0.0)",
+    "a ball of infinite radius": "from flint import arb; return arb('0 +/- inf')",
+}
+SOURCE = 'source=("Notes", "1", "p"), kind="derived"'
+
+
+def ledger_of(tmp_path: Path, text: str) -> Ledger:
+    path = tmp_path / "my_claims.py"
+    body = dedent(text).replace("SOURCE", SOURCE)
+    path.write_text(f"import lipverify as lv\nfrom lipverify.claims import bound, claim, exponent, identity\n{body}")
+    return run(claims_of(str(path), QUICK), jobs=1)
+
+
+def record_of(tmp_path: Path, text: str) -> Record:
+    [record] = ledger_of(tmp_path, text).claims
+    assert record.verdict != "error", record.problem
+    return record
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_what_is_false_elsewhere_is_not_proved_anywhere(what: str, tmp_path: Path) -> None:
+    ledger = ledger_of(tmp_path, FALSE[what])
+    [record] = ledger.claims
+    assert (record.verdict, record.grade) == ("supported", "bounded" if "exactly" in what else "estimated")
+    write_ledger(ledger, tmp_path / "ledger.json")
+    assert '"proved"' not in (tmp_path / "ledger.json").read_text()
+    export_ledger(ledger, tmp_path, ["tex"])
+    assert "proved" not in (tmp_path / "theorems.tex").read_text()
+
+
+@pytest.mark.parametrize("what", EXACT)
+def test_what_is_exact_is_proved_and_its_record_says_how(what: str, tmp_path: Path) -> None:
+    kind, symbols, function = EXACT[what]
+    record = record_of(
+        tmp_path, f'{dedent(function)}\nclaim("mine.exact", identity(difference, "D", control={{"wrong": 1}}), SOURCE)'
+    )
+    [cell] = record.cells
+    assert (record.verdict, record.grade, cell.grade) == ("supported", "proved", "proved")
+    assert cell.proof is not None
+    assert (cell.proof.kind, cell.proof.symbols) == (kind, symbols)
+    assert len(cell.proof.digest) == 64
+    assert cell.proof.statement
+
+
+def test_a_ball_proves_a_bound_by_what_it_contains(tmp_path: Path) -> None:
+    function = "from flint import arb\ndef root():\n    return arb(2).sqrt()\n"
+    record = record_of(tmp_path, f'{function}claim("mine.root", bound(root, "r", low=1.4, sharp="2**(1/2)"), SOURCE)')
+    [cell] = record.cells
+    assert (cell.grade, cell.method) == ("proved", "certified")
+    assert cell.proof is not None
+    assert cell.proof.kind == "ball"
+    assert 0 < (cell.error or 0) < 1e-14
+
+
+@pytest.mark.parametrize("what", NOT_EXACT)
+def test_what_is_not_exact_is_not_proved(what: str, tmp_path: Path) -> None:
+    function = f"def difference(wrong=0):\n    if wrong: return 1.0, 0.0\n    {NOT_EXACT[what]}\n"
+    [record] = ledger_of(
+        tmp_path, f'{function}claim("mine.exact", identity(difference, "D", control={{"wrong": 1}}), SOURCE)'
+    ).claims
+    assert record.grade in ("estimated", None), record
+    assert all(cell.proof is None for cell in record.cells)
+
+
+WINDOW = """
+    def window(d):
+        best = lv.optimal_window(lv.Problem(d=d, n=1000, law=lv.laws.Affine(), sigma=1.0))
+        {body}
+
+    claim("mine.window", bound(window, "w^*", high=100.0, control=1.0, {how}), over={{"d": 3}}, SOURCE)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "how", "grade"),
+    [
+        ("return best.w, best.w_error", "", "bounded"),
+        ("return best", 'of="w"', "bounded"),
+        ("return {'w': best.w, 'w_error': best.w_error}", 'of="w"', "bounded"),
+        ("return best.w, 2 * best.w_error", "", "bounded"),
+        ("return best.w", "error=1e-3", "bounded"),
+        ("return best.w, best.w_error / 2", "", "estimated"),
+        ("return best.w * (1 + 1e-15), best.w_error", "", "estimated"),
+        ("return best.w", "error=1e-17", "estimated"),
+        ("return 2 * best.w, 2 * best.w_error", "", "estimated"),
+        ("return 2 * best.w, 2 * best.w_error", 'method="exact"', "bounded"),
+        ("return best.w, best.w_error", 'grade="observed"', "observed"),
+    ],
+)
+def test_a_number_of_the_library_is_bounded_and_one_that_was_altered_is_not(
+    body: str, how: str, grade: str, tmp_path: Path
+) -> None:
+    assert record_of(tmp_path, WINDOW.format(body=body, how=how)).grade == grade
+
+
+def test_what_was_drawn_is_not_bounded_by_what_its_claim_says(tmp_path: Path) -> None:
+    drawn = """
+        def loss(d):
+            problem = lv.Problem(d=d, n=10, law=lv.laws.Affine(), sigma=1.0)
+            exact, drawn = lv.loss_terms(problem, 2.0), lv.loss_terms(problem, 2.0, "montecarlo", contexts=2000)
+            return float(drawn.total / exact.total), 0.2
+
+        claim("mine.drawn", bound(loss, "r", high=2, control=0.5, method="exact"), over={"d": 3}, SOURCE)
+    """
+    assert record_of(tmp_path, drawn).grade == "sampled"
+
+
+def test_a_claim_that_derives_from_nothing_is_estimated_by_its_own_function(tmp_path: Path) -> None:
+    text = 'def one():\n    return 1.0, 1e-9\nclaim("mine.one", bound(one, "x", high=2, control=0.5, {}), SOURCE)'
+    for how in ("", 'method="exact"', 'grade="bounded"', 'method="certified"', 'method="symbolic"'):
+        [cell] = record_of(tmp_path, text.format(how)).cells
+        assert (cell.grade, cell.method) == ("estimated", "own function")
+
+
+def test_a_value_that_is_kept_says_where_it_is_from_each_time(tmp_path: Path) -> None:
+    """The second cell finds the first one's value in a cache, and no method runs again."""
+    text = """
+        from functools import cache
+
+        @cache
+        def terms():
+            return lv.optimal_window(lv.Problem(d=3, n=1000, law=lv.laws.Affine(), sigma=1.0))
+
+        def window(k):
+            return k * terms().w, k * terms().w_error
+
+        claim("mine.kept", bound(window, "k w", high=1e3, control=0.1, method="exact"), over={"k": (1, 2, 3)}, SOURCE)
+    """
+    assert [cell.grade for cell in record_of(tmp_path, text).cells] == ["bounded"] * 3
+
+
+def test_a_limit_is_no_more_than_the_values_along_its_ray(tmp_path: Path) -> None:
+    own = 'def power(n):\n    return n**0.5\nclaim("mine.power", exponent(power, "p", equals="1/2", points=8), SOURCE)'
+    assert record_of(tmp_path, own.replace(", points=8", ", ray=(1e4, 1e8, 8)")).grade == "estimated"
+    ours = WINDOW.replace("n=1000", "n=n").replace("window(d)", "window(d, n)")
+    ours = ours.replace("high=100.0, control=1.0,", 'low="0", sharp="1/3", ray=(1e4, 1e8, 8),').replace(
+        "bound(", "exponent("
+    )
+    assert record_of(tmp_path, ours.format(body="return best.w, best.w_error", how="")).grade == "extrapolated"
+
+
+def test_proved_is_not_declared(tmp_path: Path) -> None:
+    form = 'bound(one, "x", high=2, control=0.5, grade="proved")'
+    text = f'def one():\n    return 1.0, 0.0\nclaim("mine.one", {form}, SOURCE)'
+    with pytest.raises(InvalidInput, match="grade = 'proved': nothing is proved by saying so; leave it out and return"):
+        ledger_of(tmp_path, text)
+
+
+def test_no_cell_is_proved_without_a_proof(tmp_path: Path) -> None:
+    [record] = ledger_of(tmp_path, FALSE["a cubic at its roots"]).claims
+    fields: dict[str, Any] = {name: getattr(record.cells[0], name) for name in Cell.__struct_fields__}
+    with pytest.raises(ValueError, match="only a proof that the library saw"):
+        Cell(**{**fields, "grade": "proved"})
+    ledger = ledger_of(tmp_path, FALSE["a cubic at its roots"])
+    write_ledger(ledger, tmp_path / "ledger.json")
+    text = (tmp_path / "ledger.json").read_text().replace('"grade": "estimated"', '"grade": "proved"')
+    (tmp_path / "ledger.json").write_text(text)
+    with pytest.raises(InvalidInput, match="not a lipverify ledger"):
+        read_ledger(tmp_path / "ledger.json")
