@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from pathlib import Path
 
@@ -91,3 +92,107 @@ def test_every_printed_statement_that_fails_as_it_stands_has_a_page() -> None:
 def test_the_index_of_findings_names_every_page() -> None:
     index = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^findings/(\S+)$", index, re.MULTILINE)) == [path.stem for path in PAGES]
+
+
+FOUND = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What it found")[2].partition("\n## ")[0]
+CITED = re.compile(r"<!-- (?!/?counts)(.*?) -->", re.DOTALL)
+VERDICTS = {"✓": "supported", "✗": "refuted", "?": "inconclusive"}
+NAMES = re.compile(r"(Theorem|Lemma|section|Table) [A-Z]?[\d.]*\d|2 to 8|Λ = nL²")
+"""What has a number in it that is none, and the range that opens the section, which every citation of d repeats."""
+
+
+def sentences(text: str) -> list[tuple[str, str]]:
+    """Each sentence of the README's findings with the citation behind it; ("", words) is one without."""
+    text = re.sub(r"^\*\*.*:$", "", text, flags=re.MULTILINE)
+    found, start = [], text.index("- *")
+    for cited in CITED.finditer(text, start):
+        found.append((cited[1], text[start : cited.start()]))
+        start = cited.end()
+    return [*found, *([("", text[start:])] if re.search(r"\w", text[start:]) else [])]
+
+
+def cited(citation: str, known: dict[str, Claim]) -> list[tuple[Claim, str, dict[str, set[str]]]]:
+    """(claim, mark of its verdict, values of its coordinates that are named) of each claim that a citation matches."""
+    found = []
+    for each in citation.split(";"):
+        pattern, mark, *ranges = each.split()
+        where = {name: values_in(values) for name, _, values in (part.partition("=") for part in ranges)}
+        depth = pattern.count("/")
+        matched = [known[id] for id in fnmatch.filter(known, pattern) if id.count("/") == depth]
+        found += [(claim, mark, where) for claim in matched] or [(None, pattern, where)]  # type: ignore[list-item]
+    return found
+
+
+def values_in(text: str) -> set[str]:
+    """The values of "2..8" or "3,5"."""
+    low, dots, high = text.partition("..")
+    return {str(k) for k in range(int(low), int(high) + 1)} if dots else set(text.split(","))
+
+
+def words_of(claim: Claim) -> str:
+    """Everything that a claim declares: what `lipverify verify` compares with what is measured, and where."""
+    cells = [
+        f"{cell.claimed} {' '.join(f'{key}={value}' for key, value in cell.where.items())}" for cell in claim.cells
+    ]
+    said = (claim.id, claim.title, claim.statement, claim.claimed, claim.corrected, *claim.assumptions, *cells)
+    return " ".join(said)
+
+
+def unsupported(text: str, known: dict[str, Claim]) -> list[str]:
+    """What the sentences of the README say that the claims behind them do not."""
+    found = []
+    for citation, words in sentences(text):
+        said = " ".join(words.split())[-90:]
+        if not citation:
+            found.append(f"no claim behind: {said}")
+            continue
+        claims = cited(citation, known)
+        if missing := [mark for claim, mark, _ in claims if claim is None]:
+            found.append(f"no claim {missing[0]}: {said}")
+            continue
+        for claim, mark, where in claims:
+            if claim.expected != VERDICTS[mark]:
+                found.append(f"{claim.id} is {claim.expected}: {said}")
+            for name, values in where.items():
+                measured = {str(cell.where[name]) for cell in claim.cells if name in cell.where}
+                if {re.sub(r"\.0$", "", value) for value in measured} != values:
+                    found.append(f"{claim.id} was measured at {name} = {sorted(measured)}: {said}")
+        declared = set(re.findall(r"\d+(?:\.\d+)?", " ".join(words_of(claim) for claim, _, _ in claims)))
+        numbers = re.findall(r"\d+\.\d+|\d+", NAMES.sub("", words.translate(SMALL)))
+        found += [f"{number} is in no claim behind: {said}" for number in numbers if number not in declared]
+        methods = {cell.method for claim, _, _ in claims for cell in claim.cells}
+        if "proved" in words and not methods & {"certified", "symbolic"}:
+            found.append(f"nothing behind it is proved: {said}")
+    return found
+
+
+SMALL = str.maketrans("₀₁₂₃⁰¹²³", "01230123")
+
+
+def test_every_sentence_of_the_readme_follows_from_the_claims_that_it_names() -> None:
+    assert unsupported(FOUND, claims()) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fault"),
+    [
+        ("softmax.window-printed/relu/*/ambient ✓", "softmax.window-printed/relu/*/ambient ✗", "is supported"),
+        ("ambient ✓ d=2..8", "ambient ✓ d=2..9", "was measured at d"),
+        ("n = 100 is 27.5", "n = 100 is 28.5", "28.5 is in no claim"),
+        ("<!-- lt.families/low-rank/* ✓ -->", "", "no claim behind"),
+        ("lt.momentum/kappa ✓", "lt.momentum/of-nobody ✓", "no claim lt.momentum/of-nobody"),
+        ("was met at n = 20", "was proved at n = 20", "nothing behind it is proved"),
+        ("within 0.07", "within 0.01", "0.01 is in no claim"),
+        ("at most 0.85 times", "at most 0.5 times", "0.5 is in no claim"),
+    ],
+)
+def test_a_sentence_that_does_not_is_found(before: str, after: str, fault: str) -> None:
+    assert before in FOUND
+    assert any(fault in each for each in unsupported(FOUND.replace(before, after), claims()))
+
+
+def test_words_of_the_second_paper_are_quoted_from_its_reviews_or_said_to_be_paraphrased() -> None:
+    sources = {claim.source for claim in claims().values() if claim.source.paper == "V"}
+    quoted = {source.place for source in sources if not source.printed.startswith("paraphrased: ")}
+    assert quoted
+    assert all("rebuttal" in place.lower() for place in quoted)
