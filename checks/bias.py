@@ -132,7 +132,7 @@ def sampled_bias(law: str, d: int, n: float, w: float, curve: list[dict[str, Val
 
 SKETCH = Source(
     "S",
-    "Proof Sketch",
+    "Proof Sketch, bounds of the bias",
     r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$",
 )
 LAWS = {"affine": {"beta": "2"}, "relu": {"beta": "3/2"}}

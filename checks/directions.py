@@ -118,11 +118,13 @@ def tokens(law: str, d: int, n: float, sigma: float = 1.0) -> Value:
     return 1 / noise, (relative + float(terms.noise_error) / noise) / noise
 
 
-EXAMPLES = Source(
-    "S",
-    "Some extreme examples",
+EXAMPLES = (
     r"$\sigma \to \infty$: no signal, average the noise, $w_{KQ} \to 0$. $L \gg \sigma$: no point aggregating noise, pick the nearest "
-    r"neighbour, $w_{KQ} \to \infty$. $n \to \infty$: the query token is in the context! Choose the nearest neighbour, $w_{KQ} \to \infty$",
+    r"neighbour, $w_{KQ} \to \infty$. $n \to \infty$: the query token is in the context! Choose the nearest neighbour, $w_{KQ} \to \infty$"
+)
+NOISE_GROWS, SIGNAL_GROWS, CONTEXT_GROWS = (
+    Source("S", f"Some extreme examples, {limit}", EXAMPLES)
+    for limit in (r"$\sigma \to \infty$", r"$L \gg \sigma$", r"$n \to \infty$")
 )
 SUMMARY = Source(
     "S",
@@ -131,7 +133,7 @@ SUMMARY = Source(
 )
 INSIGHTS = Source(
     "A",
-    "In-depth insights, ICL Mechanism",
+    "In-depth insights, ICL Mechanism, the window adjusts",
     "This window's size dynamically adjusts—shrinking with increased Lipschitzness (less noisy functions) and expanding with higher "
     "noise levels.",
 )
@@ -192,7 +194,7 @@ claim(
         control="most_n",
         method="exact",
     ),
-    source=EXAMPLES,
+    source=CONTEXT_GROWS,
     title="w* grows with n, the window narrows",
     finding=NOISE_ALONE,
     **LOCAL,
@@ -218,7 +220,7 @@ claim(
     exponent(
         window, "w^*", along="sigma", scale=r"\sigma", ray=(10.0, 1e4, per_profile(9, 18)), high=0, strict=True, sharp=-2, method="exact"
     ),
-    source=EXAMPLES,
+    source=NOISE_GROWS,
     kind={"relu/*": "printed", "*": "stronger"},
     expected="supported",
     over={"law": ("affine", "relu"), "d": (3, 5), "n": 50},
@@ -239,7 +241,7 @@ claim(
         instead={"equals": 0},
         method="exact",
     ),
-    source=EXAMPLES,
+    source=SIGNAL_GROWS,
     kind={"relu/*": "printed", "*": "stronger"},
     expected="refuted",
     over={"law": ("affine", "relu"), "d": (3, 5), "n": 50},
@@ -252,7 +254,7 @@ claim(
 claim(
     "softmax.window-directions/{law}/noiseless",
     bound(window, "w^*", equals=at_no_noise, within=0.1, given={"sigma": 0.0}, method="exact"),
-    source=EXAMPLES,
+    source=SIGNAL_GROWS,
     kind="sharp",
     expected="supported",
     over={"law": "relu", ("d", "n"): NOISELESS},
@@ -264,7 +266,7 @@ claim(
 claim(
     "softmax.window-directions/{law}/n-to-infinity",
     exponent(window, "w^*", ray=(1e4, 1e30), low=0, strict=True, sharp="e", method="exact"),
-    source=EXAMPLES,
+    source=CONTEXT_GROWS,
     kind={"relu/*": "printed", "*": "stronger"},
     expected="supported",
     over={"law": {"relu": {"e": "2/(d + 2)"}, "affine": {"e": "2/(d + 3)"}}, "d": (2, 3, 5, 8)},
@@ -408,6 +410,7 @@ claim(
         "Lipschitzness (smooth functions), a larger window with low Lipschitzness (rougher functions)",
     ),
     kind="convention",
+    reading="smoother: a smaller Lipschitz constant",
     expected="refuted",
     over={"law": ("affine", "relu"), "d": (2, 3, 5, 8), "n": 1000, "L": 1.0},
     title="the window narrows for smoother functions, smoother in the usual sense",
@@ -425,7 +428,7 @@ COUNTED = (
 claim(
     "softmax.window-directions/{law}/tokens",
     exponent(tokens, HELD, equals="held", method="exact"),
-    source=EXAMPLES,
+    source=CONTEXT_GROWS,
     kind="sharp",
     expected="supported",
     over={"law": NEAREST, "d": (2, 3, 5)},
@@ -437,7 +440,7 @@ claim(
 claim(
     "softmax.window-directions/{law}/nearest-neighbour",
     exponent(tokens, HELD, high="0", sharp="held", method="exact"),
-    source=EXAMPLES,
+    source=CONTEXT_GROWS,
     kind="convention",
     expected="refuted",
     over={"law": NEAREST, "d": (2, 3, 5)},
@@ -458,7 +461,7 @@ claim(
         given={"law": "affine", "sigma": 0.0},
         method="exact",
     ),
-    source=EXAMPLES,
+    source=SIGNAL_GROWS,
     kind="convention",
     expected="refuted",
     over={"d": (5, 8)},
@@ -474,7 +477,7 @@ claim(
     corrected=r"$\Theta(n^{2/(d+1)})$ tokens for the affine law and $d > 3$, a bounded number for $d = 2$",
 )
 ORIGIN: dict[str, Any] = {
-    "source": EXAMPLES,
+    "source": NOISE_GROWS,
     "assumes": (
         *MODEL,
         r"even laws: $k_1 = 0$; $\sigma^2$ one percent above and below the threshold, where that is positive",

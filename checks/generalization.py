@@ -104,14 +104,16 @@ def displayed(least: Value, at_l: Value) -> str:
     )
 
 
-THEOREM_3 = Source(
-    "S",
-    "Theorem 3",
+THEOREM_3 = (
     r"Suppose $\mathbf{M}$ is pretrained on the loss induced by $D(\mathcal{F}_L^+)$. Suppose it is tested on "
     r"$D(\mathcal{F}_L^+)$ then for large enough $n$, $\mathcal{L}(\mathbf{M}) \leq L^{2-\frac{2}{d+2}} "
     r"(\frac{\sigma^2}{n})^{\frac{1}{d+2}}$. Meanwhile, if it is tested on $D(\mathcal{F}_{L'}^+)$, $\mathcal{L}(\mathbf{M}) "
     r"\geq L'^2 (\frac{\sigma^2}{nL^2})^{\frac{2}{d+2}}$ if $L' > L$ (worse dependence on $L'$), $\mathcal{L}(\mathbf{M}) \geq "
-    r"(\frac{nL^2}{\sigma^2})^{\frac{2}{2(d+2)}} / n$ if $L' \leq L$ (no benefit of $L'$)",
+    r"(\frac{nL^2}{\sigma^2})^{\frac{2}{2(d+2)}} / n$ if $L' \leq L$ (no benefit of $L'$)"
+)
+SAME_TASKS, LARGER_TASKS, SMALLER_TASKS = (
+    Source("S", f"Theorem 3, {tested}", THEOREM_3)
+    for tested in ("tested on the same $L$", "tested on $L' > L$", r"tested on $L' \leq L$")
 )
 SKETCH = Source(
     "S",
@@ -158,7 +160,7 @@ claim(
     exponent(
         losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-1/E", sharp="-rate", method="exact", **OVER
     ),
-    source=THEOREM_3,
+    source=SAME_TASKS,
     kind=KINDS,
     expected="supported",
     **SAME,
@@ -205,7 +207,7 @@ claim(
         method="exact",
         **OVER,
     ),
-    source=THEOREM_3,
+    source=LARGER_TASKS,
     kind=KINDS,
     expected="refuted",
     **LARGER,
@@ -254,7 +256,7 @@ claim(
         over={"d": 2, "ratio": 1 / 3},
         method="exact",
     ),
-    source=THEOREM_3,
+    source=SMALLER_TASKS,
     kind="printed",
     expected="refuted",
     title="the lower bound for smaller L, with the constant 1 that is displayed",
@@ -268,7 +270,7 @@ claim(
 claim(
     "softmax.generalization-smaller/{law}/{side}/printed/{reading}",
     exponent(losses, r"\mathrm{loss}", of="smaller", low="1/E - 1", sharp="-rate", method="exact", **OVER),
-    source=THEOREM_3,
+    source=SMALLER_TASKS,
     kind={"relu/*": "convention", "*": "stronger"},
     expected={"relu/*/ambient": "supported", "*": "refuted"},
     **SMALLER,
@@ -323,7 +325,7 @@ claim(
     exponent(
         along_tested, r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", sharp="2", method="exact", **ALONG_L
     ),
-    source=THEOREM_3,
+    source=LARGER_TASKS,
     kind="convention",
     expected="supported",
     assumes=(*FIXED, r"$L' \to \infty$"),
@@ -335,7 +337,7 @@ claim(
     exponent(
         along_tested, r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", sharp="0", method="exact", **ALONG_L
     ),
-    source=THEOREM_3,
+    source=SMALLER_TASKS,
     kind="convention",
     expected="supported",
     assumes=(*FIXED, r"$L' \to 0$"),
@@ -346,7 +348,7 @@ claim(
     "softmax.generalization-same/affine/upper/along-l",
     exponent(at_home, r"\mathrm{loss}", along="L", ray=(1.0, 1e6, 9), high="2 - 2/(d + 2)", sharp="2",
              over={"d": 3}, given={"law": "affine", "n": 1e4}, method="exact"),
-    source=THEOREM_3,
+    source=SAME_TASKS,
     kind="stronger",
     expected="refuted",
     assumes=(*MODEL, r"affine law, $d = 3$", r"$n = 10^4$ and $\sigma = 1$ fixed: 'large enough $n$' not depending on $L$"),
@@ -358,7 +360,7 @@ claim(
     "softmax.generalization-smaller/relu/lower/units",
     exponent(in_other_units, r"\mathrm{loss}", along="s", ray=(1.0, 1e6, 8), low="0", sharp="-2",
              over={"d": 2}, given={"law": "relu", "n": 1e4}, method="exact"),
-    source=THEOREM_3,
+    source=SMALLER_TASKS,
     kind="printed",
     expected="refuted",
     statement=r"\mathcal{L} \geq \frac{C}{n} \Lambda^{\frac{1}{d+2}}, \quad C = 1 \text{ as displayed, or any one } C \text{ for all } L' = L, \sigma",
@@ -402,7 +404,7 @@ claim(
     "softmax.generalization-same/{law}/{side}/printed/{reading}/proved",
     proved(high="-1/E"),
     proves="softmax.generalization-same/{law}/{side}/printed/{reading}",
-    source=THEOREM_3,
+    source=SAME_TASKS,
     expected="supported",
     **PROVED,
 )
@@ -418,7 +420,7 @@ claim(
     "softmax.generalization-larger/{law}/{side}/printed/{reading}/proved",
     proved(low="-2/E"),
     proves="softmax.generalization-larger/{law}/{side}/printed/{reading}",
-    source=THEOREM_3,
+    source=LARGER_TASKS,
     expected="refuted",
     **PROVED,
 )
@@ -434,7 +436,7 @@ claim(
     "softmax.generalization-smaller/{law}/{side}/printed/{reading}/proved",
     proved(low="1/E - 1"),
     proves="softmax.generalization-smaller/{law}/{side}/printed/{reading}",
-    source=THEOREM_3,
+    source=SMALLER_TASKS,
     expected={"relu/*/ambient/proved": "supported", "*": "refuted"},
     **PROVED,
 )

@@ -105,7 +105,7 @@ claim(
         ),
         "proof": Source(
             "S",
-            "Proof Sketch",
+            "Proof Sketch, the noise recalled",
             r"Recall $\mathcal{L}_{noise}(w_{KQ}) = \sigma^2 \sum_i \frac{e^{-2 w_{KQ} \|x_i - x_{n+1}\|^2}}"
             r"{(\sum_j e^{-w_{KQ} \|x_j - x_{n+1}\|^2})^2}$",
         ),

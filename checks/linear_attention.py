@@ -156,7 +156,7 @@ def falling(law: str, reading: str, two: dict[str, Any], five: dict[str, Any]) -
 
 SUMMARY = Source(
     "A",
-    "In-depth insights, ICL Mechanism",
+    "In-depth insights, ICL Mechanism, unique to softmax",
     "The authors also demonstrate that this adaptive behavior is unique to softmax and cannot be replicated by linear "
     "attention units.",
 )
@@ -217,6 +217,7 @@ claim(
     exponent(softmax, r"\mathcal{L}(w^*)", high="0", strict=True, sharp="-q", method="exact"),
     source=SUMMARY,
     kind=KINDS,
+    reading="linear attention does not adapt",
     expected={"affine/no-offset/*": "refuted", "*": "supported"},
     over={("law", "reading"): CLASSES, "d": (2, 3, 5, 8)},
     title="Linear attention has a floor, softmax attention has none",
@@ -266,6 +267,7 @@ claim(
           over={"d": per_profile((2, 3, 5), (2, 3, 5, 8, 12)), "ratio": per_profile((0.1, 0.3), (0.1, 0.3, 1.0))}, method="exact"),
     source=SUMMARY,
     kind=KINDS,
+    reading="linear attention does not adapt",
     expected="supported",
     over={("law", "reading"): CROSSINGS},
     title="Softmax attention overtakes linear attention for good",

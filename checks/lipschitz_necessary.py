@@ -85,7 +85,7 @@ def nearly(d: int) -> float:
 
 SLIDE = Source(
     "S",
-    "Empirical Generalization",
+    "Empirical Generalization, necessary",
     "Shared Lipschitzness across (train, test) is necessary for ICL. 3 attention units, pretrained on Affine tasks with $L = 1$, "
     "Cosine with $L = 0.1$, Cosine with $L = 10$. Test on Cosine tasks with $L = 1$. Only pretraining on the same Lipschitzness "
     "generalizes",
@@ -121,6 +121,7 @@ claim(
     }}, method="exact"),
     source=SLIDE,
     kind="convention",
+    reading="within a factor of two at the sizes of an experiment",
     expected="supported",
     statement=FACTOR + r" \leq 2 \quad \text{for affine } L = 1 \text{ alone}",
     assumes=(*MODEL, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
@@ -135,6 +136,7 @@ claim(
     bound(table, FACTOR, along="n", equals=price, within=hair, method="exact", **ALONG),
     source=SLIDE,
     kind="convention",
+    reading="within a factor of two in the limit",
     expected="supported",
     over={"trained": "affine", "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, *RHO, "generalizes: within a factor of two in the limit"),
@@ -147,6 +149,7 @@ claim(
     bound(table, FACTOR, along="n", equals=price, within=hair, method="exact", **ALONG),
     source=SLIDE,
     kind="convention",
+    reading="within a factor of two in the limit",
     expected="supported",
     over={"trained": COSINES, "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, *RHO, "does not generalize: not within a factor of two in the limit"),
@@ -158,6 +161,7 @@ claim(
     exponent(table, FACTOR, low="0", strict=True, sharp="0", method="exact", **ALONG),
     source=SLIDE,
     kind="convention",
+    reading="no other rate for every n",
     expected="refuted",
     over={"trained": COSINES, "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, "does not generalize: not within any constant factor as $n$ grows"),

@@ -166,6 +166,7 @@ claim(
 ONE_LARGEST: dict[str, Any] = {
     "source": SHARED,
     "kind": "convention",
+    "reading": "shared: the same largest constant",
     "expected": "refuted",
     "over": {"d": (2, 5)},
     "statement": r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*",

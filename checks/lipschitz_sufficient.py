@@ -124,7 +124,7 @@ def derivation(kinked: str = "relu") -> Value:
 
 SLIDE = Source(
     "S",
-    "Empirical Generalization",
+    "Empirical Generalization, sufficient",
     "Shared Lipschitzness across (train, test) is sufficient for ICL. 3 attention units, pretrained on Affine, ReLU, and Cosine "
     "tasks with $L = 1$. Tested on (Left) Affine, (Middle) ReLU, (Right) Cosine, with $L = 1$. All three attention units "
     "generalize to all test distributions since $L$ is the same",
@@ -159,6 +159,7 @@ claim(
           over={("trained", "tested"): PAIRS, "n": (1e2, 1e3, 1e4)}, given={"d": 3, "sigma": 0.3}, method="exact"),
     source=SLIDE,
     kind="convention",
+    reading="within a factor of two at the sizes of an experiment",
     expected="supported",
     assumes=(*MODEL, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
              "generalizes: within a factor of two of the window that is tuned to the tested class"),
@@ -179,6 +180,7 @@ claim(
     ),
     source=SLIDE,
     kind="convention",
+    reading="the loss tends to 0",
     expected="supported",
     over=MEASURED,
     statement=r"\mathrm{loss}(w^*_{\mathrm{trained}}) \to 0 \quad \text{on each of the three classes}",
@@ -192,6 +194,7 @@ claim(
     exponent(table, FACTOR, of="{trained} on {tested}", ray=RAY, high="0", sharp="p", method="exact"),
     source=SLIDE,
     kind="convention",
+    reading="the same rate for every n",
     expected={"*relu*": "refuted", "*": "supported"},
     over=MEASURED,
     assumes=(*LIMIT, "generalizes: within a constant factor, for all $n$, of the window that is tuned to the tested class"),

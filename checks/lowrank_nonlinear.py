@@ -137,13 +137,18 @@ def curves(family: str, attention: str, **found: dict[str, Any]) -> Figure:
     )
 
 
-LAST = Source(
-    "A",
-    "Caption of the figure on the low-rank setting; the families are on the last slide of S",
+LAST = (
     r"Affine: $f(\mathbf{x}) = \mathbf{w}^\top \mathbf{x} + 2$; quadratic: $f(x) = (\mathbf{w}^\top x)^2$; cosine: $f(x) = \cos(4 w^\top "
     r"x)$ [S]. The results indicate that softmax attention effectively learns the low-rank structure [$\rho(\mathbf{M}, \mathbf{B})$], "
-    "leading to improved performance, while linear attention does not [A].",
+    "leading to improved performance, while linear attention does not [A]."
 )
+CAPTION = (
+    "Caption of the figure on the low-rank setting (the families are on the last slide of S), {attention} attention"
+)
+SOURCES = {f"*/{name}/*": Source("A", CAPTION.format(attention=name), LAST) for name in ("softmax", "linear")}
+READINGS = {
+    "*/softmax/*": "on the three families", "*/linear/rho": "no structure is learned", "*/linear/error": "the error does not fall",
+}  # fmt: skip
 FAMILIES = ("affine", "quadratic", "cosine")
 LOWERED = {"rho": "log(3/4)", "error": "log(19/20)"}
 """What counts as lowering: rho by a quarter of itself or more, the test error by a twentieth."""
@@ -180,8 +185,9 @@ def assumed(attention: str, affine: bool = False) -> tuple[str, ...]:
 
 ASSUMED = {"affine/linear/*": assumed("linear", affine=True), "*/linear/*": assumed("linear"), "*": assumed("softmax")}
 COMMON: dict[str, Any] = {
-    "source": LAST,
+    "source": SOURCES,
     "kind": "convention",
+    "reading": READINGS,
     "assumes": ASSUMED,
     "figures": draw(curves, **{f"{c}_{o}": at(trained, covariates=c, optimiser=o, seeds=SEEDS)
                                for c in SETTINGS["covariates"] for o in SETTINGS["optimiser"]}),

@@ -52,7 +52,7 @@ def sampled_noise(d: int, n: float, w: float, curve: list[dict[str, Value]]) -> 
 
 SKETCH = Source(
     "S",
-    "Proof Sketch",
+    "Proof Sketch, rate of the noise",
     r"for the relevant range of $w_{KQ}$, $\mathcal{L}_{noise}(w_{KQ}) = \Theta(\sigma^2 (w_{KQ}^{d/2} + 1)/n)$",
 )
 READINGS = {"ambient": {"D": "d"}, "intrinsic": {"D": "d - 1"}}

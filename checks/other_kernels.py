@@ -94,7 +94,7 @@ def drawn_tail(d: int, A: float, contexts: int, seed: int) -> Value:
 
 UNIQUE = Source(
     "A",
-    "In-depth insights, ICL Mechanism",
+    "In-depth insights, ICL Mechanism, unique to softmax",
     "this adaptive behavior is unique to softmax and cannot be replicated by linear attention units",
 )
 SKETCH = Source(
@@ -129,6 +129,7 @@ claim(
     exponent(at_rate, r"\mathcal{L}(w)", ray=(1e4, 1e24, 9), low="0", sharp="-4/(d + 3)", method="exact"),
     source=UNIQUE,
     kind="convention",
+    reading="no other kernel adapts",
     expected="refuted",
     over={**SHORT_KERNELS, "d": per_profile((3,), (3, 5))},
     title="no attention but softmax has a window that adapts",

@@ -137,7 +137,7 @@ def joint(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
 
 LEMMA = Source(
     "R",
-    "Rebuttal to the fourth review, Lemma B.1",
+    "Rebuttal 4, Lemma B.1",
     r"the estimator does not depend on the first $d$ rows of $\mathbf{W}_V$ [...] we prove in Lemma B.1 that the optimal value of "
     r"the first $d$ elements in the $(d+1)$-th row of $\mathbf{W}_V$ is zero",
 )

@@ -94,7 +94,7 @@ claim(
         **SAMPLED,
     ),
     source=REBUTTAL,
-    kind="printed",
+    kind="derived",  # printed, but a tautology: both minima are over the same set, so no evidence could refute it
     expected="supported",
     over={"law": ("affine", "relu"), ("d", "width"): [(2, 2), (2, 4), (2, 8), (3, 3), (3, 6), (3, 12)]},
     statement=SAME + r" \quad \text{for } r \geq d",

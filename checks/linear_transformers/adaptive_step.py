@@ -57,10 +57,11 @@ def step(sigma: float, contexts: int, seed: int) -> dict[str, Value]:
 
 SECTION = Source(
     "V",
-    "Section 5.3",
+    "Section 5.3, the adaptive step",
     r"paraphrased: $y_t'' = y_t + \omega_{yx} (1 + \omega_{xy} \sum_i r_i^2) (\Sigma w^*)^\top x_t$: with both weights negative the step size "
     "shrinks as the noise grows",
 )
+SHRINKS = Source("V", "Section 5.3, the step shrinks", SECTION.printed)
 TWO_LAYERS = (
     r"a layer with only $\omega_{xy}$, then a layer with only $\omega_{yx}$, on tokens $(x_i, y_i)$ and the query $(x_t, 0)$; "
     "at the sizes of the cells",
@@ -148,7 +149,7 @@ claim(
         step, r"\frac{1}{n} \frac{d}{d \sigma^2} \mathbb{E} \sum_i y_i^2", of="slope", equals=1,
         within="0.02*sqrt(1 + 5/sigma**2)", method="montecarlo", over={"sigma": tuple(range(1, 11))}, given=DRAWN,
     ),
-    source=SECTION,
+    source=SHRINKS,
     kind="printed",
     expected="supported",
     title="With both weights negative, the signed step falls as the noise grows",

@@ -106,7 +106,7 @@ THEOREM = Source(
 )
 REBUTTAL = Source(
     "V",
-    "Rebuttal to the first review (networks between the layers)",
+    "Rebuttal 1, networks between the layers",
     "With nonlinear FFNs, Theorem 4.2 no longer holds. A quadratic FFN can indeed introduce higher-order relationships, however "
     "the output of each attention layer is still a linear combination of its inputs (though the weights might be non-linear "
     "functions of the input).",

@@ -125,10 +125,11 @@ GIVEN: dict[str, Any] = {"contexts": per_profile(2048, 65_536)}
 READING: dict[str, Any] = {
     "source": Source(
         "V",
-        "section 6, figures of the loss against the noise level",
+        "Section 6, figures of the loss against the noise level",
         "paraphrased: the diagonal parametrisation extrapolates better than the full one to noise levels that are not among the categorical ones of training",
     ),
     "kind": {"trained-levels": "stronger", "*": "convention"},
+    "reading": {"midpoint": "halfway between two levels", "between-levels": "a quarter from a level", "above-levels": "above all levels", "*": "below all levels"},
     "statement": r"\mathcal{L}_{\mathrm{DIAG}}(\sigma) < \mathcal{L}_{\mathrm{FULL}}(\sigma) \quad \text{at these levels, trained on } \sigma \in \{1, 3\}",
     "assumes": (
         r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses",
@@ -186,10 +187,11 @@ claim(
 PROFILES: dict[str, Any] = {
     "source": Source(
         "V",
-        "section 6, figures of the loss against the noise level",
+        "Section 6, figures of the loss against the noise level, beyond the levels",
         "paraphrased: the loss at each noise level for $\\sigma_{\\max} = 5$ and for $\\sigma \\in \\{1, 3\\}$, inside and outside the levels of training",
     ),
     "kind": "convention",
+    "reading": "beyond the levels both lose more than TunedRR",
     "assumes": (
         r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses",
         f"{LAYERS} layers, three trainings of each; TunedRR is tuned on the law of training as well",

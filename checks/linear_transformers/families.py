@@ -123,8 +123,11 @@ def quotients(**columns: Any) -> Table:
 
 
 READING: dict[str, Any] = {
-    "source": Source("V", "section 6", "paraphrased: diagonal matrices work almost as well as full ones"),
+    "source": Source(
+        "V", "Section 6, diagonal and full matrices", "paraphrased: diagonal matrices work almost as well as full ones"
+    ),
     "kind": "convention",
+    "reading": f"a loss at most {ALMOST:g} times as large at every depth, under every law",
     "assumes": (
         r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses; one head a layer, 1 to 7 layers",
         rf"almost as well: a loss at most {ALMOST:g} times as large",
@@ -152,10 +155,11 @@ claim(
         method="montecarlo", grade="observed", given=SAMPLES,
     ),
     source=Source(
-        "V", "rebuttal, answer on the attention matrices",
+        "V", "Rebuttal 3, attention matrices of low rank",
         "preliminary experiments with diagonal plus low-rank parameterizations yielded similar results to the full attention mechanism",
     ),
     kind="convention",
+    reading="a similar loss, with a part of rank one",
     expected="supported",
     over={"noise": ("uniform-3", "levels-1-3"), "layers": CUT},
     title="diagonal plus rank one works as well as FULL",
@@ -169,7 +173,7 @@ claim(
 )  # fmt: skip
 MORE_PRONOUNCED = Source(
     "V",
-    "rebuttal, answer on the attention matrices",
+    "Rebuttal 3, attention matrices under other distributions",
     r"it is quite possible that for different distributions of $x$, $w$ or $\sigma$ beyond the ones that we consider in our paper, the difference between full and "
     "diagonal models would be more pronounced",
 )
@@ -202,6 +206,7 @@ claim(
     ),
     source=MORE_PRONOUNCED,
     kind="convention",
+    reading="one layer on correlated covariates",
     expected="supported",
     over={"d": 10, "n": (20, 200, 2000)},
     title="on correlated covariates full matrices are ahead",

@@ -156,8 +156,9 @@ claim(
         over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
         method="montecarlo", grade="observed", given=SAMPLES,
     ),
-    source=Source("V", "section 6", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
+    source=Source("V", "Section 6, TunedRR", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     kind={"omega/*": "stronger", "*": "convention"},
+    reading={f"{family}/*": words for family, words in MEANT.items()},
     expected={
         **dict.fromkeys([f"{family}/uniform-{k}" for family in ("diag", "omega") for k in (1, 2, 3)], "refuted"), "diag/levels-1-3": "refuted",
         **dict.fromkeys(("diag/uniform-7", *(f"omega/uniform-{k}" for k in (5, 6, 7)), "omega/levels-1-3-5"), "supported"),
@@ -180,8 +181,9 @@ BEST = bound(
 claim(
     "lt.match-tuned/best/{noise}",
     BEST,
-    source=Source("V", "section 6", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
+    source=Source("V", "Section 6, TunedRR", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     kind="convention",
+    reading="the best of three trainings",
     expected={
         **dict.fromkeys(("best/uniform-1", "best/uniform-2", "best/uniform-3", "best/levels-1-3"), "refuted"), "best/uniform-7": "supported",
         "best/uniform-4": per_profile("inconclusive", "refuted"),
@@ -201,8 +203,9 @@ claim(
         over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
         method="montecarlo", grade="observed", given={**SAMPLES, "family": "safe-full"},
     ),
-    source=Source("V", "section 6", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
+    source=Source("V", "Section 6, TunedRR", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     kind="convention",
+    reading="free matrices, led back from rare contexts",
     expected={
         **dict.fromkeys(("safe-full/uniform-1", "safe-full/uniform-3"), "refuted"), "safe-full/uniform-6": "supported",
         "safe-full/uniform-7": per_profile("inconclusive", "supported"), "*": "inconclusive",
@@ -231,8 +234,9 @@ claim(
     "lt.match-tuned/adaptive/{family}",
     over_adaptive((*NOISY[:1], *NOISY[2:]), control={"against": "Bayes"}),
     over_adaptive(NOISY[1:2], control={"high": "1/2"}),  # trainings of FULL differ by more than AdaRR and Bayes there
-    source=Source("V", "section 6", "paraphrased: AdaRR is matched by few layers"),
+    source=Source("V", "Section 6, AdaRR", "paraphrased: AdaRR is matched by few layers"),
     kind="convention",
+    reading={f"*/{family}": words for family, words in MEANT.items()},
     expected={"adaptive/diag": "refuted", "*": "inconclusive"},
     over={"family": tuple(MEANT)},
     title={f"*/{family}": f"five layers and more lose no more than AdaRR: {words}" for family, words in MEANT.items()},

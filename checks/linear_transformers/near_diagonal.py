@@ -97,11 +97,12 @@ TRAININGS = (0, 1, 2)
 READING: dict[str, Any] = {
     "source": Source(
         "V",
-        "rebuttal, answer on the attention matrices",
+        "Rebuttal 3, learned attention matrices",
         "the learned attention matrices for the full case (see example in the PDF attached above) converge to the near-diagonal matrix, but with some "
         "additional structure as well",
     ),
     "kind": {"structure": "derived", "*": "convention"},
+    "reading": "near diagonal at every depth that was trained",
     "assumes": (
         r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$; three trainings a depth, each the best of several starts",
         r"among the starts are DIAG of the same depth as it is, with a small random part, and with a column $\mathbf{P}_{xy}$ planted in one layer; and random "

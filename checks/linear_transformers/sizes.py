@@ -173,7 +173,7 @@ claim(
 TUNED, ADAPTIVE = (("TunedRR", r"\mathcal{L}(\mathrm{TunedRR})"), ("AdaRR", r"\mathcal{L}(\mathrm{AdaRR})"))
 MATCH = Source(
     "V",
-    "section 6",
+    "Section 6, TunedRR",
     "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR; AdaRR is matched by few layers",
 )
 claim(
@@ -215,7 +215,9 @@ claim(
     compared(
         "FULL", r"\mathcal{L}_{\mathrm{FULL}}", {"noise": SMALL[0], "layers": DEPTHS}, high=FAR, control="-log(3/2)"
     ),
-    source=Source("V", "section 6", "paraphrased: diagonal matrices work almost as well as full ones"),
+    source=Source(
+        "V", "Section 6, diagonal and full matrices", "paraphrased: diagonal matrices work almost as well as full ones"
+    ),
     expected="supported",
     title="at d = 5 DIAG loses at most half as much again as FULL",
     finding="Survives: with three layers FULL is ahead by a fifth, with one, two, four and five by less.",

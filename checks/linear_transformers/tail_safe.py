@@ -233,7 +233,7 @@ ASSUMED = (
     r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses; one diagonal head a layer",
     "SAFE: trained on contexts of every decade of rareness down to one in $10^{12}$, each of which counts half as much as the one before it; three trainings a model",
 )
-SOURCE = Source("V", "section 6", "paraphrased: adjusted evaluation losses: means over 100,000 sequences")
+SOURCE = Source("V", "Section 6", "paraphrased: adjusted evaluation losses: means over 100,000 sequences")
 
 FREE_FORM = (
     ASSUMED[0].replace("one diagonal head", "one head with free matrices"),

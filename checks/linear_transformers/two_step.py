@@ -186,7 +186,7 @@ def effects(found: dict[str, Any]) -> Figure:
 
 REBUTTAL = Source(
     "V",
-    "Rebuttal to the third review (on section 5.3)",
+    "Rebuttal 3, on section 5.3",
     r"Indeed, since $w_{xy}$ controls the how the current $y_t^l$ prediction affects the prediction of $x_t^{l+1}$ for the next "
     r"layer, it doesn't change the prediction $y_t^{l+1}$. It takes at least two layers for this effect to reach the prediction "
     r"$y_t^{l+2}$. However, it is quite challenging to empirically isolate the effect of every component, since all of the "
@@ -304,7 +304,7 @@ claim(
         without, r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True, over={"term": WEIGHT_NAMES, "training": TRAININGS},
         given=FRESH, method="montecarlo", grade="observed", control={"term": ""},
     ),
-    source=Source("V", "section 5", "paraphrased: each of the four terms of a diagonal layer has a part in what trained models do"),
+    source=Source("V", "Section 5", "paraphrased: each of the four terms of a diagonal layer has a part in what trained models do"),
     kind="convention",
     expected="supported",
     title="every one of the four terms helps: a trained model without it loses more",

@@ -190,6 +190,8 @@ class Claim:
         What holds in place of what is printed; text that may hold `$LaTeX$`.
     proves
         The id of the claim that this one is a proof of; empty if it is none.
+    reading
+        The reading of an open wording that the claim belongs to; empty where it is one by itself.
     heading
         Where the claim stands in the report.
     file
@@ -211,6 +213,7 @@ class Claim:
     assumptions: tuple[str, ...] = ()
     corrected: str = ""
     proves: str = ""
+    reading: str = ""
     heading: Heading | None = None
     file: str = ""
     false_latex: str = ""

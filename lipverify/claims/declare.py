@@ -71,6 +71,7 @@ class Declaration:
     assumes: Any = ()
     corrected: Any = ""
     proves: str = ""
+    reading: Any = ""
     finding: Any = ""
     agrees: tuple[Agreement, ...] = ()
     figures: tuple[Drawing, ...] = ()
@@ -128,6 +129,8 @@ class Declaration:
 
         source, expected = sourced(words("source")), settled(words("expected"), profile)
         _require_words(id, words("kind"), expected, words("title"), source)
+        if not isinstance(words("reading"), str):
+            raise Fault(f"reading = {words('reading')!r}: it is the name of a reading, such as 'intrinsic'.", "reading")
         forms = [form.only(side) for form in self.forms]
         here = [_in_words(form, family) for form in forms]
         label = ", ".join(filter(None, [*_named(family), SIDE_WORDS.get(side or "", "")]))
@@ -161,6 +164,7 @@ class Declaration:
             assumptions=(*_texts(words("assumes"), "assumes"), *_readings(family, forms)),
             corrected=words("corrected"),
             proves=filled(self.proves, coordinates),
+            reading=words("reading") or str(family.where.get("reading", "")),
         )
 
 
@@ -176,6 +180,7 @@ def claim(
     assumes: Any = (),
     corrected: Any = "",
     proves: str = "",
+    reading: Any = "",
     finding: Any = "",
     agrees: Sequence[Agreement] | Agreement = (),
     figures: Any = (),
@@ -196,6 +201,7 @@ def claim(
         What decides it: `exponent`, `bound`, `identity`; all of them must hold.
     source
         `Source(paper, place, printed)`, or these three as a tuple; the last is what is printed there, with `$LaTeX$`.
+        Claims with the same paper and place are of one passage, which counts once.
     kind
         "printed", "convention", "stronger", "derived" or "sharp".
     expected
@@ -211,6 +217,10 @@ def claim(
     proves
         The id of the claim that this one is a proof of, such as "mine.window/{law}": where it comes to the same verdict
         at all points of that claim, the statement has its grade.
+    reading
+        Where the wording of a source leaves several readings open, the name of the one that the claim belongs to;
+        claims of one passage (the same paper and place) and reading must all hold. By default the coordinate `reading`,
+        if `over` has it; else the claim is a reading by itself.
     agrees
         Cross-checks, from `agree`.
     figures, tables
@@ -234,7 +244,7 @@ def claim(
         raise Fault(f"claim {id}: nothing would decide it; give exponent(...), bound(...) or identity(...).", line=line)
     declared = Declaration(
         id=id, forms=forms, source=source, kind=kind, expected=expected, over=over, title=title, statement=statement,
-        assumes=assumes, corrected=corrected, proves=proves, finding=finding,
+        assumes=assumes, corrected=corrected, proves=proves, reading=reading, finding=finding,
         agrees=(agrees,) if isinstance(agrees, Agreement) else tuple(agrees),
         figures=drawings_of(figures), tables=drawings_of(tables), search=_search(search, line), line=line,
     )  # fmt: skip

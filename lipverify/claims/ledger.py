@@ -49,10 +49,14 @@ _MESSAGE = 200
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a claim comes from, and what is printed there (text that may hold `$LaTeX$`)."""
+    """Where a claim comes from, and what is printed there (text that may hold `$LaTeX$`).
+
+    Claims with the same paper and place are of one passage, which counts once (`lipverify.claims.outcomes`).
+    """
 
     paper: str
     place: str
+    """A theorem, lemma, display, figure, table or sentence; may hold `$LaTeX$`."""
     printed: str
 
 
@@ -240,6 +244,8 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """What would decide an open claim, where something is known."""
     proves: str = ""
     """The id of the claim that this one is a proof of, if it is."""
+    reading: str = ""
+    """The reading of an open wording that the claim belongs to; empty where it is one by itself."""
 
     def _title(self) -> str:
         return f"{self.id} {self.verdict}"

@@ -1,7 +1,7 @@
-"""What became of the statements that the sources print: the counts that a run, the README and the findings lead with.
+"""What became of the passages of the sources: the counts that a run, the README, the report and the findings lead with.
 
-Only what is printed counts for or against a paper; a reading that its source leaves open, or a stronger statement that
-nobody printed, is worth knowing and is counted apart.
+A passage is what a source prints in one place: a theorem, a lemma, a display, a figure, a table or a sentence. Its
+claims name that place. However many claims a passage needs, it counts once, with one outcome; claims are counted apart.
 """
 
 from __future__ import annotations
@@ -12,78 +12,213 @@ from typing import Literal
 
 import msgspec
 
+from lipverify.claims.behind import behind
 from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import Kind, Record
-from lipverify.claims.verdict import Verdict
+from lipverify.claims.ledger import GRADES, Grade, Kind, Record, weakest
+from lipverify.claims.verdict import OTHER_WAY, VERDICTS, Verdict, combine
+from lipverify.foundation.quoting import counted
 
-Outcome = Literal["holds", "holds with slack", "holds once corrected", "fails", "open"]
+Outcome = Literal["holds as printed", "holds in one of its readings", "false as printed", "open"]
 OUTCOMES: dict[Outcome, str] = {
-    "holds": "consistent with the evidence, and nothing sharper is known",
-    "holds with slack": "consistent with the evidence, and a sharper statement is too",
-    "holds once corrected": "refuted as printed; with a symbol corrected or a range added it is consistent",
-    "fails": "refuted, and nothing near it holds",
-    "open": "not decided, or a check broke",
+    "holds as printed": "every claim that is just what is printed is supported",
+    "holds in one of its readings": "the wording leaves several readings open, and one of them is supported",
+    "false as printed": "a claim that is just what is printed is refuted",
+    "open": "not decided, or no reading that was tried holds and the wording leaves others open",
 }
-PLURAL = {"holds": "hold", "holds with slack": "hold with slack", "holds once corrected": "hold once corrected",
-          "fails": "fail", "open": "open"}  # fmt: skip
+PLURAL: dict[Outcome, str] = {
+    "holds as printed": "hold as printed", "holds in one of its readings": "hold in one of their readings",
+    "false as printed": "are false as printed", "open": "are open",
+}  # fmt: skip
+COUNTED: tuple[Kind, ...] = ("printed", "convention")
+"""The kinds of claims that say what a source prints; others are what follows from it, sharper or stronger."""
 
 
-class Judged(msgspec.Struct, frozen=True):
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """A claim and its verdict, as far as the counts go."""
 
     id: str
-    kind: Kind | None
-    verdict: Verdict | None
-    corrected: bool
-    """Whether the claim says what holds in its place: its true control, or a sharper statement."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """What became of it."""
-        if self.verdict == "supported":
-            return "holds with slack" if self.corrected else "holds"
-        if self.verdict == "refuted":
-            return "holds once corrected" if self.corrected else "fails"
-        return "open"
+    kind: Kind | None = None
+    verdict: Verdict | None = None
+    paper: str = ""
+    place: str = ""
+    reading: str = ""
+    """Which reading of an open wording the claim belongs to; empty where it is a reading by itself."""
+    corrected: str = ""
+    """What holds in place of what is printed, or more sharply."""
+    grade: Grade | None = None
+    cells: tuple[int, int] = (0, 0)
+    """How many of its cells are supported, and how many there are; none where it is not measured."""
 
 
-def measured(records: Iterable[Record]) -> list[Judged]:
-    """The claims of a ledger, with their verdicts."""
-    return [Judged(each.id, each.kind, each.verdict, bool(each.corrected.strip())) for each in records]
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """What a source prints in one place, and what became of it."""
+
+    paper: str
+    place: str
+    """Text that may hold `$LaTeX$`."""
+    outcome: Outcome
+    claims: tuple[str, ...]
+    """The ids of the claims that it is judged by: those that are just what is printed, else all its readings."""
+    holds: tuple[str, ...]
+    """The readings that are supported, where the wording leaves several open."""
+    fails: tuple[str, ...]
+    """The readings that are refuted, likewise."""
+    instead: tuple[str, ...]
+    """What holds in its place where it is false, or no reading holds; what holds more sharply where it holds."""
+    grade: Grade | None
+    """What stands behind the outcome: the weakest grade that it needs."""
+    cells: tuple[int, int]
+    """Of these claims together, how many cells are supported, and how many there are: the entries of a table, say."""
+
+
+def measured(records: Sequence[Record]) -> list[Judged]:
+    """The claims of a ledger, with their verdicts, and with the grade of a proof where another claim is one."""
+    return [
+        Judged(
+            id=each.id, kind=each.kind, verdict=each.verdict, paper=each.source.paper, place=each.source.place,
+            reading=each.reading, corrected=each.corrected.strip(), grade=behind([each], records),
+            cells=(sum(cell.verdict == "supported" for cell in each.cells), len(each.cells)),
+        )
+        for each in records
+    ]  # fmt: skip
 
 
 def recorded(claims: Iterable[Claim]) -> list[Judged]:
-    """Claims that are not measured, with the verdicts that are recorded."""
-    return [Judged(each.id, each.kind, each.expected, bool(each.corrected.strip())) for each in claims]
+    """Claims that are not measured, with the verdicts that are recorded; what their grades are only a run says."""
+    return [
+        Judged(
+            id=each.id, kind=each.kind, verdict=each.expected, paper=each.source.paper, place=each.source.place,
+            reading=each.reading, corrected=each.corrected.strip(),
+        )
+        for each in claims
+    ]  # fmt: skip
 
 
-def printed(claims: Sequence[Judged]) -> dict[Outcome, list[Judged]]:
-    """The printed statements by what became of them; every outcome is there, if only with none."""
-    found: dict[Outcome, list[Judged]] = {name: [] for name in OUTCOMES}
+def outcome(printed: Iterable[Verdict | None], readings: Iterable[Iterable[Verdict | None]] = ()) -> Outcome:
+    """The outcome of a passage from the verdicts of its claims; None is a claim that is not decided yet.
+
+    Claims that are just what is printed decide alone where there are any: all of them must be supported, and one that
+    is refuted refutes the passage. Else its readings decide, each a conjunction of claims, and one that is supported is
+    enough. Where all are refuted the passage stays open: a wording that leaves these readings open leaves others, and
+    only what is printed counts against a paper. A verdict that is found later decides what was open, and changes no
+    other outcome.
+
+    >>> outcome(["supported", "refuted"])
+    'false as printed'
+    >>> outcome([], [["supported", "supported"], ["refuted"]])
+    'holds in one of its readings'
+    >>> outcome([], [["refuted"], ["refuted"]])
+    'open'
+    """
+    stated = list(printed)
+    if stated:
+        decided: dict[Verdict, Outcome] = {"supported": "holds as printed", "refuted": "false as printed"}
+        return decided.get(_joined(stated), "open")
+    return "holds in one of its readings" if "supported" in map(_joined, readings) else "open"
+
+
+def _joined(verdicts: Iterable[Verdict | None]) -> Verdict:
+    return combine(each or "inconclusive" for each in verdicts)
+
+
+def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
+    """The passages that some claims are from, in the order in which they are first named."""
+    places: dict[tuple[str, str], list[Judged]] = {}
     for claim in claims:
-        if claim.kind == "printed":
-            found[claim.outcome].append(claim)
-    return found
+        if claim.kind in COUNTED:
+            places.setdefault((claim.paper, claim.place), []).append(claim)
+    return tuple(_passage(found) for found in places.values())
+
+
+def _passage(claims: Sequence[Judged]) -> Passage:
+    """One passage, from all its claims of a kind that counts."""
+    printed = [claim for claim in claims if claim.kind == "printed"]
+    readings: dict[str, list[Judged]] = {}
+    for claim in claims if not printed else ():
+        readings.setdefault(claim.reading or claim.id, []).append(claim)
+    verdicts = {name: _joined(each.verdict for each in group) for name, group in readings.items()}
+    holds, fails = ([name for name in readings if verdicts[name] == verdict] for verdict in ("supported", "refuted"))
+    became = outcome(
+        (each.verdict for each in printed), ([each.verdict for each in group] for group in readings.values())
+    )
+    telling = {
+        "holds as printed": printed,
+        "holds in one of its readings": [each for name in holds for each in readings[name]],
+        "false as printed": [each for each in printed if each.verdict == "refuted"],
+        "open": [each for each in printed or claims if each.verdict != "supported"],
+    }[became]
+    return Passage(
+        paper=claims[0].paper,
+        place=claims[0].place,
+        outcome=became,
+        claims=tuple(each.id for each in printed or claims),
+        holds=tuple(holds),
+        fails=tuple(fails),
+        instead=tuple(dict.fromkeys(each.corrected for each in telling if each.corrected)),
+        grade=_grade(became, telling),
+        cells=(sum(each.cells[0] for each in printed or claims), sum(each.cells[1] for each in printed or claims)),
+    )
+
+
+def _grade(became: Outcome, telling: Iterable[Judged]) -> Grade | None:
+    """The weakest grade of these claims; one that is refuted is enough, so the strongest of those."""
+    grades = [each.grade for each in telling if each.grade is not None]
+    if became == "false as printed":
+        return min(grades, key=list(GRADES).index, default=None)
+    return weakest(grades)
+
+
+def by_outcome(found: Iterable[Passage]) -> dict[Outcome, list[Passage]]:
+    """Passages by what became of them; every outcome is there, if only with none."""
+    sorted_out: dict[Outcome, list[Passage]] = {name: [] for name in OUTCOMES}
+    for passage in found:
+        sorted_out[passage.outcome].append(passage)
+    return sorted_out
 
 
 def counts(claims: Sequence[Judged]) -> str:
-    """The counts in a sentence: printed statements first, then all other readings.
+    """The counts in a sentence: passages by outcome, then claims by verdict, apart.
 
-    >>> counts([Judged("a.b", "printed", "refuted", True), Judged("a.b/c", "stronger", "refuted", False)])
-    '1 printed statement: 0 hold, 0 hold with slack, 1 holds once corrected, 0 fail; 1 other reading: 1 refuted'
+    >>> one = Judged(id="a.b", kind="printed", verdict="refuted", paper="P", place="Lemma 1")
+    >>> counts([one, Judged(id="a.b/c", kind="stronger", verdict="supported")])
+    '1 passage: 1 is false as printed; 2 claims: 1 supported, 1 refuted'
     """
-    statements = {name: len(held) for name, held in printed(claims).items()}
-    rest = Counter(claim.verdict or "new" for claim in claims if claim.kind != "printed")
     told = []
-    if total := sum(statements.values()):
-        each = [
-            f"{number} {name if number == 1 else PLURAL[name]}"
-            for name, number in statements.items()
-            if number or name != "open"
-        ]
-        told.append(f"{total} printed {'statement' if total == 1 else 'statements'}: {', '.join(each)}")
-    if others := sum(rest.values()):
-        each = [f"{number} {verdict}" for verdict, number in rest.most_common()]
-        of = " other" if total else ""
-        told.append(f"{others}{of} {'reading' if others == 1 else 'readings'}: {', '.join(each)}")
+    if found := passages(claims):
+        each = [numbered(name, len(held)) for name, held in by_outcome(found).items() if held]
+        told.append(f"{len(found)} {'passage' if len(found) == 1 else 'passages'}: {', '.join(each)}")
+    if claims:
+        verdicts = Counter[str](claim.verdict or "new" for claim in claims)
+        each = [f"{verdicts[name]} {name}" for name in (*VERDICTS, "new") if verdicts[name]]
+        told.append(f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}: {', '.join(each)}")
     return "; ".join(told) or "no claims"
+
+
+def numbered(name: Outcome, number: int) -> str:
+    """How many passages have an outcome.
+
+    >>> numbered("false as printed", 1), numbered("holds as printed", 30)
+    ('1 is false as printed', '30 hold as printed')
+    """
+    singular = name if name.startswith("holds") else f"is {name}"
+    return f"{number} {singular if number == 1 else PLURAL[name]}"
+
+
+def controls(records: Iterable[Record]) -> str:
+    """How the controls came out, cell by cell: a clause that holds of these records.
+
+    A cell decides nothing unless its control comes out the other way, so that of decided cells all must be caught;
+    those of older ledgers, where that was not so, are counted as what they are.
+    """
+    cells = [cell for record in records for cell in record.cells]
+    decided = [cell for cell in cells if cell.verdict in OTHER_WAY]
+    missed = sum(not cell.caught for cell in decided)
+    powerless = sum(not cell.caught for cell in cells) - missed
+    if not decided:
+        told = "no cell is decided"
+    elif missed:
+        told = f"{missed} of {counted(len(decided), 'decided cell')} had a control that did not come out the other way"
+    else:
+        every = "the one decided cell" if len(decided) == 1 else f"each of {len(decided)} decided cells"
+        told = f"the control of {every} came out the other way"
+    return told + (f", that of {counted(powerless, 'undecided cell')} did not" if powerless else "")

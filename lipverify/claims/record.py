@@ -80,6 +80,7 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         heading=claim.heading,
         corrected=claim.corrected,
         proves=claim.proves,
+        reading=claim.reading,
         **fields,
     )
 

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 from rich.console import Console
 from rich.text import Text
 
 from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import KINDS
-from lipverify.claims.outcomes import counts, recorded
+from lipverify.claims.ledger import KINDS, read_ledger
+from lipverify.claims.outcomes import Judged, Outcome, Passage, counts, measured, passages, recorded
 from lipverify.claims.plain import plain
 from lipverify.claims.ran import OWN
 from lipverify.claims.registry import select_claims
+from lipverify.cli.lines import SIGNS
 from lipverify.cli.tables import grouped
 from lipverify.cli.wrapping import wrapped
+from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
-from lipverify.report.sources import quotation
+from lipverify.report.sources import quotation, short
 from lipverify.report.visible import visible
 
 NEW = "new"
 """In place of a recorded verdict, where there is none yet."""
+_INSTEAD: dict[Outcome, str] = {
+    "holds as printed": "more sharply", "holds in one of its readings": "more sharply", "false as printed": "instead",
+    "open": "what holds",
+}  # fmt: skip
 NAMED = 12
 """Columns of what a line of an explanation is about."""
 
@@ -35,9 +42,48 @@ def list_claims(ids: Sequence[str], json: bool) -> int:
     rows = [(claim.id, (claim.claimed, claim.expected or NEW)) for claim in claims]
     console = Console(highlight=False)
     console.print(grouped(("states", "recorded"), rows))
-    summary = f"{counted(len(claims), 'claim')}. {counts(recorded(claims))}"
-    console.print(Text("\n".join(wrapped(summary, console.width, "    "))), soft_wrap=True)
+    console.print(Text("\n".join(wrapped(counts(recorded(claims)), console.width, "    "))), soft_wrap=True)
     return 0
+
+
+def list_passages(ids: Sequence[str], json: bool) -> int:
+    """What the sources print, passage by passage: by the verdicts of a ledger, or by those that are recorded."""
+    judged = _judged(ids)
+    found = passages(judged)
+    if json:
+        return _print_json(found)
+    console = Console(highlight=False)
+    for passage in found:
+        console.print(Text("\n".join(_passage(passage, console.width))), soft_wrap=True)
+    console.print(Text("\n".join(wrapped(counts(judged), console.width, "    "))), soft_wrap=True)
+    return 0
+
+
+def _judged(ids: Sequence[str]) -> list[Judged]:
+    """The claims with their verdicts."""
+    if not any(id.endswith(".json") for id in ids):
+        return recorded(select_claims(ids))
+    if len(ids) > 1:
+        raise InvalidInput(f"list --passages {' '.join(ids)}: give one ledger, or claims and files with claims.")
+    return measured(read_ledger(Path(ids[0])).claims)
+
+
+def _passage(passage: Passage, width: int) -> Iterator[str]:
+    """Where it is printed; its outcome and grade; readings; and what holds in its place, or more sharply."""
+    yield from wrapped(f"{SIGNS[passage.outcome]} {visible(plain(f'{short(passage.paper)}, {passage.place}'))}", width)
+    supported, cells = passage.cells
+    judged = counted(len(passage.claims), "claim") + (
+        f" ({supported} of {counted(cells, 'cell')} supported)" if cells else ""
+    )
+    stems = dict.fromkeys(id.partition("/")[0] for id in passage.claims)
+    told = [
+        f"{'; '.join(filter(None, (passage.outcome, passage.grade, judged)))} of {', '.join(stems)}",
+        f"holds: {'; '.join(passage.holds)}" if passage.holds else "",
+        f"refuted: {'; '.join(passage.fails)}" if passage.fails else "",
+        f"{_INSTEAD[passage.outcome]}: {'; '.join(passage.instead)}" if passage.instead else "",
+    ]
+    for text in filter(None, told):
+        yield from (f"    {line}" for line in wrapped(visible(plain(text)), width - 4, "    "))
 
 
 def explain_claims(ids: Sequence[str], json: bool) -> int:

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from lipverify.claims.behind import behind
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import GRADES, Ledger, Record
-from lipverify.claims.outcomes import counts, measured
+from lipverify.claims.outcomes import controls, counts, measured, passages
 from lipverify.cli.lines import stem_of
 from lipverify.cli.wrapping import wrapped
 from lipverify.foundation.quoting import counted
@@ -62,13 +61,14 @@ def needs_a_look(record: Record) -> bool:
 
 
 def _counted(ledger: Ledger, width: int) -> Iterator[str]:
-    """Printed statements by outcome, in fewer words where one line would not hold them, by grade, and the others."""
-    own = [record for record in ledger.claims if record.kind in ("printed", None)] or ledger.claims
-    grades = Counter(behind([record], ledger.claims) for record in own)
+    """Passages by outcome, in fewer words where one line would not hold them, and by grade; then claims."""
+    judged = measured(ledger.claims)
+    grades = Counter(each.grade for each in passages(judged) or judged)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])
-    first, *others = counts(measured(ledger.claims)).split("; ")
+    first, *others = counts(judged).split("; ")
     if len(first) > width:
-        first = re.sub(r" holds? (with slack|once corrected)", r" \1", first)
+        first = re.sub(r" (?:hold|holds|is|are) (in one|false|open)(?: of (?:its|their) readings)?", r" \1", first)
+        first = first.replace(" in one", " in one reading")
     yield from (first, *([f"by grade: {told}"] if told else []), *others)
 
 
@@ -84,7 +84,7 @@ def _troubles(ledger: Ledger, width: int, room: int) -> list[str]:
     """Verdicts that need a look, the most urgent first, each with its reason and the next step; the others counted."""
     troubles = sorted(filter(needs_a_look, ledger.claims), key=_urgency)
     if not troubles:
-        return _wrapped(["no verdict moved, none is open, and every control came out the other way"], width)
+        return _wrapped([f"no verdict moved, none is open; {controls(ledger.claims)}"], width)
     lines = _trouble(ledger, troubles[0], width, room - (len(troubles) > 1))
     for named, record in enumerate(troubles[1:], 1):
         more, last = _trouble(ledger, record, width), named + 1 == len(troubles)

@@ -8,19 +8,20 @@ from collections.abc import Sequence
 from lipverify.claims.behind import behind
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import Record
-from lipverify.claims.outcomes import Outcome, measured, printed
+from lipverify.claims.outcomes import Outcome, by_outcome, measured, passages
 from lipverify.cli.tables import LOOKS
 from lipverify.report.visible import visible
 
 SIGNS: dict[Outcome, str] = {
-    "holds": "✓", "holds with slack": "✓", "holds once corrected": "≈", "fails": "✗", "open": "?",
+    "holds as printed": "✓", "holds in one of its readings": "≈", "false as printed": "✗", "open": "?",
 }  # fmt: skip
 SHORT: dict[Outcome, str] = {
-    "holds": "hold", "holds with slack": "slack", "holds once corrected": "corrected", "fails": "fail", "open": "open",
+    "holds as printed": "holds", "holds in one of its readings": "in one reading", "false as printed": "false",
+    "open": "open",
 }  # fmt: skip
 STEM, OUTCOME, GRADE, WIDTH = 33, 21, 13, 80
 """Columns, of eighty together with the verdicts that follow."""
-HEADING = f"  {'theorem':<{STEM}}{'what is printed':<{OUTCOME}}{'grade':<{GRADE}}readings"
+HEADING = f"  {'theorem':<{STEM}}{'what is printed':<{OUTCOME}}{'grade':<{GRADE}}claims"
 
 
 def stem_of(id: str) -> str:
@@ -29,13 +30,16 @@ def stem_of(id: str) -> str:
 
 
 def theorem_line(stem: str, records: Sequence[Record]) -> str:
-    """What became of the printed statement, what stands behind it, and the verdicts on all its readings."""
-    judged = measured(records)
-    outcomes = {name: len(held) for name, held in printed(judged).items() if held}
-    own = [record for record in records if record.kind == "printed"] or records
+    """What became of the passages that its claims are from, what stands behind it, and the verdicts on all claims."""
+    found = passages(measured(records))
+    outcomes = {name: len(held) for name, held in by_outcome(found).items() if held}
+    own = [record for record in records if any(record.id in each.claims for each in found)] or records
     sign = SIGNS[list(outcomes)[-1]] if outcomes else "·"
     told = ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
-    told = next(iter(outcomes)) if len(outcomes) == 1 else told
+    if len(outcomes) == 1:
+        told = SHORT[next(iter(outcomes))]
+    if told == "holds" and any(each.instead for each in found):
+        told = "holds with slack"
     grade = behind(own, records) or "no evidence"
     counts = Counter[str](record.verdict for record in records)
     tally = " ".join(f"{counts[verdict]}{look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])

@@ -20,7 +20,7 @@ from hashlib import sha256
 
 from lipverify.claims.behind import behind
 from lipverify.claims.ledger import Cell, Ledger, Record, ledger_bytes
-from lipverify.claims.outcomes import OUTCOMES, PLURAL, measured, printed
+from lipverify.claims.outcomes import by_outcome, measured, numbered, passages
 from lipverify.claims.record import telling
 from lipverify.export.latex import breakable, formula, rich, words
 from lipverify.export.names import file_name
@@ -133,11 +133,9 @@ def _theorem(stem: str, records: Sequence[Record]) -> str:
 
 
 def _outcome(own: Sequence[Record]) -> str:
-    """What became of printed statements."""
-    found = {name: len(held) for name, held in printed(measured(own)).items() if held}
-    if len(found) == 1:
-        return next(iter(found))
-    return ", ".join(f"{found[name]} {PLURAL[name]}" for name in OUTCOMES if name in found)
+    """What became of the passages that some claims are from."""
+    found = {name: len(held) for name, held in by_outcome(passages(measured(own))).items() if held}
+    return next(iter(found)) if len(found) == 1 else ", ".join(numbered(name, many) for name, many in found.items())
 
 
 def _claim(record: Record) -> str:

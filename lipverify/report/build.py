@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lipverify.claims.ledger import GRADES, Ledger
-from lipverify.claims.outcomes import OUTCOMES
+from lipverify.claims.outcomes import OUTCOMES, Passage, measured, passages
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.front import Contents, Draw, contents_of, front
 from lipverify.report.model import Report, Section, Topic
@@ -25,7 +25,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     anchors = {stem: f"theorem-{k}" for k, stem in enumerate(stems, 1)}
     defined = Defined()
     first = defined.with_symbols(front(ledger, contents, anchors, draw), stems[0] if stems else "")
-    sections = _sections(contents, anchors, draw, defined, evidence)
+    sections = _sections(contents, passages(measured(ledger.claims)), anchors, draw, defined, evidence)
     return Report(
         title=TITLE,
         author=printable(f"lipverify {ledger.provenance.versions.get('lipverify', '')}").strip(),
@@ -50,7 +50,12 @@ def _beside(anchor: str) -> str:
 
 
 def _sections(
-    contents: Contents, anchors: dict[str, str], draw: Draw, defined: Defined, evidence: bool
+    contents: Contents,
+    found: tuple[Passage, ...],
+    anchors: dict[str, str],
+    draw: Draw,
+    defined: Defined,
+    evidence: bool,
 ) -> tuple[Section, ...]:
     """The theorems in the order of the contents, each with the symbols that stand there for the first time."""
     return tuple(
@@ -58,7 +63,7 @@ def _sections(
             title=rich(title),
             theorems=tuple(
                 defined.with_symbols(
-                    theorem(group, draw, anchor=anchor, topic=_beside(anchor) if evidence else ""), stem
+                    theorem(group, found, draw, anchor=anchor, topic=_beside(anchor) if evidence else ""), stem
                 )
                 for group in groups
                 for stem in [readings.stem(group[0])]

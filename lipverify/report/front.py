@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lipverify.claims.figure import Figure
 from lipverify.claims.ledger import Ledger, Record
-from lipverify.claims.outcomes import counts, measured, printed
+from lipverify.claims.outcomes import Passage, by_outcome, controls, counts, measured, passages
 from lipverify.foundation.quoting import counted
 from lipverify.report import readings, sources
 from lipverify.report.drawings import joined
@@ -16,6 +16,7 @@ from lipverify.report.text import Text, printable, rich
 
 Draw = Callable[[Figure], Drawing]
 """Places a figure, and returns how the page refers to it."""
+CONTROLS = "(of a claim that holds a false one is refuted, of one that fails a true one holds)"
 Group = tuple[Record, ...]
 """All readings of one statement."""
 Contents = tuple[tuple[str, tuple[Group, ...]], ...]
@@ -41,13 +42,16 @@ def section_of(record: Record) -> str:
 def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Draw) -> Front:
     """The first layer, its symbols not yet looked up; `anchors` leads from a stem to its theorem."""
     groups = [group for _, groups in contents for group in groups]
+    found = passages(measured(ledger.claims))
     return Front(
         summary=summary(ledger),
-        counts=tuple((name, len(held)) for name, held in printed(measured(ledger.claims)).items()),
+        counts=tuple((name, len(held)) for name, held in by_outcome(found).items()),
         pictures=tuple(draw(figure) for group in groups for figure in _front_figure(group)),
         symbols=(),
         parts=tuple(
-            Part(title=rich(title), rows=tuple(_row(group, anchors[readings.stem(group[0])]) for group in groups))
+            Part(
+                title=rich(title), rows=tuple(_row(group, anchors[readings.stem(group[0])], found) for group in groups)
+            )
             for title, groups in contents
         ),
     )
@@ -58,7 +62,7 @@ def _front_figure(records: Group) -> tuple[Figure, ...]:
     return joined(figure for record in records for figure in record.figures if figure.layer == "front")[:1]
 
 
-def _row(records: Group, anchor: str) -> Row:
+def _row(records: Group, anchor: str, found: Sequence[Passage]) -> Row:
     kind = nearest_to_print(records)
     first = next(record for record in records if record.kind == kind)
     return Row(
@@ -67,7 +71,7 @@ def _row(records: Group, anchor: str) -> Row:
         title=readings.heading(records),
         paper=printable(sources.short(first.source.paper)),
         place=rich(first.source.place),
-        standing=standing(records),
+        standing=standing(records, found),
         marks=_marks(records),
     )
 
@@ -87,12 +91,14 @@ def summary(ledger: Ledger) -> tuple[Text, ...]:
 
 
 def _asked(ledger: Ledger) -> str:
-    theorems = len({readings.stem(record) for record in ledger.claims})
+    headings = len({readings.stem(record) for record in ledger.claims})
     papers = list(dict.fromkeys(sources.short(record.source.paper) for record in ledger.claims))
     cells = sum(len(record.cells) for record in ledger.claims)
+    found = len(passages(measured(ledger.claims)))
+    asked = f"Does what is printed hold? {counted(found, 'passage')} of" if found else "Do these claims hold?"
     return (
-        f"Does what is printed hold? {counted(theorems, 'theorem')} ({'; '.join(papers)}), in every reading that "
-        f"their wording leaves open: {counted(len(ledger.claims), 'claim')}, judged on {counted(cells, 'measurement')}."
+        f"{asked} {'; '.join(papers)}, under {counted(headings, 'heading')}: {counted(len(ledger.claims), 'claim')}, "
+        f"judged on {counted(cells, 'cell')} of evidence."
     )
 
 
@@ -118,16 +124,11 @@ def _compared(surprises: int, new: int, claims: int) -> str:
 
 
 def _trust(ledger: Ledger) -> str:
-    uncaught = sum(readings.missed(record) for record in ledger.claims)
     checks = {repr(check): check.agrees for record in ledger.claims for check in record.cross_checks}
     apart = sum(not agrees for agrees in checks.values())
-    controls = (
-        "Every control came out the other way (beside a claim that holds a false one is refuted, beside one that "
-        "fails a true one holds)"
-        if not uncaught
-        else f"{counted(uncaught, 'control')} not told apart (marked ‡)"
-    )
+    clause = controls(ledger.claims)
+    told = f"{clause[0].upper()}{clause[1:]} {CONTROLS}"
     if not checks:
-        return f"{controls}."
+        return f"{told}."
     methods = f"{counted(len(checks), 'number')} computed by two methods that share no code"
-    return f"{controls}, and {methods} " + (f"differ in {apart} cases." if apart else "agree within their errors.")
+    return f"{told}; {methods} " + (f"differ in {apart} cases." if apart else "agree within their errors.")

@@ -47,14 +47,14 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a statement: of its printed readings if there are any, else of those nearest to print."""
+    """What became of the passages under one heading."""
 
     kind: str
-    """What these readings are beside their source; empty where an old ledger does not say."""
+    """The kind of the claims nearest to print; empty where an old ledger does not say."""
     outcomes: tuple[tuple[str, str], ...]
-    """(outcome, how many of these readings), worst first; the words are in `Report.outcomes`."""
+    """(outcome, how many passages), worst first; empty where no claim says what is printed."""
     others: tuple[tuple[str, str], ...]
-    """(verdict, how many of all other readings), worst first."""
+    """(verdict, how many of all other claims), worst first."""
     grade: str
     """What stands behind these readings: the weakest grade."""
 
@@ -86,7 +86,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     summary: tuple[Text, ...]
     """What was asked, how it came out, and whether the evidence can be believed: a paragraph for each."""
     counts: tuple[tuple[str, int], ...]
-    """(outcome, how many printed statements), every outcome, best first."""
+    """(outcome, how many passages), every outcome, best first."""
     pictures: tuple[Drawing, ...]
     symbols: tuple[Symbol, ...]
     """Those that the pictures and the paragraphs use."""

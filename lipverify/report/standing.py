@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import get_args
 
 from lipverify.claims.behind import behind
 from lipverify.claims.ledger import KINDS, Kind, Record
-from lipverify.claims.outcomes import Outcome, measured
+from lipverify.claims.outcomes import OUTCOMES, Passage
 from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST
 
-WORST_OUTCOME_FIRST = ("open", "fails", "holds once corrected", "holds with slack", "holds")
-assert set(WORST_OUTCOME_FIRST) == set(get_args(Outcome))
+WORST_OUTCOME_FIRST = tuple(reversed(OUTCOMES))
 
 
 def nearest_to_print(records: Sequence[Record]) -> Kind | None:
@@ -34,11 +32,17 @@ def nearest_first(records: Sequence[Record]) -> list[Record]:
     return sorted(records, key=lambda record: order.get(record.kind, len(order)) if record.kind else len(order))
 
 
-def standing(records: Sequence[Record]) -> Standing:
-    """The standing of one statement, from all its readings."""
-    kind, judged = nearest_to_print(records), judged_by(records)
-    found = Counter[str](each.outcome for each in measured(judged))
-    rest = Counter[str](record.verdict for record in records if record.kind != kind)
+def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing:
+    """The standing of one heading: the passages that its claims are from, and the verdicts of its other claims."""
+    ids = {record.id for record in records}
+    own = [passage for passage in passages if ids & set(passage.claims)]
+    found = Counter[str](passage.outcome for passage in own)
+    counted = {id for passage in own for id in passage.claims}
+    kind, judged = (
+        nearest_to_print(records),
+        [record for record in records if record.id in counted] or judged_by(records),
+    )
+    rest = Counter[str](record.verdict for record in records if record.id not in counted)
     return Standing(
         kind=kind or "",
         outcomes=tuple((name, str(found[name])) for name in WORST_OUTCOME_FIRST if found[name]),

@@ -9,7 +9,7 @@ from lipverify.claims.behind import behind
 from lipverify.claims.figure import Figure, Layer
 from lipverify.claims.ledger import Cell, Record
 from lipverify.claims.ledger import Table as LedgerTable
-from lipverify.claims.outcomes import measured
+from lipverify.claims.outcomes import Passage
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined
@@ -30,7 +30,7 @@ _REMARKS, _LONGEST = 3, 800
 """What the evidence shows, of so many readings and in so many letters at most; the rest stands with the evidence."""
 
 
-def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -> Theorem:
+def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, *, anchor: str, topic: str) -> Theorem:
     """The page of one statement, its symbols not yet looked up; `topic` is the anchor of its evidence, or empty."""
     shown = telling_figure(records)
     nearest = judged_by(records)
@@ -40,13 +40,13 @@ def theorem(records: Sequence[Record], draw: Draw, *, anchor: str, topic: str) -
         stem=printable(readings.stem(records[0])),
         title=readings.heading(records),
         paper=printable(sources.short(records[0].source.paper)),
-        standing=standing(records),
+        standing=standing(records, passages),
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
         assumptions=tuple(filter(_says_more, readings.remarks(nearest, lambda record: record.assumptions))),
         corrected=readings.remarks(differing, lambda record: (record.corrected,)),
         why=readings.remarks(nearest, lambda record: (record.finding,) * (len(record.finding) <= _LONGEST))[:_REMARKS],
         picture=None if shown is None else draw(shown),
-        readings=tuple(_reading(record, records) for record in nearest_first(records)),
+        readings=tuple(_reading(record, records, passages) for record in nearest_first(records)),
         tables=tables_of(records, "theorem"),
         controls=readings.remarks(nearest, lambda record: (record.control.latex or record.control.statement,)),
         judged=_judged(records),
@@ -105,11 +105,10 @@ def _table(table: LedgerTable) -> Table:
     )
 
 
-def _reading(record: Record, records: Sequence[Record]) -> Reading:
+def _reading(record: Record, records: Sequence[Record], passages: Sequence[Passage]) -> Reading:
     known = coordinates.shared([cell.where for cell in record.cells])
     refuted = [coordinates.without(cell.where, known) for cell in record.cells if cell.verdict == "refuted"]
     cell = telling_cell(record)
-    (judged,) = measured([record])
     return Reading(
         id=printable(record.id),
         label=printable(readings.label(record) or record.id),
@@ -118,7 +117,7 @@ def _reading(record: Record, records: Sequence[Record]) -> Reading:
         proved=behind([record], records) == "proved" != record.grade,
         statement=_statement(record.statement),
         verdict=record.verdict,
-        outcome=judged.outcome,
+        outcome=next((each.outcome for each in passages if record.id in each.claims), ""),
         where=rich(_counted(refuted, len(record.cells))) if record.verdict == "refuted" else (),
         quantity=rich((cell.quantity_latex or cell.quantity) if cell else ""),
         case=rich(coordinates.words(_unsaid(cell.where, record)) if cell else ""),

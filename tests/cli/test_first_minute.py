@@ -119,19 +119,24 @@ def test_a_reason_that_is_cut_says_so_and_keeps_the_next_step() -> None:
     assert f"{OPEN['problem']}; next: {first.reproduce}" in text, "what is cut is the beginning, and the place with it"
 
 
+def placed(k: int, **fields: Any) -> Record:
+    """A claim of the k-th lemma."""
+    first = EXAMPLE.claims[0]
+    return replace(first, id=f"lt.table-1/{k}", source=replace(first.source, place=f"Lemma {k}"), **fields)
+
+
 def test_the_end_has_ten_lines_for_all_claims_of_two_papers() -> None:
-    """Dozens of statements, with every outcome among them, open ones too, in a folder with a long name."""
-    outcomes = [{"verdict": "supported", "corrected": ""}] * 38 + [{"verdict": "supported", "corrected": "x"}] * 8
-    outcomes += [{"verdict": "refuted", "corrected": "x"}] * 4 + [{"verdict": "inconclusive", **OPEN}] * 3
-    records = [
-        replace(EXAMPLE.claims[0], **{"corrected": "", **each, "expected": each["verdict"]}, kind="printed")
-        for each in outcomes
-    ]
+    """Dozens of passages, with every outcome among them, open ones too, in a folder with a long name."""
+    outcomes = [{"verdict": "supported", "kind": "printed"}] * 30
+    outcomes += [{"verdict": "supported", "kind": "convention"}] * 14
+    outcomes += [{"verdict": "refuted", "kind": "printed"}] * 4
+    outcomes += [{"verdict": "inconclusive", "kind": "printed", **OPEN}] * 13
+    records = [placed(k, expected=each["verdict"], **each) for k, each in enumerate(outcomes)]
     others = [replace(record, kind="stronger", expected=record.verdict) for record in EXAMPLE.claims] * 20
     files = [Path("/home/somebody/of/a/long/name/theorems/reports", file.name) for file in FILES]
     lines = ending(with_claims(*records, *others), files, False, 80)
     assert len(lines) <= 10
-    assert lines[0] == "53 printed statements: 38 hold, 8 with slack, 4 once corrected, 0 fail, 3 open"
+    assert lines[0] == "61 passages: 30 hold as printed, 14 in one reading, 4 false as printed, 13 open"
     assert "is open: " in "".join(lines)
     assert "...;" not in " ".join(lines)
 
@@ -193,15 +198,12 @@ def test_a_theorem_is_a_line_of_eighty_columns() -> None:
         assert cell_len(line) <= 80
         assert stem in line
     many = [
-        replace(
-            EXAMPLE.claims[0], kind="printed", grade="extrapolated", verdict=verdict, expected=verdict, corrected=""
-        )
-        for verdict in ("supported", "refuted", "inconclusive")
-        for _ in range(40)
+        placed(k, kind="printed", grade="extrapolated", verdict=verdict, expected=verdict, corrected="")
+        for k, verdict in enumerate(40 * ["supported"] + 40 * ["refuted"] + 40 * ["inconclusive"])
     ]
     line = theorem_line("lt.table-1", many)
     assert cell_len(line) <= 80
-    assert line.endswith(" 40 hold, 40 fail, 40 open extrapolated 40✓ 40✗ 40?")
+    assert line.endswith(" 40 holds, 40 false, 40 open extrapolated 40✓ 40✗ 40?")
     assert theorem_line("a" * 70, many).startswith(f"? {'a' * 70} 40 hold"), "a name stays whole, and apart"
     fewer = [*many[:20], *many[40:60], *(replace(record, kind="stronger") for record in many[80:100])]
     assert theorem_line("lt.table-1", fewer).index("20 hold") == HEADING.index("what is printed"), "under its heading"

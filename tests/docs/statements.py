@@ -1,7 +1,12 @@
-"""The page `docs/statements.md`, of claims and `checks/sentences.toml`: `python -m tests.docs.statements` writes it."""
+"""The page `docs/statements.md` and the counts of the README, made from the claims and `checks/sentences.toml`.
+
+`python -m tests.docs.statements` writes both.
+"""
 
 from __future__ import annotations
 
+import re
+import textwrap
 import tomllib
 from collections import Counter
 from typing import NamedTuple, get_args
@@ -9,11 +14,16 @@ from typing import NamedTuple, get_args
 from lipverify.claims.claim import Claim
 from lipverify.claims.ledger import Kind
 from lipverify.claims.library import contents
+from lipverify.claims.outcomes import Passage, counts, passages, recorded
 from lipverify.claims.profile import profile_named
 from lipverify.claims.registry import all_claims
+from lipverify.report.sources import short
 from tests import ROOT
 
 PAGE = ROOT / "docs" / "statements.md"
+README = ROOT / "README.md"
+COUNTS = re.compile(r"(?<=<!-- counts -->\n).*?(?=<!-- /counts -->)", re.DOTALL)
+LINE = 119
 SOURCES = {
     "S": "The slides",
     "A": "The summary",
@@ -25,7 +35,8 @@ HEAD = """\
 # Every sentence of the sources
 
 What the sources assert, sentence by sentence in shortened words, with the statements that check it or the reason why
-there is none; then every statement with its claims by kind and recorded verdict (✓ supported, ✗ refuted, ? open).
+there is none; the passages that are counted, each with its outcome; then every statement with its claims by kind and
+recorded verdict (✓ supported, ✗ refuted, ? open).
 `lipverify explain ID` says more of any of them. Made from the claims and `checks/sentences.toml`, and compared with
 them by the tests.
 """
@@ -73,6 +84,21 @@ def row(stem: str, claims: list[Claim]) -> str:
     return f"| `{stem}` | {contents().headings[stem].title} | " + " | ".join(kinds) + " |\n"
 
 
+def counted() -> str:
+    """The counts of the README: passages by outcome, then claims by verdict."""
+    claims = recorded(all_claims(profile_named("quick")))
+    return f"{textwrap.fill(f'{counts(claims)}.', LINE)}\n"
+
+
+def printed(passage: Passage) -> str:
+    """A passage as a row: where it is printed, what became of it, what holds in its place or more sharply."""
+    where = f"{short(passage.paper)}: {passage.place}".replace("|", r"\|")
+    named = ", ".join(f"`{stem}`" for stem in dict.fromkeys(id.partition("/")[0] for id in passage.claims))
+    readings = "; ".join([*passage.holds, *(f"not: {reading}" for reading in passage.fails)])
+    instead = "; ".join(passage.instead).replace(r"\|", r"\Vert ").replace("|", r"\|")
+    return f"| {where} | {passage.outcome} | {readings} | {instead} | {named} |\n"
+
+
 def page() -> str:
     """The whole page."""
     listed, found = sentences(), by_stem()
@@ -83,6 +109,11 @@ def page() -> str:
     ]
     for source, title in SOURCES.items():
         parts += [f"\n## {title}\n\n", *(said(each) for each in listed if each.source == source)]
+    parts += [
+        f"\n## Passages\n\n{counted()}\n",
+        "| printed in | outcome | readings | more sharply, or instead | claims |\n|---|---|---|---|---|\n",
+        *(printed(each) for each in passages(recorded(all_claims(profile_named("quick"))))),
+    ]
     kinds = get_args(Kind)
     parts += [
         f"\n## Kinds and verdicts\n\n| statement | title | {' | '.join(kinds)} |\n|---|---|{'---|' * len(kinds)}\n"
@@ -92,3 +123,4 @@ def page() -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    README.write_text(COUNTS.sub(lambda _: counted(), README.read_text(encoding="utf-8")), encoding="utf-8")

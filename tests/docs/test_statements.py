@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.statements import PAGE, SOURCES, Sentence, by_stem, page, sentences
+from tests.docs.statements import COUNTS, PAGE, README, SOURCES, Sentence, by_stem, counted, page, sentences
 
 
 def faults(listed: list[Sentence], stems: set[str]) -> list[str]:
@@ -44,3 +44,8 @@ def test_a_statement_that_nobody_printed_is_a_fault() -> None:
 
 def test_the_page_is_that_of_the_claims() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.docs.statements writes it anew"
+
+
+def test_the_readme_counts_are_those_of_the_claims() -> None:
+    (block,) = COUNTS.findall(README.read_text(encoding="utf-8"))
+    assert block == counted(), "python -m tests.docs.statements writes it anew"

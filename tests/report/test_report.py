@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import unicodedata
-from collections import Counter
 from decimal import Decimal
 from importlib import import_module
 from itertools import pairwise, permutations
@@ -22,7 +21,6 @@ from hypothesis import strategies as st
 
 from lipverify.claims.figure import Band, Figure, HeatMap, Layer, Panel, Region, Series
 from lipverify.claims.ledger import Ledger, Provenance, Record, Source, read_ledger, write_ledger
-from lipverify.claims.outcomes import measured
 from lipverify.claims.registry import all_claims
 from lipverify.claims.verdict import VERDICTS, Allowed, Verdict
 from lipverify.report import digits, symbols, words, write_report
@@ -336,20 +334,19 @@ def test_a_section_that_returns_later_in_the_ledger_is_one_section() -> None:
 
 @pytest.mark.parametrize("verdict", VERDICTS)
 @pytest.mark.parametrize("corrected", ["", "$w^* = 1$"])
-def test_the_standing_is_that_of_the_readings_nearest_to_print(verdict: Verdict, corrected: str) -> None:
-    """A reading that nobody printed says nothing of the statement, whatever its verdict is."""
+def test_the_standing_is_that_of_the_passages(verdict: Verdict, corrected: str) -> None:
+    """A claim that nobody printed says nothing of a passage, whatever its verdict is."""
     claims = (
         record("a.b/1", kind="stronger", verdict="refuted", grade="observed"),
         record("a.b/2", kind="printed", verdict=verdict, corrected=corrected, grade="sampled"),
         record("a.b/3", kind="printed", verdict="supported", corrected="", grade="bounded"),
     )
     found = model(ledger(claims)).front.parts[0].rows[0].standing
-    (judged,) = measured([claims[1]])
-    assert dict(found.outcomes) == {name: str(k) for name, k in Counter((judged.outcome, "holds")).items()}
+    became = {"supported": "holds as printed", "refuted": "false as printed"}.get(verdict, "open")
+    assert found.outcomes == ((became, "1"),)
     assert (found.kind, found.grade, found.others) == ("printed", "sampled", (("refuted", "1"),))
-    assert [outcome for outcome, _ in found.outcomes][-1] == "holds"
     lone = model(ledger((claims[0],))).front.parts[0].rows[0].standing
-    assert (lone.kind, lone.outcomes, lone.others) == ("stronger", (("fails", "1"),), ())
+    assert (lone.kind, lone.outcomes, lone.others) == ("stronger", (), (("refuted", "1"),))
 
 
 def test_what_holds_instead_is_said_of_what_differs_and_of_nothing_else() -> None:

@@ -86,19 +86,23 @@ def verify(
 
 
 @app.command(name="list")
-def list_(*ids: str, json: Json = False) -> int:
-    """List the claims with their recorded verdicts, and the counts of printed statements.
+def list_(*ids: str, passages: Annotated[bool, Parameter(negative="")] = False, json: Json = False) -> int:
+    """List the claims with their recorded verdicts, and the counts of passages.
+
+    A passage is what a source prints in one place: it counts once, with one outcome, however many claims it needs.
 
     Parameters
     ----------
     ids
-        Claims or files, as for `verify`; all claims by default.
+        Claims or files, as for `verify`; all claims by default. With --passages also a ledger: its verdicts, and grades.
+    passages
+        List the passages of the sources instead: where each is printed, its outcome, and what holds instead.
     json
         Print an array of objects.
     """
-    from lipverify.cli.catalogue import list_claims
+    from lipverify.cli.catalogue import list_claims, list_passages
 
-    return list_claims(ids, json)
+    return list_passages(ids, json) if passages else list_claims(ids, json)
 
 
 @app.command

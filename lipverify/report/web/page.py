@@ -108,7 +108,7 @@ def _main(report: Report, place: Place) -> Markup:
         element(
             "section",
             element("h2", "What was asked"),
-            element("ul", counts, class_="counts", aria_label="Printed statements"),
+            element("ul", counts, class_="counts", aria_label="Passages"),
             [element("p", words.rich(text)) for text in front.summary],
             [figure(each, place) for each in front.pictures],
             symbols(front.symbols, words),

@@ -47,7 +47,7 @@ def _headline(it: Theorem, row: Row, words: Formulas) -> Markup:
         element("h3", name),
         element("span", tally, class_="tally"),
         element("span", code(it.stem), ", ", words.rich(row.place), class_="faint"),
-        element("span", "other readings: ", join(rest, " "), class_="faint rest") if rest else None,
+        element("span", "other claims: ", join(rest, " "), class_="faint rest") if rest else None,
         [element("strong", mark, class_="mark") for mark in row.marks],
     ))  # fmt: skip
 
