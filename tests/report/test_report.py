@@ -269,7 +269,7 @@ def test_the_front_holds_the_result(book: Ledger, printed: bytes) -> None:
     first = squeezed("".join(page.get_text() for page in pages(printed)[:2])).partition("Printed.")[0]
     for each in {claim.heading for claim in book.claims if claim.heading is not None}:
         assert squeezed(each.title) in first
-    for shown in ("6claims", "TheoptimalwindowThewindowasprinted", "holdsoncecorrected", "extrapolated"):
+    for shown in ("6claims", "TheoptimalwindowThewindowasprinted", "falseasprinted", "extrapolated"):
         assert shown in first
     assert first.count(squeezed("≠ recorded:")) == 2
     assert first.count(squeezed("‡ control not caught")) == 1

@@ -94,7 +94,7 @@ def list_(*ids: str, passages: Annotated[bool, Parameter(negative="")] = False, 
     Parameters
     ----------
     ids
-        Claims or files, as for `verify`; all claims by default. With --passages also a ledger: its verdicts, and grades.
+        Claims or files, as for `verify`; all claims by default. With --passages also a ledger: its verdicts and grades.
     passages
         List the passages of the sources instead: where each is printed, its outcome, and what holds instead.
     json
