@@ -47,9 +47,10 @@ def print_loss(
         values: dict[str, Any] = {name: [float(x) for x in getattr(terms, name)] for name in columns}
         # a double cannot hold the digits of a ball
         values |= {name: list(getattr(terms, name)) for name in ("bias_ball", "noise_ball") if hasattr(terms, name)}
-        _print_json({"problem": described(problem), "method": method, **values})
+        _print_json({"problem": described(problem), "method": method, "error_kind": terms.error_kind, **values})
         return 0
-    table = Table(title=f"{_title(problem)}, {method}", title_justify="left")
+    noted = ", errors estimated" if terms.error_kind == "estimated" else ""
+    table = Table(title=f"{_title(problem)}, {method}{noted}", title_justify="left")
     for heading in ("w", "bias", "noise", "loss"):
         table.add_column(heading, justify="right")
     for i in range(len(w)):
@@ -60,6 +61,8 @@ def print_loss(
             with_error(terms.total[i], terms.total_error[i]),
         )
     Console().print(table)
+    if terms.reason and noted:
+        Console().print(terms.reason)
     return 0
 
 
@@ -72,9 +75,10 @@ def print_window(d: int, n: float, law: str, L: float, sigma: float, json: bool)
     fields = ("w", "loss", "bias", "noise", "w_error", "loss_error")
     if json:
         values = {name: _finite(getattr(optimum, name)) for name in fields}
-        _print_json({"problem": described(problem), **values, "where": optimum.where})
+        _print_json({"problem": described(problem), **values, "where": optimum.where, "error_kind": optimum.error_kind})
         return 0
-    table = Table(title=_title(problem), title_justify="left", show_header=False)
+    noted = ", errors estimated" if optimum.error_kind == "estimated" else ""
+    table = Table(title=f"{_title(problem)}{noted}", title_justify="left", show_header=False)
     table.add_row("optimal w*", with_error(optimum.w, optimum.w_error), f"({optimum.where})")
     table.add_row("loss", with_error(optimum.loss, optimum.loss_error), "")
     table.add_row("  bias", f"{optimum.bias:.10g}", "")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from lipverify.foundation.noted import Made, makes
 from lipverify.foundation.remembered import forgetting
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.kernels import kernel_for
-from lipverify.loss.terms import LossTerms
+from lipverify.loss.terms import ErrorKind, LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
 from lipverify.problem.laws import Affine, Linear
@@ -69,7 +69,10 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     Returns
     -------
     LossTerms
-        `bias`, `noise`, `total` and their errors, in units of y squared.
+        `bias`, `noise`, `total` and their errors, in units of y squared. `error_kind` is "bounded", "sampled" or
+        "estimated": the exact method bounds the error for all laws of lipverify and for functions of one's own that are
+        formulas of NumPy's functions. For others its error is an estimate, which can miss any feature narrower than
+        about a ten-thousandth: a bump, a step, a spike at a pole.
 
     Raises
     ------
@@ -165,6 +168,7 @@ def _summed(problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], 
         bias_error=error + len(found) * EPS * bias,
         noise_error=noise.noise_error,
         reason=" ".join(dict.fromkeys(each.reason for _, each in found if each.reason)),
+        error_kind=max((each.error_kind for _, each in found), key=get_args(ErrorKind).index),
     )
 
 

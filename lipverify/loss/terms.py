@@ -2,13 +2,16 @@ r"""The two terms of the loss, each with its error."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
 from lipverify.foundation.showing import Shown, axes
 from lipverify.problem import Problem
+
+ErrorKind = Literal["bounded", "sampled", "estimated"]
+"""What an error is: a bound, half of a 95 % interval, or an estimate that nothing guarantees, the weakest."""
 
 
 class Terms(Shown, msgspec.Struct, frozen=True, kw_only=True):
@@ -41,22 +44,26 @@ class Terms(Shown, msgspec.Struct, frozen=True, kw_only=True):
 class LossTerms(Terms, frozen=True, kw_only=True):
     r"""L(w) = B(w) + N(w) at one or more w; arrays shaped like `w`, units of y squared.
 
-    `bias_error` and `noise_error` are in the same units: for the exact method and certified balls a bound
-    on the error, rounding included; for Monte Carlo the half-width of the 95 % interval; for asymptotic
-    values an estimate, twice the next terms of the expansion. `reason` says why another route than the usual one of
-    the exact method was taken, if one was.
+    `bias_error` and `noise_error` are in the same units, and `error_kind` says what they are: "bounded", a bound on the
+    error, rounding included (certified balls, and the exact method of laws that are known to it by formulas);
+    "sampled", the half-width of the 95 % interval (Monte Carlo); "estimated", what nobody has bounded (twice the next
+    terms of an asymptotic expansion; the exact method for functions of one's own that are no formula, or too narrow
+    for its rules: a feature between their nodes is in neither the value nor the error). `reason` says why another
+    route than the usual one of the exact method was taken, if one was, and why an error is an estimate.
     """
 
     method: str
     w: Any
     reason: str = ""
+    error_kind: ErrorKind = "bounded"
 
     def __post_init__(self) -> None:
         # the caller's array may change later, and what was computed at its values must not
         msgspec.structs.force_setattr(self, "w", np.array(self.w))
 
     def _title(self) -> str:
-        return f"{self.problem.in_words}, {self.method}"
+        noted = ", error estimated" if self.method == "exact" and self.error_kind == "estimated" else ""
+        return f"{self.problem.in_words}, {self.method}{noted}"
 
     def _columns(self) -> dict[str, Any]:
         return {"w": np.asarray(self.w), **super()._columns()}

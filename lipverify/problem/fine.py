@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.problem.features import features
 from lipverify.problem.own import Ridge
 
 PANELS, PANEL = 4096, 8
@@ -27,6 +28,8 @@ NEAR = 3
 """Steps from a declared place, or from an end, within which nothing is looked for."""
 MOST_FOUND = 4
 """Undeclared places that are looked for: a link with more would cost minutes."""
+SAME = 1e-12
+"""Places that differ by less are one: one is declared, and the other found."""
 FINER, FALLING = 8, 24.0
 """By which a grid is refined about a place, and by which its second difference falls at most: a kink's falls like the
 step, a smooth link's like its square."""
@@ -54,6 +57,9 @@ def sighted(law: Ridge) -> Ridge:
     >>> sighted(Ridge(lambda z: np.tanh(3000 * z))).kink_points, sighted(Ridge(lambda z: np.floor(9 * z))).kink_points
     ((), ())
     """
+    if (known := features(law.link)) is not None:
+        missing = [at for at in known.places if all(abs(at - kink) > SAME for kink in law.kink_points)]
+        return replace(law, kinks=law.kinks + tuple(missing)) if 0 < len(missing) <= MOST_FOUND else law
     found: list[float] = []
     smooth: tuple[float, ...] = ()
     while (at := _most_bent(law.link, law.kink_points + tuple(found) + smooth)) is not None:

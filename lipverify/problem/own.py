@@ -35,11 +35,13 @@ class Ridge(RidgeLaw, frozen=True):
     ----------
     link
         h, from an array of points in [-1, 1] to an array of that shape; finite, and smooth between
-        neighbouring kinks.
+        neighbouring kinks. If it is a formula of NumPy's functions, all its features are found, however narrow, and
+        errors are bounds; of what is none they are estimates, see `lipverify.LossTerms`.
     kinks
         Where in [-1, 1] h is continuous but not smooth: a kink, or a root as that of |z|^{1/2} at 0. Up to four
-        kinks and jumps that are not declared are found, if they are plain to see, and named in the result, as is a root
-        at -1 or 1, as of (1 - z)^{1/2}; others cost digits, and the errors that the exact method reports will show it.
+        kinks and jumps that are not declared are found, in a formula whatever their size and in another function if
+        they are plain to see, and named in the result, as is a root at -1 or 1, as of (1 - z)^{1/2}; others cost
+        digits, and the errors that the exact method reports will show it.
     jumps
         Where in [-1, 1] h jumps; its value there is never asked for. A jump may stand among the kinks.
 

@@ -74,6 +74,7 @@ def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
         bias=bias,
         noise_error=noise_error * noise,
         bias_error=bias_error * bias,
+        error_kind="estimated",
     )
 
 

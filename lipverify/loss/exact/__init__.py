@@ -17,17 +17,18 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.ridge import ridge_terms
-from lipverify.loss.exact.ridge.laws import has_averages
+from lipverify.loss.exact.ridge.laws import has_averages, narrow
 from lipverify.loss.exact.ridge.planes import meetings_of
 from lipverify.loss.exact.ridge.roots import has_roots
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel
-from lipverify.loss.terms import LossTerms
+from lipverify.loss.terms import ErrorKind, LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.features import SEEN, features
 from lipverify.problem.fine import sighted, undeclared
-from lipverify.problem.law import RidgeLaw
+from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
@@ -47,6 +48,11 @@ WIDE, LOW = 50.0, 6
 variogram takes seconds. In more dimensions it is blunt."""
 LOST = 1e-8
 """A relative error beyond which the result of a kernel, or of an undeclared link, says what would give more."""
+NOTICED = 1e-3
+"""A relative error beyond which a route has noticed that it does not resolve a link: no other one overrules it, unless
+it knows the link as a formula."""
+CLOSE = 1e-3
+"""Kinks nearer to each other than this are looked at harmonic by harmonic first."""
 HARMONICS = 64
 """Of a kernel that are looked at for one that is negative, however few enter the loss."""
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
@@ -97,15 +103,61 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
         terms = _terms(problem.replace(law=seen), w, route)
         said = f"The link bends or jumps at z = {found}, undeclared: taken as if Ridge(link, kinks=(...)) said so."
         return replace(terms, problem=problem, reason=f"{terms.reason} {said}".strip())
+    law = problem.law
     if route is not None:
-        return _explained(ROUTES[chosen("route", route, ROUTES)](problem, w))
+        terms = ROUTES[chosen("route", route, ROUTES)](problem, w)
+        return _explained(replace(terms, error_kind=kind_of(law, route)))
+    if narrow(law) is not None or _close(law):
+        return _narrow_terms(problem, w)
+    return _known_terms(problem, w)
+
+
+def kind_of(law: Law, route: str) -> ErrorKind:
+    """What the error of a route is for a law: a bound, unless a function of one's own may hide something from it.
+
+    >>> kind_of(Ridge(np.tanh), "ridge"), kind_of(Ridge(lambda z: np.sort(z)), "zonal")
+    ('bounded', 'estimated')
+    """
+    if isinstance(law, Ridge):
+        known = features(law.link)
+        seen = known is not None and not known.unbounded and (route == "zonal" or narrow(law) is None)
+        return "bounded" if seen else "estimated"
+    return _kind_of_field(law) if isinstance(law, Zonal) and law.spectrum is None else "bounded"
+
+
+@lru_cache(maxsize=64)
+def _kind_of_field(law: Zonal) -> ErrorKind:
+    """The same for a covariance; at distance 0 rules are graded, whatever it does there."""
+    kernel = law.kernel
+    variogram = law.variogram if kernel is None else lambda s: kernel(1 - s)
+    known = features(variogram, 0.0, 2.0)
+    return "bounded" if known is not None and known.narrowest(graded=True)[0] >= SEEN else "estimated"
+
+
+def _close(law: Law) -> bool:
+    """Whether kinks stand so close that the variogram, which is not smooth at their differences, takes minutes."""
+    return isinstance(law, Ridge) and bool(np.any(np.diff(law.kink_points) < CLOSE))
+
+
+def _narrow_terms(problem: Problem, w: Floats) -> LossTerms:
+    """Of a link with narrow features: by harmonics, which know it; where they do not reach by the other route."""
+    parts = []
+    for at in w:
+        terms = _first(problem, np.atleast_1d(at), "zonal", "ridge")
+        parts.append(replace(terms, error_kind=kind_of(problem.law, "ridge" if terms.reason else "zonal")))
+    return _explained(_joined(problem, parts, np.arange(w.size), w))
+
+
+def _known_terms(problem: Problem, w: Floats) -> LossTerms:
+    """By the route that is the quicker, and by the other where that is blunt."""
     law = problem.law
     if not has_averages(law):
-        return zonal_terms(problem, w)
+        return replace(zonal_terms(problem, w), error_kind=kind_of(law, "zonal"))
     if not isinstance(law, RidgeLaw):
         spectrum_of(law, problem.d, HARMONICS)  # refuses what is no covariance in this dimension
     elif not isinstance(law, Ridge):
         return _first(problem, w, "ridge", "zonal")
+    kind = kind_of(law, "ridge")
     quick = w > wide(problem)
     parts = [_sharper(_first(problem, np.atleast_1d(at), "zonal", "ridge"), "zonal", "ridge")[0] for at in w[~quick]]
     if quick.any():
@@ -123,7 +175,7 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
         places = np.concatenate([np.flatnonzero(~quick), of_quick[blunt], of_quick[sharp]])
     else:
         places = np.flatnonzero(~quick)
-    return _explained(_joined(problem, parts, places, w))
+    return _explained(replace(_joined(problem, parts, places, w), error_kind=kind))
 
 
 @lru_cache(maxsize=64)
@@ -135,10 +187,14 @@ def _field_of(law: ReLUNetwork, d: int) -> Zonal:
 def _explained(terms: LossTerms) -> LossTerms:
     """With the reason, where it is the kernel's digits that are missing, or a kink that is not declared."""
     law, said = terms.problem.law, ""
+    if terms.error_kind == "estimated":
+        terms = replace(terms, reason=f"{terms.reason} {_estimate(law)}".strip())
     if np.all(_share(terms) <= LOST):
         return terms
     if isinstance(law, Zonal) and law.kernel is not None:
         said = "A kernel in double precision loses V near t = 1; Zonal(variogram=...) keeps it."
+    elif narrow(law) is not None and terms.error_kind == "bounded":
+        said = "Where the link is steepest the rounding of z counts."
     elif isinstance(law, Ridge) and (at := undeclared(law.link, law.kink_points)) is not None:
         said = (
             f"The link bends or jumps near z = {at:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) sharpens it."
@@ -146,6 +202,19 @@ def _explained(terms: LossTerms) -> LossTerms:
     elif isinstance(law, Ridge) and not law.kink_points:
         said = "No rule resolves the link where it is steepest: places there and beside it, as kinks=(...), sharpen it."
     return replace(terms, reason=f"{terms.reason} {said}".strip())
+
+
+def _estimate(law: Law) -> str:
+    """Why an error is an estimate."""
+    if (feature := narrow(law)) is not None:
+        return f"The error is an estimate: near z = {feature[1]:.7g} the link is steeper than rules are made for."
+    what = "link" if isinstance(law, Ridge) else "kernel or variogram"
+    if isinstance(law, Ridge) and (known := features(law.link)) is not None:
+        return f"The error is an estimate: the link is not known to be finite at z = {known.unbounded[0]:.7g}."
+    return (
+        f"The error is an estimate: the {what} is no formula of NumPy's functions, or too steep for one, and what it "
+        "does between the nodes is in neither the value nor the error."
+    )
 
 
 def wide(problem: Problem) -> float:
@@ -200,9 +269,19 @@ def _sharper(terms: LossTerms, first: str, second: str, floor: float = 0.0) -> t
         else:
             floor = float(_share(other)[0])
             if floor < share:
+                if kind_of(problem.law, second) == "estimated":
+                    other = _doubted(other, terms)
                 return replace(other, reason=reason), floor
             said = f"{second}: {floor:.0e}."
     return replace(terms, reason=f"{reason} {said}") if lost else terms, floor
+
+
+def _doubted(terms: LossTerms, other: LossTerms) -> LossTerms:
+    """With the other route's error, where that has noticed something or is not met: no rule has seen all of a link."""
+    bias_error = np.asarray(terms.bias_error)
+    apart = np.abs(terms.bias - other.bias)
+    doubted = (apart > bias_error + other.bias_error) | (other.bias_error > NOTICED * np.abs(other.bias))
+    return replace(terms, bias_error=np.where(doubted, np.maximum(other.bias_error, apart + bias_error), bias_error))
 
 
 def _share(terms: LossTerms) -> Floats:
@@ -223,4 +302,5 @@ def _joined(problem: Problem, parts: list[LossTerms], places: NDArray[np.intp], 
         columns[name] = np.empty_like(w)
         columns[name][places] = np.concatenate([np.empty(0), *(getattr(part, name) for part in parts)])
     reason = " ".join(dict.fromkeys(part.reason for part in parts if part.reason))
-    return LossTerms(problem=problem, method="exact", w=w, reason=reason, **columns)
+    kind: ErrorKind = "estimated" if any(part.error_kind == "estimated" for part in parts) else "bounded"
+    return LossTerms(problem=problem, method="exact", w=w, reason=reason, error_kind=kind, **columns)

@@ -147,7 +147,16 @@ def montecarlo_terms(
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
     if np.size(w) == 0:
-        return LossTerms(problem=problem, method="montecarlo", w=w, noise=w, bias=w, noise_error=w, bias_error=w)
+        return LossTerms(
+            problem=problem,
+            method="montecarlo",
+            w=w,
+            noise=w,
+            bias=w,
+            noise_error=w,
+            bias_error=w,
+            error_kind="sampled",
+        )
 
     def at(address: str) -> Samples:
         return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where, sphere_noise)
@@ -180,6 +189,7 @@ def montecarlo_terms(
         bias=bias,
         noise_error=noise_error,
         bias_error=bias_error,
+        error_kind="sampled",
     )
 
 

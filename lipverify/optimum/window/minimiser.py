@@ -22,11 +22,14 @@ from lipverify.foundation.noted import makes
 from lipverify.foundation.remembered import remembered
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.loss import loss_terms
+from lipverify.loss.terms import ErrorKind
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimum
 from lipverify.optimum.window.origin import REACH, OriginLoss
 from lipverify.optimum.window.search import competing
 from lipverify.problem import Problem
+from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.problem import require_problem
+from lipverify.problem.sums import summands
 from lipverify.problem.whitening import isotropic_form
 
 Where = Literal["interior", "zero"]
@@ -40,7 +43,8 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
     `w_error` bounds the error of w, `loss_error` that of the loss; both are finite. `where` says whether the minimum is
     at w = 0 or not told from it: then w = 0, and a positive `w_error` is how far from 0 it may be. Where two minima
-    have one loss to rounding, `w_error` reaches from one to the other.
+    have one loss to rounding, `w_error` reaches from one to the other. `error_kind` says whether these are bounds or
+    estimates, as in `LossTerms`.
     """
 
     problem: Problem
@@ -51,9 +55,10 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     w_error: float
     loss_error: float
     where: Where
+    error_kind: ErrorKind = "bounded"
 
     def _title(self) -> str:
-        return self.problem.in_words
+        return self.problem.in_words + (", errors estimated" if self.error_kind == "estimated" else "")
 
     def _columns(self) -> dict[str, Any]:
         names = ("w", "w_error", "loss", "loss_error", "bias", "noise", "where")
@@ -131,7 +136,7 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
     """The optimum of a problem that has one, by a route; a run finds it once, whoever asks for it."""
     problem, route = question
     if problem.law.constant or problem.n == 1:
-        return _optimum(problem, _at_zero(problem, route))
+        return _optimum(problem, _at_zero(problem, route), route)
     near_zero, others = competing(problem, route)
     minima = list(OriginLoss.of(problem, route).minima()) if near_zero else []
     minima += [found for x in others if (found := _polished(problem, x, route)) is not None]
@@ -148,7 +153,7 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
             f"the minimum of the loss near w = {best.w:.6g} is lost in its error, {share:.0e} of it, for {problem!r}. "
             f"{reason}".strip()
         )
-    return _optimum(problem, best, w_error)
+    return _optimum(problem, best, route, w_error)
 
 
 def _polished(problem: Problem, x: float, route: str | None) -> Minimum | None:
@@ -170,8 +175,9 @@ def _at_zero(problem: Problem, route: str | None) -> Minimum:
     return Minimum(0.0, 0.0, float(terms.bias), float(terms.noise), float(terms.total_error))
 
 
-def _optimum(problem: Problem, found: Minimum, w_error: float = 0.0) -> Optimum:
+def _optimum(problem: Problem, found: Minimum, route: str | None, w_error: float = 0.0) -> Optimum:
     """The record of a minimum."""
+    own = any(isinstance(law, Ridge | Zonal) for _, law in summands(problem.law))
     return Optimum(
         problem=problem,
         w=found.w,
@@ -181,4 +187,5 @@ def _optimum(problem: Problem, found: Minimum, w_error: float = 0.0) -> Optimum:
         w_error=w_error,
         loss_error=found.error,
         where="interior" if found.w > 0 else "zero",
+        error_kind=loss_terms(problem, found.w, route=route).error_kind if own else "bounded",
     )

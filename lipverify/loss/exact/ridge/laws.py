@@ -10,9 +10,10 @@ from lipverify.errors import OutOfReach
 from lipverify.loss.exact.ridge.absolute import relu_averages
 from lipverify.loss.exact.ridge.fields import field_averages
 from lipverify.loss.exact.ridge.kinked import kinked_averages
-from lipverify.loss.exact.ridge.roots import rough_ends, steep_places
+from lipverify.loss.exact.ridge.roots import is_resolved, rough_ends, steep_places
 from lipverify.loss.exact.ridge.smooth import cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
+from lipverify.problem.features import SEEN, UNSEEN, features
 from lipverify.problem.fields import variation_of
 from lipverify.problem.fine import sighted
 from lipverify.problem.law import Law, RidgeLaw
@@ -31,6 +32,17 @@ Parts = tuple[tuple[float, TaskAverages], ...]
 def has_averages(law: Law) -> bool:
     """Whether the route knows a law: by its links, its kernel or its variogram."""
     return isinstance(law, RidgeLaw) or variation_of(law) is not None
+
+
+def narrow(law: Law) -> tuple[float, float] | None:
+    """The width of the narrowest feature of a link of one's own, in shares of its piece, and where that is.
+
+    None if every rule has nodes inside of it, or nothing is known of it.
+    """
+    if not isinstance(law, Ridge) or (known := features(law.link)) is None:
+        return None
+    share, at = known.narrowest(law.kink_points)
+    return (share, at) if share < SEEN else None
 
 
 def bias_unit(law: Law) -> float:
@@ -64,14 +76,37 @@ def link_averages(law: RidgeLaw, d: int, k: int = 0) -> TaskAverages:
     """The averages for link number k of a law, tabulated where the link is smooth."""
     ends = rough_ends(law.link, law.kink_points) if isinstance(law, Ridge) else ()
     if kinks := tuple(sorted(law.kink_points + ends)):
+        if (feature := narrow(law)) is not None and feature[0] < UNSEEN:
+            _resolving(law, *feature)
         return kinked_averages(d, lambda z: law.links(z, np)[k], kinks, bool(law.jump_points))
     if isinstance(law, Cosine):
         averages = smooth_averages(d, cosine_increment(law.L))
         if averages.relative_error > WORST_TABLE:
             raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
         return averages
+    if (feature := narrow(law)) is not None and feature[0] < UNSEEN:
+        # the law's places are its kinks, or where it is steep: at these nothing is left between nodes
+        return kinked_averages(d, lambda z: law.links(z, np)[k], _resolving(law, *feature))
     averages = smooth_averages(d, difference(lambda z: law.links(z, np)[k]))
     if averages.relative_error > STEEP and isinstance(law, Ridge) and (places := steep_places(law.link)):
         split = kinked_averages(d, law.link, places)
         return min(split, averages, key=lambda each: each.relative_error)
     return averages
+
+
+def _resolving(law: RidgeLaw, share: float, at: float) -> tuple[float, ...]:
+    """Places between which a link with a narrow feature is a polynomial to rounding.
+
+    Raises
+    ------
+    OutOfReach
+        If there are none among its kinks and where it is plainly steep.
+    """
+    assert isinstance(law, Ridge)
+    for places in (law.kink_points, steep_places(law.link)):
+        if places and is_resolved(law.link, places):
+            return places
+    raise OutOfReach(
+        f"the link has a feature of width {share:.0e} of its piece near z = {at:.7g}, which may lie between the nodes: "
+        "give places at it and on both sides as kinks=(...), use route='zonal' at a smaller w, or method='montecarlo'."
+    )

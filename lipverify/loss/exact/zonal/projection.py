@@ -17,10 +17,13 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
+from lipverify.problem.features import SMALLEST, Features, features
 from lipverify.problem.fine import unseen
 from lipverify.problem.law import RidgeLaw
+from lipverify.problem.own import Ridge
 
-ROUNDING = 32 * float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)
+ROUNDING = 32 * EPS
 """Rounding of an average over the sphere, relative to the largest value of what is averaged."""
 QUIET = 6
 """A spectrum ends with this many coefficients in a row below rounding; every other one may vanish by parity."""
@@ -30,14 +33,21 @@ INSIDE = math.nextafter(1.0, 0.0)
 """The largest |z| at which a link is asked for: at +-1 itself it may jump, as floor(z) does, and nobody is there."""
 NODES_A_WAVE = (8, 5)
 """Gauss nodes for a wave of P_l, in the rule that counts and in the one that shows its error."""
+GAUSS = (24, 17)
+"""Nodes on an interval on which a link is known to be analytic, in both rules: what the first leaves out of the link is
+less than 1e-19 of its range (`features`), and of the second less than 1e-12."""
 
 Coefficient = Callable[[int, Floats], tuple[float, float, bool]]
 """From a degree and averages (function, rule) with P_l: k_l, its error, and whether it is below rounding."""
 
 
-def _rules(d: int, splits: tuple[float, ...], most: int) -> tuple[Floats, Floats]:
+def _rules(d: int, splits: tuple[float, ...], most: int, known: Features | None = None) -> tuple[Floats, Floats]:
     """Nodes 1 - t of both rules, and weights (rule, node) for averages over a coordinate times P_l, l <= most."""
-    angles, weights = zip(*(_rule(d, splits, most * waves / 48, waves / 8) for waves in NODES_A_WAVE), strict=True)
+    if known is not None:
+        found = [_rule_of(d, known, splits, most / 6, order) for order in GAUSS]
+    else:
+        found = [_rule(d, splits, most * waves / 48, waves / 8) for waves in NODES_A_WAVE]
+    angles, weights = zip(*found, strict=True)
     one, other = (np.zeros_like(weight) for weight in weights)
     weight = np.stack([np.concatenate([weights[0], other]), np.concatenate([one, weights[1]])])
     return 2 * np.sin(np.concatenate(angles) / 2) ** 2, weight
@@ -61,6 +71,19 @@ def _rule(d: int, splits: tuple[float, ...], waves: float, share: float) -> tupl
     return angle, weight / np.sum(weight)
 
 
+def _rule_of(d: int, known: Features, splits: tuple[float, ...], waves: float, order: int) -> tuple[Floats, Floats]:
+    """Angles and weights of Gauss rules on the intervals of `known`, more than one where P_l or the density turns."""
+    x, gauss = np.polynomial.legendre.leggauss(order)
+    edges = np.unique([0.0, math.pi, *splits, *np.arccos(known.edges)])
+    panels = 1 + (np.diff(edges) / math.pi * (waves + 8 + 2 * math.sqrt(d))).astype(int)
+    width = np.repeat(np.diff(edges) / panels, panels)
+    start = np.concatenate([[0], np.cumsum(panels)[:-1]])
+    low = np.repeat(edges[:-1], panels) + width * (np.arange(width.size) - np.repeat(start, panels))
+    angle = (low[:, None] + width[:, None] * (1 + x) / 2).ravel()
+    weight = (width[:, None] * gauss).ravel() * np.abs(np.sin(angle)) ** (d - 2)
+    return angle, weight / np.sum(weight)
+
+
 def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
     """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most.
 
@@ -69,7 +92,8 @@ def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
     OutOfReach
         If a link has features that the rules do not see.
     """
-    near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most)
+    known = features(law.link) if isinstance(law, Ridge) else None
+    near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most, known)
     inside = np.clip(1 - near, -INSIDE, INSIDE)
     values = np.stack([np.asarray(h, dtype=float) for h in law.links(inside, np)])
     centred = values - (values @ weight[0])[:, None]
@@ -78,10 +102,13 @@ def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
         return np.asarray(law.links(z, np)[i], dtype=float)
 
     each = centred**2 @ weight[0]
-    missed = max(unseen(d, partial(at, i=i), float(variance)) for i, variance in enumerate(each))
+    missed = 0.0
+    if known is None:
+        missed = max(unseen(d, partial(at, i=i), float(variance)) for i, variance in enumerate(each))
     variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
     # values are subtracted from their mean: that costs an eps of their size, not of their spread
     noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
+    noise += _shaken(inside, values, weight[0])
 
     even = _even(law)
 
@@ -96,8 +123,27 @@ def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
 
     scale = law.amplitude_variance * len(values)
     slack = scale * noise * (2 * float(np.max(np.abs(centred))) + noise) + abs(variances[0] - variances[1])
-    slack += missed * variances[0]
+    slack += missed * variances[0] + (0.0 if known is None else _left_out(law, d, known))
     return _listed(d, (near, weight, centred), coefficient, (float(variances[0]), float(slack)), most)
+
+
+def _shaken(z: Floats, values: Floats, weight: Floats) -> float:
+    """What the rounding of z at the nodes of the first rule may move an average by, more where links are steep."""
+    used = np.flatnonzero(weight > 0)
+    order = used[np.argsort(z[used])]
+    steps, heights = np.diff(z[order]), np.abs(np.diff(values[:, order], axis=1))
+    slopes = np.divide(heights, steps, out=np.zeros_like(heights), where=steps > 0)
+    return float(np.max(np.minimum(slopes * EPS, heights) @ weight[order][1:]))
+
+
+def _left_out(law: RidgeLaw, d: int, known: Features) -> float:
+    """The mean square of a link beside the places where it is not known to be finite, about as much as it is there."""
+    total = 0.0
+    for at in known.unbounded:
+        beside = np.clip(at + 4 * SMALLEST * np.array([-1, 1]), -INSIDE, INSIDE)
+        squares = np.asarray(law.links(beside, np)[0], dtype=float) ** 2
+        total += 64 * SMALLEST * float(np.max(squares)) * math.sqrt(d) * (1 - at * at + SMALLEST) ** ((d - 3) / 2)
+    return total
 
 
 def _even(law: RidgeLaw) -> bool:
