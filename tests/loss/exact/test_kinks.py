@@ -264,7 +264,8 @@ def test_what_is_not_declared_is_named() -> None:
     assert named in loss_terms(Problem(d=7, n=1e12, law=law), 300.0).reason
     assert named in loss_terms(problem, 3.0, route="ridge").reason
     # harmonics are taken on both sides of every place of a formula; of what is none nobody knows the places
-    assert 0 < optimal_window(problem).w_error < 1e-6
+    optimum = optimal_window(problem)
+    assert 0 < optimum.w_error < 1e-6 * optimum.w
     with pytest.raises(OutOfReach, match=named):
         optimal_window(problem.replace(law=Ridge(lambda z: teeth(np.asarray(z, dtype=float)))))
 
@@ -358,7 +359,7 @@ def test_steeper_links_say_what_sharpens_them() -> None:
     assert "as kinks=(...), sharpen it" in blunt.reason
     assert sharp.bias_error < 1e-6 * sharp.bias < blunt.bias_error
     assert abs(float(sharp.bias - blunt.bias)) <= sharp.bias_error + blunt.bias_error
-    assert sharp.reason == ""
+    assert "sharpen it" not in sharp.reason
 
 
 def test_even_links_have_their_minimum_at_zero_exactly() -> None:

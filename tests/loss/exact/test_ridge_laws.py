@@ -146,11 +146,11 @@ def test_a_kink_next_to_the_pole_agrees_with_sampling() -> None:
 def test_a_kink_that_is_not_declared_shows_in_the_error() -> None:
     """The control of the above: the table of a smooth link cannot follow a kink, and must say so.
 
-    The kink is so weak that it is not found.
+    The link is no formula, and the kink so weak that it is not found.
     """
 
     def link(z: Any) -> Any:
-        return np.exp(z) + half_line(z) / 500
+        return np.exp(np.asarray(z, dtype=float)) + half_line(z) / 500
 
     assert sighted(Ridge(link)) == Ridge(link)
     truth, _ = bias(Ridge(link, kinks=(0.0,)), 5, 1e6, 20.0)

@@ -137,7 +137,7 @@ def test_high_frequencies_are_resolved() -> None:
 @pytest.mark.parametrize("d", [2, 3])
 def test_a_kink_that_is_not_declared_shows_in_the_error(d: int) -> None:
     def link(z: Any) -> Any:
-        return np.exp(z) + np.abs(z - 0.5) / 500  # too weak to be found
+        return np.exp(z) + np.abs(np.asarray(z, dtype=float) - 0.5) / 500  # no formula, and too weak to be found
 
     hidden, declared = Ridge(link), Ridge(link, kinks=(0.5,))
     assert sighted(hidden) == hidden
