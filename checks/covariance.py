@@ -209,8 +209,8 @@ claim(
     agrees=agree(isotropic_window, optimal_matrix, "w", of=("", "scale"), over=WHITE),
     figures=draw(heat_map, found=at(optimal_matrix, **{**WHITE, "condition": 10.0})),
     finding=r"With $u = \Sigma^{-1/2} x$ and $\mathbf{M}' = \Sigma^{1/2} \mathbf{M} \Sigma^{1/2}$ the problem is the isotropic one, "
-    r"whatever $\Sigma$ is. That its minimiser over all matrices is a multiple of $\mathbf{I}$ is what is measured: at $n = 20$, up to 25 % in the ratio of two axes "
-    r"and up to 15 % in what mixes them.",
+    r"whatever $\Sigma$ is. That its minimiser over all matrices is a multiple of $\mathbf{I}$ is what is measured: at $n = 20$, up to 0.25 in the ratio of two axes "
+    r"and up to 0.15 in what mixes them.",
 )
 claim(
     "softmax.covariance-inversion/{law}/{reading}",

@@ -61,6 +61,18 @@ def at_no_noise(d: int, n: int) -> float:
     return {(3, 50): 16.8, (3, 100): 27.5, (5, 50): 9.8}[d, n]
 
 
+def turning(found: dict[str, Any]) -> str:
+    """Where the window of the cosine law is, and from where its second harmonic falls."""
+    from scipy.special import jnp_zeros
+
+    w, error = getattr(found["at"], "pair", found["at"])
+    return (
+        f"By balls: $w^*$ at $L = 3$ is {w:.3g} up to {error:.1g}, and $w^* = 0$ at $L = 4$. A wave that a wide window cannot follow is left to the average of all "
+        "tokens: what attention can use at $w$ near 0 is the second harmonic, of size $J_2(L)^2$, which falls from "
+        f"$L = {jnp_zeros(2, 1)[0]:.2f}$ on to the next zero of $J_2$."
+    )
+
+
 def without_noise(**found: Value) -> str:
     """What w* tends to as L/sigma grows at fixed n."""
     limits = ", ".join(
@@ -261,7 +273,7 @@ claim(
     title="the best window without any noise is finite",
     statement=r"w^*|_{\sigma = 0} = 16.8\ (d = 3, n = 50),\quad 27.5\ (d = 3, n = 100),\quad 9.8\ (d = 5, n = 50)",
     assumes=(*MODEL, r"$\sigma = 0$, $L = 1$"),
-    finding=r"The limit of $w^*$ as $L / \sigma \to \infty$ at fixed $n$: by `softmax.window-directions/any-amplitude/proved` $w^*$ rises to it with $L$.",
+    finding=r"By `softmax.window-directions/any-amplitude/proved` $w^*$ never falls as $L / \sigma$ grows, and stays at or below this.",
 )
 claim(
     "softmax.window-directions/{law}/n-to-infinity",
@@ -295,9 +307,7 @@ claim(
     ),
     title="w* grows with L, where L is a frequency",
     statement="L' > L \\implies w^*(L') \\geq w^*(L)",
-    finding=r"By balls: $w^*$ at $L = 3$ lies in an interval about 2.05, and $w^* = 0$ at $L = 4$. A wave that a wide window cannot follow is "
-    r"left to the average of all tokens: what attention can use at $w$ near 0 is the second harmonic, of size $J_2(L)^2$, which falls from "
-    "$L = 3.05$ on.",
+    finding=draw(turning, found=at(proved_windows, d=2, n=1000, sigma=13.0, L=3.0, larger=4.0)),
     corrected=r"$w^*$ grows with $L$ where $L$ is an amplitude (affine, ReLU), and for the cosine law while $J_2(L)^2$ does",
     **COSINE,
 )
@@ -528,7 +538,7 @@ claim(
     expected="refuted",
     title="the same threshold for every even law",
     statement=r"w^* = 0 \text{ from } \sigma^2 = 2 n (1 - 2/n) k_2 / (d + 2) - \mathrm{Var} f \text{ on}",
-    finding=r"$\cos 6 z$ has most of its weight in higher harmonics: beyond the threshold $w = 0$ is a minimum, but the least loss is far from it, at $w^* = 10.4$; "
+    finding=r"$\cos 6 z$ has most of its weight in higher harmonics: beyond the threshold $w = 0$ is a minimum, but the least loss is far from it, at a $w^*$ between 10 and 11; "
     "as the noise grows the window jumps to 0.",
     corrected=r"the threshold is where $w = 0$ becomes a local minimum; where the second harmonic carries most of $\mathrm{Var} f$ it is the global one",
     **ORIGIN,

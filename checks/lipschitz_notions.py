@@ -198,7 +198,7 @@ claim(
     title="classes with the same largest Lipschitz constant have other windows, proved for every n",
     assumes=(*MODEL[1:], r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; every $n$ that the window theorem covers"),
     finding=r"The quotient stands here as the interval that contains it: $w^*$ of the affine class lies between two multiples of $\Lambda^{2/(d+3)}$ for "
-    r"every $L$, and linear tasks of slope 1 have its covariance at $L^2 = 3$. It is not 1 even within 15 %, for any of these $n$.",
+    r"every $L$, and linear tasks of slope 1 have its covariance at $L^2 = 3$. It is not within 0.15 of 1, for any of these $n$.",
     **ONE_LARGEST,
 )  # fmt: skip
 BREAKS = {"beside": {"beta": "3/2"}, "clip": {"beta": "3/2"}, "step": {"beta": "1/2"}}

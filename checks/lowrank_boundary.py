@@ -105,6 +105,19 @@ def counterexamples(covariates: str, problems: int, seed: int) -> Value:
     return float(failed), 0.0
 
 
+def forgotten(found: dict[str, Any]) -> str:
+    """The smallest counterexample, and why attention forgets B."""
+    c, gain = found["c"][0], found["gain"][0]
+    return (
+        r"The smallest counterexample of those measured: $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$; at $n \leq 8$ none was found in the ball $C = 8$. The best "
+        rf"$c \mathbf{{B}} \mathbf{{B}}^\top$ has $c = {found['aligned'][0]:.4g}$, while $c = {c:.4g}$, $c' = {found['ratio'][0] * c:.4g}$ has a smaller loss, by {gain:.2g}. "
+        r"At $n = 20$, $C = 5$ the minimiser over all symmetric matrices is of this form too. The reason: on the sphere $|z|$ varies, and $e^{c \langle z_i, z "
+        r"\rangle}$ favours tokens farther out than $z$, because it is not a function of $|z_i - z|$. A score along $\mathbf{B}_\perp$ makes up "
+        r"for that, since $|z|^2 + |\mathbf{B}_\perp^\top x|^2 = 1$: with $c' = c$ the weights are a Gaussian kernel. The theorem says "
+        r"'for some $C = \Omega(1)$' and is not touched."
+    )
+
+
 def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> Any:
     """A problem from plain values."""
     from lipverify.problem.named import low_rank_problem
@@ -287,14 +300,8 @@ claim(
         *agreed(("sphere", 2, 1, 20, 0.0, 5.0), FEW),
     ),
     figures=draw(forgetting, found=at(along, lengths=ALONG)),
-    finding=r"The smallest counterexample: $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$; at $n \leq 8$ none was found in the ball $C = 8$. The best "
-    r"$c \mathbf{B} \mathbf{B}^\top$ has $c = 3.847$, while $c = 4.612$, $c' = 1.795$ has a smaller loss, by $3.4 \cdot 10^{-4}$. At $n = 20$, "
-    r"$C = 5$ the minimiser over all symmetric matrices is of this form too. The reason: on the sphere $|z|$ varies, and $e^{c \langle z_i, z "
-    r"\rangle}$ favours tokens farther out than $z$, because it is not a function of $|z_i - z|$. A score along $\mathbf{B}_\perp$ makes up "
-    r"for that, since $|z|^2 + |\mathbf{B}_\perp^\top x|^2 = 1$: with $c' = c$ the weights are a Gaussian kernel and the bias tends to 0, while "
-    r"that of every $c \mathbf{B} \mathbf{B}^\top$ stays above a positive constant. More context and less noise make attention forget "
-    r"$\mathbf{B}$. The theorem says 'for some $C = \Omega(1)$' and is not touched.",
-    corrected=r"At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in every ball up to $C = 2.5$. Beyond $n = 8$ it "
+    finding=draw(forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
+    corrected=r"At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C = 2.5$ where it fails in a larger one. It "
     r"holds up to a radius which falls with $n$ to $C_\infty(d, k) > d$, the zero in $c$ of $\mathbf{E} [ s^{1/2} (1 - s) (1 - c h(c s^{1/2})) "
     r"(-h'(c s^{1/2})) ]$, $s \sim \mathrm{Beta}(k/2, (d-k)/2)$, $h(\omega) = I_{d/2}(\omega) / (\omega I_{d/2-1}(\omega))$. So $C = d$ is a "
     r"constant for which the theorem holds, and 'for some $C = \Omega(1)$' cannot be strengthened to every $C$",

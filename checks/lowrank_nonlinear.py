@@ -232,7 +232,7 @@ claim(
         "affine/*": r"On the affine family linear attention does recover the column space. Its loss is quadratic in $\mathbf{M}$; over $c "
         r"\mathbf{B} \mathbf{B}^\top + c' \mathbf{B}_\perp \mathbf{B}_\perp^\top$ and on the product of unit spheres it is, up to a constant "
         r"and with $v = 4 + 1/k + \sigma^2$, $-\frac{2c}{k^2} + c^2 \left(\frac{1 - 1/n}{k^3} + \frac{v}{nk}\right) + c'^2 \frac{v}{n (d - k)}$: "
-        r"the minimiser has $c' = 0$ and $c = 0.9685$, that is $\rho = 0$. What it cannot learn is the constant 2, see the claim on the error.",
+        r"the minimiser has $c' = 0$ and $c = \frac{k n}{n - 1 + k^2 v}$, that is $\rho = 0$. What it cannot learn is the constant 2, see the claim on the error.",
         "*": EVEN,
     },
     corrected={

@@ -231,8 +231,7 @@ claim(
                  other=at(trained, law="one-sided", d=2, recipe="adam", **GIVEN)),
     finding=r"The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f \sim f$. Where both are "
     r"broken, here by linear functions that all rise along one axis, a query with a large first coordinate wants tokens with large labels "
-    r"whatever their covariates, and the trained row is of the scale of $\mathbf{M}$. An effect of this size needs short contexts: at "
-    r"$n = 16$, $L = 3$ and $\sigma = 0.5$ the row ends near a tenth of $|\mathbf{M}|$ or below.",
+    r"whatever their covariates, and the trained row is of the scale of $\mathbf{M}$, at $n = 2$.",
     corrected=r"The block form holds for laws with $f(-x)$ drawn like $f(x)$ and symmetric covariates, or with $-f$ drawn like $f$; all classes "
     r"of the paper are such.",
 )  # fmt: skip

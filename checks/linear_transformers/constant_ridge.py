@@ -349,8 +349,8 @@ claim(
     agrees=agree(constant, constant, r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"), over={"noise": NOISY}, given=ROW),
     finding={f"*/{name}": draw(fit, **CONSTANTS) for name in READINGS},
     corrected={
-        "*/same-sequences": r"if so, the 0.344 printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model over the sequences of its "
-        "column; the least possible expectation is 0.36145",
+        "*/same-sequences": r"if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model over the sequences of its "
+        r"column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$",
         "*": "",
     },
 )  # fmt: skip

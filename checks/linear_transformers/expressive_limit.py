@@ -197,8 +197,7 @@ claim(
     statement=rf"{RMS} \leq 0.1 \text{{ for }} n \geq 100 (d + 4)",
     assumes=(*BEST, r"$n \gg d$ read as $n \geq 100 (d + 4)$"),
     finding=r"The least $n$ is $100(d+4)$ less 4 to 8. It is no bound for each context: $n \cos^2$ tends in law to $5\chi^2_1 + "
-    r"\chi^2_{d-1}$, so that a share of contexts at this $n$, 32 % for $d = 1$ and 44 % for $d = 30$, lies above 0.1; all but 1 % lie "
-    "below it from about $n = 3300$ on for $d = 1$, $6600$ for $d = 30$.",
+    r"\chi^2_{d-1}$, so that a share of contexts at this $n$ lies above 0.1 (the control of `probability`).",
 )  # fmt: skip
 claim(
     "lt.expressive-limit/probability",
@@ -298,7 +297,7 @@ claim(
     assumes=(TOKENS.replace("x(1)^2", "x(1)^3"), *BEST[1:]),
     finding="Not printed: the theorem is about parity, not about degree. $x(1)^2$ is even and every linear readout is odd; $x(1)^3$ "
     "is odd.",
-    corrected=r"for an odd target $f(x(1))$ the cosine tends to a constant: here $\sqrt{3/5} = 0.775$",
+    corrected=r"for an odd target $f(x(1))$ the cosine tends to a constant: here $\sqrt{3/5}$",
 )  # fmt: skip
 claim(
     "lt.expressive-limit/network",

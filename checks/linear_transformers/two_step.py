@@ -264,8 +264,7 @@ claim(
     assumes=(*SETTING, WHERE, "the way that the rebuttal describes, read as the only one"),
     finding=r"At the first layer $y_t = 0$, so nothing goes through the query, and yet the prediction two layers on depends on "
     r"$\omega_{xy}$: this is the adaptive step of section 5.3. The tokens of the context have labels from the start; $\omega_{xy}$ "
-    r"moves their covariates along $\alpha$, and the next layer's sum over them is another one. In the drawn models the share that "
-    r"went through the query is below 1 % at later layers too. Smallest case: $d = n = 1$, $x = y = x_t = 1$, $\omega_{xy}^0 = "
+    r"moves their covariates along $\alpha$, and the next layer's sum over them is another one. Smallest case: $d = n = 1$, $x = y = x_t = 1$, $\omega_{xy}^0 = "
     r"\omega_{yx}^1 = 1$: $y_t$ becomes 2 in place of 1, and the query's covariate never moved.",
     corrected=rf"$\Delta y_t^{{l+2}} = {PARTS}$, with {WHERE}; at the first layer the term $\mu \langle \alpha, z_t \rangle$, through "
     "the context, is all of it",

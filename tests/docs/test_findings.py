@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,7 @@ def test_the_index_of_findings_names_every_page() -> None:
 FOUND = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What it found")[2].partition("\n## ")[0]
 CITED = re.compile(r"<!-- (?!/?counts)(.*?) -->", re.DOTALL)
 VERDICTS = {"✓": "supported", "✗": "refuted", "?": "inconclusive"}
-NAMES = re.compile(r"(Theorem|Lemma|section|Table) [A-Z]?[\d.]*\d|2 to 8|Λ = nL²")
+NAMES = re.compile(r"(Theorem|Lemma|section|Section|Table) [A-Z]?[\d.]*\d|2 to 8|Λ = nL²")
 """What has a number in it that is none, and the range that opens the section, which every citation of d repeats."""
 
 
@@ -196,3 +197,28 @@ def test_words_of_the_second_paper_are_quoted_from_its_reviews_or_said_to_be_par
     quoted = {source.place for source in sources if not source.printed.startswith("paraphrased: ")}
     assert quoted
     assert all("rebuttal" in place.lower() for place in quoted)
+
+
+MEASURED = re.compile(r"(?<![\w.^{])\d+\.\d+(?![\w.])|\b\d+(?:\.\d+)? ?\\?%")
+"""A number with a decimal point, or a percentage: what only a measurement gives."""
+
+
+def typed(claim: Claim, text: str) -> list[str]:
+    """The numbers of a typed text that its claim does not declare, and that are therefore compared with nothing."""
+    numbers = MEASURED.findall(NAMES.sub("", text))
+    if not numbers:
+        return []
+    controls = " ".join(f"{cell.false.says} {cell.true.says}" for cell in claim.cells)
+    declared = f"{words_of(replace(claim, corrected=''))} {controls}"
+    return [number for number in numbers if number not in declared]
+
+
+def test_measured_numbers_of_findings_are_formatted_from_measurements_or_declared_by_the_claim() -> None:
+    texts = [(claim, text) for claim in claims().values() for text in (claim.corrected, claim.evidence.finding)]
+    assert {claim.id: found for claim, text in texts if isinstance(text, str) and (found := typed(claim, text))} == {}
+
+
+def test_a_typed_number_is_found() -> None:
+    claim = claims()["softmax.covariance-inversion/relu/whitened"]
+    assert typed(claim, "up to 0.25 at Lemma 4.4") == []
+    assert typed(claim, "up to 0.26, or 25 %") == ["0.26", "25 %"]
