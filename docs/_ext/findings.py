@@ -10,14 +10,14 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import weakest
 from lipverify.claims.outcomes import counts, recorded
+from lipverify.claims.ran import OWN
 from lipverify.claims.registry import all_claims
 from lipverify.report.sources import quotation
 
 FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
 PARTS = {
-    "Printed statements that do not hold as they stand": ("printed",),
+    "Passages that are false as printed, by the claims that refute them": ("printed",),
     "Readings that a source leaves open": ("convention", "derived", "sharp"),
     "Stronger statements, which nobody printed": ("stronger",),
 }
@@ -61,8 +61,9 @@ class Behind(SphinxDirective):
         for claim in named(self.content):
             found.append(nodes.rubric("", "", *_text(claim.title)))
             entries = nodes.field_list()
-            told = f"{claim.expected}; {claim.kind}; {weakest(cell.grade for cell in claim.cells)}"
-            judged = ("Recorded verdict, kind, grade", [nodes.paragraph("", told)])
+            methods = ", ".join(dict.fromkeys(cell.method or OWN for cell in claim.cells))
+            told = f"{claim.expected}; {claim.kind}; {methods}"
+            judged = ("Recorded verdict, kind, methods", [nodes.paragraph("", told)])
             rest = (entry for entry in _entries(claim) if entry[0] != "Source")  # quoted on the page
             for name, body in (judged, *rest):
                 entries += nodes.field("", nodes.field_name(text=name), nodes.field_body("", *body))
