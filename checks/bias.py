@@ -197,7 +197,7 @@ EVEN = {"cosine": {"beta": "2"}, "quadratic": {"beta": "2"}}
 """Smooth laws with w^-2 as well: the slides' other classes."""
 claim(
     "softmax.bias-lower/{law}/sharp",
-    exponent(bias, "B / L^2", along="w", ray=(30, 1e10, 9), equals="-beta", method="exact"),
+    exponent(bias, "B / L^2", along="w", ray=(30, 1e8, 9), equals="-beta", method="exact"),
     kind="sharp",
     expected="supported",
     source=SKETCH,
@@ -210,7 +210,7 @@ claim(
         over_leading,
         r"B \big/ \frac{C L^2}{w^\beta}",
         along="w",
-        ray=(1e2, 1e9, 11),
+        ray=(1e2, 1e8, 11),
         equals=1,
         within=0.001,
         method="exact",
@@ -227,8 +227,8 @@ claim(
 )
 claim(
     "softmax.bias-upper/any-task/relevant",
-    exponent(worst, SUPREMUM, of="high", along="w", ray=(1e2, 1e5, 9), high="-1", sharp="-1", method="exact"),
-    exponent(worst, SUPREMUM, of="low", along="w", ray=(1e2, 1e5, 9), low="-1", sharp="-1", method="exact"),
+    exponent(worst, SUPREMUM, of="high", along="w", ray=(1e2, 1e6, 13), high="-1", sharp="-1", method="exact"),
+    exponent(worst, SUPREMUM, of="low", along="w", ray=(1e2, 1e6, 13), low="-1", sharp="-1", method="exact"),
     source=SKETCH,
     kind="sharp",
     expected="supported",
@@ -277,7 +277,7 @@ for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), 
             bias_beyond,
             "B / L^2",
             given={"law": law},
-            ray=(1e2, 1e8),
+            ray=(1e3, "10**min(12, 4 + 2*d)"),
             high="-min(1, 3/(d - 1))",
             sharp="-2/(d - 1)",
             method="exact",

@@ -296,12 +296,12 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/worst-task",
-    exponent(worst_task, WORST, of="high", ray=(1e3, 1e11, 9), high="-1/(d + 2)", sharp="-2/(d + 2)", method="exact"),
+    exponent(worst_task, WORST, of="high", ray=(1e3, 1e13, 11), high="-1/(d + 2)", sharp="-2/(d + 2)", method="exact"),
     exponent(
         worst_task,
         WORST,
         of="low",
-        ray=(1e3, 1e11, 9),
+        ray=(1e3, 1e13, 11),
         low="-3/(d + 2)",
         strict=True,
         sharp="-2/(d + 2)",

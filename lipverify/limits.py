@@ -1,6 +1,7 @@
 r"""The limit of a sequence a(s) as s -> infinity, with an error that covers what its corrections might be.
 
-Families that assume different things of the corrections each give candidates:
+No finite ladder decides a limit: the error holds for a class of functions (`lipverify.scaling`). Families that
+assume different things of the corrections each give candidates:
 
     powers    a polynomial in s^{-delta}; every delta, degree and start that fits the data to its
               noise is a possible law, and the spread of their limits is the error
@@ -8,7 +9,8 @@ Families that assume different things of the corrections each give candidates:
     rho       Wynn's rho algorithm in log s: corrections that are powers of 1 / log s
 
 One candidate may be sharp by coincidence, so several of the sharpest are heard: their median is the
-value, and the error covers them all and the noise of the last values.
+value, and the error covers them all and the noise of the last values. Where a(s) still drifts like a power of log s
+at the end of the ladder, the error covers what such a drift has left to go as well (`drift_left`).
 """
 
 from __future__ import annotations
@@ -38,6 +40,17 @@ SHORT = 64
 WITNESSES = 6
 LOGARITHMIC_WITNESSES = 10
 """Powers of log s come in one family alone, whose candidates agree too easily."""
+LOGARITHMIC = 3.5
+"""A drift that fades like a lower power of 1 / log s may be one of a logarithm."""
+TURNS = 3
+"""A sequence that turns more often is no sum of a few slow terms: it goes to and fro."""
+SLOW = 6.0
+"""A drift that fades like a lower power of 1 / log s enters the error whole, a faster one with the share (SLOW /
+rate)^2. The power s^-0.1 fades like a power of 7 at s = 1e30."""
+STEADY = 0.05
+"""If the rate of a drift in s is the same to this share in two quarters, it is a power of s, and this share enters."""
+MARGIN = 1.5
+"""Times what is left of a drift: its rate is measured where the drift was larger, and may fall yet."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +65,11 @@ def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
     """The limit of the sequence a(s) as s -> infinity, corrections being powers of s or of log s.
 
     The error is infinite for a sequence that moves more as it goes on: on the way from one power to another it looks
-    settled to every family.
+    settled to every family. It covers what a drift like that at the end of the ladder has left to go.
     """
     limit = _heard([*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)], WITNESSES, a, noise)
-    return Limit(limit.value, math.inf) if _quickens(a, noise) else limit
+    left = math.inf if _quickens(a, noise) else drift_left(s, a, noise)
+    return Limit(limit.value, limit.error + left)
 
 
 def _quickens(a: Floats, noise: Floats) -> bool:
@@ -63,6 +77,52 @@ def _quickens(a: Floats, noise: Floats) -> bool:
     steps, slack = np.abs(np.diff(a)), noise[1:] + noise[:-1]
     half = steps.size // 2
     return bool(np.sum((steps - slack)[-half:]) > np.sum((steps + slack)[:half]))
+
+
+def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
+    r"""How far a(s) may still go beyond the last s, if it drifts on no slower than it does there.
+
+    With x = log s and |a'(x)| = D x^{-p} at the end of the ladder, p from the largest steps in the last quarter of
+    the ladder and the quarter before it,
+
+        int_x^inf D t^{-p} dt = D x^{1-p} / (p - 1),    infinite for p <= 1.
+
+    A power s^-delta has p = delta log s, which grows: where two terms cancel p grows faster for a while, and counts
+    no more than such growth from the quarter before. 0 for a drift within the noise; where a(s) goes to and fro, as far
+    as it went in the later half.
+    """
+    moves = np.diff(a)
+    steps, quarter = np.abs(moves), max(2, moves.size // 4)
+    if steps.size < 3 * quarter:
+        return 0.0
+    x = np.log(s) if s[0] > math.e else np.log(s / s[0]) + 1
+    rounding = 64 * np.finfo(float).eps * max(1.0, float(np.max(np.abs(a))))
+    significant = steps > 3 * (noise[1:] + noise[:-1]) + rounding
+    if not np.any(significant[-quarter:]):
+        return 0.0
+    if np.sum(np.diff(np.sign(moves)) != 0) > TURNS:
+        return float(MARGIN * np.max(np.abs(a[-2 * quarter - 1 :] - a[-1])))
+    speeds, middles = steps / np.diff(x), (x[1:] + x[:-1]) / 2
+    parts = [slice(steps.size - (k + 1) * quarter, steps.size - k * quarter) for k in range(3)]
+    fastest = [part.start + int(np.argmax(speeds[part])) for part in parts]
+    (speed, before, early), (at, at_before, at_early) = speeds[fastest], middles[fastest]
+    if not speed < before:
+        return math.inf
+    now, earlier = math.log(before / speed), math.log(early / before) if early > 0 else 0.0
+    # the powers of 1 / x as which the drift fades, and its powers of 1 / s
+    rate, rate_before = now / math.log(at / at_before), earlier / math.log(at_before / at_early)
+    if rate_before < rate:
+        rate = min(rate, max(rate_before, 0.0) * at / at_before)
+    steady = False
+    if at < middles[-1] and significant[-1] and speeds[-1] > 0:
+        end = math.log(speed / speeds[-1])
+        rate = min(rate, end / math.log(middles[-1] / at))
+        power, power_end = now / (at - at_before), end / (middles[-1] - at)
+        steady = rate > LOGARITHMIC and abs(power_end - power) < STEADY * power
+    if rate <= 1:
+        return math.inf
+    left = speed * at / (rate - 1) * (at / x[-1]) ** (rate - 1)
+    return float(MARGIN * min(STEADY if steady else 1.0, (SLOW / rate) ** 2) * left)
 
 
 def limit_beside_logarithms(log_s: Floats, a: Floats, noise: Floats) -> Limit:

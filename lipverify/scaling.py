@@ -9,6 +9,16 @@ error does not see them; here the limit is extrapolated (`lipverify.limits`), wi
 
 For Q ~ K s^a (log s)^b they tend to a as well, like a + b / log s, and the error covers it: a few hundredths
 over 26 decades. Once a is known, b is the limit of d log(Q / s^a) / d log log s.
+
+No finite ladder decides a limit. The error is made for sums of powers with powers of logarithms,
+
+    Q = sum_j c_j s^{a_j} (log s)^{b_j},
+
+whose leading term outweighs all others together at the end of the ladder. It covers the true exponent of all but
+a few of a thousand of them drawn at random (tests/scaling/test_class.py: signs mixed, gaps of exponents from 0.01);
+the others have terms that cancel, or a slow term that a faster one hides. A lasting drift like s^a exp(c (log s)^g),
+g < 1, is no such sum, and the error covers it where the local exponents show it. A verdict that rests on a limit is
+printed with this: `lipverify.foundation.ladder.ASSUMPTION`.
 """
 
 from __future__ import annotations
@@ -42,9 +52,9 @@ COARSEST_POWER = 1.0
 class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """The limit exponent of Q along a ladder, with its evidence.
 
-    `error` bounds |exponent - limit| as far as the data can tell; it is infinite when the slopes do
-    not settle. `constant` is the limit of Q / s^exponent with `constant_error`, where the exponent's
-    own error allows one.
+    `error` bounds |exponent - limit| if the corrections are powers, logarithms and their sums (the module says which);
+    it is infinite when the slopes do not settle. `constant` is the limit of Q / s^exponent with `constant_error`,
+    where the exponent's own error allows one.
     """
 
     s: tuple[float, ...]

@@ -9,6 +9,8 @@ from lipverify.foundation.validation import number, whole
 
 FEWEST_POINTS, MOST_POINTS = 8, 10_000
 FEWEST_DECADES = 2.0
+ASSUMPTION = "if the corrections are powers, logarithms and their sums, and the leading term leads on the ladder"
+"""What a limit from a finite ladder rests on, printed with extrapolated verdicts. See `lipverify.scaling`."""
 
 
 def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:
