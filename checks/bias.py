@@ -263,7 +263,7 @@ claim(
     kind="sharp",
     expected="supported",
     over={"d": (2, 3, 5)},
-    title="the largest bias of an L-Lipschitz task is the same in every dimension",
+    title="the largest bias of an L-Lipschitz task is the same at d = 2, 3 and 5",
     statement=r"\sup_{\mathbb{E} |\nabla f|^2 \leq L^2} B(w; f) \sim 0.2036 \frac{L^2}{w}",
     assumes=MANY,
     finding=r"With many tokens in a narrow window attention multiplies a harmonic of degree $k$ by $e^{-k^2/2w}$, and $(1 - e^{-x})^2 / (2 x)$ with $x = k^2/2w$ is largest at "
@@ -288,7 +288,7 @@ for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), 
         over={"d": where},
         statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
         assumes=(*ASSUMED, r"$n \to \infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
-        finding=r"Printed without a range, the bound fails for $d \geq 4$: once $w \gg n^{2/(d-1)}$ attention picks the nearest "
+        finding=r"Printed without a range, the bound fails at $d = 4$ to $8$: once $w \gg n^{2/(d-1)}$ attention picks the nearest "
         r"token, whose squared distance is of order $n^{-2/(d-1)}$, and a narrower window does not bring it closer.",
         corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$",
     )

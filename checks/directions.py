@@ -484,7 +484,7 @@ claim(
     r"either sign, what is left of its average over the window is a variance of order $w^{-1 + (d-1)/2} / n$, and beside it stands the curvature, $w^{-2}$. They "
     r"balance at $w \propto n^{2/(d+1)}$, where the window holds $n^{2/(d+1)}$ tokens, for $d > 3$; in the plane the variance falls with $w$ and a "
     "bounded number is best.",
-    corrected=r"$\Theta(n^{2/(d+1)})$ tokens for the affine law and $d > 3$, a bounded number for $d = 2$",
+    corrected=r"$\Theta(n^{2/(d+1)})$ tokens for the affine law, measured at $d = 5$ and $8$",
 )
 ORIGIN: dict[str, Any] = {
     "source": NOISE_GROWS,

@@ -310,7 +310,7 @@ claim(
     agrees=agreed("{case}"),
     finding=r"At $w^*(L)$ the slopes of both terms cancel, $a N = \beta B$ with $a = (d-1)/2$ and $B \propto w^{-\beta}$; on $L'$ the "
     r"loss is $N + (L'/L)^2 B$. Against the window that is tuned to $L'$ the factor is $\frac{a \rho^2 + \beta}{(a+\beta) "
-    r"\rho^{2a/(a+\beta)}}$, $\rho = L'/L$: above 1 unless $\rho = 1$, and constant in $n$. A wrong $L$ costs a factor, never the "
+    r"\rho^{2a/(a+\beta)}}$, $\rho = L'/L$: above 1 unless $\rho = 1$, and constant in $n$. A wrong $L$, at a fixed ratio, costs a factor and not the "
     r"rate.",
 )  # fmt: skip
 ALONG_L: dict[str, Any] = {
@@ -354,7 +354,7 @@ claim(
     assumes=(*MODEL, r"affine law, $d = 3$", r"$n = 10^4$ and $\sigma = 1$ fixed: 'large enough $n$' not depending on $L$"),
     finding=r"'Large enough $n$' must grow with $L/\sigma$: at fixed $n$ the bias of the best window is of order $L^2$, however large "
     r"$L$ is. The bias is $O(L^2/w)$ only while windows hold tokens; beyond, it is the squared distance to the nearest token.",
-    corrected=r"$\mathcal{L} \leq C L^2 ((\sigma^2/(nL^2))^{2/(d+2)} + n^{-2/(d-1)})$ wherever $nL^2 \geq \sigma^2$.",
+    corrected=r"what the sketch implies once the error of the nearest token is added: $\mathcal{L} \leq C L^2 ((\sigma^2/(nL^2))^{2/(d+2)} + n^{-2/(d-1)})$",
 )  # fmt: skip
 claim(
     "softmax.generalization-smaller/relu/lower/units",

@@ -154,7 +154,7 @@ claim(
     finding=r"These functions are of order $s$ at the zeros of $\langle q, x \rangle$ and smooth elsewhere. A window of size $w^{-1/2}$ sees such a point on the share $w^{-1/2}$ "
     r"of the queries: $B \sim w^{-s - 1/2}$, and $s = 1$ is the ReLU law's $w^{-3/2}$. Attention adapts to the mean square of what $f$ does inside a window, not to "
     "the worst point.",
-    corrected=r"$w^* = \Theta(\Lambda^{2/(d + 2s)})$ for functions that are of order $s$ across one hyperplane, $s < 3/2$",
+    corrected=r"$w^* = \Theta(\Lambda^{2/(d + 2s)})$ for functions that are of order $s$ across one hyperplane, measured at $s = 1/2$",
 )
 claim(
     "softmax.hoelder/window/proved",

@@ -274,10 +274,10 @@ claim(
     statement=rf"\mathcal{{L}}(w^*) = o\left({LEAST}\right), \quad \mathcal{{L}}(w^*) < {LEAST} \text{{ from }} \Lambda_\times \leq X",
     assumes={tail: (*said, *LAMBDA) for tail, said in MODEL.items()},
     finding={
-        "*/offset/*": r"The crossing is near $\Lambda = 3$ in every dimension: there the noise of a plain average, $\sigma^2/n$, is "
+        "*/offset/*": r"The crossing is near $\Lambda = 3$ in every dimension that was measured: there the noise of a plain average, $\sigma^2/n$, is "
         r"what the mean of $f$ over the sphere costs linear attention, $L^2/3$ for the offset (and a little more for the mean of a "
         "ReLU function); the window hardly matters.",
-        "*": r"$\Lambda_\times$ hardly depends on $L/\sigma$ and grows with $d$.",
+        "*": r"Where it was measured $\Lambda_\times$ hardly depends on $L/\sigma$ and grows with $d$.",
     },
 )  # fmt: skip
 claim(

@@ -209,7 +209,7 @@ claim(
         "*": r"Both classes are smooth, so both biases fall like $w^{-2}$ and both windows have one rate; the factor tends to a constant "
         r"that depends on the ratio of $\mathbb{E}\, (\Delta f)^2$ and is 1 where these agree.",
     },
-    corrected={"*relu*": "One $L$ and one order of smoothness are sufficient for one rate; one $L$ alone for consistency.", "*": ""},
+    corrected={"*relu*": "One $L$ and one order of smoothness gave one rate (affine and cosine); one $L$ alone gives consistency.", "*": ""},
 )  # fmt: skip
 claim(
     "softmax.lipschitz-sufficient/theta/sharp",

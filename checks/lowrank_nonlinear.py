@@ -207,7 +207,7 @@ for families, control in ((("affine",), AFFINE_RHO), (("quadratic", "cosine"), L
         expected="supported",
         title="Training softmax attention lowers rho(M, B)",
         finding={
-            "quadratic/*": r"On the product of spheres $\rho$ falls to a few percent. On the sphere it stays near one half: there "
+            "quadratic/*": r"On the product of spheres $\rho$ falls to less than a tenth of its start. On the sphere it stays above a third of it: there "
             r"$|\mathbf{B}^\top x|^2 = 1 - |\mathbf{B}_\perp^\top x|^2$, so the spurious coordinates tell how large the relevant ones are, and "
             "an even family can use that. The column space is recovered where the two are independent, as in the hypotheses of Theorem 4.",
             "*": "",

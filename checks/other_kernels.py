@@ -136,9 +136,9 @@ claim(
     statement=r"\inf_n \mathcal{L}(w_n) > 0 \quad \text{for every } w_n, \ K \neq e^{-u}",
     assumes=(*SHORT, r"$w = n^{2/(d+3)}$, which adapts to $n$"),
     agrees=AGREED,
-    finding="A box, which attends to the tokens of a ball alike, has a window that is as good as softmax's up to a constant. What counts is that weights are positive, add to one and "
+    finding="A box, which attends to the tokens of a ball alike, has the rate of softmax attention. What counts is that weights are positive, add to one and "
     "are near the query; the sentence holds for linear attention.",
-    corrected=r"every kernel of the distance that decays fast enough has the rate $\Lambda^{-4/(d+3)}$ of softmax attention; linear attention has none",
+    corrected=r"the box and the Epanechnikov kernel have the rate $\Lambda^{-4/(d+3)}$ of softmax attention at $d = 3$",
 )
 claim(
     "softmax.other-kernels/rational/bias",

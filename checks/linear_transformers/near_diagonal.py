@@ -145,7 +145,6 @@ claim(
     corrected=r"near-diagonal in all matrices but three at most, which may be the structure that the source means: in the last layer but one most of the weight of "
     r"$\mathbf{P}$ is in its column $\mathbf{P}_{xy} = v$, and the last layer reads what that stored. With $\mathbf{Q} = \mathrm{diag}(q_x \mathbf{I}, q_y)$ the column "
     r"adds $v (q_x \langle \alpha, x \rangle + q_y \lambda y)$ to every token: one direction of the covariates is given up to hold a multiple of the label, which "
-    r"diagonal heads cannot store there. Contexts have the same law in every rotated basis, so the direction of $v$ is chance; models that do this lose less than "
-    "every diagonal model of their depth, those with four free weights included",
+    r"diagonal heads cannot store there. Contexts have the same law in every rotated basis, so the direction of $v$ is chance",
     **READING,
 )

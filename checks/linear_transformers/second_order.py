@@ -307,7 +307,7 @@ claim(
     title="gradient descent without the covariates' own weight needs O(log κ) layers too",
     statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",
     assumes=(*ASSUMED, r"$\omega_{xx} = 0$; one $\omega_{yx}$ for all layers, or the best one for each"),
-    corrected=r"without $\omega_{xx}$, $L = \Theta(\kappa \log 1/\epsilon)$ for one step size and $\Theta(\sqrt{\kappa} \log 1/\epsilon)$ for the best ones",
+    corrected=r"without $\omega_{xx}$, at fixed $\epsilon$, $L = \Theta(\kappa)$ for one step size and $\Theta(\sqrt{\kappa})$ for the best ones",
     finding="This shows what the theorem rests on, and is claimed nowhere: without $\\omega_{xx}$ the residual is a polynomial of "
     "degree $L$ in place of $3^L$.",
     **OURS,
