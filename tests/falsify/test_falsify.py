@@ -493,5 +493,6 @@ def test_what_was_found_outside_of_what_is_declared_now_is_not_tried_again(lipve
     axes = axes_of(sought.forms[0], sought.over, {}, QUICK)
     assert lies_in(axes, Place({"p": 0.5, "m": 2}))
     outside: list[dict[str, Scalar]] = [{"p": 1.5, "m": 2}, {"p": 0.5, "m": 1.5}, {"p": 0.5}, {"p": "x", "m": 2}]
-    for where in [*outside, {"p": 0.5, "m": 2, "q": 1}]:
+    outside.append({"p": 0.5, "m": 2, "q": 1})
+    for where in outside:
         assert not lies_in(axes, Place(where)), where
