@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from lipverify.claims.figure import Figure
-from lipverify.claims.ledger import Grade, Heading, Kind, Scalar, Source, Table
+from lipverify.claims.ledger import Grade, Heading, Kind, Scalar, Source, Table, Tried
 from lipverify.claims.ran import Ran, is_symbolic, ran
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.foundation.noted import watching
@@ -198,6 +198,8 @@ class Claim:
         The claims file that it is from, as the command line calls it; empty for claims of `checks/`.
     false_latex, true_latex
         The controls as text that may hold `$LaTeX$`.
+    tried
+        The steps that were taken to decide it.
     """
 
     id: str
@@ -218,6 +220,7 @@ class Claim:
     file: str = ""
     false_latex: str = ""
     true_latex: str = ""
+    tried: tuple[Tried, ...] = ()
 
     @property
     def control(self) -> str:

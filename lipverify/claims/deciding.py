@@ -1,10 +1,15 @@
-"""What would decide an open claim: the cell, the error that it needs, and the cheapest next step with its cost."""
+"""What would decide an open claim: which cells, the error that they need, and the cheapest next step with its cost.
+
+A claim is decided by one cell that refutes it, or by all cells together that support it. What a cell will say is
+predicted from the middle of its interval; of both routes the cheaper one is named. Where neither is predicted to come
+to an end there is no step.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -13,11 +18,11 @@ from msgspec import structs
 from lipverify.claims.claim import CellPlan, Claim, ControlPlan, Evidence, Measurement
 from lipverify.claims.figure import Figure
 from lipverify.claims.growing import growth_along
-from lipverify.claims.ledger import Cell, Record, Step, What
+from lipverify.claims.ledger import Cell, Record, Route, Step, Tried, What
 from lipverify.claims.measured import Point, Ray
 from lipverify.claims.measurement import Outcome
 from lipverify.claims.ran import Ran
-from lipverify.claims.verdict import Allowed, Interval
+from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import OutOfReach
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -46,12 +51,57 @@ def needed(interval: Interval, allowed: Allowed) -> float:
     return min(crossed, default=math.inf)
 
 
+@dataclass(frozen=True)
+class _Move:
+    """What one open cell needs."""
+
+    place: int
+    sides: frozenset[Verdict]
+    """What it may then say: the side of its middle; both where its error is infinite."""
+    error: float | None
+    needed: float | None
+    what: What
+    times: float
+    seconds: Mapping[str, float]
+    """What each measurement of the cell took."""
+
+
 def step_of(claim: Claim, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]) -> Step | None:
-    """The step for the cell that needs most; None where no cell is open, or nothing is known that would do."""
-    steps = [
-        _step(plan, cell, place, outcomes) for place, (plan, cell) in enumerate(zip(claim.cells, cells, strict=True))
+    """The cheaper of two routes: one cell that is predicted to refute, or all open ones that are to support.
+
+    None where neither is predicted to decide the claim, or nothing is known that would narrow a cell.
+    """
+    moves = [
+        move
+        for place, (plan, cell) in enumerate(zip(claim.cells, cells, strict=True))
+        if is_open(cell) and (move := _move(claim, plan, cell, place, outcomes)) is not None
     ]
-    return max((each for each in steps if each is not None), key=lambda step: (step.times, step.seconds), default=None)
+    routes = [_together("refute", [move]) for move in moves if "refuted" in move.sides]
+    supporting = [move for move in moves if "supported" in move.sides]
+    others = [cell for place, cell in enumerate(cells) if place not in {move.place for move in supporting}]
+    if supporting and all(cell.verdict == "supported" for cell in others):
+        routes.append(_together("support", supporting))
+    return min(routes, key=lambda step: step.seconds, default=None)
+
+
+def _together(route: Route, moves: Sequence[_Move]) -> Step:
+    """One step for several cells, as large as that which needs most asks for; what they share is measured once."""
+    hardest = max(moves, key=lambda move: (move.times, sum(move.seconds.values())))
+    spent: dict[str, float] = {}
+    for move in moves:
+        for address, seconds in move.seconds.items():
+            spent[address] = max(spent.get(address, 0.0), seconds * hardest.times)
+    cost = max(sum(spent.values()), LEAST_SECONDS) * (len(METHODS) if hardest.what == "method" else 1)
+    return Step(
+        route=route,
+        cell=hardest.place,
+        cells=tuple(move.place for move in moves),
+        error=hardest.error,
+        needed=hardest.needed,
+        what=hardest.what,
+        times=hardest.times,
+        seconds=float(f"{cost:.2g}"),
+    )
 
 
 def is_open(cell: Cell) -> bool:
@@ -59,50 +109,96 @@ def is_open(cell: Cell) -> bool:
     return cell.verdict == "inconclusive" and not cell.uncontrolled
 
 
-def _step(plan: CellPlan, cell: Cell, place: int, outcomes: Mapping[str, Outcome]) -> Step | None:
-    """The cheapest step for one cell."""
-    if not is_open(cell):
-        return None
-    interval, allowed = (
-        (cell.interval, cell.allowed) if cell.alone == "inconclusive" else (cell.control.interval, cell.control.allowed)
-    )
-    low, high = interval.ends
-    error, wanted = (high - low) / 2, needed(interval, allowed)
-    if wanted == 0:
+def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mapping[str, Outcome]) -> _Move | None:
+    """The cheapest step for one cell; None where none is known, or the cell would stay open without any error."""
+    sides, error, wanted = _wanted(cell)
+    if not sides:
         return None
     known = math.isfinite(error) and math.isfinite(wanted)
-    cost = max(sum(outcomes[each.address].seconds for each in _all(plan.measurement)), LEAST_SECONDS)
-    options = _options(plan.measurement)
-    what: What = "contexts"
-    if "contexts" in options and known:
-        times: float = max(math.ceil(SLACK * (error / wanted) ** 2), 2)
-        seconds = cost * times
-    elif ray := _ray(plan.measurement):
-        if ray.points >= MOST_POINTS or any(each.needs for each in plan.measurement.needs):
-            return None
-        what, times, seconds = "points", MOST_POINTS / ray.points, cost * MOST_POINTS / ray.points
-    elif any("bounded" in (outcomes[each.address].ran or Ran()).made for each in _all(plan.measurement)):
-        what, times, seconds = "method", 1.0, cost * len(METHODS)
-    else:
+    every = list(_all(plan.measurement))
+    before = [tried for tried in claim.tried if tried.cell == place]
+    what = _kind(plan.measurement, any("bounded" in (outcomes[each.address].ran or Ran()).made for each in every))
+    times = 1.0
+    if what == "contexts":
+        times = _contexts(error, wanted, [tried for tried in before if tried.what == what]) if known else math.inf
+    elif what == "points":
+        ray = _ray(plan.measurement)
+        assert ray is not None
+        stuck = ray.points >= MOST_POINTS or any(each.needs for each in plan.measurement.needs)
+        times = math.inf if stuck else MOST_POINTS / ray.points
+    if what is None or math.isinf(times) or (what == "method" and any(tried.what == what for tried in before)):
         return None
-    return Step(
-        cell=place,
-        error=error if known else None,
-        needed=wanted if known else None,
-        what=what,
-        times=times,
-        seconds=float(f"{seconds:.2g}"),
-    )
+    seconds = {each.address: outcomes[each.address].seconds for each in every}
+    return _Move(place, sides, error if known else None, wanted if known else None, what, times, seconds)
+
+
+def _wanted(cell: Cell) -> tuple[frozenset[Verdict], float, float]:
+    """What an open cell may say with less error; its error, or that of its control, and the error that is needed.
+
+    No side where the middle is on an edge, or where the control is predicted to come out as the cell does.
+    """
+    error, wanted = _half(cell.interval), needed(cell.interval, cell.allowed)
+    sides: frozenset[Verdict] = frozenset({"supported", "refuted"})
+    if math.isfinite(error):
+        sides = frozenset({_predicted(cell.interval, cell.allowed)} if wanted > 0 else ())
+    control = cell.control
+    judged = cell.alone in OTHER_WAY or sides == {"supported"}  # the control of a cell that may refute is another one
+    if judged and control.verdict == "inconclusive" and math.isfinite(_half(control.interval)):
+        narrow = needed(control.interval, control.allowed)
+        if narrow == 0 or _predicted(control.interval, control.allowed) != control.expects:
+            return frozenset(), error, wanted
+        if _half(control.interval) * wanted > error * narrow or not math.isfinite(wanted):
+            error, wanted = _half(control.interval), narrow
+    return sides, error, wanted
+
+
+def _predicted(interval: Interval, allowed: Allowed) -> Verdict:
+    """The verdict on the middle of an interval."""
+    middle = sum(interval.ends) / 2
+    return decide(Interval(middle, middle), allowed)
+
+
+def _half(interval: Interval) -> float:
+    low, high = interval.ends
+    return (high - low) / 2
+
+
+def _contexts(error: float, wanted: float, tried: Sequence[Tried]) -> float:
+    """How many times the contexts are predicted to be enough; infinite where no number of them is.
+
+    The square of an error is a / contexts + b, where b is what contexts do not narrow, such as the spread of
+    trainings. It is not known before a step was taken, and then follows from the errors before and after it.
+    """
+    floor = 0.0
+    if tried and tried[-1].error is not None:
+        times, before = tried[-1].times, tried[-1].error
+        floor = min(max((times * error**2 - before**2) / (times - 1), 0.0), error**2)
+    room = wanted**2 - floor
+    return max(math.ceil(SLACK * (error**2 - floor) / room), 2) if room > 0 and error**2 > floor else math.inf
+
+
+def _kind(measurement: Measurement, exact: bool) -> What | None:
+    """What narrows a measurement: more contexts, more points on its ray, another method where the library's ran."""
+    if "contexts" in _options(measurement):
+        return "contexts"
+    if _ray(measurement) is not None:
+        return "points"
+    return "method" if exact else None
 
 
 def wants(record: Record) -> str:
-    """What would decide a record that is open, and in which of several open cells; empty where nothing is known."""
+    """What would decide a record that is open, and in which of several open cells; what was tried, where nothing is."""
     if record.step is None:
-        return ""
-    cell = record.cells[record.step.cell]
+        done = dict.fromkeys(_said(each.what, each.times) for each in record.tried)
+        return f"{', '.join(done)} did not decide it" if done else ""
+    cell, count = record.cells[record.step.cell], len(record.step.cells)
     several = sum(map(is_open, record.cells)) > 1
     where = ", ".join(f"{name} = {value}" for name, value in cell.where.items()) if several else ""
-    return f"{f'at {where} it ' if where else ''}{in_words(record.step)}"
+    words = f"{f'at {where} it ' if where else ''}{in_words(record.step)}"
+    if not several:
+        return words
+    alone = "which is predicted to refute the claim by itself"
+    return f"{words}, {alone if record.step.route == 'refute' else f'for {count} open cells'}"
 
 
 def in_words(step: Step) -> str:
@@ -111,13 +207,17 @@ def in_words(step: Step) -> str:
     >>> in_words(Step(cell=0, error=0.12, needed=0.02, what="contexts", times=47.0, seconds=720.0))
     'needs an error of 0.02: 47 times the contexts, about 12 min'
     """
-    said = {
-        "contexts": f"{step.times:g} times the contexts",
+    wants = f"needs an error of {step.needed:.2g}: " if step.needed is not None else ""
+    return f"{wants}{_said(step.what, step.times)}, about {duration(step.seconds)}"
+
+
+def _said(what: What, times: float) -> str:
+    """What a step changes."""
+    return {
+        "contexts": f"{times:g} times the contexts",
         "points": f"{MOST_POINTS} points on the ray",
         "method": f"another method ({', '.join(METHODS)})",
-    }[step.what]
-    wants = f"needs an error of {step.needed:.2g}: " if step.needed is not None else ""
-    return f"{wants}{said}, about {duration(step.seconds)}"
+    }[what]
 
 
 def duration(seconds: float) -> str:
@@ -171,14 +271,17 @@ class Otherwise(msgspec.Struct, frozen=True):
 
 
 def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
-    """The claim with its step taken in every cell that is open; `by` is the other method, where the step is one."""
+    """The claim with its step taken in the cells that the step names; `by` is the other method, where it is one."""
     step = record.step
     assert step is not None
 
     def changed(measurement: Measurement) -> Measurement:
-        if step.what == "contexts":
+        what = _kind(measurement, exact=True)
+        if what == "contexts":
             return more_contexts(measurement, step.times)
-        return more_points(measurement) if step.what == "points" else otherwise(measurement, by)
+        if what == "points":
+            return more_points(measurement)
+        return otherwise(measurement, by) if by else measurement
 
     def plan(one: CellPlan) -> CellPlan:
         method = METHODS[by][0] if by else one.method
@@ -191,7 +294,7 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
         )
 
     old = claim.evidence
-    cells = tuple(plan(one) if is_open(cell) else one for one, cell in zip(old.cells, record.cells, strict=True))
+    cells = tuple(plan(one) if place in step.cells else one for place, one in enumerate(old.cells))
     renamed = {one.measurement.address: new.measurement.address for one, new in zip(old.cells, cells, strict=True)}
     draw = old.figure
 
@@ -200,7 +303,19 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
         return draw({**results, **{was: results[now] for was, now in renamed.items()}}) if draw is not None else ()
 
     evidence: Evidence = replace(old, cells=cells, figure=figure if draw is not None else None)
-    return replace(claim, plan=lambda: evidence)
+    return replace(claim, plan=lambda: evidence, tried=(*claim.tried, *tried_now(record)))
+
+
+def tried_now(record: Record) -> tuple[Tried, ...]:
+    """The step of a record as what was tried, cell by cell."""
+    step = record.step
+    assert step is not None
+    found = []
+    for place in step.cells:
+        half = _half(record.cells[place].interval)
+        error = half if math.isfinite(half) else None
+        found.append(Tried(cell=place, what=step.what, times=step.times, error=error))
+    return tuple(found)
 
 
 def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]) -> ControlPlan:

@@ -188,13 +188,18 @@ class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 What = Literal["contexts", "points", "method"]
+Route = Literal["refute", "support"]
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """What would decide an open claim next."""
 
+    route: Route = "support"
+    """Whether one cell is predicted to refute the claim, or all that are open to support it."""
     cell: int
     """Which of its cells needs most."""
+    cells: tuple[int, ...] = ()
+    """All cells for which the step is taken."""
     error: float | None
     """The error there, and ..."""
     needed: float | None
@@ -203,7 +208,16 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """More contexts, more points on a ray, or another method."""
     times: float
     seconds: float
-    """What the step is predicted to take, from what the cell took."""
+    """What the step is predicted to take, from what the cells took."""
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that was taken for a cell, and the error that it had before; None where that was infinite."""
+
+    cell: int
+    what: What
+    times: float
+    error: float | None
 
 
 class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
@@ -242,6 +256,8 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[Table, ...] = ()
     step: Step | None = None
     """What would decide an open claim, where something is known."""
+    tried: tuple[Tried, ...] = ()
+    """The steps that were taken, in their order."""
     proves: str = ""
     """The id of the claim that this one is a proof of, if it is."""
     reading: str = ""

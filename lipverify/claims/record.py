@@ -81,6 +81,7 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         corrected=claim.corrected,
         proves=claim.proves,
         reading=claim.reading,
+        tried=claim.tried,
         **fields,
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from lipverify.claims.claim import Claim
-from lipverify.claims.deciding import METHODS, duration, in_words, stepped, wants
+from lipverify.claims.deciding import METHODS, duration, in_words, stepped, tried_now, wants
 from lipverify.claims.ledger import Ledger, Record
 from lipverify.claims.runner import run
 from lipverify.cli.ending import DECIDE
@@ -55,7 +55,8 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
             records[cheapest.place] = cheapest.record = found
         elif not cheapest.methods:
             _say(cheapest.record, "stays open: no step helped")
-            records[cheapest.place] = cheapest.record = replace(cheapest.record, step=None)
+            tried = (*cheapest.record.tried, *tried_now(cheapest.record))
+            records[cheapest.place] = cheapest.record = replace(cheapest.record, step=None, tried=tried)
         if cheapest.record.step is None:
             waiting.remove(cheapest)
     took = ledger.provenance.seconds + time.perf_counter() - begun
@@ -77,7 +78,8 @@ def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -
     if by and found.verdict == "inconclusive":
         return None
     each.claim = better
-    _say(found, f"is {found.verdict}: {found.measured}")
+    told = wants(found) if found.verdict == "inconclusive" and found.step is None else ""
+    _say(found, f"is {found.verdict}: {found.measured}{f'; {told}' if told else ''}")
     return replace(found, reproduce=f"{found.reproduce}{DECIDE}{seconds:g}")
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.claims.deciding import duration, needed
+from lipverify.claims.deciding import duration, needed, wants
 from lipverify.claims.ledger import Ledger, Record, read_ledger
 from lipverify.claims.loading import claims_of
 from lipverify.claims.profile import profile_named
@@ -168,3 +168,133 @@ def test_what_is_decided_or_on_the_edge_has_no_step(tmp_path: Path) -> None:
 
 def test_times_are_said_as_one_says_them() -> None:
     assert [duration(s) for s in (0.2, 59, 119, 7300, 3e5)] == ["1 s", "59 s", "119 s", "2 h", "3 days"]
+
+
+CELLS = dedent(f"""\
+    from lipverify.claims import bound, claim
+
+    VALUES = {{1: 0.999, 2: 1.05, 3: 0.7}}
+
+    def sampled(x, seed, contexts):
+        return VALUES[x], SCALE * contexts ** -0.5
+
+    claim("mine.sampled", bound(sampled, "q", high="1", control="0.5", instead="2"), over={{"x": (1, 2, 3)}}, {SOURCE})
+""")
+"""0.999 needs 3,000 times the contexts that 1.05 does, and is not needed where that refutes."""
+
+
+def test_one_cell_that_refutes_is_enough_where_it_is_the_cheaper_route(lipverify: Commands, tmp_path: Path) -> None:
+    record = opened(tmp_path, CELLS.replace("SCALE", "7.2"))  # 1.05 +- 0.0509
+    step = record.step
+    assert step is not None
+    assert (step.route, step.cell, step.cells, step.times) == ("refute", 1, (1,), 2)
+    assert step.needed == pytest.approx(0.05)
+    assert "at x = 2 it needs an error of 0.05: 2 times the contexts" in wants(record)
+    assert "predicted to refute the claim by itself" in wants(record)
+    done, after = verified(lipverify, tmp_path, "--decide", "60")
+    assert after.claims[0].verdict == "refuted", done.stderr
+    assert done.stderr.count("times the contexts") == 1
+    assert [tried.cell for tried in after.claims[0].tried] == [1]
+    assert lipverify("audit", str(tmp_path / "out" / "ledger.json")).returncode == 0
+
+
+def test_cells_are_to_support_together_where_none_is_predicted_to_refute(tmp_path: Path) -> None:
+    record = opened(tmp_path, CELLS.replace("SCALE", "7.2").replace("2: 1.05", "2: 0.96"))
+    step = record.step
+    assert step is not None
+    assert (step.route, step.cell, step.cells) == ("support", 0, (0, 1))
+    assert step.needed == pytest.approx(0.001)
+    assert "for 2 open cells" in wants(record)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ("1: 1.0, 2: 0.96", "a cell on the edge can neither refute nor support"),
+        ("1: 0.501, 2: 0.5", "the control of the second is on its edge"),
+        ("1: 0.499, 2: 0.7", "the first is predicted to obey its control as well"),
+    ],
+)
+def test_no_step_is_named_that_is_not_predicted_to_decide(values: str, why: str, tmp_path: Path) -> None:
+    record = opened(tmp_path, CELLS.replace("SCALE", "7.2").replace("1: 0.999, 2: 1.05", values))
+    assert record.verdict == "inconclusive"
+    assert record.step is None, why
+
+
+def test_an_open_control_alone_asks_for_its_own_error(lipverify: Commands, tmp_path: Path) -> None:
+    text = CELLS.replace("SCALE", "7.2").replace("1: 0.999, 2: 1.05", "1: 0.7, 2: 0.52")
+    record = opened(tmp_path, text)
+    assert [cell.alone for cell in record.cells] == ["supported"] * 3
+    step = record.step
+    assert step is not None
+    assert (step.route, step.cells) == ("support", (1,))
+    assert step.needed == pytest.approx(0.02)
+    done, after = verified(lipverify, tmp_path, "--decide", "60")
+    assert after.claims[0].verdict == "supported", done.stderr
+
+
+def test_what_contexts_do_not_narrow_is_learnt_and_they_are_not_asked_for_again(
+    lipverify: Commands, tmp_path: Path
+) -> None:
+    text = SAMPLED.replace("EDGE", "1.001").replace("d * contexts ** -0.5", "(d**2 / contexts + FLOOR**2) ** 0.5")
+    opened(tmp_path, text.replace("FLOOR", "0.002"))
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    [record] = ledger.claims
+    assert (record.verdict, record.step) == ("inconclusive", None)
+    assert done.stderr.count("times the contexts, about") == 1, done.stderr
+    assert {tried.what for tried in record.tried} == {"contexts"}
+    assert "times the contexts did not decide it" in wants(record)
+    assert "times the contexts did not decide it" in done.stderr
+    opened(tmp_path, text.replace("FLOOR", "0.0005"))
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    assert ledger.claims[0].verdict == "supported", "a part that is small enough is allowed for"
+    assert done.stderr.count("times the contexts, about") == 2, done.stderr
+
+
+def test_points_that_did_not_decide_are_not_named_again(lipverify: Commands, tmp_path: Path) -> None:
+    opened(tmp_path, GROWING.replace("n ** -0.15", "n ** -0.02"))
+    done, ledger = verified(lipverify, tmp_path, "--decide", "60")
+    [record] = ledger.claims
+    assert (record.verdict, record.step, record.tried[0].what) == ("inconclusive", None, "points")
+    assert "27 points on the ray did not decide it" in done.stderr
+
+
+LOGARITHMS = dedent(f"""\
+    import math
+    from lipverify.claims import claim, exponent
+
+    def grows(n):
+        return VALUE, 1e-12 * VALUE
+
+    claim("mine.grows", exponent(grows, "q", SIDE, ray=RAY), {SOURCE})
+""")
+HARMONIC = "n * (math.log(n) + 0.5772156649015329 + 1 / (2 * n))"
+
+
+@pytest.mark.parametrize(
+    ("value", "side", "verdict"),
+    [
+        (HARMONIC, 'equals="1", control="1.2"', "refuted"),
+        (HARMONIC, 'high="1", control="0.8"', "refuted"),
+        (HARMONIC, 'low="1", control="1.2"', "supported"),
+        ("n / math.log(n)", 'equals="1", control="1.2"', "refuted"),
+        ("n / math.log(n)", 'low="1", control="1.2"', "refuted"),
+        ("n / math.log(n)", 'high="1", control="0.8"', "supported"),
+        ("n * math.log(n) ** 0.1", 'equals="1", control="1.2"', "refuted"),
+        ("n * (1 + 1 / math.log(n))", 'equals="1", control="1.2"', "supported"),
+        ("n * (2 + n ** -0.3)", 'equals="1", control="1.2"', "supported"),
+    ],
+)
+def test_a_power_of_the_logarithm_decides_by_itself(value: str, side: str, verdict: str, tmp_path: Path) -> None:
+    """n H_n is no Theta(n): the exponent is met, and log n grows."""
+    text = LOGARITHMS.replace("VALUE", value).replace("SIDE", side).replace("RAY", "(1e4, 1e30)")
+    assert opened(tmp_path, text).verdict == verdict
+
+
+@pytest.mark.parametrize("ray", ["(1e4, 1e30)", "(1e2, 1e8)", "(1e2, 1e6)"])
+@pytest.mark.parametrize("power", ["-0.02", "-0.05", "-0.1", "-0.2", "-0.5"])
+@pytest.mark.parametrize("size", ["-0.9", "0.5", "3", "100"])
+def test_slow_corrections_are_not_taken_for_a_logarithm(ray: str, power: str, size: str, tmp_path: Path) -> None:
+    value = f"n * (1 + {size} * n ** {power})"
+    text = LOGARITHMS.replace("VALUE", value).replace("SIDE", 'equals="1", control="1.2"').replace("RAY", ray)
+    assert opened(tmp_path, text).verdict in ("supported", "inconclusive")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import msgspec
@@ -17,7 +18,7 @@ from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, f
 from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.adjusted import evaluation
+from lipverify.linear_transformer.regression.adjusted import evaluation, printed_error
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 from lipverify.linear_transformer.regression.rare import decades
@@ -256,6 +257,54 @@ def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> Non
     # the spread of 60 normal values is within 4 standard errors, 9 % each, of theirs; doubts are of such a kind
     assert 0.64 < values.std(ddof=1) / stated < 1.36
     assert np.mean([each.trusted for each in found]) > 0.5
+
+
+@pytest.mark.parametrize("power", [0, 60, 77, 100, 150, 155, 200, 300])
+def test_losses_that_explode_have_means_and_errors_in_their_own_unit(power: int) -> None:
+    """More contexts meet rarer ones: the square of a variance of 1e155 is no double, and raised OverflowError."""
+    few, share = thinned(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, stream="explode")
+    values, unit = np.random.default_rng(0).random(2048), 10.0**power
+    plain, scaled = thinned_mean(values, share), thinned_mean(values * unit, share)
+    assert scaled.value / unit == pytest.approx(plain.value, rel=1e-9)
+    assert scaled.standard_error / unit == pytest.approx(plain.standard_error, rel=1e-9)
+    assert scaled.doubt == pytest.approx(plain.doubt, rel=1e-9)
+    values[-1] = unit
+    lonely = thinned_mean(values, share)
+    assert lonely.trusted == (power == 0)
+    assert lonely.standard_error < math.inf
+    held_out = evaluation(few, share)
+    w = held_out.oracle + np.random.default_rng(1).standard_normal(held_out.oracle.shape)
+    w[-1] *= 10.0 ** (power / 2)
+    for paired, printed in itertools.product((True, False), (None, 0.1)):
+        error = printed_error(held_out, lambda contexts: w, printed, paired)
+        assert error.value > 0, "nothing that explodes makes a printed number exact"
+        assert not math.isnan(error.standard_error)
+        assert error.trusted == (power == 0)
+
+
+@pytest.mark.parametrize("count", [10**3, 10**6, 10**9, 10**12])
+def test_few_contexts_may_stand_for_any_number(count: int) -> None:
+    """The shares of a pool of that size: errors fall with it, and nothing overflows or divides by 0."""
+    worst, rest = 400, 600
+    each = (count - worst) / rest
+    share = np.concatenate([np.ones(worst), np.full(rest, each)]) / count
+    values = np.concatenate([np.full(worst, 1e90), np.random.default_rng(0).random(rest)])
+    found = thinned_mean(values, share)
+    assert found.value == pytest.approx(1e90 * worst / count, rel=1e-9)
+    assert 0 < found.standard_error < 1e90
+    assert found.doubt >= 0
+    plain = thinned_mean(np.random.default_rng(0).random(worst + rest), share)
+    assert plain.standard_error == pytest.approx(math.sqrt(1 / 12 / rest), rel=0.1) or count == 10**3
+
+
+def test_means_that_are_beyond_doubles_are_not_believed() -> None:
+    share = np.full(1000, 1e-3)
+    for bad in (math.inf, math.nan):
+        values = np.ones(1000)
+        values[0] = bad
+        found = thinned_mean(values, share)
+        assert found.standard_error == math.inf
+        assert not found.trusted
 
 
 def test_a_filter_is_what_the_layers_of_gdplusplus_do() -> None:

@@ -71,16 +71,27 @@ def sampled_mean(values: Array) -> SampledMean:
     if count < 2:
         raise InvalidInput(f"contexts = {count}: a standard error needs at least 2.")
     mean = xp.mean(values)
-    centred, size = values - mean, 1.0
-    largest = float(xp.max(xp.abs(centred)))
-    if largest > 0 and not 1 / LARGEST < largest < LARGEST:  # the fourth power is no double
-        centred, size = centred / largest, largest
+    centred, size = in_units(values - mean)
     square = centred**2
     second, fourth = float(xp.sum(square)), float(xp.sum(square * square))
     # the sampled variance is itself a mean, of the squares
     spread = fourth / second**2 - 1 / count if second != 0 else 0.0
     doubt = math.inf if count < 4 else 0.0 if spread < 0 else math.sqrt(spread)
     return SampledMean(value=float(mean), standard_error=size * math.sqrt(second / (count - 1) / count), doubt=doubt)
+
+
+def in_units(differences: Array) -> tuple[Array, float]:
+    """Differences whose fourth powers are doubles, and the unit that they are in.
+
+    >>> import numpy as np
+    >>> in_units(np.asarray([1e200, -5e199]))
+    (array([ 1. , -0.5]), 1e+200)
+    """
+    xp = differences.__array_namespace__()
+    largest = float(xp.max(xp.abs(differences)))
+    if 0 < largest < math.inf and not 1 / LARGEST < largest < LARGEST:
+        return differences / largest, largest
+    return differences, 1.0
 
 
 class NormalTally:

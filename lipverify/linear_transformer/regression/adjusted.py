@@ -20,6 +20,8 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats, row_sums
 from lipverify.foundation.means.samples import SampledMean, sampled_mean
@@ -124,6 +126,7 @@ def protocol_losses(held_out: Evaluation, estimator: Estimator, query: Array) ->
     return (model**2 - ridge**2) / 2
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def printed_error(
     held_out: Evaluation, estimator: Estimator, printed: float | None = None, paired: bool = True
 ) -> SampledMean:
@@ -149,23 +152,30 @@ def printed_error(
     Returns
     -------
     SampledMean
-        The standard error, with its own standard error and doubt.
+        The standard error, with its own standard error and doubt; infinite where a square is beyond doubles.
     """
     xp = held_out.oracle.__array_namespace__()
     c = held_out.basis.into(held_out.weights(estimator) - held_out.oracle)
+    beyond = SampledMean(value=math.inf, standard_error=math.inf, doubt=math.inf)
     if printed is not None:
-        c = c * math.sqrt(2 * printed / held_out.mean(row_sums(c**2, xp)).value)
+        scale = held_out.mean(row_sums(c**2, xp)).value
+        if not math.isfinite(scale):
+            return beyond
+        c = c * math.sqrt(2 * printed / scale)
     V = held_out.basis.posterior_variances(held_out.contexts.sigma)
     square, mixed, trace = (row_sums(part, xp) for part in (c**2, c**2 * V, V))
     second = 3 / 4 * square**2 + 2 * mixed + square * trace
     expected = square / 2
-    variance = second - held_out.mean(expected).value ** 2
+    mean_loss = held_out.mean(expected).value
+    variance = second - mean_loss * mean_loss
     if not paired:
         ridge = 3 / 4 * (trace**2 + 2 * row_sums(V**2, xp))
         alone = second + mixed + square * trace / 2 + ridge
         means = [held_out.mean(part).value for part in (expected + trace / 2, trace / 2)]
-        variance = alone + ridge - means[0] ** 2 - means[1] ** 2
+        variance = alone + ridge - means[0] * means[0] - means[1] * means[1]
     mean = held_out.mean(variance)
+    if not math.isfinite(mean.value):
+        return beyond
     error = math.sqrt(mean.value / SEQUENCES)
     own = mean.standard_error / (2 * SEQUENCES * error) if error > 0 else 0.0
     return SampledMean(value=error, standard_error=own, doubt=mean.doubt)

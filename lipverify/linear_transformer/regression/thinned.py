@@ -14,7 +14,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.samples import SampledMean
+from lipverify.foundation.means.samples import SampledMean, in_units
 from lipverify.linear_transformer.families import Omega
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
 
@@ -76,12 +76,16 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
     """
     least = share.min()
     thinned_out = share > least
-    size, rest = 1 / float(least), values[thinned_out] if thinned_out.any() else values
+    size = 1 / float(least)
     mean = float(share @ values)
-    square = (values - mean) ** 2
+    if not math.isfinite(mean):
+        return SampledMean(value=mean, standard_error=math.inf, doubt=math.inf)
+    centred, unit = in_units(values - mean)
+    square = centred**2
     second = float(share @ square)
-    if not 0 < second < math.inf:
-        return SampledMean(value=mean, standard_error=math.sqrt(second), doubt=0.0 if second == 0 else math.inf)
+    if second == 0:
+        return SampledMean(value=mean, standard_error=0.0, doubt=0.0)
+    rest = centred[thinned_out] if thinned_out.any() else centred
     left = (size - (len(share) - np.count_nonzero(thinned_out))) / size
     thinning = left**2 * (1 - len(rest) / (left * size)) if left > 0 else 0.0
     of_rest = (rest - rest.mean()) ** 2
@@ -92,7 +96,7 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
     doubts = (math.sqrt(max(of_pool, 0.0)), math.sqrt(rest_spread / len(rest)) / (rest_second or 1.0))
     variance = sum(parts)
     doubt = sum(part * each for part, each in zip(parts, doubts, strict=True)) / variance
-    return SampledMean(value=mean, standard_error=math.sqrt(variance), doubt=doubt)
+    return SampledMean(value=mean, standard_error=unit * math.sqrt(variance), doubt=doubt)
 
 
 def _group(regression: Regression, seed: int, stream: str) -> tuple[Floats, Floats, Floats, Floats]:

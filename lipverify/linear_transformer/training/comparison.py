@@ -366,7 +366,7 @@ def _combined(means: Sequence[SampledMean]) -> SampledMean:
     count = len(means)
     return SampledMean(
         value=float(np.mean([mean.value for mean in means])),
-        standard_error=math.sqrt(sum(mean.standard_error**2 for mean in means)) / count,
+        standard_error=math.hypot(*(mean.standard_error for mean in means)) / count,
         doubt=max(mean.doubt for mean in means) / math.sqrt(count),
     )
 
