@@ -91,8 +91,8 @@ def wave_windows(d: int, n: float, sigma: float, L: float, larger: float) -> Val
     return other / one, (further + error * other / one) / one
 
 
-def attention_slope(n: int, kept: float = 1.0) -> Value:
-    """Terms left of d/dw sum_i a_i^2 = sum_ij a_i a_j (a_i - a_j) (t_i - t_j), weights and scores of n tokens free symbols.
+def attention_slope(n: int, kept: float = 1) -> Any:
+    """What is left of d/dw sum_i a_i^2 = sum_ij a_i a_j (a_i - a_j) (t_i - t_j), weights and scores of n tokens free symbols.
 
     Over the common denominator that g_i = e^(w t_i) leave, both sides are polynomials; `kept` scales the stated side.
     """
@@ -103,8 +103,7 @@ def attention_slope(n: int, kept: float = 1.0) -> Value:
     S, shifted = sum(g), sum(x * y for x, y in zip(g, t, strict=True))
     slope = 2 * sum(x**2 * (y * S - shifted) for x, y in zip(g, t, strict=True)) * S
     stated = sum(x * y * (x - y) * (s - r) for x, s in zip(g, t, strict=True) for y, r in zip(g, t, strict=True)) * S
-    left = sympy.Poly(slope - sympy.nsimplify(kept) * stated, *g, *t)
-    return float(sum(1 for coefficient in left.coeffs() if coefficient != 0)), 0.0
+    return slope - sympy.nsimplify(kept) * stated
 
 
 def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -106,8 +107,8 @@ def problem(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> l
     return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=sigma)
 
 
-def derivation(kinked: str = "relu") -> Value:
-    """How far the powers that leading terms imply are from p and q below, by SymPy, over d = 2 to 12."""
+def derivation(kinked: str = "relu") -> Any:
+    """How far the powers that leading terms imply are from p and q below, by SymPy, for every d."""
     import sympy
 
     from lipverify.loss.asymptotic.sphere import d
@@ -119,7 +120,7 @@ def derivation(kinked: str = "relu") -> Value:
         falls = transferred_power(laws[trained], laws[tested])
         implied = {"q": -falls, "p": falls - lv.leading(laws[tested]).loss_exponent}
         apart += [implied[name] - sympy.sympify(text, {"d": d}) for name, text in stated.items()]
-    return float(max(abs(each.subs(d, k)) for each in apart for k in range(2, 13))), 0.0
+    return sympy.Matrix(apart)
 
 
 SLIDE = Source(

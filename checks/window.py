@@ -24,7 +24,7 @@ from lipverify.claims import (
     per_profile,
 )
 from lipverify.claims.coordinate import SPELLED, said
-from lipverify.claims.proved import proved_rates, proved_window
+from lipverify.claims.proved import between, proved_rates, proved_window
 
 Value = tuple[float, float]
 
@@ -44,7 +44,7 @@ def sampled_optimum(law: str, d: int, n: float, contexts: int, seed: int) -> dic
     return {"w": (found.w, found.w_error)}
 
 
-def derivation(reading: str, d: int, below: float = 2) -> Value:
+def derivation(reading: str, d: int, below: float = 2) -> Any:
     """How far 1/(D + 2) and 2/(D + 2) are from what N ~ w^(D/2) / Lambda and w^-below < B < 1/w imply, by SymPy.
 
     The best loss is no larger than where noise and upper bias balance; at w* neither the noise nor the lower bias can
@@ -56,7 +56,7 @@ def derivation(reading: str, d: int, below: float = 2) -> Value:
     balance = sympy.solve(sympy.Eq(D / 2 * x - 1, -x), x)[0]
     upper = sympy.solve(sympy.Eq(D / 2 * x - 1, -balance), x)[0]
     lower = sympy.solve(sympy.Eq(-sympy.nsimplify(below) * x, -balance), x)[0]
-    return float(abs(lower - 1 / (D + 2)) + abs(upper - 2 / (D + 2))), 0.0
+    return abs(lower - 1 / (D + 2)) + abs(upper - 2 / (D + 2))
 
 
 def windows(law: str, d: int) -> list[tuple[float, float]]:
@@ -101,7 +101,7 @@ def theorem(law: str, d: int) -> dict[str, Any]:
     found = proved_window(law, d)
     rules = {rule.__name__: wording(rule) for rule, _ in found.chain}
     return {
-        "window": middle(found.low, found.high),
+        "window": between(found, found.low, found.high),
         "limit": middle(*found.limit),
         "row": [
             law,
@@ -127,7 +127,8 @@ def closer(law: str, d: int, start: float) -> dict[str, Any]:
     from lipverify.proofs import prove_window
 
     found = prove_window(lv.laws.law_named(law), d, least_lambda=start ** (1 / proved_window(law, d).exponent))
-    return {"edges": [found.least_lambda, found.low, found.high], "width": (found.high / found.low - 1, 1e-15)}
+    width = between(found, found.high, found.high) / between(found, found.low, found.low) - 1
+    return {"edges": [found.least_lambda, found.low, found.high], "width": width}
 
 
 def derived_constant(law: str, d: int) -> Value:
@@ -145,7 +146,7 @@ def quarter(law: str, d: int) -> float:
     return limit_of_both(law, d) / 4
 
 
-def between(law: str, **found: Any) -> Figure:
+def closing_in(law: str, **found: Any) -> Figure:
     """w* over Lambda^e for several d, between the proved k_1 and k_2, which close in as Lambda_0 grows."""
     panels = []
     for d in (2, 3, 5):
@@ -337,7 +338,7 @@ claim(
     ),
     figures={
         "relu": draw(
-            between,
+            closing_in,
             **{f"w_{d}": at(windows, d=d) for d in (2, 3, 5)},
             **{f"edges_{d}_{start:.0f}": at(closer, d=d, start=start) for d in (2, 3, 5) for start in STARTS},
         ),

@@ -30,7 +30,7 @@ def product(heads: int) -> Any:
     return product_condition(heads)
 
 
-def distance(heads: int, weights: str, draws: int, seed: int) -> dict[str, Value]:
+def distance(heads: int, weights: str, draws: int, seed: int) -> dict[str, Any]:
     """How far weights (xx, xy, yx, yy) of norm about 1 are from what diagonal heads do: the least and the largest.
 
     Two heads, and one head where xx yy = xy yx, are made for them and compared in fractions; elsewhere the nearest that
@@ -40,7 +40,7 @@ def distance(heads: int, weights: str, draws: int, seed: int) -> dict[str, Value
     return {"least": min(apart), "largest": max(apart)}
 
 
-def _distance(heads: int, four: list[Fraction]) -> Value:
+def _distance(heads: int, four: list[Fraction]) -> tuple[Any, float]:
     from lipverify.linear_transformer import Diagonal, SingleHead
 
     xx, xy, yx, yy = four
@@ -50,7 +50,7 @@ def _distance(heads: int, four: list[Fraction]) -> Value:
         return float(np.linalg.svd(matrix, compute_uv=False)[-1]), 8 * float(np.finfo(float).eps)
     layer = SingleHead.of(Diagonal(*four)) if heads == 1 else Diagonal(*four)  # type: ignore[arg-type]
     done = layer.layer(1).attention(np.ones((2, 2), dtype=int).astype(object)).ravel()  # moments with every block 1
-    return float(max(abs(done - np.asarray(four, dtype=object)))), 0.0
+    return Fraction(max(abs(done - np.asarray(four, dtype=object)))), 0.0
 
 
 def drawn(weights: str, draws: int, seed: int) -> Iterator[list[Fraction]]:

@@ -285,7 +285,7 @@ claim(
     "lt.gd-plus-plus/expectation",
     bound(
         over_floor, r"\frac{\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\min_{\deg e \leq (3^L - 1)/2} \mathbb{E}\, \mathcal{L}}",
-        low=1 - SAMPLING, control={"other": -1}, instead=0.25, method="certified",
+        low=1 - SAMPLING, control={"other": -1}, instead=0.25, method="exact",
     ),
     source=TABLE_1,
     kind="stronger",

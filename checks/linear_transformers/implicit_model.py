@@ -2,6 +2,7 @@ r"""Theorem 4.1 and Lemma 4.3: after every layer, each token is a linear map of 
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def layer_in_symbols(d: int, n: int, heads: int, step: str = RIGHT) -> Any:
     return implicit_step(d, n, heads, recursion(step))._asdict()
 
 
-def depth_in_integers(d: int, n: int, heads: int, layers: int, seed: int, model: str = RIGHT) -> Value:
+def depth_in_integers(d: int, n: int, heads: int, layers: int, seed: int, model: str = RIGHT) -> Fraction:
     """Entries of the tokens and the query that the model misses, in exact arithmetic."""
     from lipverify.foundation.streams import generator
     from lipverify.linear_transformer import Layer
@@ -54,7 +55,7 @@ def depth_in_integers(d: int, n: int, heads: int, layers: int, seed: int, model:
 
     context, query = draw(n, size), np.append(draw(d), np.asarray([0], dtype=object))
     weights = [Layer(draw(heads, size, size), draw(heads, size, size)) for _ in range(layers)]
-    return float(np.count_nonzero(missed(context, query, weights, model))), 0.0
+    return Fraction(int(np.count_nonzero(missed(context, query, weights, model))))
 
 
 def depth_in_floats(d: int, n: int, heads: int, layers: int, seed: int, model: str = RIGHT) -> Value:
@@ -83,8 +84,6 @@ def missed(context: Any, query: Any, layers: Any, model: str) -> Any:
 
 def routes(d: int, n: int, heads: int, layers: int, seed: int) -> dict[str, Value]:
     """-y_t of drawn tokens and weights by four routes, with a bound on rounding; in fractions without any."""
-    from fractions import Fraction
-
     from lipverify.linear_transformer import Layer, Tokens, forward, readout, trajectory
     from lipverify.linear_transformer.theory.rounding import rounding_bound
 

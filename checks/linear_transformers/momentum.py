@@ -27,11 +27,11 @@ def in_symbols(d: int, kappa: str, moments: str, fit: str) -> Any:
     return momentum_lemma(d, reading, orthogonal=fit == LEAST_SQUARES)
 
 
-def in_fractions(d: int, n: int, kappa: str, moments: str, fit: str, seed: int) -> Value:
+def in_fractions(d: int, n: int, kappa: str, moments: str, fit: str, seed: int) -> Fraction:
     """Entries of (u', w') that the lemma misses, for drawn tokens and weights."""
     case = drawn(d, n, seed)
     missed = np.concatenate(case.by_tokens) - np.concatenate(case.lemma(kappa, moments, fit))
-    return float(np.count_nonzero(missed)), 0.0
+    return Fraction(int(np.count_nonzero(missed)))
 
 
 def smallest(kappa: str, moments: str, fit: str) -> Any:
@@ -43,7 +43,7 @@ def smallest(kappa: str, moments: str, fit: str) -> Any:
     return {name: Fraction(moved[0] - stated[0]) for name, moved, stated in pairs}
 
 
-def asked(d: int, n: int, seed: int) -> Value:
+def asked(d: int, n: int, seed: int) -> Fraction:
     """The kappa with which the lemma gives the w' of the tokens; w' is linear in kappa."""
     case = drawn(d, n, seed)
     (_, w_one), (_, w_a), (_, w) = case.lemma("one"), case.lemma("a"), case.by_tokens

@@ -17,17 +17,18 @@ Order = Literal["yx-yy", "yy-yx"]
 PAIR = (0.5, 1.0)
 
 
-def weights(sigma_1: float, sigma_2: float, first_term: int = 1) -> tuple[Fraction, Fraction]:
-    """c = (1 + s_1 + s_2) / ((1 + s_1) (1 + s_2)) and v = -1 / (1 + s_1 + s_2), s the squared levels, in fractions."""
-    s_1, s_2 = Fraction(sigma_1) ** 2, Fraction(sigma_2) ** 2
+def weights(s_1: Any, s_2: Any, first_term: int = 1) -> tuple[Any, Any]:
+    """c = (1 + s_1 + s_2) / ((1 + s_1) (1 + s_2)) and v = -1 / (1 + s_1 + s_2), s the squared levels."""
     return (first_term + s_1 + s_2) / ((1 + s_1) * (1 + s_2)), -1 / (first_term + s_1 + s_2)
 
 
-def gap(sigma_1: float, sigma_2: float, level: int, first_term: int = 1) -> Value:
-    """lim w / w_ridge - 1 = c (1 + v s) (1 + s) - 1 at one of the two levels, exactly."""
-    c, v = weights(sigma_1, sigma_2, first_term)
-    s = Fraction((sigma_1, sigma_2)[level - 1]) ** 2
-    return float(c * (1 + v * s) * (1 + s) - 1), 0.0
+def gap(level: int, first_term: int = 1) -> Any:
+    """lim w / w_ridge - 1 = c (1 + v s) (1 + s) - 1 at one of the two levels, for all pairs of levels."""
+    import sympy
+
+    levels = sympy.symbols("s_1 s_2", nonnegative=True)
+    c, v = weights(levels[0], levels[1], first_term)
+    return c * (1 + v * levels[level - 1]) * (1 + levels[level - 1]) - 1
 
 
 def solved(sigma_1: float, sigma_2: float, n: int) -> dict[str, Value]:
@@ -170,7 +171,7 @@ def shrinkage() -> Figure:
     s = tuple(k / 20 for k in range(221))
     series = [Series(label="ridge, $1/(1 + \\sigma^2)$", x=s, y=tuple(1 / (1 + x) for x in s))]
     for pair in PAIRS[:2]:
-        c, v = map(float, weights(*pair))
+        c, v = weights(pair[0] ** 2, pair[1] ** 2)
         line, ends = [(x, c * (1 + v * x)) for x in s if c * (1 + v * x) > -0.1], [x**2 for x in pair]
         label = f"two layers for $\\sigma = {pair[0]:g}, {pair[1]:g}$"
         series.append(Series(label=label, x=tuple(x for x, _ in line), y=tuple(y for _, y in line), style="dashed"))
@@ -220,7 +221,7 @@ claim(
     source=THEOREM,
     kind="derived",
     expected="supported",
-    over={("sigma_1", "sigma_2"): PAIRS, "level": (1, 2)},
+    over={"level": (1, 2)},
     title="two weights that give ridge at two noise levels",
     statement=r"\omega_{yx} = -\frac{1 + \sigma_1^2 + \sigma_2^2}{(1 + \sigma_1^2)(1 + \sigma_2^2)}, \quad "
     r"\omega_{yy} = -\frac{1}{n (1 + \sigma_1^2 + \sigma_2^2)}: \quad -\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) = \frac{1}{1 + \sigma_i^2}",

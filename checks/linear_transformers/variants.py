@@ -60,7 +60,7 @@ def drawn(d: int, n: int, layers: int, seed: int) -> tuple[Any, Any, Any, Any]:
     return draw(n, size), *queries, [(draw(size, size), draw(size, size)) for _ in range(layers)]
 
 
-def shared(kind: str, d: int, n: int, layers: int, seed: int, model: str = "its own") -> Value:
+def shared(kind: str, d: int, n: int, layers: int, seed: int, model: str = "its own") -> Fraction:
     """Entries of the tokens and the query that miss one linear map: that of the recursion on the query's moments."""
     from lipverify.linear_transformer import Layer
     from lipverify.linear_transformer.implicit import advance, start
@@ -72,24 +72,24 @@ def shared(kind: str, d: int, n: int, layers: int, seed: int, model: str = "its 
     for P, Q in weights:
         state = advance(state, gram, Layer(P[None], Q[None]))
     last = np.vstack(forward(kind, context, query, weights))
-    return float(np.count_nonzero(last - np.vstack([context, query]) @ state.map[0].T)), 0.0
+    return Fraction(int(np.count_nonzero(last - np.vstack([context, query]) @ state.map[0].T)))
 
 
-def additive(kind: str, d: int, n: int, layers: int, seed: int) -> Value:
+def additive(kind: str, d: int, n: int, layers: int, seed: int) -> Fraction:
     """Whether y_t at x_t = x + x' is that at x and that at x' together: the number of entries of the query that differ."""
     context, one, other, weights = drawn(d, n, layers, seed)
     ends = [forward(kind, context, query, weights)[1] for query in (one, other, one + other)]
-    return float(np.count_nonzero(ends[0] + ends[1] - ends[2])), 0.0
+    return Fraction(int(np.count_nonzero(ends[0] + ends[1] - ends[2])))
 
 
-def mirrored(kind: str, d: int, n: int, layers: int, seed: int) -> Value:
+def mirrored(kind: str, d: int, n: int, layers: int, seed: int) -> Fraction:
     """With one token's x and y negated: entries of that token that do not change their sign, and of others that change."""
     context, query, _, weights = drawn(d, n, layers, seed)
     end, missed = forward(kind, context, query, weights)[0], 0
     for place in range(n):
         signs = np.where(np.arange(n) == place, -1, 1)[:, None]
         missed += int(np.count_nonzero(forward(kind, signs * context, query, weights)[0] - signs * end))
-    return float(missed), 0.0
+    return Fraction(missed)
 
 
 REBUTTAL = Source(

@@ -68,6 +68,8 @@ class Ran(msgspec.Struct, frozen=True):
     """What stands behind each quantity of the result by its name, the strongest first; "" for the result as a whole."""
     made: tuple[Made, ...] = ()
     """How the library made errors while the function ran, each once."""
+    by: tuple[str, ...] = ()
+    """By which methods it bounded them."""
 
 
 class ProvedNumber(msgspec.Struct, frozen=True):
@@ -303,7 +305,8 @@ def _value_of(expression: Any) -> Fraction | None:
         return None
     if expression.has(sympy.oo, -sympy.oo):
         return None
-    reduced = sympy.cancel(sympy.together(expression))
+    polynomial = expression.is_polynomial(*expression.free_symbols)
+    reduced = sympy.expand(expression) if polynomial else sympy.cancel(sympy.together(expression))
     if reduced == 0:
         return Fraction(0)
     if reduced.is_Rational:
@@ -351,7 +354,8 @@ def ran(notes: Notes, result: Any) -> Ran:
         found = (exact[name],) if name in exact else tuple(_of_the_library(name, quantity, result, notes.calls))
         if found:
             stood[name] = tuple(sorted(found, key=lambda each: MADE_ORDER.index(each.grade)))
-    return Ran(stood, tuple(sorted({note.made for note in notes.calls})))
+    by = {note.method for note in notes.calls if note.made in ("certified", "bounded")}
+    return Ran(stood, tuple(sorted({note.made for note in notes.calls})), tuple(sorted(by)))
 
 
 def is_symbolic(notes: Notes) -> bool:
@@ -399,7 +403,7 @@ def behind(ran: Ran, made: set[Made], of: str, spread: float, *, derives: bool, 
     if sampled or "sampled" in made:
         return Stood("sampled", "montecarlo")
     if derives and made & {"bounded", "certified"} and "estimated" not in made:
-        return Stood("bounded", "exact")
+        return Stood("bounded", ran.by[0] if len(ran.by) == 1 else "exact")
     return Stood("estimated")
 
 

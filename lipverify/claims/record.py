@@ -108,7 +108,7 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
     alone = decide(estimate.interval, plan.allowed)
     control = _control(plan, alone, estimate, results)
     measured, error = _middle(estimate.shown or estimate.interval)
-    if stood.proof is not None and _overstated(claim, plan, stood.proof):
+    if stood.proof is not None and alone != REFUTED and _overstated(claim, plan, stood.proof):
         stood = Stood("bounded", stood.method)
     return Cell(
         where=plan.where,
@@ -157,9 +157,11 @@ def _stands(plan: CellPlan, source: Measurement, outcomes: Mapping[str, Outcome]
 def _overstated(claim: Claim, plan: CellPlan, proof: ProofRecord) -> bool:
     """Whether the claim speaks of all values of a coordinate, of which the proof is about those in its list alone.
 
-    A number is exact at its coordinates alone; an expression or a theorem stands for all values of its own symbols.
+    A number is exact at its coordinates alone; an expression stands for all values of its symbols, and a theorem for
+    those that it names. One value refutes what is stated for all.
     """
-    listed = tuple(name for name in plan.where if name not in proof.symbols)
+    theorem = proof.statement if proof.kind == "proof file" else ""
+    listed = tuple(name for name in plan.where if name not in proof.symbols and not speaks_of_all(theorem, (name,)))
     numbers = proof.kind in ("fraction", "ball") or (proof.kind == "symbolic" and not proof.symbols)
     texts = [claim.title.partition(": ")[0], claim.statement]
     return any(speaks_of_all(text, () if numbers else listed) for text in texts) and bool(listed)

@@ -11,6 +11,7 @@ import sympy
 import lipverify
 from lipverify.claims.loading import library_claims
 from lipverify.claims.profile import profile_named
+from lipverify.claims.ran import seen
 from lipverify.claims.runner import run
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named
@@ -26,8 +27,8 @@ CLAIMS = {each.id: each for each in library_claims(shipped() / "generalization.p
 
 @pytest.mark.parametrize("case", ["same", "larger", "smaller"])
 def test_the_bounds_of_the_sketch_imply_what_is_stated(case: str) -> None:
-    assert THEOREM.derivation(case) == (0.0, 0.0)
-    assert THEOREM.derivation(case, above=1.5)[0] > 0.01
+    assert seen(THEOREM.derivation(case))[0] == [0.0, 0.0]
+    assert abs(seen(THEOREM.derivation(case, above=1.5))[0][0]) > 0.01
 
 
 @pytest.mark.parametrize("law", ["affine", "relu"])

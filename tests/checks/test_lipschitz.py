@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms, optimal_window
+from lipverify.claims.ran import seen
 from lipverify.laws import Affine, Cosine, law_named
 from lipverify.loss.asymptotic import leading
 from lipverify.loss.asymptotic.transfer import mistuning_at
@@ -19,8 +20,8 @@ DIGITS = 1e-11
 
 
 def test_the_powers_are_those_of_the_leading_terms() -> None:
-    assert SUFFICIENT.derivation() == (0.0, 0.0)
-    assert SUFFICIENT.derivation(kinked="affine")[0] > 0.01
+    assert seen(SUFFICIENT.derivation())[0] == [0.0, 0.0]
+    assert abs(seen(SUFFICIENT.derivation(kinked="affine"))[0][0]) > 0.01
 
 
 def test_the_cosine_is_as_smooth_as_the_law_that_stands_for_it() -> None:
