@@ -120,15 +120,28 @@ def makes(
             notes = _NOTES.get()
             if notes is None:
                 return function(*arguments, **named)
-            with unwatched():
+            inner = Notes()
+            token = _NOTES.set(inner)
+            try:
                 result = function(*arguments, **named)
+            finally:
+                _NOTES.reset(token)
             how, word = (made, method) if by is None else by(result)
+            if how == "bounded" and _rests_on_an_estimate((result, *arguments), inner.calls):
+                how = "estimated"
             notes.calls.append(Note(how, word, tuple(_pairs(result))))
             return result
 
         return call
 
     return marked
+
+
+def _rests_on_an_estimate(records: Sequence[Any], calls: Sequence[Note]) -> bool:
+    """Whether a record says that nobody bounded its errors, or an exact loss that was asked for within did."""
+    every = [each for one in records for each in (one if isinstance(one, list | tuple) else (one,))]
+    said = any(getattr(each, "error_kind", "") == "estimated" for each in every)
+    return said or any((each.made, each.method) == ("estimated", "exact") for each in calls)
 
 
 def _pairs(result: Any) -> Iterator[tuple[float, float]]:

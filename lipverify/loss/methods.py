@@ -27,16 +27,14 @@ from lipverify.problem.sums import Sum
 from lipverify.problem.whitening import isotropic_form
 
 EPS = float(np.finfo(float).eps)
-_MADE: dict[str, Made] = {
-    "exact": "bounded", "certified": "certified", "montecarlo": "sampled", "asymptotic": "estimated"
-}  # fmt: skip
-"""How each method makes its errors."""
+_MADE: dict[str, Made] = {"certified": "certified"}
+"""How a method makes its errors, where its terms do not say."""
 METHODS = ("exact", "montecarlo", "asymptotic", "certified")
 
 __all__ = ["METHODS", "LossTerms", "loss_terms"]
 
 
-@makes("bounded", by=lambda terms: (_MADE[terms.method], terms.method))
+@makes("bounded", by=lambda terms: (_MADE.get(terms.method, terms.error_kind), terms.method))
 def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) -> LossTerms:
     r"""Bias B(w) and noise N(w) of the loss of softmax attention with M = w I.
 

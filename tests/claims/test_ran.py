@@ -196,6 +196,24 @@ def test_a_number_of_the_library_is_bounded_and_one_that_was_altered_is_not(
     assert record_of(tmp_path, WINDOW.format(body=body, how=how)).grade == grade
 
 
+@pytest.mark.parametrize(("link", "grade"), [("np.tanh(z)", "bounded"), ("np.sort(np.tanh(z))", "estimated")])
+@pytest.mark.parametrize("how", ["", 'method="exact"'])
+def test_a_law_whose_error_nobody_bounds_gives_estimates(link: str, grade: str, how: str, tmp_path: Path) -> None:
+    text = f"""
+        import numpy as np
+
+        def link(z):
+            return {link}
+
+        def loss(d):
+            terms = lv.loss_terms(lv.Problem(d=d, n=100, law=lv.laws.Ridge(link), sigma=1.0), 2.0)
+            return float(terms.total), float(terms.total_error)
+
+        claim("mine.loss", bound(loss, "L", high=5, control=1e-4, {how}), over={{"d": 3}}, SOURCE)
+    """
+    assert record_of(tmp_path, text).grade == grade
+
+
 def test_what_was_drawn_is_not_bounded_by_what_its_claim_says(tmp_path: Path) -> None:
     drawn = """
         def loss(d):
