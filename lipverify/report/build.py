@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from lipverify.claims.ledger import GRADES, Ledger
 from lipverify.claims.outcomes import OUTCOMES, Passage, measured, passages
+from lipverify.foundation.quoting import counted
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.front import Contents, Draw, contents_of, front
-from lipverify.report.model import Report, Section, Topic
+from lipverify.report.model import Printed, Report, Section, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.text import Text, printable, rich
 from lipverify.report.theorem import theorem
-from lipverify.report.topic import Printed, topic
+from lipverify.report.topic import Printed as AlreadyPrinted
+from lipverify.report.topic import topic
 
 TITLE = "Numerical verification of claims about in-context learning"
 
@@ -25,7 +27,8 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     anchors = {stem: f"theorem-{k}" for k, stem in enumerate(stems, 1)}
     defined = Defined()
     first = defined.with_symbols(front(ledger, contents, anchors, draw), stems[0] if stems else "")
-    sections = _sections(contents, passages(measured(ledger.claims)), anchors, draw, defined, evidence)
+    found = passages(measured(ledger.claims))
+    sections = _sections(contents, found, anchors, draw, defined, evidence)
     return Report(
         title=TITLE,
         author=printable(f"lipverify {ledger.provenance.versions.get('lipverify', '')}").strip(),
@@ -36,6 +39,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         sections=sections,
         legend=rich(words.LEGEND),
         topics=_topics(contents, anchors, draw) if evidence else (),
+        passages=tuple(_printed(each) for each in found),
         notation=defined.symbols,
         methods=_methods(ledger),
         rules=tuple(rich(rule) for rule in words.HOW_VERDICTS_ARE_MADE),
@@ -74,8 +78,23 @@ def _sections(
     )
 
 
+def _printed(passage: Passage) -> Printed:
+    """A line of the table of passages."""
+    supported, cells = passage.cells
+    return Printed(
+        paper=printable(sources.short(passage.paper)),
+        place=rich(passage.place),
+        outcome=passage.outcome,
+        holds=rich("; ".join(passage.holds)),
+        fails=rich("; ".join(passage.fails)),
+        instead=rich("; ".join(passage.instead)),
+        grade=passage.grade or "",
+        judged=f"{counted(len(passage.claims), 'claim')}, {supported} of {counted(cells, 'cell')} supported",
+    )
+
+
 def _topics(contents: Contents, anchors: dict[str, str], draw: Draw) -> tuple[Topic, ...]:
-    printed = Printed()
+    printed = AlreadyPrinted()
     return tuple(
         topic(group, draw, anchor=_beside(anchor), theorem=anchor, printed=printed)
         for _, groups in contents

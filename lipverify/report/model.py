@@ -189,6 +189,23 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     """Anchors of earlier topics that show cross-checks of this one."""
 
 
+class Printed(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the table of passages."""
+
+    paper: str
+    place: Text
+    outcome: str
+    holds: Text
+    """The readings that hold, where the wording leaves several open."""
+    fails: Text
+    """The readings that are refuted, likewise."""
+    instead: Text
+    """What holds instead, or more sharply."""
+    grade: str
+    judged: str
+    """How many claims it is judged by, and how many of their cells are supported."""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The whole report."""
 
@@ -206,6 +223,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """How to read the tables of evidence."""
     topics: tuple[Topic, ...]
     """The evidence; empty where the report leaves it out."""
+    passages: tuple[Printed, ...]
+    """What the sources print, passage by passage: what is counted."""
     notation: tuple[Symbol, ...]
     """All symbols of the front and the theorems, in the order in which they first stand."""
     methods: tuple[tuple[str, Text], ...]

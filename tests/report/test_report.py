@@ -656,7 +656,7 @@ def test_a_ledger_from_before_headings_is_read_and_printed(book: Ledger, folder:
 def test_the_table_on_the_first_page_repeats_its_header(folder: Path) -> None:
     claims = tuple(record(f"stem.s{k}/a", figures=(), cells=(), cross_checks=()) for k in range(80))
     content = pages(pdf(ledger(claims), folder))
-    header = [squeezed("statement outcome reading grade page") in squeezed(p.get_text())
+    header = [squeezed("statement outcome of its passages kind grade page") in squeezed(p.get_text())
               for p in content[:3]]  # fmt: skip
     assert header[:2] == [True, True]
 
@@ -961,3 +961,21 @@ def test_a_heat_map_with_both_signs_has_white_at_nothing() -> None:
 
 def test_a_value_that_is_not_finite_leaves_its_cell_blank() -> None:
     assert b"#d9d9d9" in draw(sheet(1.0, math.nan, 0.5, math.inf))
+
+
+def test_the_table_of_passages_is_that_of_the_ledger(folder: Path) -> None:
+    claims = (
+        record("a.b/1", kind="printed", verdict="refuted", corrected="two thirds", source=Source("P", "Lemma 7", "x")),
+        record("a.b/2", kind="convention", verdict="supported", reading="wide", source=Source("P", "Figure 8", "x")),
+        record("a.b/3", kind="stronger", verdict="refuted", source=Source("P", "Lemma 9", "x")),
+    )
+    report = model(ledger(claims))
+    assert [(row.outcome, row.grade != "") for row in report.passages] == [
+        ("false as printed", True),
+        ("holds in one of its readings", True),
+    ]
+    shown = squeezed("".join(page.get_text() for page in pages(pdf(ledger(claims), folder))))
+    _, _, table = shown.partition("printedinoutcome")
+    for told in ("Lemma 7", "false as printed", "two thirds", "Figure 8", "holds: wide"):
+        assert squeezed(told) in table
+    assert "Lemma9" not in table.partition("Evidence")[0]

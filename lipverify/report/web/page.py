@@ -11,11 +11,11 @@ from importlib import resources
 from lipverify.report.model import Report
 from lipverify.report.web.addresses import addresses
 from lipverify.report.web.colours import colour_rule
-from lipverify.report.web.markup import Child, Markup, element
+from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.web.parts import Place, figure, symbols
 from lipverify.report.web.side import contents, filters
 from lipverify.report.web.theorem import theorem
-from lipverify.report.web.words import Formulas, outcome
+from lipverify.report.web.words import Formulas, outcome, table
 
 _SHADE = re.compile(r"\bs-([0-9a-f]{6})\b")
 
@@ -127,6 +127,26 @@ def _main(report: Report, place: Place) -> Markup:
     )  # fmt: skip
 
 
+def _passages(report: Report, words: Formulas) -> Markup:
+    """What the sources print, passage by passage."""
+    header = ("printed in", "outcome", "readings; what holds instead, or more sharply", "grade", "judged by")
+    rows = [
+        (
+            join((it.paper, ", ", words.rich(it.place))),
+            outcome(it.outcome),
+            join((
+                ("holds: ", words.rich(it.holds), ". ") if it.holds else None,
+                ("refuted: ", words.rich(it.fails), ". ") if it.fails else None,
+                words.rich(it.instead),
+            )),
+            it.grade,
+            it.judged,
+        )
+        for it in report.passages
+    ]  # fmt: skip
+    return element("div", table(Markup(""), header, rows), class_="passages")
+
+
 def _back(report: Report, words: Formulas) -> list[Markup]:
     """What is said once for all theorems."""
     methods = [(element("dt", name), element("dd", words.rich(meaning))) for name, meaning in report.methods]
@@ -137,6 +157,7 @@ def _back(report: Report, words: Formulas) -> list[Markup]:
     made = [(element("dt", name), element("dd", value)) for name, value in report.provenance]
     parts: list[tuple[str, str, Child]] = [
         ("notation", "Notation", symbols(report.notation, words)),
+        *([("passages", "Passages", _passages(report, words))] if report.passages else []),
         ("verdicts", "How verdicts are made", ([element("p", words.rich(rule)) for rule in report.rules],
             element("p", words.rich(report.legend)), element("h3", "Outcomes and grades"), element("dl", grades),
             element("h3", "Methods"), element("dl", methods))),

@@ -61,6 +61,7 @@ def contents(report: Report, words: Formulas) -> Markup:
     ]
     links += [
         ("Notation", "notation"),
+        *([("Passages", "passages")] if report.passages else []),
         ("How verdicts are made", "verdicts"),
         ("Sources", "sources"),
         ("Provenance", "provenance"),
