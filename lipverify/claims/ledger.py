@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
@@ -16,7 +14,7 @@ from lipverify.claims.figure import Figure, Layer
 from lipverify.claims.number import Number, read_back
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
-from lipverify.foundation.files import content
+from lipverify.foundation.files import content, write_whole
 from lipverify.foundation.quoting import shown as quoted
 from lipverify.foundation.showing import Shown, table
 
@@ -354,20 +352,6 @@ def write_ledger(ledger: Ledger, path: Path) -> None:
 def ledger_bytes(ledger: Ledger) -> bytes:
     """The ledger as its file holds it: whose SHA-256 is that of the file."""
     return msgspec.json.format(msgspec.json.encode(ledger), indent=1)
-
-
-def write_whole(path: Path, made: bytes) -> None:
-    """Write a file through a temporary neighbour, so that an interruption leaves no half of it."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        try:
-            file.write(made)
-            file.flush()
-            os.fsync(file.fileno())
-            os.chmod(file.name, 0o644)
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
 
 
 def read_ledger(path: Path) -> Ledger:

@@ -11,13 +11,13 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from lipverify.claims.file import ClaimsFile, read_file
-from lipverify.claims.ledger import write_whole
 from lipverify.claims.loading import claims_of, sought_in
 from lipverify.claims.profile import Profile, profile_named
 from lipverify.claims.runner import run
 from lipverify.cli.folders import require_writable
 from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
+from lipverify.foundation.files import require_targets, write_whole
 from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
@@ -36,11 +36,13 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
         raise InvalidInput(f"seconds = {seconds:g}: the time for one claim must be positive and finite.")
     from lipverify.falsify import search
     from lipverify.falsify.again import again
-    from lipverify.falsify.kept import Store
+    from lipverify.falsify.kept import NAME, Store
 
     profile = profile_named("quick", seed)
     file, claims = read_file(path), sought_in(path, id, profile)
+    out = out.absolute()
     require_writable(out)
+    require_targets("out", [out / NAME, *(_counterexample(out, sought.id) for sought in claims)])
     store, told, code = Store.read(out), [], NONE
     with progress_of("search, second") as progress:
         for i, sought in enumerate(claims):
@@ -76,12 +78,17 @@ def _disagree(others: Sequence[Again]) -> bool:
     return any(each.verdict == "supported" for each in others)
 
 
+def _counterexample(out: Path, id: str) -> Path:
+    """The file of a claim's counterexample."""
+    return out / f"{id.replace('/', '-').replace('.', '-')}.py"
+
+
 def _write(found: Search, file: ClaimsFile, profile: Profile, out: Path) -> tuple[str, str]:
     """The claims file of a counterexample, and why it is not one, where it is not: it is verified as any other."""
     from lipverify.falsify.written import claim_at, id_of
 
     assert found.found is not None
-    path = out / f"{found.sought.id.replace('/', '-').replace('.', '-')}.py"
+    path = _counterexample(out, found.sought.id)
     try:
         write_whole(path, claim_at(found.found, found.sought, file).encode())
         claims = [claim for claim in claims_of(str(path), profile) if claim.id == id_of(found.sought)]

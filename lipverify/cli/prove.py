@@ -20,6 +20,7 @@ from lipverify.claims.claim import CellPlan, Claim
 from lipverify.claims.profile import Profile, profile_named
 from lipverify.claims.proved import found_anew
 from lipverify.claims.registry import is_path, select_claims
+from lipverify.cli.folders import require_writable
 from lipverify.cli.laws import law_at
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.problem.law import Law
@@ -57,6 +58,9 @@ def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
     """Prove the theorems behind claims, or the window theorem of a law; without either, list what can be proved."""
     if not wanted.ids and wanted.law is None:
         return list_provable(json)
+    if out is not None:
+        out = out.absolute()
+        require_writable(out)
     proved, console, refusals = [], Console(highlight=False), list[str]()
     for name, find in theorems(wanted):
         begun = time.perf_counter()
@@ -70,7 +74,6 @@ def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
         for stem, proof in ((f"{name}{stem}", each) for stem, each in proofs.items()):
             proved.append(proof)
             if out is not None:
-                out.mkdir(parents=True, exist_ok=True)
                 proof.save(out / f"{stem}.json")
             if not json:
                 show(console, proof, (time.perf_counter() - begun) / len(proofs))

@@ -22,7 +22,7 @@ from lipverify.cli.reports import WRITERS, show, write_reports
 from lipverify.cli.screen import screen
 from lipverify.cli.tables import LOOKS, grouped
 from lipverify.errors import InvalidInput
-from lipverify.foundation.files import alone_in
+from lipverify.foundation.files import alone_in, reason, require_targets
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 
@@ -85,10 +85,13 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
     """Verify, showing verdicts as they come; write the ledger and then the reports; say how it ended: the exit code."""
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
     # what measures is imported once it is known what is asked for: a refusal comes at once
+    from lipverify.claims.finished import NAME
     from lipverify.loss.montecarlo.backend import backend_named
 
     backend_named(how.backend)
+    out = out.absolute()  # a measure may change the current folder
     require_writable(out)
+    require_targets("out", [out / name for name in (*WRITERS, "ledger.json", NAME)])
     with alone_in(out):
         return _verified(claims, how, out, shown)
 
@@ -149,8 +152,8 @@ def _written(ledger: Ledger, out: Path, finished: Finished) -> bool:
     """Write the ledger, and forget what is finished where nothing is left to go on with; False where it cannot be."""
     try:
         write_ledger(ledger, out / "ledger.json")
-    except OSError as error:
-        print(f"lipverify: the ledger could not be written ({error.strerror}); {_kept(finished)}.", file=sys.stderr)
+    except (OSError, InvalidInput) as error:
+        print(f"lipverify: the ledger could not be written ({reason(error)}); {_kept(finished)}.", file=sys.stderr)
         return False
     if any(record.verdict == "error" for record in ledger.claims):
         print(f"lipverify: not everything could be measured; {_kept(finished)}.", file=sys.stderr)

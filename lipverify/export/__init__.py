@@ -54,9 +54,9 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
     ...     [path.name for path in export_ledger(empty, Path(name), ["tex"])]
     ['lipverify.sty', 'theorems.tex', 'verdicts.tex']
     """
-    from lipverify.claims.ledger import write_whole
     from lipverify.errors import InvalidInput
     from lipverify.export.files import files
+    from lipverify.foundation.files import write_whole
 
     for name in formats:
         if name not in FORMATS:

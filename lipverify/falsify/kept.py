@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from lipverify.claims.family import Place
-from lipverify.claims.ledger import Scalar, write_whole
+from lipverify.claims.ledger import Scalar
 from lipverify.errors import InvalidInput
-from lipverify.foundation.files import content
+from lipverify.foundation.files import content, write_whole
 
 NAME = "counterexamples.json"
 MOST = 20

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,19 +35,56 @@ def content(name: str, path: Path, way_out: str = "") -> bytes:
 
 
 def require_target(name: str, path: Path) -> None:
-    """Refuse a path that no file can be written to: a folder, a device, a name that is too long."""
+    """Refuse a path that no file can be written to: a folder, a pipe, a device, a socket, a name that is too long.
+
+    A link to a regular file is one: what it leads to is written.
+    """
     try:
         kind = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         kind = stat.S_IFREG
+        if path.is_symlink():
+            raise InvalidInput(f"{name} = {shown(str(path))}: it is a link to nothing; remove it first.") from None
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{name} = {shown(str(path))}: cannot be written ({reason(error)}).") from None
     if not stat.S_ISREG(kind):
         what = "it is a folder" if stat.S_ISDIR(kind) else "it is no regular file"
-        raise InvalidInput(f"{name} = {shown(str(path))}: {what}; give the name of a file.")
+        raise InvalidInput(f"{name} = {shown(str(path))}: {what}; give the name of a file, or remove it first.")
     longest = os.pathconf(path.parent, "PC_NAME_MAX") if hasattr(os, "pathconf") and path.parent.exists() else 255
     if len(os.fsencode(path.name)) > longest - len(".") - len(".") - RANDOM:
         raise InvalidInput(f"{name} = {shown(str(path))}: its name is too long; {longest - 2 - RANDOM} bytes at most.")
+
+
+def require_targets(name: str, paths: Iterable[Path]) -> None:
+    """Refuse the first of some paths that no file can be written to, before the work for them begins."""
+    for path in paths:
+        require_target(name, path)
+
+
+def write_whole(path: Path, made: bytes) -> None:
+    """Write a regular file through a temporary neighbour, so that an interruption leaves no half of it.
+
+    Through a link to a regular file what it leads to is written.
+
+    Raises
+    ------
+    InvalidInput
+        If the path is a folder, a device, a pipe, a socket or a link to nothing: nothing but a file is replaced.
+    OSError
+        If the file cannot be written.
+    """
+    require_target("out", path)
+    target = path.resolve() if path.is_symlink() else path
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        try:
+            file.write(made)
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, target)
+        except BaseException:
+            os.unlink(file.name)
+            raise
 
 
 RANDOM = 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 from hashlib import blake2b
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import compiler
+from lipverify.foundation.files import write_whole
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
@@ -41,6 +41,8 @@ def read_record(path: Path, kind: type[Record], form: int, said: str, way_out: s
     InvalidInput
         If there is no such file, or it is of another form, or was edited.
     """
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{said} is no regular file; remove it, or {way_out}.")
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -63,9 +65,7 @@ def write_record(record: msgspec.Struct, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     fields = msgspec.to_builtins(record)
     lines = (f"{_json(name)}: {_json(value)}" for name, value in fields.items())
-    half = path.with_name(f".{path.name}-{os.getpid()}")
-    half.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    os.replace(half, path)
+    write_whole(path, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
     return path
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.files import write_whole
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
@@ -65,8 +66,8 @@ class Proof:
         return checker.failures(self.data)
 
     def save(self, path: Path | str) -> None:
-        """Write the proof file."""
-        Path(path).write_text(json.dumps(self.data, indent=1) + "\n")
+        """Write the proof file; nothing but a regular file is replaced."""
+        write_whole(Path(path), (json.dumps(self.data, indent=1) + "\n").encode())
 
     @cached_property
     def constants(self) -> dict[str, float]:

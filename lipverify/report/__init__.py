@@ -34,7 +34,7 @@ def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
     ...     Path(folder, "report.pdf").read_bytes()[:5]
     b'%PDF-'
     """
-    from lipverify.claims.ledger import write_whole
+    from lipverify.foundation.files import write_whole
     from lipverify.report.build import build
     from lipverify.report.drawings import Drawings
     from lipverify.report.limits import quiet, require_printable
@@ -62,7 +62,7 @@ def write_web_page(ledger: Ledger, path: Path) -> None:
     ...     Path(folder, "report.html").read_bytes()[:15]
     b'<!DOCTYPE html>'
     """
-    from lipverify.claims.ledger import write_whole
+    from lipverify.foundation.files import write_whole
     from lipverify.report.limits import quiet, require_printable
     from lipverify.report.web import web_page
 

@@ -1,0 +1,114 @@
+"""Nothing but a regular file is replaced: every kind of target, every writer."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lipverify.claims.ledger import Ledger, Provenance, read_ledger, write_ledger
+from lipverify.cli import main
+from lipverify.errors import InvalidInput
+from lipverify.export import export_ledger
+from lipverify.foundation.files import require_target, write_whole
+from lipverify.foundation.witnesses import write_record
+from lipverify.problem.laws import Affine
+from lipverify.proofs import prove_window
+from lipverify.report import write_report, write_web_page
+
+EMPTY = Ledger(
+    profile="quick",
+    seed=0,
+    backend="numpy",
+    provenance=Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0),
+    claims=(),
+)
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(os.path.relpath(path))
+
+
+def _device(path: Path) -> None:
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 7))
+    except PermissionError:
+        path.symlink_to("/dev/full")
+
+
+KINDS: dict[str, Callable[[Path], object]] = {
+    "pipe": os.mkfifo,
+    "socket": _socket,
+    "device": _device,
+    "link to a device": lambda path: path.symlink_to("/dev/null"),
+    "link to nothing": lambda path: path.symlink_to("nowhere"),
+    "link to itself": lambda path: path.symlink_to(path.name),
+    "folder": lambda path: path.mkdir(),
+}
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "ledger.json": lambda path: write_ledger(EMPTY, path),
+    "report.pdf": lambda path: write_report(EMPTY, path),
+    "report.html": lambda path: write_web_page(EMPTY, path),
+    "verdicts.tex": lambda path: export_ledger(EMPTY, path.parent, ["tex"]),
+    "proof.json": lambda path: prove_window(Affine(), d=3).save(path),
+    "witness.json": lambda path: write_record(EMPTY, path),
+    "bytes": lambda path: write_whole(path, b"made"),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)  # the path of a socket is short
+    return tmp_path
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_regular_file_is_refused_and_stays(kind: str, writer: str, place: Path) -> None:
+    target = place / writer
+    KINDS[kind](target)
+    before = os.lstat(target)
+    with pytest.raises(InvalidInput, match="out = "):
+        WRITERS[writer](target)
+    after = os.lstat(target)
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert [path for path in place.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_through_a_link_its_target_is_written(writer: str, place: Path) -> None:
+    (place / "elsewhere").mkdir()
+    real, link = place / "elsewhere" / "real", place / writer
+    real.write_bytes(b"old")
+    link.symlink_to(real)
+    WRITERS[writer](link)
+    assert link.is_symlink()
+    assert real.read_bytes() != b"old"
+
+
+@pytest.mark.parametrize("name", ["ledger.json", "report.pdf", "report.html", "finished.sqlite"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_verify_refuses_before_it_measures(
+    kind: str, name: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "out").mkdir()
+    KINDS[kind](place / "out" / name)
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", "softmax.noise-rate/upper/ambient", "--out", "out", "--jobs", "1"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert name in said
+    assert len(said.splitlines()) <= 3
+    assert stat.S_IFMT(os.lstat(place / "out" / name).st_mode) != stat.S_IFREG
+
+
+def test_a_regular_file_is_replaced_whole(place: Path) -> None:
+    (place / "ledger.json").write_text("old")
+    write_ledger(EMPTY, place / "ledger.json")
+    assert read_ledger(place / "ledger.json") == EMPTY
+    require_target("out", place / "ledger.json")
