@@ -264,7 +264,7 @@ claim(
     finding=draw(
         displayed, least=at(over_display, d=2, n=1e4, ratio=1 / 3), at_l=at(over_display, d=2, n=1e4, ratio=1.0)
     ),
-    corrected=r"$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C$ (below 0.84 at $d = 2$), for large $n$",
+    corrected=r"$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C$ (necessarily below 0.84 at $d = 2$), for large $n$",
 )
 claim(
     "softmax.generalization-smaller/{law}/{side}/printed/{reading}",
