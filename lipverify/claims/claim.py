@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from lipverify.claims.figure import Figure
-from lipverify.claims.ledger import Grade, Heading, Kind, Scalar, Source, Table, Tried
+from lipverify.claims.ledger import Grade, Heading, Kind, Ray, Scalar, Source, Table, Tried
 from lipverify.claims.ran import Ran, is_symbolic, ran
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.foundation.noted import watching
@@ -59,12 +59,15 @@ class Estimate:
     """What a measurement says of a quantity.
 
     `interval` is what the verdict is made from; `shown` is what was measured, where a further argument (the note says
-    which) has narrowed it.
+    which) has narrowed it. Where another quantity decides, `quantity` names it, as text with `$LaTeX$`, and `allowed`
+    is what the claim allows of that one.
     """
 
     interval: Interval
     note: str = ""
     shown: Interval | None = None
+    quantity: str = ""
+    allowed: Allowed | None = None
 
 
 Read = Callable[[Any, Allowed], Estimate]
@@ -116,6 +119,18 @@ class CellPlan:
     quantity_latex: str = ""
     claimed_latex: str = ""
 
+    @property
+    def ray(self) -> Ray | None:
+        """What grows, where a limit is taken."""
+        return next((each for each in self.measurement.arguments if isinstance(each, Ray)), None)
+
+    @property
+    def given(self) -> dict[str, Scalar]:
+        """Numbers and text that the function is given beside the coordinates."""
+        points = (each.where for each in self.measurement.arguments if isinstance(getattr(each, "where", None), dict))
+        taken: dict[str, Any] = next(points, {})
+        return {k: v for k, v in taken.items() if k not in self.where and isinstance(v, str | int | float)}
+
     def measurements(self) -> Iterator[Measurement]:
         """All that is measured for the cell and its controls."""
         yield self.measurement
@@ -125,6 +140,17 @@ class CellPlan:
 
 
 Side_by_side = tuple[tuple[float, float], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a cell will be measured; what is allowed there need not be known for that."""
+
+    where: dict[str, Scalar]
+    given: dict[str, Scalar]
+    ray: Ray | None
+    quantity: str
+    quantity_latex: str
 
 
 @dataclass(frozen=True)
@@ -186,6 +212,8 @@ class Claim:
         The recorded verdict: compared with what is computed, never used in its place. None for a claim that is new.
     plan
         Plans the evidence.
+    spots
+        Where it will be measured, which is known without a plan.
     corrected
         What holds in place of what is printed; text that may hold `$LaTeX$`.
     proves
@@ -212,6 +240,7 @@ class Claim:
     true_control: str
     expected: Verdict | None
     plan: Callable[[], Evidence] = field(compare=False)
+    spots: Callable[[], tuple[Spot, ...]] = field(default=tuple, compare=False)
     assumptions: tuple[str, ...] = ()
     corrected: str = ""
     proves: str = ""

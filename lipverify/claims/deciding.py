@@ -18,8 +18,8 @@ from msgspec import structs
 from lipverify.claims.claim import CellPlan, Claim, ControlPlan, Evidence, Measurement
 from lipverify.claims.figure import Figure
 from lipverify.claims.growing import growth_along
-from lipverify.claims.ledger import Cell, Record, Route, Step, Tried, What
-from lipverify.claims.measured import Point, Ray
+from lipverify.claims.ledger import Cell, Ray, Record, Route, Step, Tried, What
+from lipverify.claims.measured import Point
 from lipverify.claims.measurement import Outcome
 from lipverify.claims.ran import Ran
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide

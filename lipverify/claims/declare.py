@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any, get_args
 
 from lipverify.claims.agreement import Agreement
-from lipverify.claims.claim import CellPlan, Claim, Evidence
+from lipverify.claims.claim import CellPlan, Claim, Evidence, Spot
 from lipverify.claims.coordinate import said
 from lipverify.claims.drawing import Drawing, drawings_of
 from lipverify.claims.family import RULE, Place, chosen, filled, named_in, places
@@ -134,7 +134,8 @@ class Declaration:
         forms = [form.only(side) for form in self.forms]
         here = [_in_words(form, family) for form in forms]
         label = ", ".join(filter(None, [*_named(family), SIDE_WORDS.get(side or "", "")]))
-        title = words("title") or plain(here[0].statement(here[0].range))
+        stated = r", \quad ".join(form.statement(form.range) for form in here)
+        title = words("title") or plain(stated)
 
         def plan() -> Evidence:
             cells = [(form, _cells(form, family, over, profile)) for form in forms]
@@ -151,7 +152,7 @@ class Declaration:
         return Claim(
             id=id,
             title=f"{title}: {label}" if label else title,
-            statement=words("statement") or r", \quad ".join(form.statement(form.range) for form in here),
+            statement=words("statement") or stated,
             source=source,
             kind=words("kind"),
             claimed="; ".join(dict.fromkeys(form.claimed(form.range) for form in here)),
@@ -161,6 +162,7 @@ class Declaration:
             true_latex="; ".join(dict.fromkeys(form.control_in_words(True, form.typeset) for form in here)),
             expected=expected,
             plan=plan,
+            spots=lambda: tuple(spot for form in forms for spot in _spots(form, family, over, profile)),
             assumptions=(*_texts(words("assumes"), "assumes"), *_readings(family, forms)),
             corrected=words("corrected"),
             proves=filled(self.proves, coordinates),
@@ -313,6 +315,14 @@ def _cells(form: Form, family: Place, over: Any, profile: Profile) -> list[tuple
     """The cells of a form, refused on its line."""
     try:
         return form.cells(family, over, profile)
+    except Fault as fault:
+        raise fault.within(form.line) from None
+
+
+def _spots(form: Form, family: Place, over: Any, profile: Profile) -> list[Spot]:
+    """Where a form is measured, refused on its line."""
+    try:
+        return list(form.spots(family, over, profile))
     except Fault as fault:
         raise fault.within(form.line) from None
 

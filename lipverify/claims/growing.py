@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lipverify.claims.measured import Point, Ray, calling, number
+from lipverify.claims.ledger import Ray
+from lipverify.claims.measured import Point, calling, number
 from lipverify.errors import InvalidInput
 
 if TYPE_CHECKING:

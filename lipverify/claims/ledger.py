@@ -15,6 +15,7 @@ from lipverify.claims.number import Number, read_back
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content, write_whole
+from lipverify.foundation.ladder import ladder
 from lipverify.foundation.quoting import shown as quoted
 from lipverify.foundation.showing import Shown, table
 
@@ -42,6 +43,8 @@ GRADES: dict[Grade, str] = {
 }
 """What stands behind a number, the strongest first; a claim has the weakest grade of its cells."""
 Exact = Literal["symbolic", "fraction", "ball", "proof file"]
+WHOLE = ("n", "d")
+"""What grows through whole numbers: tokens and dimensions."""
 _MESSAGE = 200
 """Letters that an error may quote of a file."""
 
@@ -75,6 +78,34 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """The layer of a report that shows it: a long one stands with the evidence."""
 
 
+class Ray(msgspec.Struct, frozen=True):
+    """What grows, from where to where, on how many points.
+
+    >>> str(Ray("n", 1e4, 1e30, 12))
+    'n from 10000 to 1e+30 in 12 points'
+    """
+
+    along: str
+    start: float
+    stop: float
+    points: int
+
+    def __str__(self) -> str:
+        return f"{self.along} from {self.start:g} to {self.stop:g} in {self.points} points"
+
+    @property
+    def ladder(self) -> tuple[float, ...]:
+        """The points; those of n and of d are whole numbers.
+
+        Raises
+        ------
+        InvalidInput
+            If no limit could be seen on them: fewer than 8, or less than two decades.
+        """
+        rungs = ladder(self.start, self.stop, self.points)
+        return tuple(dict.fromkeys(float(round(s)) for s in rungs)) if self.along in WHOLE else rungs
+
+
 class Control(msgspec.Struct, frozen=True, kw_only=True):
     """The false control of a claim; caught if the control of every cell comes out the other way."""
 
@@ -101,6 +132,8 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
     expects: Verdict = "refuted"
     """What it must be: "refuted" for a false control, "supported" for a true one."""
     margin: float | None
+    quantity: str = ""
+    """What `low`, `high` and the interval are of, where that is not the quantity of the cell."""
     unnoticed: float | None = None
     """Distance of the control's edge from the claim's: an error smaller than this could go unnoticed."""
 
@@ -127,6 +160,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     where: dict[str, Scalar]
     """What tells this cell apart: `d`, `law`, ..."""
+    given: dict[str, Scalar] = {}
+    """What its function was given beside these."""
+    ray: Ray | None = None
+    """What grew, where a limit was taken."""
     quantity: str
     method: str
     grade: Grade
@@ -234,10 +271,15 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     expected: Verdict | None
     """The recorded verdict; None where the claim is new and nothing is recorded yet."""
+    range: str = ""
+    """Where the verdict holds: the points, the limits, what was proved for all (`lipverify.claims.reach`)."""
+    condition: str = ""
+    """What the verdict assumes of limits that are extrapolated; empty where there are none."""
     measured: str
-    """What was found, in a few words: a range, or the telling case."""
+    """What was found at the telling case, of each quantity that the claim speaks of."""
     claimed: str
     margin: float | None
+    """The margin of the telling case, which `measured` names first."""
     control: Control
     finding: str
     """What the evidence shows, in sentences that may hold `$LaTeX$`; empty when there is no more to say."""
@@ -260,6 +302,8 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """The id of the claim that this one is a proof of, if it is."""
     reading: str = ""
     """The reading of an open wording that the claim belongs to; empty where it is one by itself."""
+    file: str = ""
+    """The claims file that it is from; empty for the claims that come with lipverify."""
 
     def _title(self) -> str:
         return f"{self.id} {self.verdict}"

@@ -16,18 +16,16 @@ from lipverify.claims.claim import Measurement
 from lipverify.claims.family import Place
 from lipverify.claims.fault import FUNCTION, Fault
 from lipverify.claims.file import FileFunction, home_of
+from lipverify.claims.ledger import Ray
 from lipverify.claims.place import HOME
 from lipverify.claims.profile import Profile, settled
 from lipverify.claims.ran import seen
 from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import NEEDS, Call, needed, parameters
-from lipverify.foundation.ladder import ladder
 from lipverify.foundation.noted import tell, unwatched
 
 OFFERED = ("seed", "contexts", "backend")
 """What a function may ask for by name beside its coordinates: what the command line says of sampling."""
-WHOLE = ("n", "d")
-"""What grows through whole numbers: tokens and dimensions."""
 
 
 class LibraryFunction(msgspec.Struct, frozen=True):
@@ -67,34 +65,6 @@ class Point(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value!r}" for name, value in sorted((self.where | self.options).items()))
-
-
-class Ray(msgspec.Struct, frozen=True):
-    """What grows, from where to where, on how many points.
-
-    >>> str(Ray("n", 1e4, 1e30, 12))
-    'n from 10000 to 1e+30 in 12 points'
-    """
-
-    along: str
-    start: float
-    stop: float
-    points: int
-
-    def __str__(self) -> str:
-        return f"{self.along} from {self.start:g} to {self.stop:g} in {self.points} points"
-
-    @property
-    def ladder(self) -> tuple[float, ...]:
-        """The points; those of n and of d are whole numbers.
-
-        Raises
-        ------
-        InvalidInput
-            If no limit could be seen on them: fewer than 8, or less than two decades.
-        """
-        rungs = ladder(self.start, self.stop, self.points)
-        return tuple(dict.fromkeys(float(round(s)) for s in rungs)) if self.along in WHOLE else rungs
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,8 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     claims: tuple[str, ...]
     """The ids of the claims that it is judged by: those that are just what is printed, else all its readings."""
+    telling: tuple[str, ...]
+    """Of these the ones that make the outcome: those that hold, those that fail, those that leave it open."""
     holds: tuple[str, ...]
     """The readings that are supported, where the wording leaves several open."""
     fails: tuple[str, ...]
@@ -152,6 +154,7 @@ def _passage(claims: Sequence[Judged]) -> Passage:
         place=claims[0].place,
         outcome=became,
         claims=tuple(each.id for each in printed or claims),
+        telling=tuple(each.id for each in telling),
         holds=tuple(holds),
         fails=tuple(fails),
         instead=tuple(dict.fromkeys(each.corrected for each in telling if each.corrected)),

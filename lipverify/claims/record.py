@@ -9,12 +9,15 @@ from typing import Any
 
 from lipverify.claims.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
 from lipverify.claims.deciding import step_of
+from lipverify.claims.exponents import POWER
 from lipverify.claims.growing import growth_along
 from lipverify.claims.ledger import GRADES, Cell, CellControl, Control, CrossCheck, ProofRecord, Record, weakest
 from lipverify.claims.measured import Point, number
 from lipverify.claims.measurement import Outcome
 from lipverify.claims.place import place
+from lipverify.claims.plain import plain
 from lipverify.claims.ran import Ran, Stood, behind, no_stronger, speaks_of_all
+from lipverify.claims.reach import at, condition, reach
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, conclude, decide, margin, settled
 from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import Interrupted
@@ -22,7 +25,8 @@ from lipverify.foundation.interruption import Interrupted
 ALARM_FACTOR = 2.0
 SUPPORTED: Verdict = "supported"
 REFUTED: Verdict = "refuted"
-OPEN_OR_REFUTED: dict[Verdict, str] = {"refuted": "refuted", "inconclusive": "open"}
+SHOWN = 4
+"""Quantities of a claim whose numbers a line of text shows."""
 
 
 def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
@@ -48,7 +52,9 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
             caught=controls_caught(verdict, cells),
             grade=weakest(cell.grade for cell in cells),
             measured=summary(cells),
-            margin=min((c.margin for c in cells if c.margin is not None), default=None),
+            range=reach(cells, verdict, claim.id),
+            condition=condition(cells, verdict),
+            margin=telling_margin(cells),
             cells=cells,
             cross_checks=crossed,
             figures=claim.made_figures(results),
@@ -82,6 +88,7 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         proves=claim.proves,
         reading=claim.reading,
         tried=claim.tried,
+        file=claim.file,
         **fields,
     )
 
@@ -105,28 +112,34 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
     """One cell's verdict, and that of the control which must come out the other way."""
     result = results[plan.measurement.address]
     estimate = plan.read(result, plan.allowed)
-    alone = decide(estimate.interval, plan.allowed)
+    allowed = estimate.allowed or plan.allowed
+    alone = decide(estimate.interval, allowed)
     control = _control(plan, alone, estimate, results)
     measured, error = _middle(estimate.shown or estimate.interval)
+    claimed, claimed_latex = plan.claimed, plan.claimed_latex
+    if estimate.allowed is not None:
+        claimed = claimed_latex = allowed_in_words(allowed)
     if stood.proof is not None and alone != REFUTED and _overstated(claim, plan, stood.proof):
         stood = Stood("bounded", stood.method)
     return Cell(
         where=plan.where,
-        quantity=plan.quantity,
+        given=plan.given,
+        ray=plan.ray,
+        quantity=plain(estimate.quantity) or plan.quantity,
         method=stood.method,
         grade=stood.grade,
         proof=stood.proof,
         measured=measured,
         error=error,
         interval=estimate.interval,
-        claimed=plan.claimed,
-        allowed=plan.allowed,
+        claimed=claimed,
+        allowed=allowed,
         verdict=settled(alone, control.verdict),
-        margin=margin(estimate.interval, plan.allowed),
+        margin=margin(estimate.interval, allowed),
         control=control,
         note=estimate.note,
-        quantity_latex=plan.quantity_latex,
-        claimed_latex=plan.claimed_latex,
+        quantity_latex=estimate.quantity or plan.quantity_latex,
+        claimed_latex=claimed_latex,
     )
 
 
@@ -167,14 +180,32 @@ def _overstated(claim: Claim, plan: CellPlan, proof: ProofRecord) -> bool:
     return any(speaks_of_all(text, () if numbers else listed) for text in texts) and bool(listed)
 
 
+def allowed_in_words(allowed: Allowed) -> str:
+    """What a claim allows, as numbers.
+
+    >>> allowed_in_words(Allowed(low=0.5)), allowed_in_words(Allowed(high=2.0, open=True))
+    ('≥ 0.5', '< 2')
+    >>> allowed_in_words(Allowed(low=1.0, high=1.0)), allowed_in_words(Allowed(low=0.0, high=1.0))
+    ('= 1', '≥ 0 and ≤ 1')
+    """
+    if allowed.low is not None and allowed.low == allowed.high:
+        return f"= {allowed.low:g}"
+    low, high = (">", "<") if allowed.open else ("≥", "≤")
+    ends = (f"{sign} {end:g}" for sign, end in ((low, allowed.low), (high, allowed.high)) if end is not None)
+    return " and ".join(ends) or "any value"
+
+
 def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapping[str, Any]) -> CellControl:
     """The verdict on the control: the true one of a cell that refutes, else the false one."""
     control, expects = (plan.true, SUPPORTED) if verdict == "refuted" else (plan.false, REFUTED)
     if isinstance(control.allowed, Allowed):
         allowed = control.allowed
-        interval = plan.read(results[(control.measurement or plan.measurement).address], allowed).interval
+        found = plan.read(results[(control.measurement or plan.measurement).address], allowed)
+        edges = _unnoticed(plan.allowed, allowed)
+        allowed, interval, quantity = found.allowed or allowed, found.interval, found.quantity
     else:  # the nearest statement that this interval bears out
-        allowed, interval = control.allowed(estimate.interval), estimate.interval
+        allowed, interval, quantity = control.allowed(estimate.interval), estimate.interval, estimate.quantity
+        edges = _unnoticed(estimate.allowed or plan.allowed, allowed)
     return CellControl(
         says=control.says,
         low=allowed.low,
@@ -184,7 +215,8 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
         verdict=decide(interval, allowed),
         expects=expects,
         margin=margin(interval, allowed),
-        unnoticed=_unnoticed(plan.allowed, allowed) if control.measurement is None else None,
+        quantity="" if quantity == estimate.quantity else plain(quantity) or plan.quantity,
+        unnoticed=edges if control.measurement is None else None,
     )
 
 
@@ -251,7 +283,7 @@ def _not_caught(cell: Cell) -> str:
     """Why a cell decides nothing though its interval would: its control agrees with the claim, or is not decided."""
     measured, error = _middle(cell.control.interval)
     value = "" if measured is None else f" ({measured:.6g} ± {error:.2g})"
-    control = f"the control, {cell.quantity} {cell.control.says},"
+    control = f"the control, {cell.control.quantity or cell.quantity} {cell.control.says},"
     if not cell.uncontrolled:
         return f"{control} is not decided{_at(cell.where)}{value}"
     outcome = "holds" if cell.control.verdict == "supported" else "fails"
@@ -259,57 +291,82 @@ def _not_caught(cell: Cell) -> str:
 
 
 def _at(where: Mapping[str, Any]) -> str:
-    return " at " + ", ".join(f"{name} = {value}" for name, value in where.items()) if where else ""
+    return f" at {at(where)}" if where else ""
 
 
 def summary(cells: Sequence[Cell]) -> str:
-    """What the cells found, in a few words.
-
-    That is the telling case where a cell refutes or is open (the one farthest outside, or the widest); else the range
-    of what was measured; and where cells measure different things, the one that is nearest to the edge.
-    """
-    found = telling(cells)
-    if not found:
-        return "unknown" * bool(cells)
-    if found[0].verdict in OPEN_OR_REFUTED:
-        alike = sum(cell.verdict == found[0].verdict for cell in cells)
-        beyond = f" ({OPEN_OR_REFUTED[found[0].verdict]} in {alike} of {len(cells)})" if alike < len(cells) else ""
-        return f"{_case(found[0], cells)}{beyond}"
-    if len({cell.quantity for cell in cells}) > 1:
-        return _case(found[0], cells)
-    ends = list(dict.fromkeys(_value(cell) for cell in found))
-    return f"between {ends[0]} and {ends[1]}" if len(ends) == 2 else ends[0]
+    """What the cells found, in a few words: the number of the telling case, of each quantity that they are of."""
+    told = telling(cells)
+    more = len(told) - SHOWN
+    parts = [_case(cell, cells) for cell in told[:SHOWN]] + [f"{more} more quantities"] * (more > 0)
+    return "; ".join(parts)
 
 
 def telling(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-    """The cells that tell it: the worst one that refutes or is open; else the one nearest the edge, or both ends."""
-    for verdict in OPEN_OR_REFUTED:
-        found = [cell for cell in cells if cell.verdict == verdict]
-        if found:
-            return (min(found, key=_nearness),)
-    known = sorted((cell for cell in cells if cell.measured is not None), key=lambda cell: cell.measured or 0.0)
-    if len({cell.quantity for cell in cells}) > 1 and known:
-        return (min(known, key=_nearness),)
-    return (*known[:1], *known[1:][-1:])
+    """The telling case of each quantity, the one that decides first.
+
+    That is the smallest point that refutes; else the first that is open; else the one that is nearest to its edge, as
+    a share of the number itself. A claim that is refuted is told by what refutes it, and one that is open by what is.
+    """
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.quantity, []).append(cell)
+    return tuple(sorted(map(_telling, groups.values()), key=lambda cell: (_rank(cell), _nearness(cell))))
+
+
+def telling_margin(cells: Sequence[Cell]) -> float | None:
+    """The margin of the case that decides, which is that of the claim; None where nothing bounds it."""
+    told = telling(cells)
+    return told[0].margin if told else None
+
+
+def _telling(cells: Sequence[Cell]) -> Cell:
+    """The telling case of cells that are of one quantity."""
+    worst = min(map(_rank, cells))
+    found = [cell for cell in cells if _rank(cell) == worst]
+    if worst == _REFUTES:
+        sizes = [tuple(value for value in cell.where.values() if not isinstance(value, str)) for cell in found]
+        return found[min(range(len(sizes)), key=sizes.__getitem__)]
+    return found[0] if worst == _OPEN else min(found, key=_nearness)
+
+
+_REFUTES, _OPEN, _HOLDS = 0, 1, 2
+
+
+def _rank(cell: Cell) -> int:
+    """What a cell does to its claim: it refutes it, leaves it open, or bears it out."""
+    return {"refuted": _REFUTES, "supported": _HOLDS}.get(cell.verdict, _OPEN)
 
 
 def _nearness(cell: Cell) -> float:
-    """How far inside what is allowed, in units of the number itself; of open cells the widest comes first."""
+    """How far inside what is allowed, as a share of the number itself."""
     if cell.margin is None:
         return math.inf
-    if cell.verdict == "inconclusive":
-        return -(cell.error if cell.error is not None else math.inf)
     near = cell.margin / (abs(cell.measured) if cell.verdict == "supported" and cell.measured else 1.0)
     return float(f"{near:.9g}")  # which of several cells that are as near to rounding is told must not hang on it
 
 
 def _case(cell: Cell, cells: Sequence[Cell]) -> str:
-    """The value of one cell, what it is where others measure other things, and where it stands among them."""
-    what = f"{cell.quantity} = " if len({each.quantity for each in cells}) > 1 else ""
-    error = f" ± {cell.error:.1g}" if cell.verdict == "inconclusive" and cell.error is not None else ""
-    varying = {name: value for name, value in cell.where.items() if len({c.where.get(name) for c in cells}) > 1}
-    return f"{what}{_value(cell)}{error}{_at(varying)}"
+    """The value of one cell, of what it is where others are of other things, and where it stands among its like."""
+    alike = [each for each in cells if each.quantity == cell.quantity]
+    what = f"{cell.quantity} = " if len(alike) < len(cells) or beside_exponent(cell) else ""
+    if len({_value(each) for each in alike}) == 1:
+        return f"{what}{_value(cell)}"
+    varying = {name: value for name, value in cell.where.items() if len({c.where.get(name) for c in alike}) > 1}
+    same = [each for each in alike if _rank(each) == _rank(cell)]
+    word = {_REFUTES: "refuted", _OPEN: "open"}.get(_rank(cell), "")
+    many = f" ({word} in {len(same)} of {len(alike)})" if word else f" (of {len(alike)} the nearest to its edge)"
+    return f"{what}{_value(cell)}{_at(varying)}{many if word == '' or len(same) < len(alike) else ''}"
+
+
+def beside_exponent(cell: Cell) -> bool:
+    """True if the power of a logarithm decides: a number that is not of the quantity that the statement names."""
+    return cell.quantity.startswith(POWER)
 
 
 def _value(cell: Cell) -> str:
-    return "unknown" if cell.measured is None else f"{cell.measured:.3g}"
+    """The number, and its error where that is seen in three digits."""
+    if cell.measured is None:
+        return "unknown"
+    seen = cell.error is not None and cell.error > 5e-4 * abs(cell.measured)
+    return f"{cell.measured:.3g}" + (f" ± {cell.error:.2g}" if seen else "")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 from rich.console import Console
+from rich.markup import escape
 from rich.text import Text
 
 from lipverify.claims.claim import Claim
@@ -14,6 +15,7 @@ from lipverify.claims.ledger import KINDS, read_ledger
 from lipverify.claims.outcomes import Judged, Outcome, Passage, counts, measured, passages, recorded
 from lipverify.claims.plain import plain
 from lipverify.claims.ran import OWN
+from lipverify.claims.reach import condition_of, reach_of
 from lipverify.claims.registry import select_claims
 from lipverify.cli.lines import SIGNS
 from lipverify.cli.tables import grouped
@@ -39,7 +41,7 @@ def list_claims(ids: Sequence[str], json: bool) -> int:
     claims = select_claims(ids)
     if json:
         return _print_json([_described(claim) for claim in claims])
-    rows = [(claim.id, (claim.claimed, claim.expected or NEW)) for claim in claims]
+    rows = [(claim.id, (claim.claimed, escape(_recorded(claim)))) for claim in claims]
     console = Console(highlight=False)
     console.print(grouped(("states", "recorded"), rows))
     console.print(Text("\n".join(wrapped(counts(recorded(claims)), console.width, "    "))), soft_wrap=True)
@@ -104,12 +106,25 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
             ("control", f"where it holds, {claim.false_control} must come out refuted"),
             ("", f"where it fails, {claim.true_control} must come out supported"),
             ("cells", f"{len(claim.cells)}: {'; '.join(dict.fromkeys(cell.quantity for cell in claim.cells))}"),
+            ("measured", _where(claim)),
+            *([("limits", condition_of(claim.spots()))] if condition_of(claim.spots()) else []),
             ("method", ", ".join(dict.fromkeys(cell.method or OWN for cell in claim.cells))),
             *([("proves", claim.proves)] if claim.proves else []),
-            ("recorded", claim.expected or NEW),
+            ("recorded", _recorded(claim)),
         ):
             console.print(Text("\n".join(_lines(name, visible(text), console.width))), soft_wrap=True)
     return 0
+
+
+def _where(claim: Claim) -> str:
+    """The points, and the limits, that a claim is measured at."""
+    return reach_of(claim.spots(), claim.id)
+
+
+def _recorded(claim: Claim) -> str:
+    """The recorded verdict and its range: a claim that fails does so somewhere within the range."""
+    words = {"supported": "supported", "refuted": "refuted, measured", "inconclusive": "inconclusive, measured"}
+    return f"{words[claim.expected]} {_where(claim)}" if claim.expected in words else NEW
 
 
 def _lines(name: str, text: str, width: int) -> list[str]:
@@ -134,6 +149,8 @@ def _described(claim: Claim) -> dict[str, object]:
         "control": claim.control,
         "proves": claim.proves,
         "expected": claim.expected,
+        "range": _where(claim),
+        "condition": condition_of(claim.spots()),
         "cells": [cell.where for cell in claim.cells],
     }
 

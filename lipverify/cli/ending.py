@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import GRADES, Ledger, Record
 from lipverify.claims.outcomes import controls, counts, measured, passages
+from lipverify.claims.reach import condition, reach
 from lipverify.cli.lines import stem_of
 from lipverify.cli.wrapping import wrapped
 from lipverify.foundation.quoting import counted
@@ -69,7 +70,21 @@ def _counted(ledger: Ledger, width: int) -> Iterator[str]:
     if len(first) > width:
         first = re.sub(r" (?:hold|holds|is|are) (in one|false|open)(?: of (?:its|their) readings)?", r" \1", first)
         first = first.replace(" in one", " in one reading")
-    yield from (first, *([f"by grade: {told}"] if told else []), *others)
+    named = {id for each in passages(judged) for id in each.telling}
+    where = _ranges([record for record in ledger.claims if record.id in named] or ledger.claims)
+    yield from (first, *([f"by grade: {told}{where}"] if told else []), *others)
+
+
+def _ranges(own: Sequence[Record]) -> str:
+    """Where the verdicts hold: the range if all have one; else how many are for all values, limits, or at points."""
+    ranges = [(reach(record.cells, record.verdict, record.id), record) for record in own if record.verdict != "error"]
+    if len({words for words, _ in ranges}) == 1:
+        return f"; {visible(ranges[0][0])}"
+    general = sum("for every " in words for words, _ in ranges)
+    limits = sum("for every " not in words and bool(condition(one.cells, one.verdict)) for words, one in ranges)
+    counts = {"for every value": general, "as limits": limits, "at listed points": len(ranges) - general - limits}
+    told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    return f"; {told}" if told else ""
 
 
 def _new(ledger: Ledger) -> Iterator[str]:
@@ -129,12 +144,14 @@ def _trouble_of(record: Record) -> Trouble:
 
 
 def _became(record: Record) -> str:
-    """What became of a record that needs a look."""
+    """What became of a record that needs a look, and where."""
+    decided = record.verdict in ("supported", "refuted")  # where it is open its reason says
+    where = visible(reach(record.cells, record.verdict, record.id)) if decided else ""
     return {
         "broke": "broke",
-        "moved": f"moved from {record.expected} to {record.verdict}",
+        "moved": f"moved from {record.expected} to {record.verdict} {where}".strip(),
         "open": "is open",
-        "not caught": f"is {record.verdict}, its control not caught",
+        "not caught": f"is {record.verdict} {where}, its control not caught",
     }[_trouble_of(record)]
 
 

@@ -9,7 +9,9 @@ from lipverify.claims.behind import behind
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import Record
 from lipverify.claims.outcomes import Outcome, by_outcome, measured, passages
+from lipverify.claims.reach import reach
 from lipverify.cli.tables import LOOKS
+from lipverify.report.readings import holds_at, ranges_of
 from lipverify.report.visible import visible
 
 SIGNS: dict[Outcome, str] = {
@@ -40,18 +42,28 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
         told = SHORT[next(iter(outcomes))]
     if told == "holds" and any(each.instead for each in found):
         told = "holds with slack"
+    ranges = {name: words for name, words in ranges_of(own, found, latex=False).items() if words}
+    where = "; ".join(f"{SHORT[name]} {words}" if len(outcomes) > 1 else words for name, words in ranges.items())
+    where = where if found else holds_at(records, latex=False)
+    below = ""
+    if len(f"{told} {where}") < OUTCOME:
+        told = f"{told} {where}".strip()
+    elif where:
+        below = f"\n    {visible(where)}"
     grade = behind(own, records) or "no evidence"
     counts = Counter[str](record.verdict for record in records)
     tally = " ".join(f"{counts[verdict]}{look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
     behind_it = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
     # what is longer begins further to the left, under no column but whole
-    return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(behind_it))}}{behind_it}"
+    return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(behind_it))}}{behind_it}{below}"
 
 
 def claim_line(record: Record) -> str:
     """The verdict, the id, and what was measured."""
     sign, _ = LOOKS[record.verdict]
-    found = visible("; ".join(filter(None, [record.problem or record.measured, wants(record)])))
+    found = "; ".join(filter(None, [record.problem or record.measured, wants(record)]))
+    where = reach(record.cells, record.verdict, record.id)
+    found = visible(f"{where}: {found}" if where and not record.problem else found)
     return f"{sign} {record.verdict:<13}{visible(record.id)}  {found}{_notes([record])}"
 
 

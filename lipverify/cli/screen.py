@@ -129,4 +129,10 @@ def _line(line: str, console: Console) -> None:
 
 
 def _fitted(line: str, console: Console) -> Text:
-    return Text("\n".join(wrapped(line, console.width, "    ") if len(line) > console.width else [line]))
+    """Each line of a text within the width; what is indented stays so."""
+    lines: list[str] = []
+    for each in line.split("\n"):
+        room = len(each) - len(each.lstrip()) if each.startswith(" ") else 0
+        inner = wrapped(each.strip(), console.width - room, "" if room else "    ")
+        lines += [" " * room + part for part in inner] if len(each) > console.width else [each]
+    return Text("\n".join(lines))

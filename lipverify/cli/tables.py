@@ -15,7 +15,7 @@ from lipverify.report.visible import visible
 
 WIDEST = 27
 """Columns for what follows the stem of an id: more would leave too little for the rest of 80."""
-VERDICT = 14
+VERDICT = 20
 LOOKS = {
     "supported": ("✓", "green"),
     "refuted": ("✗", "red"),
@@ -61,5 +61,5 @@ def _table(columns: tuple[str, ...], widest: int) -> Table:
     table.add_column(width=widest, overflow="fold")
     for _ in columns[:-1]:
         table.add_column(ratio=1, overflow="fold")
-    table.add_column(width=VERDICT, no_wrap=True)
+    table.add_column(width=VERDICT, overflow="fold")
     return table

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
+from rich.markup import escape
 from rich.text import Text
 
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import Ledger, Record, ledger_bytes, write_ledger
 from lipverify.claims.profile import profile_named
+from lipverify.claims.reach import reach
 from lipverify.claims.registry import select_claims
 from lipverify.cli.ending import BROKE, ending, exit_code
 from lipverify.cli.folders import require_writable
@@ -197,7 +199,8 @@ def verdict_table(ledger: Ledger) -> Group:
 
     def cells(record: Record) -> tuple[str, ...]:
         symbol, style = LOOKS[record.verdict]
-        verdict = f"[{style}]{symbol} {record.verdict}[/{style}]"
+        where = reach(record.cells, record.verdict, record.id)
+        verdict = f"[{style}]{symbol} {record.verdict}[/{style}]" + (f" {escape(where)}" if where else "")
         return record.claimed, _measured(record), verdict
 
     rows = [(record.id, cells(record)) for record in ledger.claims]

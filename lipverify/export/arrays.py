@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.claims.ledger import Cell, Ledger, Record
+from lipverify.claims.reach import condition, reach
 from lipverify.errors import InvalidInput
 from lipverify.export.axes import Axis, axes_of
 from lipverify.export.names import file_name
@@ -34,7 +35,7 @@ WORDS = {
     "claimed": "what the claim says here",
     "note": "what else decided",
 }
-OF_CLAIM = ("title", "statement", "source", "claim_verdict", "expected", "problem")
+OF_CLAIM = ("title", "statement", "source", "claim_verdict", "range", "condition", "expected", "problem")
 """What is said of each claim, along the dimension `claim`."""
 SPARSEST, ROOM = 64, 4096
 """A block may have so many places for each cell, or so many in all; wider ones are written as a list of cells."""
@@ -153,7 +154,8 @@ def _of_claims(records: Sequence[Record], ids: Sequence[str] | None) -> dict[str
 
     def said(record: Record) -> tuple[str, ...]:
         quoted = sources.quotation(record.source)
-        return record.title, record.statement, quoted, record.verdict, record.expected or "", record.problem
+        where = (reach(record.cells, record.verdict, record.id), condition(record.cells, record.verdict))
+        return record.title, record.statement, quoted, record.verdict, *where, record.expected or "", record.problem
 
     columns = zip(*([visible(text) for text in said(record)] for record in wanted), strict=True)
     return {name: np.array(column, dtype=object) for name, column in zip(OF_CLAIM, columns, strict=True)}

@@ -18,7 +18,7 @@ FIXED = ("claim", "quantity", "method")
 TAKEN = (
     *FIXED, "cell", "measured", "error", "low", "high", "margin", "verdict", "grade", "control", "control_verdict",
     "claimed", "note",
-    "title", "statement", "source", "claim_verdict", "expected", "problem",
+    "title", "statement", "source", "claim_verdict", "range", "condition", "expected", "problem",
 )  # fmt: skip
 """What a coordinate cannot be called, for other things are."""
 _INTEGERS = np.iinfo(np.int64)

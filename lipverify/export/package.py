@@ -40,13 +40,14 @@ _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(dig
 \definecolor{lip@refuted}{HTML}{B42318}
 \definecolor{lip@open}{HTML}{8A6100}
 \newcommand\lipledger{\texttt{%(short)s}}
-\newcommand\lip@entry[7]{%%
+\newcommand\lip@entry[8]{%%
   \expandafter\def\csname lip@#1@sign\endcsname{#2}%%
   \expandafter\def\csname lip@#1@verdict\endcsname{#3}%%
   \expandafter\def\csname lip@#1@word\endcsname{#4}%%
   \expandafter\def\csname lip@#1@grade\endcsname{#5}%%
   \expandafter\def\csname lip@#1@measured\endcsname{#6}%%
-  \expandafter\def\csname lip@#1@statement\endcsname{#7}}
+  \expandafter\def\csname lip@#1@statement\endcsname{#7}%%
+  \expandafter\def\csname lip@#1@range\endcsname{#8}}
 \newcommand\lip@value[3]{\expandafter\def\csname lip@#1@at@#2\endcsname{,#3,}}
 \newcommand\lip@of[2]{\csname lip@#1@#2\endcsname}
 \newcommand\lip@known[2]{\ifcsname lip@#1@sign\endcsname#2\else
@@ -56,7 +57,7 @@ _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(dig
   \edef\lip@sign{\lip@of{#1}{sign}}%%
   \setlength\fboxsep{1.5pt}%%
   \fcolorbox{lip@\lip@sign}{white}{\footnotesize\textcolor{lip@\lip@sign}{\lip@of{#1}{word}}}\endgroup
-  \space{\footnotesize\lip@of{#1}{grade}; \lip@of{#1}{measured}; \lipledger}}}
+  \space{\footnotesize\lip@of{#1}{range}; \lip@of{#1}{grade}; \lip@of{#1}{measured}; \lipledger}}}
 \DeclareRobustCommand\lipstatement[1]{\lip@known{#1}{\lip@of{#1}{statement}}}
 \DeclareRobustCommand\lipmeasured[1]{\lip@known{#1}{\lip@of{#1}{measured}}}
 \DeclareRobustCommand\lipexpect[2]{\lip@known{#1}{\begingroup
@@ -107,7 +108,7 @@ def theorems(ledger: Ledger) -> bytes:
         own = [record for record in records if record.kind == "printed"]
         if own:
             grade = behind(own, records) or "--"
-            rows.append(f"{breakable(stem)} & {words(_outcome(own))} & {words(grade)} \\\\")
+            rows.append(f"{breakable(stem)} & {rich(_outcome_where(own))} & {words(grade)} \\\\")
     return "\n".join([_TABLE, *rows, "\\bottomrule\n\\end{tabular}\n\\endgroup\n"]).encode()
 
 
@@ -129,7 +130,7 @@ def _theorem(stem: str, records: Sequence[Record]) -> str:
     found = f"{len(records)} readings: " + ", ".join(f"{counts[v]} {word}" for v, word in VERDICTS.items() if counts[v])
     statement = "; ".join(dict.fromkeys(formula(record.statement) for record in own))
     word = _outcome(own) if any(record.kind == "printed" for record in own) else VERDICTS.get(verdict, verdict)
-    return _entry(stem, verdict, word, behind(own, records), words(found), statement)
+    return _entry(stem, verdict, word, behind(own, records), words(found), statement, readings.holds_at(own))
 
 
 def _outcome(own: Sequence[Record]) -> str:
@@ -138,14 +139,24 @@ def _outcome(own: Sequence[Record]) -> str:
     return next(iter(found)) if len(found) == 1 else ", ".join(numbered(name, many) for name, many in found.items())
 
 
+def _outcome_where(own: Sequence[Record]) -> str:
+    """The same, each outcome with where it holds."""
+    found = passages(measured(own))
+    ranges = readings.ranges_of(own, found)
+    parts = {name: held for name, held in by_outcome(found).items() if held}
+    words = [name if len(parts) == 1 else numbered(name, len(held)) for name, held in parts.items()]
+    return "; ".join(f"{word} {ranges[name]}".strip() for word, name in zip(words, parts, strict=True))
+
+
 def _claim(record: Record) -> str:
     word = "; ".join((VERDICTS[record.verdict], *readings.marks(record)))
-    return _entry(record.id, record.verdict, word, record.grade, rich(record.measured), formula(record.statement))
+    where, found = readings.holds_at([record]), rich(record.measured)
+    return _entry(record.id, record.verdict, word, record.grade, found, formula(record.statement), where)
 
 
-def _entry(id: str, verdict: str, word: str, grade: str | None, found: str, statement: str) -> str:
+def _entry(id: str, verdict: str, word: str, grade: str | None, found: str, statement: str, where: str) -> str:
     sign = _SIGNS.get(verdict, "open")
-    fields = (key(id), sign, verdict, words(word), words(grade or "no evidence"), found or "--", statement)
+    fields = (key(id), sign, verdict, words(word), words(grade or "no evidence"), found or "--", statement, rich(where))
     return "\\lip@entry" + "".join(f"{{{field}}}" for field in fields)
 
 

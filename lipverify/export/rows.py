@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from lipverify.claims.ledger import Cell, CrossCheck, Ledger, Record, Scalar
+from lipverify.claims.reach import condition, reach
 from lipverify.report.readings import stem
 
 Value = str | int | float | bool | None
@@ -79,7 +80,8 @@ def claims(records: Iterable[Record]) -> Table:
     """One row a claim: what is claimed, where, and what became of it."""
     header = (
         "id", "title", "section", "statement", "paper", "place", "printed", "kind", "grade", "claimed", "measured",
-        "verdict", "expected", "margin", "control", "control_caught", "problem", "corrected", "seconds",
+        "verdict", "range", "condition", "expected", "margin", "control", "control_caught", "problem", "corrected",
+        "seconds",
     )  # fmt: skip
     return Table(header=header, rows=tuple(map(_claim, records)))
 
@@ -89,7 +91,8 @@ def _claim(record: Record) -> tuple[Value, ...]:
     section = record.heading.section if record.heading is not None else ""
     return (
         record.id, record.title, section, record.statement, source.paper, source.place, source.printed, record.kind,
-        record.grade, record.claimed, record.measured, record.verdict, record.expected, record.margin,
+        record.grade, record.claimed, record.measured, record.verdict, reach(record.cells, record.verdict, record.id),
+        condition(record.cells, record.verdict), record.expected, record.margin,
         control.statement, control.caught, record.problem, record.corrected, record.seconds,
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import indent
 
 from lipverify.claims.ledger import Cell, CrossCheck, Record
+from lipverify.claims.reach import reach
 
 MOST_CELLS = 12
 """Cells that are listed; a claim over more says how many there are."""
@@ -29,7 +30,8 @@ def headline(record: Record) -> str:
     if not record.control.caught:
         return f"control not caught: {record.control.statement}"
     recorded = "no verdict is recorded" if record.expected is None else f"recorded as {record.expected}"
-    return f"{record.verdict}, {recorded}: {record.measured}"
+    where = reach(record.cells, record.verdict, record.id)
+    return f"{f'{record.verdict} {where}'.strip()}, {recorded}: {record.measured}"
 
 
 def reason(record: Record) -> str:

@@ -26,7 +26,8 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     stems = [readings.stem(group[0]) for _, groups in contents for group in groups]
     anchors = {stem: f"theorem-{k}" for k, stem in enumerate(stems, 1)}
     defined = Defined()
-    first = defined.with_symbols(front(ledger, contents, anchors, draw), stems[0] if stems else "")
+    own = readings.own(ledger.claims)
+    first = defined.with_symbols(front(ledger, contents, anchors, draw), stems[0] if stems else "", own=own)
     found = passages(measured(ledger.claims))
     sections = _sections(contents, found, anchors, draw, defined, evidence)
     return Report(
@@ -67,7 +68,9 @@ def _sections(
             title=rich(title),
             theorems=tuple(
                 defined.with_symbols(
-                    theorem(group, found, draw, anchor=anchor, topic=_beside(anchor) if evidence else ""), stem
+                    theorem(group, found, draw, anchor=anchor, topic=_beside(anchor) if evidence else ""),
+                    stem,
+                    own=readings.own(group),
                 )
                 for group in groups
                 for stem in [readings.stem(group[0])]

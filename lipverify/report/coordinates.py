@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from lipverify.claims.coordinate import named, said
 from lipverify.claims.ledger import Scalar
 from lipverify.report import digits
 
 Where = Mapping[str, Scalar]
-_LISTED = 3
-"""How many points a sentence lists before it only counts them."""
 
 
 def value(coordinate: Scalar) -> str:
@@ -29,13 +26,6 @@ def shown(coordinate: Scalar) -> str:
 def _shown_of(key: str, coordinate: Scalar) -> str:
     """A coordinate in a column that has its name: a law of the noise as what it is."""
     return said(key, coordinate) if key == "noise" else shown(coordinate)
-
-
-def _several(key: str, values: Sequence[Scalar]) -> str:
-    """Several values of one coordinate."""
-    if len(values) == 1 or key == "noise":
-        return ", ".join(said(key, value, shown(value)) for value in values)
-    return f"{named(key)} = {', '.join(map(shown, values))}"
 
 
 def words(where: Where) -> str:
@@ -72,37 +62,3 @@ def columns(points: Sequence[Where], known: Where) -> tuple[tuple[str, ...], lis
     if keys and keys[0] and len(set(keys)) == 1:
         return tuple(map(named, keys[0])), [tuple(_shown_of(key, point[key]) for key in keys[0]) for point in points]
     return ("at",), [(words(without(point, known)) or "–",) for point in points]
-
-
-def smallest(points: Iterable[Where]) -> int:
-    """The position of the point whose numbers are smallest, in the order in which it names them.
-
-    >>> smallest([{"d": 3, "n": 10}, {"d": 2, "n": 50}, {"d": 2, "n": 20}])
-    2
-    """
-    sizes = [tuple(v for v in point.values() if not isinstance(v, str)) for point in points]
-    return min(range(len(sizes)), key=sizes.__getitem__)
-
-
-def at(points: Iterable[Where]) -> str:
-    r"""Several points: key by key if they fill a grid, else one by one.
-
-    >>> at([{"d": 2}, {"d": 3}])
-    'at $d$ = 2, 3'
-    >>> at([{"d": 2, "law": "relu"}, {"d": 3, "law": "affine"}])
-    'at ($d = 2$, ReLU law), ($d = 3$, affine law)'
-    """
-    distinct = list(dict.fromkeys(tuple(point.items()) for point in points if point))
-    if not distinct:
-        return ""
-    values: dict[str, list[Scalar]] = {}
-    for point in distinct:
-        for key, coordinate in point:
-            values.setdefault(key, [])
-            if coordinate not in values[key]:
-                values[key].append(coordinate)
-    if len(distinct) == math.prod(len(v) for v in values.values()):
-        return "at " + "; ".join(_several(key, each) for key, each in values.items())
-    listed = ", ".join(f"({words(dict(point))})" for point in distinct[:_LISTED])
-    more = len(distinct) - _LISTED
-    return f"at {listed}" + (f" and {more} more points" if more > 0 else "")

@@ -53,6 +53,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The kind of the claims nearest to print; empty where an old ledger does not say."""
     outcomes: tuple[tuple[str, str], ...]
     """(outcome, how many passages), worst first; empty where no claim says what is printed."""
+    ranges: tuple[Text, ...]
+    """Where each of these outcomes holds; where nothing is printed, where the verdicts do."""
     others: tuple[tuple[str, str], ...]
     """(verdict, how many of all other claims), worst first."""
     grade: str
@@ -93,8 +95,22 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[Part, ...]
 
 
+class Telling(msgspec.Struct, frozen=True, kw_only=True):
+    """The telling case of one quantity: number, place, what is allowed and margin are those of one cell."""
+
+    quantity: Text
+    named: bool
+    """Whether the quantity must be named, because the statement is not of it or the reading has several."""
+    case: Text
+    """Where it is."""
+    measured: str
+    allowed: Text
+    """What the reading allows there."""
+    margin: str
+
+
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim of the ledger: what it says, its verdict, and the number that decides it."""
+    """One claim of the ledger: what it says, its verdict and where that holds, and the numbers that decide it."""
 
     id: str
     label: str
@@ -106,16 +122,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     statement: Text
     verdict: str
     outcome: str
-    where: Text
-    """Where it is refuted: all points; empty where it is not."""
-    quantity: Text
-    """What was measured at the telling case: the smallest that refutes, else the one with the least margin."""
-    case: Text
-    """Where the telling case is."""
-    measured: str
-    allowed: Text
-    """What the reading allows there."""
-    margin: str
+    range: Text
+    """Where the verdict holds; empty where the check broke."""
+    telling: tuple[Telling, ...]
+    """The telling case of each quantity, the one that decides first."""
     marks: tuple[str, ...]
     problem: Text
     """Why it is not decided, or what broke."""
@@ -127,6 +137,8 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     anchor: str
     stem: str
     title: Text
+    own: bool
+    """Whether its claims come with lipverify, so that symbols have the meanings of the notation."""
     paper: str
     standing: Standing
     sources: tuple[Remark, ...]
@@ -142,6 +154,8 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     readings: tuple[Reading, ...]
     """The deciding numbers, of all readings, those nearest to print first."""
     tables: tuple[Table, ...]
+    limits: tuple[Remark, ...]
+    """What verdicts on limits assume, and how far these were followed."""
     controls: tuple[Remark, ...]
     judged: str
     """How the controls came out."""

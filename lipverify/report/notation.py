@@ -25,9 +25,12 @@ class Defined:
         self.symbols: tuple[Symbol, ...] = ()
         self._known: set[int] = set()
 
-    def with_symbols(self, page: Page, stem: str = "") -> Page:
-        """The page with the meanings of the symbols that stand there for the first time."""
-        holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem)}
+    def with_symbols(self, page: Page, stem: str = "", *, own: bool = True) -> Page:
+        """The page with the meanings of the symbols that stand there for the first time.
+
+        `own`: whether its claims come with lipverify; a letter of another file means what that file says.
+        """
+        holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
         used, before, found = set(symbols_in(page)), set[str](), list[int]()
         while used != before:  # a meaning may use symbols of its own
             before = set(used)

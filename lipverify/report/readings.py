@@ -8,12 +8,17 @@ from itertools import combinations
 import msgspec
 
 from lipverify.claims.ledger import Record
+from lipverify.claims.outcomes import Outcome, Passage, by_outcome
 from lipverify.claims.plain import plain
+from lipverify.claims.reach import reach
 from lipverify.claims.verdict import Verdict
 from lipverify.report import words
 from lipverify.report.text import Text, printable, rich
 
 WORST_FIRST: tuple[Verdict, ...] = ("error", "refuted", "inconclusive", "supported")
+
+FEW = 2
+"""Ranges of readings that a line names; of more it says how many there are."""
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,9 +33,35 @@ def stem(record: Record) -> str:
     return record.id.split("/")[0]
 
 
+def own(records: Iterable[Record]) -> bool:
+    """Whether all of these claims come with lipverify, and none is from a file of its own."""
+    return not any(record.file for record in records)
+
+
 def label(record: Record) -> str:
     """What sets a reading apart from the others; empty where its id is its stem."""
     return record.id.partition("/")[2]
+
+
+def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
+    """Where the verdicts of some readings hold: once where it is the same; of each where it is not, if they are few."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(reach(record.cells, record.verdict, record.id, latex=latex), []).append(record)
+    if len(found) == 1:
+        return next(iter(found))
+    if len(found) > FEW:
+        return f"in {len(found)} ranges, each with its reading"
+    return "; ".join(f"{words} ({names(some, records)})" for words, some in found.items() if words)
+
+
+def ranges_of(records: Sequence[Record], passages: Sequence[Passage], *, latex: bool = True) -> dict[Outcome, str]:
+    """Where each outcome of some passages holds, by the claims among these that make it."""
+    telling = {
+        name: {id for each in held for id in each.telling} for name, held in by_outcome(passages).items() if held
+    }
+    some = {name: [record for record in records if record.id in ids] for name, ids in telling.items()}
+    return {name: holds_at(found, latex=latex) if found else "" for name, found in some.items()}
 
 
 def title(records: Sequence[Record]) -> str:

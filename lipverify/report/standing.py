@@ -9,7 +9,8 @@ from lipverify.claims.behind import behind
 from lipverify.claims.ledger import KINDS, Kind, Record
 from lipverify.claims.outcomes import OUTCOMES, Passage
 from lipverify.report.model import Standing
-from lipverify.report.readings import WORST_FIRST
+from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
+from lipverify.report.text import rich
 
 WORST_OUTCOME_FIRST = tuple(reversed(OUTCOMES))
 
@@ -43,9 +44,11 @@ def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing
         [record for record in records if record.id in counted] or judged_by(records),
     )
     rest = Counter[str](record.verdict for record in records if record.id not in counted)
+    ranges = ranges_of(judged, own)
     return Standing(
         kind=kind or "",
         outcomes=tuple((name, str(found[name])) for name in WORST_OUTCOME_FIRST if found[name]),
+        ranges=tuple(rich(ranges[name]) for name in WORST_OUTCOME_FIRST if found[name]) or (rich(holds_at(judged)),),
         others=tuple((name, str(rest[name])) for name in WORST_FIRST if rest[name]),
         grade=behind(judged, records) or "",
     )

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 
 from lipverify.claims.behind import behind
 from lipverify.claims.figure import Figure, Layer
-from lipverify.claims.ledger import Cell, Record
+from lipverify.claims.ledger import Record
 from lipverify.claims.ledger import Table as LedgerTable
 from lipverify.claims.outcomes import Passage
+from lipverify.claims.reach import at, condition, reach
+from lipverify.claims.record import beside_exponent, telling
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined
 from lipverify.report.front import Draw
-from lipverify.report.model import Reading, Table, Theorem
+from lipverify.report.model import Reading, Table, Telling, Theorem
 from lipverify.report.standing import judged_by, nearest_first, standing
 from lipverify.report.text import APART, Run, Text, formula, printable, rich
 
@@ -22,8 +24,6 @@ _LAYERS = ("theorem", "front", "evidence")
 """What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
 _TELLING = 3
 """So many points say more than a line of text."""
-_SHORT = 32
-"""Characters of a list of points that stands in the table."""
 _WORDS = re.compile(r"\\text\{([^{}$\\]*\s[^{}$\\]*\S[^{}$\\]*)\}")
 """Words in a formula, with spaces before or between them."""
 _REMARKS, _LONGEST = 3, 800
@@ -39,6 +39,7 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
         anchor=anchor,
         stem=printable(readings.stem(records[0])),
         title=readings.heading(records),
+        own=readings.own(records),
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records, passages),
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
@@ -48,6 +49,7 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
         picture=None if shown is None else draw(shown),
         readings=tuple(_reading(record, records, passages) for record in nearest_first(records)),
         tables=tables_of(records, "theorem"),
+        limits=readings.remarks(nearest, lambda record: (condition(record.cells, record.verdict),)),
         controls=readings.remarks(nearest, lambda record: (record.control.latex or record.control.statement,)),
         judged=_judged(records),
         resolution=rich(_resolution(records)),
@@ -106,9 +108,6 @@ def _table(table: LedgerTable) -> Table:
 
 
 def _reading(record: Record, records: Sequence[Record], passages: Sequence[Passage]) -> Reading:
-    known = coordinates.shared([cell.where for cell in record.cells])
-    refuted = [coordinates.without(cell.where, known) for cell in record.cells if cell.verdict == "refuted"]
-    cell = telling_cell(record)
     return Reading(
         id=printable(record.id),
         label=printable(readings.label(record) or record.id),
@@ -118,14 +117,26 @@ def _reading(record: Record, records: Sequence[Record], passages: Sequence[Passa
         statement=_statement(record.statement),
         verdict=record.verdict,
         outcome=next((each.outcome for each in passages if record.id in each.claims), ""),
-        where=rich(_counted(refuted, len(record.cells))) if record.verdict == "refuted" else (),
-        quantity=rich((cell.quantity_latex or cell.quantity) if cell else ""),
-        case=rich(coordinates.words(_unsaid(cell.where, record)) if cell else ""),
-        measured=digits.with_error(cell.measured, cell.error) if cell else digits.MISSING,
-        allowed=rich((cell.claimed_latex or cell.claimed) if cell else ""),
-        margin=digits.signed(record.margin),
+        range=rich(reach(record.cells, record.verdict, record.id, latex=True)),
+        telling=_telling(record),
         marks=readings.marks(record),
         problem=_problem(record),
+    )
+
+
+def _telling(record: Record) -> tuple[Telling, ...]:
+    """The telling case of each quantity: all numbers of one are those of one cell."""
+    told = telling(record.cells)
+    return tuple(
+        Telling(
+            quantity=rich(cell.quantity_latex or cell.quantity),
+            named=len(told) > 1 or beside_exponent(cell),
+            case=rich(coordinates.words(_unsaid(cell.where, record))),
+            measured=digits.with_error(cell.measured, cell.error),
+            allowed=rich(cell.claimed_latex or cell.claimed),
+            margin=digits.signed(cell.margin),
+        )
+        for cell in told
     )
 
 
@@ -134,7 +145,7 @@ def _problem(record: Record) -> Text:
     if record.verdict == "error":
         return (Run("code", printable(record.problem)),) if record.problem else ()
     for cell in record.cells:
-        place = ", ".join(f"{key} = {value}" for key, value in cell.where.items())
+        place = at(cell.where)
         found = re.fullmatch(
             rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(place)}((?![\w.]).*)",
             record.problem,
@@ -144,14 +155,6 @@ def _problem(record: Record) -> Text:
             first, says, rest = found.groups()
             return rich(f"{first}{cell.quantity_latex or cell.quantity}{says} at {coordinates.words(cell.where)}{rest}")
     return rich(record.problem)
-
-
-def _counted(refuted: Sequence[coordinates.Where], cells: int) -> str:
-    """Where a claim is refuted: the points if a few words say them, else how many; the evidence lists them."""
-    if len(refuted) == cells > 1:
-        return "everywhere"
-    said = coordinates.at(refuted)
-    return said if len(said) <= _SHORT else f"at {len(refuted)} of {cells} points"
 
 
 def _statement(latex: str) -> Text:
@@ -184,15 +187,6 @@ def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:
     """The coordinates that the name of the reading does not say."""
     said = re.split("/|-to-", readings.label(record))
     return {name: value for name, value in where.items() if value not in said}
-
-
-def telling_cell(record: Record) -> Cell | None:
-    """The smallest cell that refutes a claim; else the one with the least margin; `None` without evidence."""
-    refuting = [cell for cell in record.cells if cell.verdict == "refuted"]
-    if refuting:
-        return refuting[coordinates.smallest(cell.where for cell in refuting)]
-    bounded = [cell for cell in record.cells if cell.margin is not None]
-    return min(bounded, key=lambda cell: float(f"{cell.margin:.9g}"), default=next(iter(record.cells), None))
 
 
 def _judged(records: Sequence[Record]) -> str:

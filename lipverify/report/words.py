@@ -78,10 +78,6 @@ HOW_VERDICTS_ARE_MADE = (
 )
 
 
-OWN = ("", "softmax", "linear-attention", "lowrank", "extension", "lt")
-"""The families of statements whose letters are defined here, and the front page, which has none."""
-
-
 class Entry(msgspec.Struct, frozen=True):
     """A symbol, what it means, how LaTeX writes it or its letters, and in which of two families of statements."""
 
@@ -93,15 +89,18 @@ class Entry(msgspec.Struct, frozen=True):
     anywhere: bool
     """Whether it means the same in files of users, whose letters are their own."""
 
-    def holds_for(self, stem: str) -> bool:
-        r"""Whether the symbol has this meaning in a statement.
+    def holds_for(self, stem: str, own: bool) -> bool:
+        r"""Whether the symbol has this meaning in a statement; `own`: of a claim that comes with lipverify.
+
+        Other files have letters of their own, whatever their statements are called.
 
         >>> by_letter = {entry.symbol: entry for entry in NOTATION if not entry.linear}
-        >>> [by_letter[r"$\Lambda$"].holds_for(stem) for stem in ("softmax.one", "lt.one", "mine.one")]
-        [True, False, False]
+        >>> [by_letter[r"$\Lambda$"].holds_for(stem, True) for stem in ("softmax.one", "lt.one")]
+        [True, False]
+        >>> by_letter[r"$\Lambda$"].holds_for("softmax.one", False)
+        False
         """
-        family = stem.partition(".")[0]
-        return self.anywhere if family not in OWN else (family == "lt") == self.linear
+        return (stem.startswith("lt.") == self.linear) if own else self.anywhere
 
 
 def _entry(names: str, symbol: str, meaning: str, *, linear: bool = False, anywhere: bool = False) -> Entry:

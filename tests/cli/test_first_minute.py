@@ -21,7 +21,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from lipverify.claims.ledger import Ledger, Record, read_ledger
-from lipverify.claims.record import summary
+from lipverify.claims.reach import reach
+from lipverify.claims.record import summary, telling, telling_margin
 from lipverify.claims.watch import Running
 from lipverify.cli.ending import ending, exit_code
 from lipverify.cli.lines import HEADING, claim_line, theorem_line
@@ -194,14 +195,16 @@ def test_a_theorem_is_a_line_of_eighty_columns() -> None:
     for record in EXAMPLE.claims:
         stems.setdefault(record.id.partition("/")[0], []).append(replace(record, kind="printed", grade="bounded"))
     for stem, records in stems.items():
-        line = theorem_line(stem, records)
+        line, *where = theorem_line(stem, records).split("\n")
         assert cell_len(line) <= 80
         assert stem in line
+        reached = {reach(record.cells, record.verdict) for record in records}
+        assert any(words in " ".join((line, *where)) for words in reached) or len(reached) > 2
     many = [
         placed(k, kind="printed", grade="extrapolated", verdict=verdict, expected=verdict, corrected="")
         for k, verdict in enumerate(40 * ["supported"] + 40 * ["refuted"] + 40 * ["inconclusive"])
     ]
-    line = theorem_line("lt.table-1", many)
+    line = theorem_line("lt.table-1", many).partition("\n")[0]
     assert cell_len(line) <= 80
     assert line.endswith(" 40 holds, 40 false, 40 open extrapolated 40✓ 40✗ 40?")
     assert theorem_line("a" * 70, many).startswith(f"? {'a' * 70} 40 hold"), "a name stays whole, and apart"
@@ -212,16 +215,30 @@ def test_a_theorem_is_a_line_of_eighty_columns() -> None:
     assert "1 MOVED" in claim_line(one)
 
 
-def test_what_was_measured_is_a_range_or_the_telling_case() -> None:
+def test_what_was_measured_is_the_telling_case() -> None:
     refuted = next(record for record in EXAMPLE.claims if record.verdict == "refuted" and len(record.cells) > 1)
     assert summary(refuted.cells).startswith(f"{_telling(refuted):.3g} at ")
     held = next(r for r in EXAMPLE.claims if r.verdict == "supported" and r.id.startswith("softmax.window"))
-    values = [cell.measured for cell in held.cells if cell.measured is not None]
-    expected = f"between {min(values):.3g} and {max(values):.3g}"
-    assert summary(held.cells) == summary(held.cells[::-1]) == expected, "in whatever order they come"
+    (near,) = telling(held.cells)
+    assert summary(held.cells) == summary(held.cells[::-1]), "in whatever order they come"
+    expected = f"{near.measured:.3g} at d = {near.where['d']} (of {len(held.cells)} the nearest to its edge)"
+    assert summary(held.cells) == expected
     wide = replace(held.cells[0], verdict="inconclusive", error=0.5)
     assert "± 0.5" in summary([wide, *held.cells[1:]])
     assert f"(open in 1 of {len(held.cells)})" in summary([wide, *held.cells[1:]])
+
+
+def test_number_place_and_margin_are_those_of_one_cell() -> None:
+    """On every surface, of a claim that fails worse elsewhere and of one whose quantities differ."""
+    for one in EXAMPLE.claims:
+        first = telling(one.cells)[0]
+        assert telling_margin(one.cells) == first.margin
+        assert (
+            summary(one.cells)
+            .partition(" = ")[2 if len(telling(one.cells)) > 1 else 0]
+            .startswith(f"{first.measured:.3g}")
+        )
+        assert len(telling(one.cells)) == len({cell.quantity for cell in one.cells})
 
 
 def test_which_case_is_told_does_not_hang_on_rounding() -> None:
@@ -230,14 +247,14 @@ def test_which_case_is_told_does_not_hang_on_rounding() -> None:
     for last_bit in (1e-13, -1e-13):
         moved = [*alike[:-1], replace(alike[-1], measured=0.5 + last_bit, margin=-0.5 - last_bit)]
         assert summary(moved) == summary(alike)
-    farther = [*alike[:-1], replace(alike[-1], margin=-0.6)]
-    assert summary(farther) != summary(alike)
+    other = [replace(alike[0], measured=0.6), *alike[1:]]
+    assert summary(other) != summary(alike)
 
 
 def _telling(record: Record) -> float:
-    worst = min((c for c in record.cells if c.verdict == "refuted"), key=lambda c: c.margin if c.margin else 0.0)
-    assert worst.measured is not None
-    return worst.measured
+    smallest = next(cell for cell in record.cells if cell.verdict == "refuted")
+    assert smallest.measured is not None
+    return smallest.measured
 
 
 def test_a_slow_measurement_is_named_once_and_again_when_twice_as_long_has_passed() -> None:

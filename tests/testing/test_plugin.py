@@ -69,8 +69,8 @@ def test_verdicts_are_compared_with_what_is_recorded(pytester: pytest.Pytester) 
         [
             "PASSED my_claims.py::mine.holds",
             "PASSED my_claims.py::mine.known",
-            "FAILED my_claims.py::mine.moved - Failed: refuted, recorded as supported*",
-            "SKIPPED [[]1] my_claims.py: mine.open: inconclusive, recorded as supported*across the edge of ≤ 1*",
+            "FAILED my_claims.py::mine.moved - Failed: refuted at d = 3; x = 2*",
+            "SKIPPED [[]1] my_claims.py: mine.open: inconclusive at d = 3; x = *, recorded as *across the edge of ≤ 1*",
         ]
     )
 
@@ -79,7 +79,7 @@ def test_verdicts_are_compared_with_what_is_recorded(pytester: pytest.Pytester) 
 def test_strictly_a_refuted_claim_fails_whatever_is_recorded(pytester: pytest.Pytester, option: str) -> None:
     result = run(pytester, FOUR, option)
     result.assert_outcomes(passed=1, failed=2, skipped=1)
-    result.stdout.fnmatch_lines(["FAILED my_claims.py::mine.known - Failed: refuted, recorded as refuted*"])
+    result.stdout.fnmatch_lines(["FAILED my_claims.py::mine.known - Failed: refuted at d = 3; x = 2*"])
 
 
 def test_strictness_of_pytest_in_a_file_is_about_pytest(pytester: pytest.Pytester) -> None:
@@ -102,7 +102,7 @@ def test_a_failure_says_all_that_a_reader_needs(pytester: pytest.Pytester) -> No
     result = run(pytester, own(stated("moved", 2.0, "supported")))
     result.stdout.fnmatch_lines(
         [
-            "refuted, recorded as supported: 2",
+            "refuted at d = 3; x = 2, recorded as supported: 2 ± 0.25",
             "statement: *x *leq 1",
             "source: * Notes, Lemma 1: $x$ is at most one",
             "claimed: * x ≤ 1",
@@ -110,7 +110,7 @@ def test_a_failure_says_all_that_a_reader_needs(pytester: pytest.Pytester) -> No
             "control: * the nearest that the evidence bears out (caught)",
             "again with: *lipverify verify my_claims.py mine.moved",
             "evidence:",
-            "  d = 3, x = 2.0: x = 2 ± 0.25 (exact), allowed ≤ 1: refuted, margin -0.75",
+            "  d = 3, x = 2.0: x = 2 ± 0.25 (own function), allowed ≤ 1: refuted, margin -0.75",
         ]
     )
     assert "Traceback" not in result.stdout.str()

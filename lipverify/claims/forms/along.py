@@ -14,7 +14,8 @@ from lipverify.claims.family import Place, filled
 from lipverify.claims.fault import Fault
 from lipverify.claims.forms.form import Form
 from lipverify.claims.formula import Formula
-from lipverify.claims.measured import Measured, Ray
+from lipverify.claims.ledger import Ray
+from lipverify.claims.measured import Measured
 from lipverify.claims.plain import plain
 from lipverify.claims.profile import Profile, settled
 from lipverify.claims.ranges import Edge, Range, meant_at, plus, value_of
@@ -46,6 +47,10 @@ class Along(Form):
         """The growth along the ray."""
         of = filled(self.of, place.where)
         return measured.along(self.ray(place, profile), place, of, self.error, self.given, profile)
+
+    def growing(self, place: Place, profile: Profile) -> Ray:
+        """What grows."""
+        return self.ray(place, profile)
 
     def measured(self, place: Place, family: Place) -> Measured:
         """The function, refused unless it takes what grows as well."""
@@ -106,11 +111,23 @@ class Exponent(Along):
     def reader(self, place: Place, measured: Measured) -> Callable[[Any, Allowed], Estimate]:
         """The limit exponent of a growth."""
         log = None if self.log is None else value_of(meant_at(self.log, place), place, "log")
-        return lambda growth, allowed: exponents.estimate(growth, allowed, log)
+        power = rf"{exponents.POWER} $\log {self.grows}$ in ${self.quantity}$"
+
+        def read(growth: Any, allowed: Allowed) -> Estimate:
+            found = exponents.estimate(growth, allowed, log)
+            return found if found.allowed is None else replace(found, quantity=power)
+
+        return read
+
+    @property
+    def distance(self) -> float:
+        """How far the exponent of the false control is from the true one."""
+        beside = self.log is not None and str(self.log) != "0"
+        return exponents.LOGARITHM_DISTANCE if beside else exponents.CONTROL_DISTANCE
 
     def beyond(self, sharp: Edge, sign: int) -> Edge:
         """The least that a limit known to the resolution tells apart."""
-        return plus(sharp, sign * exponents.CONTROL_DISTANCE)
+        return plus(sharp, sign * self.distance)
 
     def slack(self, sharp: Edge, sign: int) -> Edge:
         """At the sharp exponent itself the ratio decides."""
@@ -119,7 +136,7 @@ class Exponent(Along):
     def off_target(self) -> Range | None:
         """The false control of an equality of exponents."""
         target = self.range.equals
-        return None if target is None else self.range.moved({"equals": plus(target, exponents.CONTROL_DISTANCE)})
+        return None if target is None else self.range.moved({"equals": plus(target, self.distance)})
 
     def true_range(self) -> Range | None:
         """The true control's range: of a quantity with the sharp exponent O and Ω are true, and o and ω are not."""

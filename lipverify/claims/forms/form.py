@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from lipverify.claims.claim import CellPlan, ControlPlan, Estimate, Measurement
+from lipverify.claims.claim import CellPlan, ControlPlan, Estimate, Measurement, Spot
 from lipverify.claims.family import Place, filled, is_number, named_in, places
 from lipverify.claims.fault import Fault
-from lipverify.claims.ledger import Grade
+from lipverify.claims.ledger import Grade, Ray
 from lipverify.claims.measured import Measured, calling, measured_by, number, remark
 from lipverify.claims.plain import plain
-from lipverify.claims.profile import Profile
+from lipverify.claims.profile import Profile, settled
 from lipverify.claims.ranges import Edge, EdgeName, Range, edge, meant_at, plus, scaled, value_of
 from lipverify.claims.verdict import Allowed, Interval, contains
 from lipverify.foundation.calls import defaults
@@ -64,11 +64,27 @@ class Form:
 
     def cells(self, family: Place, over: Any, profile: Profile) -> list[tuple[Place, CellPlan]]:
         """A cell for each point of the family."""
-        family_places = [family.joined(place) for place in places(over, profile)]
-        inner = places(self.over, profile)
-        every = [outer.joined(place) for outer in family_places for place in inner]
+        every = self.places(family, over, profile)
         measured = self.measured(every[0], family)
         return [(place, self.cell(place, measured, profile)) for place in every]
+
+    def places(self, family: Place, over: Any, profile: Profile) -> list[Place]:
+        """The points of the family that this form is measured at."""
+        inner = places(self.over, profile)
+        return [family.joined(outer).joined(place) for outer in places(over, profile) for place in inner]
+
+    def spots(self, family: Place, over: Any, profile: Profile) -> Iterator[Spot]:
+        """The same as they are told, with what the function is given and what grows."""
+        given = {name: settled(value, profile) for name, value in self.given.items()}
+        numbers = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
+        for place in self.places(family, over, profile):
+            where, observed = self.where(place), self.observed(place)
+            beside = {name: value for name, value in numbers.items() if name not in where}
+            yield Spot(where, beside, self.growing(place, profile), plain(observed), observed)
+
+    def growing(self, place: Place, profile: Profile) -> Ray | None:
+        """What grows, where a limit is taken; nothing does at a point."""
+        return None
 
     def measured(self, place: Place, family: Place) -> Measured:
         """The function, refused unless it can be called at the points; what `of` names it need not take."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from lipverify.report.model import Reading, Row, Symbol, Theorem, Topic
+from lipverify.report.model import Reading, Row, Symbol, Telling, Theorem, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.web.addresses import claim_anchor
 from lipverify.report.web.evidence import evidence
@@ -36,12 +36,15 @@ def theorem(it: Theorem, row: Row, topic: Topic | None, place: Place) -> Markup:
 
 def _symbols(it: Theorem) -> tuple[Symbol, ...]:
     """All symbols of a theorem: who follows a link has read no other, and the model defines each once."""
-    return Defined().with_symbols(replace(it, symbols=()), it.stem).symbols
+    return Defined().with_symbols(replace(it, symbols=()), it.stem, own=it.own).symbols
 
 
 def _headline(it: Theorem, row: Row, words: Formulas) -> Markup:
     name = words.rich(it.title) if it.title else code(it.stem)
-    tally = [outcome(each, count if count != "1" else "") for each, count in it.standing.outcomes]
+    tally = [
+        element("span", outcome(each, count if count != "1" else ""), " ", words.rich(where))
+        for (each, count), where in zip(it.standing.outcomes, it.standing.ranges, strict=False)
+    ] or [element("span", words.rich(it.standing.ranges[0]))]
     rest = [verdict(each, count) for each, count in it.standing.others]
     return join((
         element("h3", name),
@@ -59,15 +62,14 @@ def _reading(it: Reading, of: Theorem, anchor: str, place: Place) -> Markup:
     why = "Broke off" if it.verdict == "error" else "Not decided"
     standing = [(it.kind, None), (grade, place.grades.get("proved" if it.proved else it.grade))]
     facts = [
-        element("p", "Refuted ", words.rich(it.where), ".") if it.where else None,
-        element("p", _telling(it, words)) if it.quantity else None,
+        [element("p", _telling(each, words)) for each in it.telling],
         element("p", element("strong", f"{why}: "), words.rich(it.problem)) if it.problem else None,
     ]
     return element(
         "article",
         element(
             "h5",
-            verdict(it.verdict), " ",
+            verdict(it.verdict), " ", element("span", words.rich(it.range), class_="range") if it.range else None, " ",
             element("a", code(it.label), href=f"#{target}", class_="link", aria_label=f"Link to {it.id}"), " ",
             [element("span", name, title=meaning, class_="standing") for name, meaning in standing if name],
             [element("strong", mark, class_="mark") for mark in it.marks],
@@ -80,8 +82,8 @@ def _reading(it: Reading, of: Theorem, anchor: str, place: Place) -> Markup:
     )  # fmt: skip
 
 
-def _telling(it: Reading, words: Formulas) -> Child:
-    """The number that decides."""
+def _telling(it: Telling, words: Formulas) -> Child:
+    """A number that decides, with its place and its margin."""
     at = (" at ", words.rich(it.case)) if it.case else None
     allowed = ("; allowed ", words.rich(it.allowed)) if it.allowed else None
     return words.rich(it.quantity), at, ": ", element("b", it.measured), allowed, f"; margin {it.margin}"
@@ -90,6 +92,7 @@ def _telling(it: Reading, words: Formulas) -> Child:
 def _checked(it: Theorem, words: Formulas) -> Markup:
     """How far the verdicts can be trusted, and the command that repeats them."""
     lines: list[tuple[str, Child]] = [
+        ("Limits", words.remarks(it.limits) if it.limits else None),
         ("Control", (words.remarks(it.controls), f"({it.judged})")),
         ("Resolution", words.rich(it.resolution) if it.resolution else None),
         ("Cross-checks", it.cross_checks or None),
