@@ -2,7 +2,7 @@
 
 | coordinate | drawn |
 |---|---|
-| d | the whole numbers from 2 to 50, or to the largest that is declared |
+| d | 2 to 12 half of the time, else the whole numbers to 50, or to the largest that is declared |
 | n | 2 to 20 half of the time, else spread over the decades to 1e6, or to the largest that is declared |
 | w | 0 now and then, else spread over the decades to 1000, or to the largest that is declared |
 | L, sigma | over the decades from a tenth of the least declared to ten times the largest; 0 where it is declared |
@@ -38,7 +38,7 @@ from lipverify.strategies import dimensions
 
 LARGEST_D, LARGEST_N, LARGEST_W = 50, 1e6, 1e3
 SPREAD = 10.0
-FEW, LEAST_W = 20, 1e-3
+FEW, FEW_D, LEAST_W = 20, 12, 1e-3
 STEPS_A_DECADE, STEPS = 100, 1000
 DIGITS = 3
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
@@ -219,7 +219,8 @@ def _ends(name: str, declared: Sequence[Any], given: Any) -> tuple[float, float,
 def _numbers(name: str, low: float, high: float, whole: bool, known: bool) -> st.SearchStrategy[Any]:
     """Numbers between the ends, both included."""
     if name == "d" and known:
-        return dimensions(int(low), int(high))
+        wide = dimensions(int(low), int(high))
+        return st.one_of(dimensions(int(low), FEW_D), wide) if low < FEW_D < high else wide
     if name == "n" and known:
         spread = decades(max(low, FEW), high).map(round) if high > FEW else None
         few = st.integers(int(low), int(min(high, FEW))) if low < FEW else None

@@ -53,8 +53,9 @@ def verify(
     limit
         Seconds that one measurement may take before it is given up; 1800 in quick and 21600 in full by default.
     decide
-        Seconds to spend on claims that are left open: more contexts, more points, another method, the cheapest first.
-        What each open claim needs, and at what cost, is said in any case.
+        Seconds to spend on claims that are left open: more contexts, more points, another method, the cheapest first,
+        for one cell that may refute a claim or for all that may support it. What each open claim needs, and at what
+        cost, is said in any case; a step that did not decide is not taken again.
     seed
         Seed of all sampled evidence.
     json
