@@ -133,7 +133,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-notion/direction",
-    bound(along, r"\max_{\mathbf{a}} \mathrm{Lip}_s(f)", equals="relevant", within="1e-15", control="relevant + 1/10", method="exact"),
+    bound(along, r"\max_{\mathbf{a}} \mathrm{Lip}_s(f)", equals="relevant", within="1e-15", control="relevant + 1/10"),
     source=DIRECTION,
     kind="printed",
     expected="supported",
