@@ -15,7 +15,8 @@ import msgspec
 
 from lipverify.claims.behind import contradicted
 from lipverify.claims.ledger import FORMAT, Cell, Ledger, Record, weakest
-from lipverify.claims.record import agree, controls_caught
+from lipverify.claims.reach import condition, reach
+from lipverify.claims.record import agree, controls_caught, summary, telling_margin
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, conclude, contains, decide, margin, settled
 from lipverify.errors import InvalidInput
 
@@ -67,12 +68,14 @@ def _record(record: Record) -> Iterator[Difference]:
             yield _difference(record, "", "problem", "none", "an error has a reason")
         return
     verdict = conclude((c.verdict for c in record.cells), (c.agrees for c in record.cross_checks))
-    margins = [cell.margin for cell in record.cells if cell.margin is not None]
     claimed = {
         "verdict": (record.verdict, verdict),
         "control": (record.control.caught, controls_caught(record.verdict, record.cells)),
         "grade": (record.grade, weakest(cell.grade for cell in record.cells)),
-        "margin": (record.margin, min(margins, default=None)),
+        "measured": (record.measured, summary(record.cells)),
+        "margin": (record.margin, telling_margin(record.cells)),
+        "range": (record.range, reach(record.cells, record.verdict, record.id)),
+        "condition": (record.condition, condition(record.cells, record.verdict)),
     }
     for what, (stated, follows) in claimed.items():
         if stated != follows:

@@ -60,6 +60,10 @@ def cell_of(ledger: dict[str, Any]) -> dict[str, Any]:
 TAMPERED: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "the verdict of a claim": ("verdict", lambda all: all["claims"][0].update(verdict="refuted")),
     "the verdict of a cell": ("verdict", lambda all: cell_of(all).update(verdict="inconclusive")),
+    "the range of a verdict": ("range", lambda all: all["claims"][0].update(range="for every d")),
+    "the margin of another cell": ("margin", lambda all: all["claims"][0].update(margin=-0.7)),
+    "what a claim says was measured": ("measured", lambda all: all["claims"][0].update(measured="0.1")),
+    "what a limit assumes": ("condition", lambda all: all["claims"][0].update(condition="nothing")),
     "the margin of a cell": ("margin", lambda all: cell_of(all).update(margin=0.5)),
     "what is allowed": ("verdict", lambda all: cell_of(all)["allowed"].update(high=1.0)),
     "the interval": ("interval", lambda all: cell_of(all)["interval"].update(high=1.05)),
@@ -126,7 +130,7 @@ def test_where_nothing_is_known_a_control_at_other_coordinates_may_have_the_rang
     unknown = {"low": None, "high": None}
     cell.update(interval=unknown, measured=None, error=None, margin=0.0, note="an infinite error")
     cell["control"].update(low=0.9, high=1.1, interval=unknown, margin=0.0, verdict="inconclusive")
-    record["margin"] = 0.0
+    record.update(margin=0.0, measured="unknown")
     assert audit(msgspec.convert(ledger, Ledger)) == ()
     half = {"low": 1.0, "high": None}
     cell.update(interval=half)
