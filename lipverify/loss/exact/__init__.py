@@ -46,6 +46,9 @@ had."""
 WIDE, LOW = 50.0, 6
 """Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
 variogram takes seconds. In more dimensions it is blunt."""
+FLAT = 1e-3
+"""Up to this window a link with roots is served by its harmonics alone, of which a few dozen matter: tables for the
+ridge route would need more panels than there is memory for."""
 LOST = 1e-8
 """A relative error beyond which the result of a kernel, or of an undeclared link, says what would give more."""
 NOTICED = 1e-3
@@ -159,7 +162,10 @@ def _known_terms(problem: Problem, w: Floats) -> LossTerms:
         return _first(problem, w, "ridge", "zonal")
     kind = kind_of(law, "ridge")
     quick = w > wide(problem)
-    parts = [_sharper(_first(problem, np.atleast_1d(at), "zonal", "ridge"), "zonal", "ridge")[0] for at in w[~quick]]
+    parts = []
+    for at in w[~quick]:
+        part = _first(problem, np.atleast_1d(at), "zonal", "ridge")
+        parts.append(part if at <= FLAT else _sharper(part, "zonal", "ridge")[0])
     if quick.any():
         # all at once, and then what is blunt by the other route, or again where one window kept all from the first
         terms = _first(problem, w[quick], "ridge", "zonal")
@@ -218,11 +224,11 @@ def _estimate(law: Law) -> str:
 
 
 def wide(problem: Problem) -> float:
-    """The window up to which the zonal route is the quicker one, for a link with several kinks and roots; or -1."""
+    """The window up to which the zonal route is the quicker one, for a link with roots; or -1."""
     law = problem.law
-    if not isinstance(law, Ridge) or not 2 < problem.d <= LOW or len(meetings_of(law.kink_points)) < 2:
+    if not isinstance(law, Ridge) or not has_roots(law.link, law.kink_points):
         return -1.0
-    return WIDE if has_roots(law.link, law.kink_points) else -1.0
+    return WIDE if 2 < problem.d <= LOW and len(meetings_of(law.kink_points)) >= 2 else FLAT
 
 
 def _sharp(terms: LossTerms) -> NDArray[np.bool_]:

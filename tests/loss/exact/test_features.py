@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Cosine, Matern, Ridge, Zonal
+from lipverify.loss.exact.ridge.context import Grading
 from lipverify.problem.features import SEEN, features
 from tests.reference.harmonics import bias_by_harmonics
 from tests.strategies import log_floats
@@ -205,3 +206,17 @@ def test_what_is_no_formula_is_not_traced(link: Link) -> None:
 
 def test_a_function_that_does_something_else_with_arrays_is_not_traced() -> None:
     assert features(lambda z: np.tanh(z) if isinstance(z, np.ndarray) else np.sin(z)) is None
+
+
+@pytest.mark.parametrize("w", [1e-13, 1e-9, 1e-7, 1e-4])
+def test_wide_windows_of_a_root_need_no_memory(w: float) -> None:
+    """The ridge route asked for 184 TiB at w = 1e-13."""
+    problem = Problem(d=30, n=65, law=Ridge(lambda z: abs(z - 0.5) ** 0.3, kinks=(0.5,)))
+    flat, terms = (loss_terms(problem, at) for at in (0.0, w))
+    # all weights are within e^{2w} of each other
+    assert abs(terms.bias - flat.bias) <= flat.bias_error + terms.bias_error + 10 * w * flat.bias
+
+
+def test_tables_beyond_memory_are_refused() -> None:
+    with pytest.raises(OutOfReach, match="panels, at most"):
+        Grading(30, np.array(1e-13)).panels(0.0, 1.0, 1e-6)

@@ -20,11 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, gammaln, ive
 
+from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.supports import LOG_DROP
 from lipverify.loss.exact.ridge.tokens import smooth_rule
 
 PANEL = 2.0
+MOST_PANELS = 20_000
+"""Panels of a table, of which so many take a few seconds and a hundred megabytes."""
 FEWEST_PANELS = 6
 ALIKE = 0.4
 """Ranges that differ by less than this share are served by as many panels as the longest needs."""
@@ -78,6 +81,11 @@ class Grading:
         """Edges of panels between `low` and `high`, at most `width` wide in the coordinate: (edge,), for a single w."""
         v = self.v(np.array([low, high]))
         count = max(fewest, math.ceil(float(v[1] - v[0]) / width))
+        if count > MOST_PANELS:
+            raise OutOfReach(
+                f"w = {float(np.max(self.w)):g}, d = {self.d}: tables of what other tokens do would need {count:.0e} "
+                f"panels, at most {MOST_PANELS}; use route='zonal', method='montecarlo', or w = 0."
+            )
         edges = self.u(v[0] + (v[1] - v[0]) * np.arange(count + 1) / count)
         edges[0], edges[-1] = low, high
         return edges

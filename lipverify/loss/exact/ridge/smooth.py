@@ -32,6 +32,11 @@ Increment = Callable[[Floats, Floats], Floats]
 SIZES = (16, 32, 64, 128, 256)
 """Degrees in t that are tried; the averages over c and r use as many nodes."""
 SETTLED = 3e-12
+STEEP, SMALL = 1e-3, 0.1
+"""Differences are in units of what is there, and no less than the first share of the largest slope or the second of the
+largest value: the variogram of an even link is 0 at t = -1, where few tokens are."""
+LOST = 4 * float(np.finfo(float).eps)
+"""Rounding of a table, relative to its largest slope, at t = 1: differences of two tables happen to be less."""
 NEGLIGIBLE = 1e-17
 """Terms below this share of the largest are not worth a moment."""
 
@@ -79,10 +84,25 @@ class Table:
         return cls(variance, to_coefficients(size) @ slopes, to_coefficients(size) @ squares, c_weight)
 
     def distance(self, other: Table) -> float:
-        """The largest relative difference of the variogram and of E_c[(H / (1 - t))^2] between two tables."""
-        t = np.cos(np.linspace(0, np.pi, 41))
-        ours, theirs = self.at(t), other.at(t)
-        return float(np.max(np.abs(ours - theirs) / np.maximum(np.abs(ours), 1e-30 + 1e-3 * ours.max())))
+        """The largest relative difference of the variogram and of E_c[(H / (1 - t))^2] between two tables.
+
+        Both are large at t = 1, by L^2 and more, and what is lost of them there is lost everywhere: so a difference is
+        in units of what is there, unless that is near 0, and not of what is at t = 1.
+        """
+        angle = np.linspace(0, np.pi, 41)
+        near = 2 * np.sin(angle / 2) ** 2
+        ours, theirs = self.at(1 - near), other.at(1 - near)
+        far = np.maximum(near, near[1]) ** np.array([[1], [2], [0]])
+        steepest, largest = (np.max(rows, axis=1, keepdims=True) for rows in (ours, ours * far))
+        least = np.minimum(STEEP * steepest, SMALL * largest / far)
+        return float(np.max(np.abs(ours - theirs) / np.maximum(np.abs(ours), 1e-30 + least)))
+
+    @property
+    def steepness(self) -> float:
+        """The largest variogram / (1 - t), in units of the largest variogram."""
+        near = 2 * np.sin(np.linspace(0, np.pi, 41) / 2) ** 2
+        slope = np.abs(chebyshev.chebval(1 - near, self.variogram))
+        return float(np.max(slope) / max(float(np.max(near * slope)), 1e-300))
 
     def at(self, t: Floats) -> Floats:
         """Rows at every t: variogram / (1 - t), the mean square slope, and the variance."""
@@ -119,7 +139,7 @@ def smooth_averages(d: int, increment: Increment) -> TaskAverages:
         variance=table.variance,
         variogram=lambda nodes: nodes.near * chebyshev.chebval(1 - nodes.near, table.variogram),
         pair=pair,
-        relative_error=4 * max(gap, missed),
+        relative_error=4 * max(gap, missed, LOST * table.steepness),
         smooth=True,
     )
 
