@@ -226,7 +226,7 @@ def _estimate(law: Law) -> str:
 def wide(problem: Problem) -> float:
     """The window up to which the zonal route is the quicker one, for a link with roots; or -1."""
     law = problem.law
-    if not isinstance(law, Ridge) or not has_roots(law.link, law.kink_points):
+    if not isinstance(law, Ridge) or not law.kink_points or not has_roots(law.link, law.kink_points):
         return -1.0
     return WIDE if 2 < problem.d <= LOW and len(meetings_of(law.kink_points)) >= 2 else FLAT
 
