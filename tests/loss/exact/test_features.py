@@ -195,7 +195,7 @@ def test_a_feature_is_found_at_its_width(kind: str, at: float, scale: float) -> 
     assert found is not None
     where = float(np.copysign(1.0, at)) if kind == "spike" else at
     near = found.edges[np.argsort(np.abs(found.edges - where))[:3]]
-    assert np.ptp(near) < 4 * scale
+    assert np.ptp(near) < 24 * scale  # an interval is up to nine scales wide where the feature is exponential
     assert len(found.places) == (3 if kind == "hat" else 0)
 
 
