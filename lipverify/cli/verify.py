@@ -91,15 +91,15 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
     from lipverify.loss.montecarlo.backend import backend_named
 
     backend_named(how.backend)
-    out = out.absolute()  # a measure may change the current folder
+    named, out = out, out.absolute()  # a measure may change the current folder
     require_writable(out)
     require_targets("out", [out / name for name in (*WRITERS, "ledger.json", NAME)])
     with alone_in(out):
-        return _verified(claims, how, out, shown)
+        return _verified(claims, how, out, named, shown)
 
 
-def _verified(claims: Sequence[Claim], how: How, out: Path, shown: Shown) -> int:
-    """The same, with the folder held."""
+def _verified(claims: Sequence[Claim], how: How, out: Path, named: Path, shown: Shown) -> int:
+    """The same, with the folder held; `named` is the folder as the user gave it."""
     from lipverify.claims.finished import NAME, Finished
 
     finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}", resume=how.resume)
@@ -124,7 +124,7 @@ def _verified(claims: Sequence[Claim], how: How, out: Path, shown: Shown) -> int
         show(out / "report.html")
     if failures:
         return BROKE
-    _print_ending(ledger, tuple(out / name for name in (*WRITERS, "ledger.json")), shown)
+    _print_ending(ledger, tuple(named / name for name in (*WRITERS, "ledger.json")), shown)
     return exit_code(ledger, shown.strict)
 
 
