@@ -42,6 +42,8 @@ GRACE = 5.0
 GIVEN_UP_AFTER = 3
 """A claim of which so many measurements have run out of time has an error, whatever the others would say."""
 LONGEST_WARNING = 400
+LONGEST_PROBLEM = 2000
+"""Letters of what an exception says that are kept."""
 CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
 AGAIN = 0.5
 """Seconds after which the alarm of a measurement that goes on rings again."""
@@ -273,7 +275,7 @@ class _Run:
         elif isinstance(error, BrokenExecutor):
             self._lose(address)
         elif error is not None:
-            self._finish(address, Outcome(None, f"{address}: {type(error).__name__}: {error}", 0.0))
+            self._finish(address, Outcome(None, f"{address}: {type(error).__name__}: {shortened(str(error))}", 0.0))
         else:
             self._finish(address, future.result())
 
@@ -370,8 +372,13 @@ def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> O
         raise
     # a broken check must not cost the other claims their evidence, whatever it raises
     except BaseException as error:
-        problem = f"{measurement.address}: {type(error).__name__}: {error}{place(error)}"
+        problem = f"{measurement.address}: {type(error).__name__}: {shortened(str(error))}{place(error)}"
     return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned), ran)
+
+
+def shortened(text: str) -> str:
+    """What an exception says, as far as a ledger and its readers need it."""
+    return text if len(text) <= LONGEST_PROBLEM else f"{text[:LONGEST_PROBLEM]}... ({len(text)} letters)"
 
 
 def _on_one_line(text: str) -> str:

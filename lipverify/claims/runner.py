@@ -43,7 +43,8 @@ def run(
 ) -> Ledger:
     """Verify claims and return the ledger.
 
-    Measurements run in `jobs` processes (one a processor by default), in any `concurrent.futures.Executor`, or on the
+    Measurements run in `jobs` processes (one a processor by default; 0 is this process, for a debugger, which a measure
+    can then end, stop or fork), in any `concurrent.futures.Executor`, or on the
     workers of the Dask scheduler at the address `cluster`; random numbers are addressed by measurement, so the
     ledger's findings do not depend on which. A measurement that raises, takes longer than `limit` seconds or kills its
     process twice spoils the claims that need it, and no other. What `finished` holds is not measured again, and what
@@ -162,7 +163,7 @@ def _workers(
         return nullcontext(Given(executor))
     if address is not None:
         return cluster_at(address, fingerprint())
-    return nullcontext(ThisProcess()) if jobs == 1 else processes(jobs or os.cpu_count() or 1, shared)
+    return nullcontext(ThisProcess()) if jobs == 0 else processes(jobs or os.cpu_count() or 1, shared)
 
 
 def _machine() -> str:

@@ -92,7 +92,7 @@ def _write(found: Search, file: ClaimsFile, profile: Profile, out: Path) -> tupl
     try:
         write_whole(path, claim_at(found.found, found.sought, file).encode())
         claims = [claim for claim in claims_of(str(path), profile) if claim.id == id_of(found.sought)]
-        records = run(claims, jobs=1, seed=profile.seed).claims
+        records = run(claims, jobs=0, seed=profile.seed).claims
     except InvalidInput as error:
         return "", str(error)
     verdicts = [record.verdict for record in records]

@@ -53,8 +53,8 @@ class How:
     """Whether the report has the evidence as an appendix."""
 
     def __post_init__(self) -> None:
-        if self.jobs is not None and self.jobs < 1:
-            raise InvalidInput(f"jobs = {self.jobs}: the number of processes must be 1 or more.")
+        if self.jobs is not None and self.jobs < 0:
+            raise InvalidInput(f"jobs = {self.jobs}: the number of processes must be 0 (this one) or more.")
         if self.jobs is not None and self.cluster is not None:
             raise InvalidInput(f"jobs = {self.jobs} and cluster = {self.cluster!r}: give one of them.")
         if self.limit is not None and not 0 < self.limit < math.inf:

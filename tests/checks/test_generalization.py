@@ -70,5 +70,5 @@ def test_a_window_that_is_not_the_tuned_one_is_noticed(monkeypatch: pytest.Monke
     cells = tuple(cell for cell in claim.cells if cell.where["d"] == 3)
     small = replace(claim, plan=lambda: replace(claim.evidence, cells=cells, cross_checks=(), figure=None))
     monkeypatch.setattr(lipverify, "optimal_window", mistaken)
-    found = run([small], jobs=1).claims[0]
+    found = run([small], jobs=0).claims[0]
     assert [cell.verdict for cell in found.cells] == ["supported", "refuted"]  # the rate is the same, the factor is not

@@ -41,7 +41,7 @@ def both(*dimensions: int, found: float = 1.0) -> Ledger:
     """A sampled claim at d = 2 and 3, n = 10, and a proof of it in some dimensions."""
     claim = toys.claim(*(cell(1.0, "sampled", d=d, n=10) for d in (2, 3)), id="toy.one")
     proof = toys.claim(*(cell(found, "proved", d=d) for d in dimensions), id="toy.one/proved", proves="toy.one")
-    return run([claim, proof], jobs=1)
+    return run([claim, proof], jobs=0)
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_a_claim_and_its_proof_that_contradict_each_other_are_found_by_the_audit
 
 
 def test_a_proof_of_what_is_not_in_the_ledger_accuses_nobody() -> None:
-    ledger = run([toys.claim(cell(1.3, "proved", d=2), proves="toy.gone")], jobs=1)
+    ledger = run([toys.claim(cell(1.3, "proved", d=2), proves="toy.gone")], jobs=0)
     assert audit(ledger) == ()

@@ -51,7 +51,7 @@ def near_one(function: Callable[..., Any] = value, *arguments: Any) -> CellPlan:
 
 
 def verdict_of(claim: Claim) -> tuple[str, bool]:
-    record = run([claim], jobs=1).claims[0]
+    record = run([claim], jobs=0).claims[0]
     return record.verdict, record.control.caught
 
 
@@ -74,7 +74,7 @@ def test_a_control_that_is_not_refuted_leaves_the_claim_open_and_says_why(
 ) -> None:
     cell = near_one(value, 1.09)
     near = CellPlan(**{**vars(cell), "false": ControlPlan(control, allowed)})
-    record = run([toy(near)], jobs=1).claims[0]
+    record = run([toy(near)], jobs=0).claims[0]
     assert (record.verdict, record.control.caught) == ("inconclusive", False)
     assert record.problem == problem
     assert (record.cells[0].alone, record.cells[0].verdict) == ("supported", "inconclusive"), "the cell decides nothing"
@@ -91,7 +91,7 @@ def test_methods_that_disagree_leave_the_claim_open() -> None:
 
 
 def test_a_check_that_breaks_is_an_error_and_costs_no_other_claim_its_verdict() -> None:
-    ledger = run([toy(near_one(value, 1.0)), toy(near_one(broken), id="toy.broken")], jobs=1)
+    ledger = run([toy(near_one(value, 1.0)), toy(near_one(broken), id="toy.broken")], jobs=0)
     assert [record.verdict for record in ledger.claims] == ["supported", "error"]
     assert "a check that breaks" in ledger.claims[1].problem
 
@@ -102,7 +102,7 @@ def test_not_a_number_is_an_error() -> None:
 
 def test_processes_and_order_change_nothing_but_the_time() -> None:
     claims = [toy(near_one(value, 1.0), near_one(value, k / 4), id=f"toy.value-{k}") for k in range(8)]
-    alone, together = run(claims, jobs=1), run(claims[::-1], jobs=2)
+    alone, together = run(claims, jobs=0), run(claims[::-1], jobs=2)
     found = {record.id: record for record in together.claims}
     assert {record.verdict for record in alone.claims} == {"supported", "refuted"}
     for record in alone.claims:
@@ -110,14 +110,14 @@ def test_processes_and_order_change_nothing_but_the_time() -> None:
 
 
 def test_a_ledger_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    ledger = run([toy(near_one(value, 1.0), near_one(value, 2.0))], jobs=1)
+    ledger = run([toy(near_one(value, 1.0), near_one(value, 2.0))], jobs=0)
     write_ledger(ledger, tmp_path / "ledger.json")
     assert read_ledger(tmp_path / "ledger.json") == ledger
     assert [path.name for path in tmp_path.iterdir()] == ["ledger.json"]
 
 
 def test_in_a_ledger_of_the_format_before_nothing_is_proved(tmp_path: Path) -> None:
-    ledger = msgspec.to_builtins(run([toy(near_one(value, 1.0))], jobs=1))
+    ledger = msgspec.to_builtins(run([toy(near_one(value, 1.0))], jobs=0))
     (record,) = ledger["claims"]
     record["grade"] = "proved"
     for each in record["cells"]:
@@ -168,7 +168,7 @@ def entropy(n):
 
 claim("mine.entropy", exponent(entropy, "H", equals="1/2", log="{power}"), source=("N", "p", "q"), kind="derived")
 """)
-    record = run(select_claims([str(path)], QUICK), jobs=1).claims[0]
+    record = run(select_claims([str(path)], QUICK), jobs=0).claims[0]
     assert (record.verdict, record.control.caught) == (verdict, True), record.problem
 
 

@@ -55,7 +55,7 @@ GROWING = dedent(f"""\
 def opened(folder: Path, text: str) -> Record:
     path = folder / "my_claims.py"
     path.write_text(text, encoding="utf-8")
-    [record] = run(claims_of(str(path), profile_named("quick")), jobs=1).claims
+    [record] = run(claims_of(str(path), profile_named("quick")), jobs=0).claims
     return record
 
 

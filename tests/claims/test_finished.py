@@ -75,11 +75,11 @@ class StopAfter(Watch):
 
 @pytest.mark.parametrize("count", [1, 5, 11])
 def test_an_interrupted_run_goes_on_to_the_same_findings(tmp_path: Path, count: int) -> None:
-    whole = run(CLAIMS, jobs=1)
+    whole = run(CLAIMS, jobs=0)
     MEASURED.clear()
     with pytest.raises(KeyboardInterrupt):
-        run(CLAIMS, jobs=1, finished=Finished(tmp_path / NAME, "quick"), watch=StopAfter(count))
-    resumed = run(CLAIMS, jobs=1, finished=Finished(tmp_path / NAME, "quick"))
+        run(CLAIMS, jobs=0, finished=Finished(tmp_path / NAME, "quick"), watch=StopAfter(count))
+    resumed = run(CLAIMS, jobs=0, finished=Finished(tmp_path / NAME, "quick"))
     assert findings(resumed) == findings(whole)
     assert sum(MEASURED.values()) == 12, "each measurement once, before the interruption or after it"
 
@@ -102,9 +102,9 @@ def test_processes_put_their_results_as_they_come(tmp_path: Path) -> None:
     run(CLAIMS, jobs=2, finished=finished)
     assert finished.get(Measurement(measured, (3,))) is not None
     MEASURED.clear()
-    again = run(CLAIMS, jobs=1, finished=Finished(tmp_path / NAME, "quick"))
+    again = run(CLAIMS, jobs=0, finished=Finished(tmp_path / NAME, "quick"))
     assert not MEASURED
-    assert findings(again) == findings(run(CLAIMS, jobs=1))
+    assert findings(again) == findings(run(CLAIMS, jobs=0))
 
 
 def test_results_come_back_as_they_were(tmp_path: Path) -> None:
@@ -153,13 +153,13 @@ def test_a_full_disk_does_not_cost_the_run(tmp_path: Path) -> None:
     finished = Finished(tmp_path / NAME, "quick")
     finished._rows.execute("PRAGMA max_page_count = 1")  # as if there were no more room
     finished._rows.execute("PRAGMA query_only = ON")
-    ledger = run(CLAIMS, jobs=1, finished=finished)
+    ledger = run(CLAIMS, jobs=0, finished=finished)
     assert [record.verdict for record in ledger.claims] == ["supported", "supported"]
     assert finished.problem
 
 
 def test_the_file_goes_when_the_run_is_whole(tmp_path: Path) -> None:
     finished = Finished(tmp_path / NAME, "quick")
-    run(CLAIMS, jobs=1, finished=finished)
+    run(CLAIMS, jobs=0, finished=finished)
     finished.remove()
     assert not list(tmp_path.iterdir())

@@ -52,7 +52,7 @@ def claims(tmp_path: Path) -> Declared:
 
 def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:
     """The verdict on a claim, and whether its control was caught."""
-    record = run(found, jobs=1).claims[0]
+    record = run(found, jobs=0).claims[0]
     return record.verdict, record.control.caught
 
 
@@ -95,7 +95,7 @@ def test_coordinates_name_a_quantity_and_are_not_given_to_the_function(claims: D
     text = """claim("mine.{trained}",
         bound(table, "q", of="{trained} on {tested}", along="n", equals="2", within="0.01"),
         over={("trained", "tested"): [("a", "b"), ("b", "a")]}, **SAID)"""
-    record = run(claims(text), jobs=1).claims
+    record = run(claims(text), jobs=0).claims
     assert [each.verdict for each in record] == ["supported", "inconclusive"]
     assert record[0].cells[0].where == {"trained": "a", "tested": "b"}
     assert "no positive constant" in record[1].cells[0].note
@@ -105,7 +105,7 @@ def test_cross_checks_name_quantities_in_the_same_way(claims: Declared) -> None:
     text = """claim("mine.check", bound(one, "q", of="a on b", high="2", control="0.5", over={"x": 1, "y": 2}),
         agrees=agree(one, pair, "q", of="{trained} on {tested}",
             over={("trained", "tested"): [("a", "b")], "x": 1, "y": 2}), **SAID)"""
-    record = run(claims(text), jobs=1).claims[0]
+    record = run(claims(text), jobs=0).claims[0]
     assert record.verdict == "supported"
     assert [check.agrees for check in record.cross_checks] == [True]
 

@@ -122,3 +122,51 @@ def test_a_keyboard_interrupt_of_ones_own_is_no_signal() -> None:
     with pytest.raises(Interrupted), interruptible():
         signal.raise_signal(signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+HOSTILE = dedent("""\
+    import os
+    from lipverify.claims import bound, claim
+
+    def hostile(x):
+        {does}
+        return x * x, 1e-12
+
+    def good(x):
+        return x * x, 1e-12
+
+    for function in (hostile, good):
+        claim(
+            "mine." + function.__name__,
+            bound(function, "x^2", high="x", control="x / 20"),
+            over={{"x": (0.1,)}},
+            source=("My notes", "Lemma 1", "smaller"),
+            kind="printed",
+            expected="supported",
+        )
+""")
+HOSTILITIES = {
+    "ends its process": ("os._exit(0)", "was killed"),
+    "runs in compiled code": ("sum(range(10**12))", "did not end within 1 s"),
+    "forks": ("os.fork() or os._exit(0)", ""),
+    "changes the folder": ("os.chdir('/')", ""),
+    "raises a long text": ("raise ValueError('x' * 100_000)", "100000 letters"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("what", HOSTILITIES)
+def test_one_job_is_a_process_too(
+    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    does, problem = HOSTILITIES[what]
+    monkeypatch.chdir(tmp_path)
+    Path("my_claims.py").write_text(HOSTILE.format(does=does), encoding="utf-8")
+    done = lipverify("verify", "my_claims.py", "--out", "out", "--json", "--jobs", "1", "--limit", "1")
+    records = {record["id"]: record for record in json.loads(done.stdout)["claims"]}
+    assert records["mine.good"]["verdict"] == "supported"
+    assert records["mine.hostile"]["verdict"] == ("error" if problem else "supported")
+    assert problem in records["mine.hostile"].get("problem", "")
+    assert len(done.stdout) < 20_000
+    assert Path("out/ledger.json").stat().st_size < 20_000
+    assert Path("out/report.html").exists()

@@ -181,7 +181,7 @@ def test_sides_near_misses_and_a_record_that_does_not_hold(
 
 def test_a_new_claim_is_compared_with_nothing_and_a_recorded_one_is(tmp_path: Path) -> None:
     def code(text: str, strict: bool = False) -> int:
-        return exit_code(run(claims_of(write(tmp_path, text), QUICK), jobs=1), strict)
+        return exit_code(run(claims_of(write(tmp_path, text), QUICK), jobs=0), strict)
 
     refuted = POWER.replace('equals="1/d"', 'equals="2/d"')
     assert code(POWER) == 0
@@ -253,7 +253,7 @@ def test_sampling_follows_the_seed_and_the_profile_of_the_command_line(tmp_path:
     )
     claims = {k: claims_of(write(tmp_path, text), profile_named("quick", seed=k)) for k in (0, 3)}
     assert set(claims[0][0].measurements).isdisjoint(claims[3][0].measurements)
-    found = run(claims[3], jobs=1).claims[0].cells[0].measured
+    found = run(claims[3], jobs=0).claims[0].cells[0].measured
     assert found == pytest.approx(0.25 + 3e-6 + QUICK.contexts / 1e9, abs=1e-12)
 
 
@@ -272,7 +272,7 @@ claim(
 )
 """)
     for name, verdict in (("quick", "inconclusive"), ("full", "supported")):
-        (record,) = run(claims_of(str(path), profile_named(name)), jobs=1).claims
+        (record,) = run(claims_of(str(path), profile_named(name)), jobs=0).claims
         assert (record.verdict, record.expected) == (verdict, verdict)
 
 
@@ -376,7 +376,7 @@ def spawned() -> ProcessPoolExecutor:
 
 def test_the_same_ledger_on_one_process_two_and_spawned_ones(tmp_path: Path) -> None:
     claims = claims_of(write(tmp_path, POWER + SQUARE), QUICK)
-    alone = findings(run(claims, jobs=1))
+    alone = findings(run(claims, jobs=0))
     assert b"supported" in alone
     assert findings(run(claims, jobs=2)) == alone
     with spawned() as executor:
@@ -389,7 +389,7 @@ def test_the_same_ledger_on_a_cluster_that_cannot_see_the_file(tmp_path: Path) -
     distributed = pytest.importorskip("distributed")
     path = write(tmp_path, POWER + SQUARE)
     claims = claims_of(path, QUICK)
-    alone = findings(run(claims, jobs=1))
+    alone = findings(run(claims, jobs=0))
     Path(path).unlink()
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None, silence_logs=50
@@ -412,12 +412,12 @@ def test_addresses_are_short_and_change_with_the_content_and_nothing_else(tmp_pa
 def test_resuming_believes_nothing_of_another_version(tmp_path: Path) -> None:
     finished = Finished(tmp_path / NAME, "settings")
     before = claims_of(write(tmp_path, SQUARE), QUICK)
-    run(before, jobs=1, finished=finished)
+    run(before, jobs=0, finished=finished)
     tasks = before[0].measurements.values()
     assert all(finished.get(task) is not None for task in tasks)
     after = claims_of(write(tmp_path, SQUARE.replace("x * x", "2 * x")), QUICK)
     assert all(finished.get(task) is None for task in after[0].measurements.values())
-    assert run(after, jobs=1, finished=finished).claims[0].verdict == "refuted"
+    assert run(after, jobs=0, finished=finished).claims[0].verdict == "refuted"
 
 
 # ---- what goes wrong while it is measured

@@ -111,7 +111,7 @@ def ledger_of(tmp_path: Path, text: str) -> Ledger:
     path = tmp_path / "my_claims.py"
     body = dedent(text).replace("SOURCE", SOURCE)
     path.write_text(f"import lipverify as lv\nfrom lipverify.claims import bound, claim, exponent, identity\n{body}")
-    return run(claims_of(str(path), QUICK), jobs=1)
+    return run(claims_of(str(path), QUICK), jobs=0)
 
 
 def record_of(tmp_path: Path, text: str) -> Record:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from lipverify.cli.commands.root import Json, Natural, Open, Positive, app
+from lipverify.cli.commands.root import Json, Natural, Open, app
 
 
 @app.command
@@ -16,7 +16,7 @@ def verify(
     profile: str = "quick",
     out: Path = Path("reports"),
     backend: str = "numpy",
-    jobs: Positive | None = None,
+    jobs: Natural | None = None,
     cluster: str | None = None,
     limit: float | None = None,
     decide: float | None = None,
@@ -47,7 +47,8 @@ def verify(
     backend
         numpy, native or cupy; see `lipverify loss --help`.
     jobs
-        Processes; one a processor by default.
+        Processes that measure; one a processor by default. 0 measures in this process, for a debugger: a measure that
+        ends, blocks or forks its process then does so to the whole run.
     cluster
         Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure in place of processes here.
     limit
