@@ -49,7 +49,7 @@ SLOW = 6.0
 rate)^2. The power s^-0.1 fades like a power of 7 at s = 1e30."""
 STEADY = 0.05
 """If the rate of a drift in s is the same to this share in two quarters, it is a power of s, and this share enters."""
-MARGIN = 1.5
+MARGIN = 2.0
 """Times what is left of a drift: its rate is measured where the drift was larger, and may fall yet."""
 
 
@@ -69,7 +69,7 @@ def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
     """
     limit = _heard([*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)], WITNESSES, a, noise)
     left = math.inf if _quickens(a, noise) else drift_left(s, a, noise)
-    return Limit(limit.value, limit.error + left)
+    return Limit(limit.value, max(limit.error, left))
 
 
 def _quickens(a: Floats, noise: Floats) -> bool:
