@@ -49,7 +49,7 @@ SLOW = 6.0
 rate)^2. The power s^-0.1 fades like a power of 7 at s = 1e30."""
 STEADY = 0.05
 """If the rate of a drift in s is the same to this share in two quarters, it is a power of s, and this share enters."""
-MARGIN = 2.0
+MARGIN = 1.7
 """Times what is left of a drift: its rate is measured where the drift was larger, and may fall yet."""
 
 
