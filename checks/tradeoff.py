@@ -53,12 +53,13 @@ def beyond(law: str, d: int, n: float) -> Value:
 
 def proved(law: str, d: int) -> dict[str, Any]:
     """N(2w) / N(w) and B(2w) / B(w), for every n, L, sigma and w of a range."""
-    from lipverify.claims.proved import between, committed
+    from lipverify.claims.proved import between, committed, stated
     from lipverify.proofs import Tradeoff, prove_tradeoff
 
     found = committed(f"tradeoff-{law}-{d}", lambda: prove_tradeoff(lv.laws.law_named(law), d))
-    if not isinstance(found, Tradeoff) or (found.law, found.d, found.ratio) != (law, d, 2.0):
-        raise ValueError(f"tradeoff-{law}-{d}.json: not a proof of it: {found.statement}")
+    stated(f"tradeoff-{law}-{d}", found, ("tradeoff",), {"law": law, "d": d})
+    if not isinstance(found, Tradeoff) or found.ratio != 2.0 or found.least_w > 1000 or found.constants["K"] > 100:
+        raise ValueError(f"tradeoff-{law}-{d}.json: not from w >= 1000 and n >= 100 (2 w)^p to 2 w: {found.statement}")
     return {"noise": between(found, *found.rise), "bias": between(found, *found.fall)}
 
 

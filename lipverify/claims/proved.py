@@ -7,7 +7,7 @@ at w*, on tasks of any fixed L'/L, is N + (L'/L)^2 B there, between multiples of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -55,9 +55,32 @@ def proved_window(law: str, d: int, own: Law | None = None) -> Theorem:
 
     meant = own or law_named(law)
     proof = committed(f"{law}-{d}", lambda: prove_window(meant, d))
-    if not isinstance(proof, Theorem) or (proof.law, proof.d) != (named(meant), d):
-        raise ValueError(f"{law}-{d}.json: not a proof for the {law} law and d = {d}: {proof.statement}")
+    if not isinstance(proof, Theorem):
+        raise ValueError(f"{law}-{d}.json: not a window theorem: {proof.statement}")
+    stated(f"{law}-{d}", proof, ("window",), {"law": named(meant), "d": d})
     return proof
+
+
+def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[str, Any]) -> None:
+    """Compare what a proof states with what a claim needs: one of these theorems, about exactly this.
+
+    Both are read by the checker: numbers are compared, not how they are written, and what is read is what is printed.
+
+    Raises
+    ------
+    ValueError
+        If it states something else.
+    """
+    from lipverify.proofs import checker
+
+    read = checker.read(proof.data)
+    entries = about if "law" in checker.KINDS[read.theorem].keys else {"given": about}
+    if (
+        read.theorem not in theorems
+        or checker.KINDS[read.theorem].about({"theorem": read.theorem, **entries}) != read.about
+    ):
+        wanted = f"{' or '.join(theorems)} for {dict(about)}"
+        raise ValueError(f"{name}.json: not a proof of {wanted}: {proof.statement}")
 
 
 _anew: ContextVar[dict[str, Proof] | None] = ContextVar("_anew", default=None)
@@ -108,8 +131,7 @@ def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], P
         If it is no proof, or one of something else.
     """
     proof = committed(name, found)
-    if (proof.data["theorem"], proof.data.get("given")) != (theorem, given):
-        raise ValueError(f"{name}.json: not a proof of {theorem!r} for {given}: {proof.statement}")
+    stated(name, proof, (theorem,), given)
     return proof
 
 
@@ -125,8 +147,10 @@ def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> 
     from lipverify.proofs.finite import about
 
     proof = committed(name, lambda: prove_optimum(problem, offset))
-    if not isinstance(proof, ProvedOptimum) or proof.data["given"] != about(problem, offset):
-        raise ValueError(f"{name}.json: not a proof about {problem!r}: {proof.statement}")
+    if not isinstance(proof, ProvedOptimum):
+        raise ValueError(f"{name}.json: not a proof about an optimum: {proof.statement}")
+    kinds = ("scale",) if offset is not None else ("optimum", "optimum far", "optimum at zero")
+    stated(name, proof, kinds, about(problem, offset))
     return proof
 
 

@@ -17,7 +17,7 @@ from lipverify.problem.law import Law
 from lipverify.proofs.checker.laws import beta
 from lipverify.proofs.checker.windows import tradeoff
 from lipverify.proofs.record import LawProof, below, beyond, named
-from lipverify.proofs.search import decimal, extended, find_envelope
+from lipverify.proofs.search import decimal, extended, find_envelope, in_doubles
 
 Range = tuple[float, float]
 
@@ -117,7 +117,9 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     """
     u = number("least_w", least_w, "the least w", above=0)
     tokens = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
-    return Envelope(find_envelope(named(law), whole("d", d, 2, "the ambient dimension,"), u, tokens))
+    name, d = named(law), whole("d", d, 2, "the ambient dimension,")
+    with in_doubles(f"law = {name}, d = {d}, least_w = {u!r}, least_tokens = {tokens!r}"):
+        return Envelope(find_envelope(name, d, u, tokens))
 
 
 @dataclass(frozen=True)
@@ -170,5 +172,6 @@ def prove_tradeoff(
     rho = number("ratio", ratio, "w' / w", above=1)
     K = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
     excess = max(beta(named(law)), 1) - 1
-    envelope = prove_envelope(law, d, least_w=least_w, least_tokens=K * (rho * least_w) ** excess * (1 - 1e-9))
-    return Tradeoff(extended(envelope.data, "tradeoff", tradeoff, {"rho": decimal(rho), "K": decimal(K)}))
+    with in_doubles(f"law = {named(law)}, d = {d}, ratio = {rho!r}, least_w = {least_w!r}, least_tokens = {K!r}"):
+        envelope = prove_envelope(law, d, least_w=least_w, least_tokens=K * (rho * least_w) ** excess * (1 - 1e-9))
+        return Tradeoff(extended(envelope.data, "tradeoff", tradeoff, {"rho": decimal(rho), "K": decimal(K)}))

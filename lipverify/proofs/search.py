@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,7 @@ from typing import Any
 from flint import arb, ctx
 from scipy.optimize import brentq, minimize_scalar
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.proofs import checker
 from lipverify.proofs.checker import chain, harmonics, kink, laws, windows
 from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit, tilt
@@ -107,6 +108,26 @@ class Powers:
 def powers(law: str, d: int) -> Powers:
     """a = (d-1)/2 and the beta of the law."""
     return Powers((d - 1) / 2, laws.beta(law))
+
+
+@contextmanager
+def in_doubles(what: str) -> Iterator[None]:
+    """Within this a search that leaves the range of doubles is out of reach.
+
+    Raises
+    ------
+    OutOfReach
+        If a number overflows, or comes out as 0 or infinite.
+    """
+    try:
+        yield
+    except (OutOfReach, InvalidInput):
+        raise
+    except (ArithmeticError, ValueError) as error:
+        raise OutOfReach(
+            f"{what}: constants are searched in doubles, which end at 1e308, and one is beyond ({error}); ask for a "
+            "smaller d, or for ranges and ratios nearer to 1."
+        ) from None
 
 
 @dataclass(frozen=True)

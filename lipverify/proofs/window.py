@@ -15,7 +15,7 @@ from lipverify.problem.law import Law
 from lipverify.proofs.checker import laws, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import LawProof, below, beyond, named
-from lipverify.proofs.search import Reach, extended, find, powers
+from lipverify.proofs.search import Reach, extended, find, in_doubles, powers
 
 WINDOW = 1e4
 """By default a theorem begins where W = Lambda^e is 10^4,"""
@@ -159,7 +159,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     if laws.own_constant(theorem.law):
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
-    return Transfer(extended(theorem.data, "transfer", windows.transfer, {"rho": f"{rho:.12g}"}))
+    with in_doubles(f"law = {theorem.law}, d = {theorem.d}, ratio = {rho!r}"):
+        return Transfer(extended(theorem.data, "transfer", windows.transfer, {"rho": f"{rho:.12g}"}))
 
 
 def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_tokens: float | None = None) -> Theorem:
@@ -208,7 +209,9 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
         usual = WINDOW ** (1 / slowest)
         first = min(usual, float(f"{SHARE_OF_N ** (1 / power):.2g}"))
         starts = sorted({first, *(usual * 10**j for j in range(3)), 10 * first})
-    return Theorem(_first_found(law_name, d, [Reach(W, _tokens(W, slowest, least_tokens)) for W in starts]))
+    reaches = [Reach(W, _tokens(W, slowest, least_tokens)) for W in starts]
+    with in_doubles(f"law = {law_name}, d = {d}, least_lambda = {least_lambda}, least_tokens = {least_tokens}"):
+        return Theorem(_first_found(law_name, d, reaches))
 
 
 def _tokens(W: float, slowest: float, least_tokens: float | None) -> float:

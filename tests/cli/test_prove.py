@@ -13,7 +13,8 @@ from lipverify.claims.proved import FOLDER, proved_rates, proved_window
 from lipverify.cli.commands import app
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
-from lipverify.proofs import Theorem, checker, load
+from lipverify.laws import ReLU
+from lipverify.proofs import Theorem, checker, load, prove_layers, prove_transfer, prove_window
 
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
@@ -212,9 +213,32 @@ def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.Monkey
     import lipverify.claims.proved as proved
 
     (tmp_path / FOLDER).mkdir()
-    (tmp_path / FOLDER / "relu-2.json").write_text((shipped() / FOLDER / "affine-2.json").read_text())
+    transfer = prove_transfer(prove_window(ReLU(), 2), 3.0)
+    for name in ("affine-2", "relu-3", "tradeoff-relu-2", "lt-cosine", "a transfer"):
+        text = json.dumps(transfer.data) if name == "a transfer" else (shipped() / FOLDER / f"{name}.json").read_text()
+        (tmp_path / FOLDER / "relu-2.json").write_text(text)
+        monkeypatch.setattr(proved, "shipped", lambda: tmp_path)
+        proved_window.cache_clear()
+        with pytest.raises(ValueError, match=r"relu-2.json: not a (proof of window|window theorem)"):
+            proved_rates("relu", 2)
+    proved_window.cache_clear()
+
+
+def test_what_is_given_is_compared_as_numbers_and_by_its_theorem(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not as text, and not by the name of a file."""
+    import lipverify.claims.proved as proved
+
+    data = json.loads((shipped() / FOLDER / "lt-ridge-2-1-yx.json").read_text())
+    needed, data["given"]["sigma_2"] = dict(data["given"]), "1"
+    file = tmp_path / FOLDER / "ridge.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(data))
     monkeypatch.setattr(proved, "shipped", lambda: tmp_path)
-    proved_window.cache_clear()
-    with pytest.raises(ValueError, match="not a proof for the relu law"):
-        proved_rates("relu", 2)
-    proved_window.cache_clear()
+    assert proved.proved("ridge", "ridge", needed, prove_layers).data == data
+    for other in ("d", "level", "sigma_1", "n"):
+        with pytest.raises(ValueError, match=r"ridge.json: not a proof of ridge for .*: E \|w"):
+            proved.proved("ridge", "ridge", needed | {other: "2" if other != "d" else "3"}, prove_layers)
+    with pytest.raises(ValueError, match="not a proof of layers"):
+        proved.proved("ridge", "layers", {}, prove_layers)

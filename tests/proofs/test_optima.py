@@ -144,6 +144,9 @@ def test_what_cannot_be_proved_is_said() -> None:
         prove_optimum(PROBLEMS["zonal"], 0.0)
     with pytest.raises(OutOfReach, match="minutes"):
         prove_optimum(Problem(d=3, n=10**9, law=Affine(), sigma=0.1))
+    law = Zonal(spectrum=(0.0, 0.2, 0.5, 0.0, 0.25))
+    with pytest.raises(OutOfReach, match=r"noise alone is above the least loss from w = .* beyond w = 30"):
+        prove_optimum(Problem(d=2, n=3, law=law, sigma=1.41))
     with pytest.raises(OutOfReach, match="nothing of c"):
         _ = prove_optimum(PROBLEMS["affine"]).excess
 

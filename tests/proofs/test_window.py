@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,17 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Linear, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.law import Law
 from lipverify.problem.laws import Scaled
-from lipverify.proofs import Gaussian, Kinked, Powers, Theorem, checker, prove_tradeoff, prove_transfer, prove_window
+from lipverify.proofs import (
+    Gaussian,
+    Kinked,
+    Powers,
+    Theorem,
+    checker,
+    prove_envelope,
+    prove_tradeoff,
+    prove_transfer,
+    prove_window,
+)
 from lipverify.proofs.controls import changed, controls
 
 LAWS: dict[str, type[Scaled]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
@@ -258,3 +269,21 @@ def test_a_tradeoff_beyond_reach_is_refused() -> None:
         prove_tradeoff(Affine(), d=3, ratio=1.0)
     with pytest.raises(OutOfReach, match="least_tokens"):
         prove_tradeoff(Affine(), d=3, least_tokens=1e-4)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda: prove_window(Affine(), 100, least_lambda=1e206),
+        lambda: prove_window(Affine(), 3, least_lambda=1e300),
+        lambda: prove_window(Affine(), 1000),
+        lambda: prove_window(Affine(), 2, least_tokens=1e300),
+        lambda: prove_envelope(Affine(), 3, least_w=1e300),
+        lambda: prove_envelope(Affine(), 1000002, least_w=1e13),
+        lambda: prove_tradeoff(Affine(), 3, 1e200),
+        lambda: prove_transfer(prove_window(Affine(), 3), 1e300),
+    ],
+)
+def test_numbers_beyond_doubles_are_out_of_reach(search: Any) -> None:
+    with pytest.raises(OutOfReach, match=r"^law = affine, d = .*: constants are searched in doubles.*; ask for"):
+        search()

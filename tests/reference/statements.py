@@ -1,0 +1,506 @@
+r"""A second opinion on proofs: is what a proof *prints* true at the borders of its range?
+
+`wrong(statement)` reads the printed sentence and computes what it is about, from the definition of the problem alone:
+nothing is shared with the checker, with the search, or with the exact method. For n tokens uniform on the sphere of
+R^d and a law with the covariance K(t) = sum_l k_l P_l(t),
+
+    N / sigma^2 = E sum a_i^2,    B = sum_l k_l (2 E sum a_i^2 h_l(t_i) + E sum_{i != j} a_i a_j h_l(t_i) h_l(t_j)),
+
+h_l = 1 - P_l. 1/S^2 is the integral of lambda e^{-lambda S}; the integral over t is a tanh-sinh rule, that over log
+lambda the trapezoidal rule, both in numbers of eighty bits. k_l are projections of the law's link or kernel. Slow, and
+good to some ten digits; `tests/proofs/test_mutants.py` says how it is compared with the oracle in mpmath.
+Statements about linear transformers are compared with the theory of `lipverify.linear_transformer`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+Array = Any
+Long = np.longdouble
+NUMBER = r"(-?[\d.]+(?:e[+-]?\d+)?(?:/\d+)?)"
+ROUNDING = 1e-9
+"""What a value may be off by, relatively: all printed ranges are wider, or are compared with that much room."""
+SLOPE = 1e-3
+"""w* is found to this share; what is printed of it is farther apart."""
+BEYOND = (1.0, 30.0)
+"""How far beyond the border of a range it is tried as well."""
+
+
+def value(text: str) -> float:
+    """A printed number."""
+    over, _, under = text.partition("/")
+    return float(over) / float(under or 1)
+
+
+@cache
+def tokens(d: int, finer: int = 1) -> tuple[Array, Array, Array]:
+    """t, 1 - t without cancellation, and weights of the density (1 - t^2)^{(d-3)/2}: a tanh-sinh rule."""
+    u = np.arange(-108 * finer, 108 * finer + 1, dtype=Long) / (24 * finer)
+    x = np.pi * np.sinh(u)
+    below, above = 2 / (1 + np.exp(x)), 2 / (1 + np.exp(-x))  # 1 - t and 1 + t
+    # dt/du = (pi/2) cosh(u) (1 - t^2)
+    p = (below * above) ** Long((d - 1) / 2) * np.cosh(u)
+    return above - 1, below, p / p.sum()
+
+
+@lru_cache(maxsize=8)
+def deficits(d: int, degree: int, finer: int = 1) -> Array:
+    """1 - P_l at the nodes, l = 1 to degree, by Legendre's recursion for 1 - P; of many as doubles."""
+    t, h, _ = tokens(d, finer)
+    before, now, found = 0 * h, h, []
+    for k in range(1, degree + 1):
+        found.append(now)
+        before, now = now, ((2 * k + d - 2) * (t * now + h) - k * before) / (k + d - 2)
+    return np.array(found, dtype=float if degree > 50 else Long)
+
+
+@cache
+def averages(d: int, n: int, w: float, degree: int) -> tuple[float, Array, Array, Array]:
+    """E sum a_i^2; and by degree E sum a_i^2 h, E sum_{i != j} a_i a_j h h, E sum a_i h."""
+    # with few tokens lambda has to be large, and all t count: the rule is finer the steeper their weights are
+    finer = 1 if n > 1000 * w ** ((d - 1) / 2) else 1 + math.ceil(w / 6)
+    _, s, p = tokens(d, finer)
+    h, s = deficits(d, degree, finer), Long(w) * s
+
+    def scaled(v: Array) -> Array:
+        """lambda g at log lambda = v, a row for each."""
+        return np.exp(np.minimum(np.asarray(v, dtype=Long)[..., None] - s, 700))
+
+    def log_average(v: Array) -> Array:
+        """log E e^{-lambda g}."""
+        return np.log1p(np.maximum((p * np.expm1(-scaled(v))).sum(axis=-1), -1 + Long(1e-18)))
+
+    first, last = -math.log(n * float((p * np.exp(-s)).sum())) - 45, 2 * w + 6
+    low = first
+    while n > 2 and last - low > 0.1:  # where phi^{n-2} is below e^-60
+        middle = (low + last) / 2
+        low, last = (low, middle) if (n - 2) * log_average(middle) < -60 else (middle, last)
+    v = np.arange(first, last + 0.25, 0.25, dtype=Long)
+    x, log_phi = scaled(v), log_average(v)
+    once = p * x * np.exp(-x)
+    one, two = (Long(0.25) * np.exp((n - k) * log_phi) for k in (1, 2))
+    alone, pair = ((each.astype(h.dtype) @ h.T) for each in (x * once, once))
+    return (
+        float(n * (one * (x * once).sum(axis=1)).sum()),
+        n * (one[:, None] * alone).sum(axis=0),
+        n * Long(n - 1) * (two[:, None] * pair**2).sum(axis=0),
+        n * (one[:, None] * pair).sum(axis=0),
+    )
+
+
+@cache
+def count(d: int, degree: int) -> float:
+    """The number of harmonics of a degree >= 1."""
+    return (2 * degree + d - 2) / degree * math.comb(degree + d - 3, degree - 1)
+
+
+@cache
+def spectrum(law: str, d: int, degree: int) -> tuple[Array, float]:
+    """k_l for l = 1 to degree, at L = 1, and the sum of all beyond."""
+    name, _, text = law.partition(":")
+    numbers = [value(each) for each in text.split(",")] if text else []
+    t, h, p = tokens(d)
+    if name == "zonal":
+        listed = np.zeros(degree)
+        listed[: len(numbers) - 1] = numbers[1:]
+        return listed, 0.0
+    counts = np.array([count(d, j) for j in range(1, degree + 1)])
+    if name.startswith("rough-"):
+        s = float(name.removeprefix("rough-"))
+        k, ratio = np.zeros(degree), 1.0
+        for j in range(1, degree + 1):
+            ratio *= (j - 1 - s) / (j + s + d - 2)
+            k[j - 1] = -ratio * counts[j - 1]
+        constant = 2**s * float((p * h ** Long(s)).sum()) / 2
+        return constant * k, constant * (1 - k.sum())
+    if name in ("relu", "kinked"):
+        A, C = numbers or (1 / math.sqrt(6), 1 / math.sqrt(6))
+        k, b = np.zeros(degree), math.gamma(d / 2) / math.sqrt(math.pi) / math.gamma((d + 1) / 2)
+        first = b
+        for j in range(0, degree - 1, 2):
+            b *= -(j - 1) / (j + d + 1)
+            k[j + 1] = C**2 * counts[j + 1] * b**2
+        total = A**2 / d + C**2 * (1 / d - first**2)
+        k[0] = A**2 / d
+        return k, max(total - k.sum(), 0.0)
+    P = 1 - deficits(d, degree)
+    links: dict[str, Callable[[], Array]] = {
+        "affine": lambda: t / np.sqrt(Long(3)),
+        "quadratic": lambda: t**2,
+        "cosine": lambda: np.cos(Long(numbers[0]) * t) / Long(numbers[0]),
+        "link": lambda: sum(c * t**j for j, c in enumerate(numbers)),
+    }
+    if name in links:
+        return counts * ((p * links[name]()) * P).sum(axis=1) ** 2, 0.0
+    kernels: dict[str, Callable[[], Array]] = {
+        "powers": lambda: sum(c * t**j for j, c in enumerate(numbers)),
+        "rbf": lambda: (numbers[1:] or [1.0])[0] * np.exp(-h / Long(numbers[0]) ** 2),
+    }
+    return counts * (p * kernels[name]() * P).sum(axis=1), 0.0
+
+
+def degrees(law: str, w: float) -> int:
+    """How many harmonics enter: all of a finite law; else until windows blur those beyond."""
+    name = law.partition(":")[0]
+    if name in ("affine", "quadratic", "zonal", "link", "powers"):
+        return {"affine": 1, "quadratic": 2}.get(name, law.count(",") + 1)
+    return 24 if name in ("cosine", "rbf") else 200 * math.ceil((6 * math.sqrt(w) + 1) / 200)
+
+
+def terms(law: str, d: int, n: int, w: float) -> tuple[float, float, float, float]:
+    """N / sigma^2, B, E sum a_i (f(x_i) - f(x))^2 / 2 and E (f - E f)^2, at L = 1."""
+    degree = degrees(law, w)
+    k, rest = spectrum(law, d, degree)
+    noise, alone, pairs, mean = averages(d, n, w, degree)
+    bias = float((k * (2 * alone + pairs)).sum()) + rest * (1 + noise)
+    return noise, bias, float((k * mean).sum()) + rest, float(k.sum()) + rest
+
+
+def tokens_from(least: float) -> list[int]:
+    """Numbers of tokens at the border of a range n >= least, and beyond."""
+    return [max(2, math.ceil(least * (1 + 1e-12) * more)) for more in (1.0, 1e4)]
+
+
+@cache
+def optimum(law: str, d: int, n: int, square: float, sigma: float, low: float, high: float) -> tuple[float, float]:
+    """w* between two numbers, at L^2 = square, and the loss there."""
+
+    def loss(x: float) -> float:
+        noise, bias, *_ = terms(law, d, n, math.exp(x))
+        return sigma**2 * noise + square * bias
+
+    # from a rough place to a close one: few places are asked for more than once
+    places = np.linspace(math.log(low), math.log(high), 8)
+    values = [loss(float(x)) for x in places]
+    at = int(np.argmin(values))
+    ends = places[max(at - 1, 0)], places[min(at + 1, len(places) - 1)]
+    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": SLOPE / 10})
+    return math.exp(found.x), float(found.fun)
+
+
+def within(what: str, low: float, found: float, high: float, error: float = ROUNDING) -> Iterator[str]:
+    """A complaint if a value is not between two numbers."""
+    room = error * abs(found) + 1e-300
+    if not low - room <= found <= high + room:
+        yield f"{what} is {found:.12g}, not between {low:.12g} and {high:.12g}"
+
+
+def wrong(statement: str) -> list[str]:
+    """What of a printed statement is false at the borders of its range; nothing if nothing is.
+
+    Raises
+    ------
+    ValueError
+        If it is no statement that is known here.
+    """
+    for pattern, check in PATTERNS:
+        match = re.fullmatch(pattern, statement)
+        if match:
+            return list(check(**match.groupdict()))
+    raise ValueError(f"no statement that is known: {statement}")
+
+
+def named(law: str) -> str:
+    """The law as `spectrum` reads it, from the words of a statement."""
+    words = re.fullmatch(r"([a-z0-9.-]+)(?: of L = (\S+)| .*\(([^()]*)\).*| with the variogram .*)?", law)
+    if not words:
+        raise ValueError(f"no law that is known: {law}")
+    numbers = words[2] or words[3]
+    return f"{words[1]}:{numbers}" if numbers else words[1]
+
+
+HEAD = r"(?P<law>[^=]*?(?: of L = [^ ]+)?), d = (?P<d>\d+): "
+
+
+def g(*names: str) -> list[str]:
+    """Groups for numbers."""
+    return [rf"(?P<{name}>-?[\d./]+(?:e[+-]?\d+)?)" for name in names]
+
+
+def powers(law: str, d: int) -> tuple[float, float]:
+    """a = (d-1)/2 and beta."""
+    beta = {"relu": 1.5, "kinked": 1.5}.get(law.partition(":")[0], 2.0)
+    return (d - 1) / 2, float(law.removeprefix("rough-")) if law.startswith("rough-") else beta
+
+
+def scale(law: str) -> float:
+    """L^2 of a law that has its own L, by which B is divided in k_l here and in what is printed."""
+    return value(law.partition(":")[2]) ** 2 if law.startswith("cosine") else 1.0
+
+
+def envelope(law: str, d: str, **text: str) -> Iterator[str]:
+    """n N / (sigma^2 w^a) and w^beta B / L^2 at the least w and beyond, for the least n and more."""
+    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items() if each is not None}
+    a, beta = powers(name, dim)
+    yield from exponents({"a": a, "a2": a, "beta": beta, "spread": a + beta - 1, "next": 2 - beta}, k)
+    for w in (k["u"] * more for more in BEYOND):
+        for n in tokens_from(k["K"] * w**a):
+            noise, bias, *_ = terms(name, dim, n, w)
+            where = f"at w = {w:.12g}, n = {n}: "
+            yield from within(where + "n N / (sigma^2 w^a)", k["c_low"], n * noise / w**a, k["c_high"])
+            more = k.get("b_next", 0.0) / w ** (2 - beta) + k["s"] * w ** (a + beta - 1) / n
+            yield from within(where + "w^beta B / L^2", k["b_low"], w**beta * bias, k["b_high"] + more)
+
+
+def exponents(true: dict[str, float], printed: dict[str, float]) -> Iterator[str]:
+    """Every exponent that is printed is the one that is meant."""
+    for name, exact in true.items():
+        if name in printed and printed[name] != exact:
+            yield f"an exponent is {exact}, not {printed[name]}"
+
+
+def tradeoff(law: str, d: str, **text: str) -> Iterator[str]:
+    """N and B at w and rho w."""
+    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
+    a, beta = powers(name, dim)
+    yield from exponents({"power": a + max(beta, 1.0) - 1}, k)
+    for w in (k["u"] * more for more in BEYOND):
+        for n in tokens_from(k["K"] * (k["rho"] * w) ** k["power"]):
+            (N, B, *_), (N2, B2, *_) = terms(name, dim, n, w), terms(name, dim, n, k["rho"] * w)
+            where = f"at w = {w:.12g}, n = {n}: "
+            yield from within(where + "N(rho w) / N(w)", k["rise_low"], N2 / N, k["rise_high"])
+            yield from within(where + "B(rho w) / B(w)", k["fall_low"], B2 / B, k["fall_high"])
+
+
+def window(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
+    """w* and the loss there at the least W and beyond, for the least n and more."""
+    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
+    a, beta = powers(name, dim)
+    yield from exponents({"beta": beta, "whole": a + beta, "power": a + max(beta, 1.0) - 1}, k)
+    if domain == "over all real w" and not rises(name, dim):
+        yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    for W in (k["W"] * more for more in BEYOND[:1]):
+        for n in tokens_from(k["K"] * W ** k["power"]):
+            where = f"at W = {W:.12g}, n = {n}: "
+            w, loss = best(name, dim, n, W)
+            yield from within(where + "w* / W", k["low"], w / W, k["high"], SLOPE)
+            yield from within(where + "loss(w*) W^beta / L^2", k["loss_low"], loss, k["loss_high"])
+
+
+def best(law: str, d: int, n: int, W: float) -> tuple[float, float]:
+    """w*, and loss(w*) W^beta / L^2, where (n L^2 / sigma^2)^{1/(a + beta)} is W."""
+    a, beta = powers(law, d)
+    w, loss = optimum(law, d, n, W ** (a + beta) / n, 1.0, W / 20, 3 * W)
+    return w, loss * W**beta / (W ** (a + beta) / n)
+
+
+def rises(law: str, d: int) -> bool:
+    """Whether B(-w) > B(w) for a small, a middle and a large w: E sum a_i (K(t_i) - K(-t_i)) > 0."""
+    for w in (0.1, 3.0, 50.0):
+        degree = degrees(law, w)
+        k, mean = spectrum(law, d, degree)[0], averages(d, 9, w, degree)[3]
+        odd = np.arange(1, degree + 1) % 2 == 1
+        if not float((k * (1 - mean))[odd].sum()) > 1e-12:
+            return False
+    return True
+
+
+def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
+    """The loss of L' at the w* of L, over that at its own."""
+    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
+    a, beta = powers(name, dim)
+    yield from exponents({"whole": a + beta, "power": a + max(beta, 1.0) - 1}, k)
+    if domain == "over all real w" and not rises(name, dim):
+        yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    shift = k["rho"] ** (2 / (a + beta))
+    W = k["W"] * max(1.0, 1 / shift)
+    for n in tokens_from(k["K"] * max(W, shift * W) ** k["power"]):
+        square = W ** (a + beta) / n
+        w = best(name, dim, n, W)[0]
+        other = optimum(name, dim, n, square * k["rho"] ** 2, 1.0, shift * W / 20, 3 * shift * W)[1]
+        noise, bias, *_ = terms(name, dim, n, w)
+        found = (noise + square * k["rho"] ** 2 * bias) / other
+        yield from within(f"at W = {W:.12g}, n = {n}: worse by", k["low"], found, k["high"], SLOPE)
+
+
+def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
+    """Where the loss of one problem is least, its best scale, or by how much its bias rises."""
+    dim, many, square, noise = int(d), round(Fraction(n)), value(L) ** 2 * scale(law), value(sigma)
+    rising = re.fullmatch("B\\({}\\) >= \\({} / {}\\)\\^{} B\\({}\\)".format(*[NUMBER] * 5), says)
+    if rising:
+        second, again, first, slope, once = map(value, rising.groups())
+        if (second, first) != (again, once):
+            yield "two different w"
+        found = math.log(terms(law, dim, many, second)[1] / terms(law, dim, many, first)[1]) / math.log(second / first)
+        yield from within("the slope", slope, found, math.inf)
+        return
+    low, high, c_low, c_high, offset = 0.0, 0.0, None, None, 0.0
+    zero = says == "over all real w the loss is least at w* = 0 alone"
+    if not zero:
+        one = "over w >= 0 the loss has a least value, and {} <= w\\* <= {} for every w\\* that attains it"
+        more = "(?:, where {} <= c\\* - 1 <= {} with an offset of variance {})?"
+        match = re.fullmatch((one + more).format(*[NUMBER] * 5), says)
+        if not match:
+            raise ValueError(f"no statement that is known: {says}")
+        low, high = map(value, match.groups()[:2])
+        if match[3]:
+            c_low, c_high, offset = map(value, match.groups()[2:])
+
+    def loss(w: float) -> float:
+        N, B, *_ = terms(law, dim, many, w)
+        return noise**2 * N + square * B
+
+    inside = [loss(w) for w in np.linspace(low, max(high, 1e-9), 9)]
+    outside = [*np.linspace(0, low * (1 - SLOPE), 12)] if low else []
+    outside += [*(max(high, 0.05) * (1 + SLOPE) * np.geomspace(1, 20, 25))]
+    for w in outside:
+        if loss(float(w)) <= min(inside):
+            yield f"at w = {w:.6g} the loss is less than between {low:g} and {high:g}"
+    if c_low is None:
+        return
+    for w in np.linspace(low, high, 3):
+        N, B, gap, V = terms(law, dim, many, float(w))
+        total, G = noise**2 * N + square * B, square * gap
+        excess = (G - total) / (total + square * V + offset - 2 * G)
+        if abs(loss(float(w)) - min(inside)) < 1e-6 * min(inside):
+            yield from within(f"c* - 1 at w = {w:.6g}", c_low, excess, float(c_high or 0), 1e-6)
+
+
+def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str) -> Iterator[str]:
+    """The loss of diag(M) on the circle, and the least of those that it is compared with."""
+    many, noise = round(Fraction(n)), value(sigma)
+    s, m = ([value(each) for each in text.split(", ")] for text in (S, M))
+
+    def loss(one: float, two: float) -> float:
+        total, points = 0.0, 20
+        for j in range(points):
+            x = math.cos(math.pi * (j + 0.5) / points), math.sin(math.pi * (j + 0.5) / points)
+            y = one * x[0], two * x[1]
+            omega = math.hypot(*y)
+            e = (y[0] / omega, y[1] / omega) if omega else (1.0, 0.0)
+            N, alone, pairs, mean = averages(2, many, omega, 2)
+            T = 1 - float(mean[0])
+            across = float(alone[1]) / 2
+            TT = 1 - 2 * float(mean[0]) + float(pairs[0]) + 2 * float(alone[0]) - across
+            along, side = s[0] * e[0] ** 2 + s[1] * e[1] ** 2, s[0] * e[1] ** 2 + s[1] * e[0] ** 2
+            cross = s[0] * e[0] * x[0] + s[1] * e[1] * x[1]
+            total += TT * along + across * side - 2 * T * cross + s[0] * x[0] ** 2 + s[1] * x[1] ** 2 + noise**2 * N
+        return total / points
+
+    bounded = re.fullmatch("diag\\(c, 0\\), \\|c\\| <= " + NUMBER, others)
+    stop = value(bounded[1]) if bounded else 30.0
+
+    def family(c: float) -> float:
+        return loss(c, 0.0 if bounded else c)
+
+    places = np.linspace(0, stop, 16)
+    at = int(np.argmin([family(float(c)) for c in places]))
+    ends = places[max(at - 1, 0)], places[min(at + 1, 15)]
+    least = float(minimize_scalar(family, bounds=ends, method="bounded", options={"xatol": 1e-4}).fun)
+    least = min(least, family(stop)) if bounded else least
+    # midpoints: the moments are smooth in the angle; with |x_1| as score they are not, to 1e-5 or so
+    yield from within("the gain", value(low) - 2e-5, least - loss(*m), value(high) + 2e-5)
+
+
+def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) -> Iterator[str]:
+    """By the exact moments of d = 1 and 2; beyond, by the limit."""
+    from lipverify.linear_transformer.theory.noise_adaptive import TwoLevels, difference, leading_square
+
+    model, dim, many = TwoLevels(value(one), value(two)), int(d), round(Fraction(n))
+    sigma = value(one) if level == "1" else value(two)
+    found = leading_square(model, dim, sigma)
+    if dim <= 2 and 20 * dim < many < 10**12:
+        order = "yx-yy" if first == "yx" else "yy-yx"
+        exact = difference(dim, many, sigma, -model.c, model.v / many, order)  # type: ignore[arg-type]
+        found = many * exact.square
+    yield from within("n E |w - w_ridge|^2 / d", 0.0, found, value(K), 1e-6)
+
+
+def layers(C: str) -> Iterator[str]:
+    """By counts of layers in balls."""
+    from lipverify.linear_transformer.theory.layer_counts import layers_needed
+    from lipverify.linear_transformer.theory.second_order import MINIMAX
+
+    for kappa in (1.5, 10.0, 1e3, 1e6):
+        for decades in (1, 3, 10, 100):
+            needed = layers_needed(MINIMAX, kappa, decades)
+            most = math.log(kappa) / math.log(27 / 4) + math.log2(decades * math.log(10)) + value(C)
+            yield from within(f"layers at kappa = {kappa:g}, 10^-{decades}", 0, needed, most)
+
+
+def cosine(offset: str, low: str) -> Iterator[str]:
+    """By E cos^2 at some n, and where it tends."""
+    from lipverify.linear_transformer.theory.expressive import mean_square_cosine
+
+    for d in (1, 2, 10):
+        for n in (10, 1000, 10**7):
+            found = n * mean_square_cosine(d, n).value
+            yield from within(f"n E cos^2 at d = {d}, n = {n}", 0, found, d + value(offset), 1e-9)
+        yield from within(f"the limit at d = {d}", d + value(low), found, math.inf, 1e-5)
+
+
+NOISE = "{} <= n N / \\(sigma\\^2 w\\^{}\\) <= {} and {} <= w\\^{} B / L\\^2 <= {}(?: \\+ {} / w\\^{})?"
+FREE = "for all n and all (?:L, )?sigma > 0"
+BEST = "(?P<domain>over all real w|over w >= 0) the loss has a least value, and "
+PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
+    (
+        HEAD
+        + (NOISE + " \\+ {} w\\^{} / n, for all w >= {} and all n >= {} w\\^{}").format(
+            *g("c_low", "a", "c_high", "b_low", "beta", "b_high", "b_next", "next", "s", "spread", "u", "K", "a2")
+        ),
+        envelope,
+    ),
+    (
+        HEAD
+        + (
+            "{} <= N\\(rho w\\) / N\\(w\\) <= {} and {} <= B\\(rho w\\) / B\\(w\\) <= {}, rho = {}, for all w >= {} "
+            "and all n >= {} \\(rho w\\)\\^{}"
+        ).format(*g("rise_low", "rise_high", "fall_low", "fall_high", "rho", "u", "K", "power")),
+        tradeoff,
+    ),
+    (
+        HEAD
+        + BEST
+        + (
+            "every w\\* that attains it has {} W < w\\* < {} W and {} <= loss\\(w\\*\\) W\\^{} / L\\^2 <= {}, W = "
+            "\\(n L\\^2 / sigma\\^2\\)\\^\\(1/{}\\), " + FREE + " with W >= {} and n >= {} W\\^{}"
+        ).format(*g("low", "high", "loss_low", "beta", "loss_high", "whole", "W", "K", "power")),
+        window,
+    ),
+    (
+        HEAD
+        + BEST
+        + (
+            "{} <= loss'\\(w\\*\\(L\\)\\) / loss'\\(w\\*\\(L'\\)\\) <= {} for all w\\* that attain it and the loss' of "
+            "L' = {} L, W = \\(n L\\^2 / sigma\\^2\\)\\^\\(1/{}\\), " + FREE + " where W >= {} and n >= {} W\\^{}, for "
+            "L and for L' alike"
+        ).format(*g("low", "high", "rho", "whole", "W", "K", "power")),
+        transfer,
+    ),
+    (
+        "(?P<law>\\S+), d = (?P<d>\\d+), n = (?P<n>[\\d.e+]+), L = {}, sigma = {}: (?P<says>.*)".format(
+            *g("L", "sigma")
+        ),
+        one_problem,
+    ),
+    (
+        "d = 2, n = (?P<n>[\\d.e+]+), sigma = {}, S = diag\\((?P<S>[^()]*)\\): the loss of diag\\((?P<M>[^()]*)\\) is "
+        "less than that of every (?P<others>.*): than the least of them by {} to {}".format(*g("sigma", "low", "high")),
+        circle,
+    ),
+    (
+        "E \\|w - w_ridge\\|\\^2 / d <= {} / n at sigma_(?P<level>[12]) of \\({}, {}\\), d = (?P<d>\\d+), "
+        "(?P<first>yx|yy) first, for all n >= (?P<n>[\\d.e+]+)".format(*g("K", "one", "two")),
+        ridge,
+    ),
+    (
+        "at most log\\(kappa\\) / log\\(27/4\\) \\+ log_2 log\\(1/epsilon\\) \\+ {} layers reach epsilon, for all "
+        "kappa >= 1 and 0 < epsilon <= 1/2".format(*g("C")),
+        layers,
+    ),
+    (
+        "n E cos\\^2 <= d \\+ {} for all n >= 1 and d >= 1, and as n grows its limit is at least d \\+ {} for every "
+        "d".format(*g("offset", "low")),
+        cosine,
+    ),
+]
+"""The sentences that are known, each with what computes it."""
