@@ -1,24 +1,33 @@
-"""A ledger judged again from its own data: every verdict, every margin, every control, every grade.
+"""A ledger judged again from its own data: digests, verdicts, margins, controls, grades, ranges and words.
 
-Nothing is measured and nothing of the claims is read but what the ledger holds: a verdict that does not follow from
-the intervals and ranges beside it is found here.
+`audit` measures nothing and reads nothing but the ledger. What a ledger cannot know of itself, such as whether a claim
+is printed, `audit_against` compares with the claims.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
 
 from lipverify.claims.behind import contradicted
-from lipverify.claims.ledger import FORMAT, Cell, Ledger, Record, weakest
-from lipverify.claims.reach import condition, reach
-from lipverify.claims.record import agree, controls_caught, summary, telling_margin
-from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, conclude, contains, decide, margin, settled
+from lipverify.claims.claim import Claim
+from lipverify.claims.family import Place
+from lipverify.claims.ledger import FORMAT, Cell, Ledger, ProofRecord, Record, digest_of, ledger_digest, weakest
+from lipverify.claims.ran import METHOD_GRADES
+from lipverify.claims.ranges import range_of
+from lipverify.claims.record import agree, controls_caught, follows
+from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, contains, decide, margin, settled
 from lipverify.errors import InvalidInput
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,10 +43,13 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 def audit(ledger: Ledger) -> tuple[Difference, ...]:
     """All that does not follow, claim by claim; empty for a sound ledger.
 
+    A change by hand shows in the digests. What follows from the data is computed again all the same: who changes a
+    ledger can make its digests anew, and then the words, ranges, counts and grades must still follow.
+
     Raises
     ------
     InvalidInput
-        If the ledger is of the format before, which holds no proofs.
+        If the ledger is of the format before, which holds no proofs and no manifest.
     """
     if ledger.format != FORMAT:
         raise InvalidInput(
@@ -51,35 +63,66 @@ def audit(ledger: Ledger) -> tuple[Difference, ...]:
         _difference(claim, "", "verdict", claim.verdict, f"{proof.verdict}, by {proof.id}")
         for claim, proof in contradicted(ledger.claims)
     ]
-    return (*found, *proved, *(each for record in ledger.claims for each in _record(record)))
+    each = (difference for record in ledger.claims for difference in _record(record))
+    return (*found, *_manifest(ledger), *proved, *each)
+
+
+def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, ...]:
+    """All in a ledger that differs from what the claims themselves say: their words, kinds, sources, cells and ranges.
+
+    The claims are those of the registry (and of files that the caller trusts) in the profile of the ledger.
+    """
+    known = {claim.id: claim for claim in claims}
+    return tuple(difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
+
+
+def _manifest(ledger: Ledger) -> Iterator[Difference]:
+    """What was asked and is not there, what is there and was not asked, and what is not as it was written."""
+    asked = {each.id: each for each in ledger.asked}
+    for record in ledger.claims:
+        entry = asked.pop(record.id, None)
+        if entry is None:
+            yield _difference(record, "", "manifest", "a claim", "no such claim was asked for")
+            continue
+        if record.verdict != "error" and (len(record.cells), len(record.cross_checks)) != (
+            entry.cells,
+            entry.cross_checks,
+        ):
+            stated = f"{len(record.cells)} cells and {len(record.cross_checks)} cross-checks"
+            yield _difference(record, "", "manifest", stated, f"{entry.cells} and {entry.cross_checks} were asked for")
+        if digest_of(record) != entry.digest:
+            yield _difference(record, "", "digest", "that of another record", "the record was changed")
+    for id in asked:
+        yield Difference(id=id, where="", what="manifest", stated="left out", follows="it was asked for")
+    if ledger_digest(ledger) != ledger.digest:
+        what = "the profile, seed, backend, provenance or manifest was changed"
+        yield Difference(id="ledger", where="", what="digest", stated="that of another ledger", follows=what)
 
 
 def _record(record: Record) -> Iterator[Difference]:
     """The differences of one claim."""
     for cell in record.cells:
-        for what, stated, follows in _cell(cell):
-            yield _difference(record, _place(cell), what, stated, follows)
+        for what, stated, follow in _cell(cell):
+            yield _difference(record, _place(cell), what, stated, follow)
     for check in record.cross_checks:
         agrees = agree(check.values, check.errors)
         if check.agrees != agrees:
             yield _difference(record, f"{check.quantity} {check.where}", "agrees", check.agrees, agrees)
-    if record.verdict == "error":
+    broken = any(cell.verdict == "error" for cell in record.cells)
+    if record.verdict == "error" and not broken:
         if not record.problem:
             yield _difference(record, "", "problem", "none", "an error has a reason")
+        if record.cells:
+            yield _difference(record, "", "verdict", "error", "its cells are there, and none of them broke")
         return
-    verdict = conclude((c.verdict for c in record.cells), (c.agrees for c in record.cross_checks))
-    claimed = {
-        "verdict": (record.verdict, verdict),
-        "control": (record.control.caught, controls_caught(record.verdict, record.cells)),
-        "grade": (record.grade, weakest(cell.grade for cell in record.cells)),
-        "measured": (record.measured, summary(record.cells)),
-        "margin": (record.margin, telling_margin(record.cells)),
-        "range": (record.range, reach(record.cells, record.verdict, record.id)),
-        "condition": (record.condition, condition(record.cells, record.verdict)),
-    }
-    for what, (stated, follows) in claimed.items():
-        if stated != follows:
-            yield _difference(record, "", what, stated, follows)
+    for what, follow in follows(record.id, record.cells, record.cross_checks).items():
+        if getattr(record, what) != follow:
+            yield _difference(record, "", what, getattr(record, what), follow)
+    caught = controls_caught(record.verdict, record.cells)
+    if record.control.caught != caught:
+        yield _difference(record, "", "control", record.control.caught, caught)
+    if record.step is not None and (record.verdict != "inconclusive" or not 0 <= record.step.cell < len(record.cells)):
+        yield _difference(record, "", "step", f"of cell {record.step.cell}", "no step, or one of an open claim's cell")
 
 
 def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
@@ -87,22 +130,94 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     control = cell.control
     if not _numbers(cell):
         yield "numbers", "not-a-number or infinite", "finite numbers, or none where unbounded"
+    best = weakest([cell.grade, METHOD_GRADES.get(cell.method, "proved")])
     stated_and_follows = {
         "verdict": (cell.verdict, settled(cell.alone, decide(control.interval, control.allowed))),
         "margin": (cell.margin, margin(cell.interval, cell.allowed)),
         "control's verdict": (control.verdict, decide(control.interval, control.allowed)),
         "control's margin": (control.margin, margin(control.interval, control.allowed)),
         "control must be": (control.expects, OTHER_WAY.get(cell.alone, "refuted")),
+        "grade": (cell.grade, best),
     }
-    for what, (stated, follows) in stated_and_follows.items():
-        if stated != follows:
-            yield what, stated, follows
+    for what, (stated, follow) in stated_and_follows.items():
+        if stated != follow:
+            yield what, stated, follow
+    yield from _range("claimed", cell.claimed, cell.edges, cell.allowed, cell)
+    yield from _range("control", control.says, control.edges, control.allowed, cell)
+    if cell.proof is not None:
+        yield from _proof(cell.proof)
     # where nothing is known of a cell, nothing is known of its control, at whatever coordinates that is measured
     known = any(map(math.isfinite, cell.interval.ends))
-    if known and control.interval == cell.interval and _no_control(cell.allowed, control.allowed, control.expects):
+    alike = known and not control.quantity and control.interval == cell.interval
+    if alike and _no_control(cell.allowed, control.allowed, control.expects):
         yield "control", _said(control.allowed), "a statement that is not implied by the claim"
-    if not cell.note and not _is_measured(cell):
+    if not _is_measured(cell):
         yield "interval", _said(cell.interval), f"{cell.measured} ± {cell.error}"
+
+
+def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
+    """A range whose numbers or words are not those of its formulas at the coordinates of the cell."""
+    if not edges:
+        return
+    try:
+        stated = range_of(**edges, strict=allowed.open)
+        numbers = stated.allowed(Place(cell.where))
+    except InvalidInput as error:
+        yield what, ", ".join(f"{name} = {text}" for name, text in edges.items()), f"no range: {error}"
+        return
+    if not all(_equal(one, other) for one, other in zip(allowed.ends, numbers.ends, strict=True)):
+        yield what, _said(allowed), f"{_said(numbers)}, by its formulas"
+    words = stated.text("").strip()
+    if said != words and not said.startswith(f"{words} with "):
+        yield f"{what} in words", said, words
+
+
+def _equal(one: float, other: float) -> bool:
+    """True for two ends that differ by the rounding of another machine's functions at most."""
+    return one == other or abs(one - other) <= 16 * sys.float_info.epsilon * max(abs(one), abs(other))
+
+
+def _proof(proof: ProofRecord) -> Iterator[tuple[str, Any, Any]]:
+    """A proof whose digest is not that of what it states."""
+    if proof.kind != "proof file":
+        digest = sha256(proof.statement.encode()).hexdigest()
+        if proof.digest != digest:
+            yield "proof", f"of the digest {proof.digest[:12]}", f"{digest[:12]} is that of its statement"
+    elif not all(DIGEST.fullmatch(digest) for digest in proof.digest.split()) or not proof.digest:
+        yield "proof", f"of the digest {proof.digest[:12]!r}", "a SHA-256 of 64 hexadecimal digits"
+
+
+def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
+    """The differences of one claim from what it says itself."""
+    if claim is None:
+        yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
+        return
+    words = ("title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves")
+    for name in words:
+        if getattr(record, name) != getattr(claim, name):
+            yield _difference(record, "", name, _short(getattr(record, name)), _short(getattr(claim, name)))
+    controls = (claim.true_control, claim.false_control)
+    if record.control.statement not in controls:
+        yield _difference(record, "", "control", _short(record.control.statement), " or ".join(map(_short, controls)))
+    if record.verdict == "error":
+        return
+    stated = [(cell.where, cell.quantity, cell.claimed, cell.allowed) for cell in record.cells]
+    planned = [(plan.where, plan.quantity, plan.claimed, plan.allowed) for plan in claim.cells]
+    for number, (one, other) in enumerate(zip_longest(stated, planned), start=1):
+        if one is None or other is None or one[:3] != other[:3] or not _same(one[3], other[3]):
+            yield _difference(record, f"cell {number}", "cell", _short(one), _short(other))
+    checks = [(check.where, check.quantity, check.methods) for check in record.cross_checks]
+    asked = [(plan.where, plan.quantity, plan.methods) for plan in claim.evidence.cross_checks]
+    if checks != asked:
+        yield _difference(record, "", "cross-checks", _short(checks), _short(asked))
+
+
+def _same(one: Allowed, other: Allowed) -> bool:
+    return one.open == other.open and all(_equal(a, b) for a, b in zip(one.ends, other.ends, strict=True))
+
+
+def _short(value: Any) -> str:
+    return textwrap.shorten(str(value), 200)
 
 
 def _no_control(claimed: Allowed, control: Allowed, expects: str) -> bool:
@@ -112,12 +227,15 @@ def _no_control(claimed: Allowed, control: Allowed, expects: str) -> bool:
 
 
 def _is_measured(cell: Cell) -> bool:
-    """Whether the interval is measured ± error, to the rounding of taking its middle."""
+    """True if the interval is measured ± error to rounding, or meets that where a note says what narrowed it."""
     low, high = cell.interval.ends
     if cell.measured is None or cell.error is None:
         return not math.isfinite(high - low)
-    rounding = 4 * sys.float_info.epsilon * (abs(low) + abs(high))
-    return abs(cell.measured - cell.error - low) <= rounding and abs(cell.measured + cell.error - high) <= rounding
+    rounding = 4 * sys.float_info.epsilon * (abs(low) + abs(high) + abs(cell.measured))
+    least, most = cell.measured - cell.error, cell.measured + cell.error
+    if cell.note:
+        return cell.error >= 0 and low <= most + rounding and least - rounding <= high
+    return abs(least - low) <= rounding and abs(most - high) <= rounding
 
 
 def _numbers(cell: Cell) -> bool:

@@ -86,11 +86,14 @@ class ControlPlan:
         What it allows: a range, or how to make one from the estimate (the nearest statement that it bears out).
     measurement
         What is measured in its place, where the control falsifies the object and not the range.
+    edges
+        The range as formulas in the coordinates, where these say it all.
     """
 
     says: str
     allowed: Allowed | Callable[[Interval], Allowed]
     measurement: Measurement | None = None
+    edges: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,8 @@ class CellPlan:
     """Which quantity of the result is read, and ..."""
     error: float | None = None
     """... the relative error of a value that comes alone."""
+    edges: dict[str, str] = field(default_factory=dict)
+    """The allowed range as formulas in the coordinates, where these say it all."""
     quantity_latex: str = ""
     claimed_latex: str = ""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -126,6 +127,8 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None = None
     high: float | None = None
     open: bool = False
+    edges: dict[str, str] = {}
+    """Its range as formulas in the coordinates, by name (low, high, equals, within), where these say it all."""
     interval: Interval
     """What was measured for the control: the cell's own interval, unless the control falsifies the object."""
     verdict: Verdict
@@ -173,6 +176,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """What the verdict is made from: measured ± error, unless the note says how it was narrowed."""
     claimed: str
     allowed: Allowed
+    edges: dict[str, str] = {}
+    """The allowed range as formulas in the coordinates, by name, where these say it all."""
     verdict: Verdict
     """What the interval says of the claim; inconclusive unless the control comes out the other way."""
     margin: float | None
@@ -357,14 +362,28 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was asked to gather for one claim, and the digest of what became of it."""
+
+    id: str
+    cells: int
+    cross_checks: int
+    digest: str
+    """SHA-256 of the record."""
+
+
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """All records of one run."""
+    """All records of one run, with the manifest by which `audit` sees that none was changed, added or left out."""
 
     profile: str
     seed: int
     backend: str
     provenance: Provenance
     claims: tuple[Record, ...]
+    asked: tuple[Asked, ...] = ()
+    """The manifest: one entry a claim, in the order of the claims."""
+    digest: str = ""
+    """SHA-256 of all but the records, whose digests are in the manifest."""
     format: str = FORMAT
 
     def __repr__(self) -> str:
@@ -376,6 +395,32 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         names = ("id", "kind", "verdict", "grade", "measured")
         columns = {name: [str(getattr(record, name) or "") for record in self.claims] for name in names}
         return table(repr(self), columns)
+
+
+def sealed(ledger: Ledger, asked: Mapping[str, tuple[int, int]] | None = None) -> Ledger:
+    """The ledger with its manifest and its digest.
+
+    `asked` maps an id to the numbers of its cells and of its cross-checks; by default what the manifest says already.
+    A digest finds what was changed by hand or by accident. It is no signature: who makes a ledger can make its digest.
+    """
+    counts = asked or {each.id: (each.cells, each.cross_checks) for each in ledger.asked}
+    manifest = tuple(
+        Asked(id=each.id, cells=counts[each.id][0], cross_checks=counts[each.id][1], digest=digest_of(each))
+        for each in ledger.claims
+    )
+    made = msgspec.structs.replace(ledger, asked=manifest)
+    return msgspec.structs.replace(made, digest=ledger_digest(made))
+
+
+def digest_of(record: Record) -> str:
+    """SHA-256 of a record as it is read back: a whole number where a float belongs is written as a float then."""
+    read = msgspec.json.decode(msgspec.json.encode(record), type=Record)
+    return sha256(msgspec.json.encode(read)).hexdigest()
+
+
+def ledger_digest(ledger: Ledger) -> str:
+    """SHA-256 of a ledger without its records and without this digest."""
+    return sha256(msgspec.json.encode(msgspec.structs.replace(ledger, claims=(), digest=""))).hexdigest()
 
 
 WRITTEN = "; `lipverify verify --out FOLDER` writes FOLDER/ledger.json"

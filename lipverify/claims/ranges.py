@@ -48,6 +48,16 @@ class Range:
             if edge is not None:
                 yield name, edge
 
+    def formulas(self, place: Place) -> dict[str, str]:
+        """All edges at a point as formulas in its coordinates; nothing if one of them is a function."""
+        here = self.meaning(place)
+        given = [*here.edges(), *([("within", here.within)] if here.within is not None else [])]
+        return (
+            {name: edge.text for name, edge in given if isinstance(edge, Formula)}
+            if all(isinstance(edge, Formula) for _, edge in given)
+            else {}
+        )
+
     def only(self, side: str | None) -> Range:
         """The range of one side: of "lower" its low edge, of "upper" its high one."""
         if side is None:

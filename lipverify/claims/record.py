@@ -46,15 +46,9 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         return _describe(
             claim,
             cost,
-            verdict=verdict,
-            problem=_open_because(cells, crossed) if verdict == "inconclusive" else "",
+            **follows(claim.id, cells, crossed),
             step=step,
             caught=controls_caught(verdict, cells),
-            grade=weakest(cell.grade for cell in cells),
-            measured=summary(cells),
-            range=reach(cells, verdict, claim.id),
-            condition=condition(cells, verdict),
-            margin=telling_margin(cells),
             cells=cells,
             cross_checks=crossed,
             figures=claim.made_figures(results),
@@ -66,6 +60,20 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     except BaseException as error:  # one broken claim is one broken record
         problem = f"{type(error).__name__}: {error}{place(error)}"
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
+
+
+def follows(id: str, cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> dict[str, Any]:
+    """What a record says of its cells and cross-checks, by field: `audit` computes it again from these alone."""
+    verdict = conclude((cell.verdict for cell in cells), (check.agrees for check in crossed))
+    return {
+        "verdict": verdict,
+        "problem": open_because(cells, crossed) if verdict == "inconclusive" else "",
+        "grade": weakest(cell.grade for cell in cells),
+        "measured": summary(cells),
+        "margin": telling_margin(cells),
+        "range": reach(cells, verdict, id),
+        "condition": condition(cells, verdict),
+    }
 
 
 def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Record:
@@ -134,6 +142,7 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
         interval=estimate.interval,
         claimed=claimed,
         allowed=allowed,
+        edges={} if estimate.allowed else plan.edges,
         verdict=settled(alone, control.verdict),
         margin=margin(estimate.interval, allowed),
         control=control,
@@ -201,22 +210,24 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
     if isinstance(control.allowed, Allowed):
         allowed = control.allowed
         found = plan.read(results[(control.measurement or plan.measurement).address], allowed)
-        edges = _unnoticed(plan.allowed, allowed)
+        unnoticed = _unnoticed(plan.allowed, allowed)
+        edges = {} if found.allowed else control.edges
         allowed, interval, quantity = found.allowed or allowed, found.interval, found.quantity
     else:  # the nearest statement that this interval bears out
         allowed, interval, quantity = control.allowed(estimate.interval), estimate.interval, estimate.quantity
-        edges = _unnoticed(estimate.allowed or plan.allowed, allowed)
+        unnoticed, edges = _unnoticed(estimate.allowed or plan.allowed, allowed), control.edges
     return CellControl(
         says=control.says,
         low=allowed.low,
         high=allowed.high,
         open=allowed.open,
+        edges=edges,
         interval=interval,
         verdict=decide(interval, allowed),
         expects=expects,
         margin=margin(interval, allowed),
         quantity="" if quantity == estimate.quantity else plain(quantity) or plan.quantity,
-        unnoticed=edges if control.measurement is None else None,
+        unnoticed=unnoticed if control.measurement is None else None,
     )
 
 
@@ -259,7 +270,7 @@ def agree(values: tuple[float, float], errors: tuple[float, float]) -> bool:
     return math.isfinite(sum(errors)) and abs(values[0] - values[1]) <= ALARM_FACTOR * sum(errors)
 
 
-def _open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
+def open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
     """What left a claim open: the first of a disagreement, a control that was not caught, an interval too wide."""
     for check in crossed:
         if not check.agrees:

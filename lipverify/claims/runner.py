@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lipverify.claims.claim import Claim, Measurement
 from lipverify.claims.finished import Finished
-from lipverify.claims.ledger import Ledger, Provenance, Record
+from lipverify.claims.ledger import Ledger, Provenance, Record, sealed
 from lipverify.claims.measurement import Outcome, measure
 from lipverify.claims.origin import fingerprint, provenance
 from lipverify.claims.record import record
@@ -69,7 +69,7 @@ def run(
             outcomes=deciding.outcomes,
             needed_by=deciding.needed_by,
         )
-    return Ledger(
+    ledger = Ledger(
         profile=profile,
         seed=seed,
         backend=backend,
@@ -81,6 +81,7 @@ def run(
         ),
         claims=tuple(deciding.records[place] for place in range(len(claims))),
     )
+    return sealed(ledger, {each.id: (len(each.cells), len(each.evidence.cross_checks)) for each in claims})
 
 
 class _Deciding:

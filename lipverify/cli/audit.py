@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from lipverify.claims.audit import Difference, audit
+from lipverify.claims.audit import Difference, audit, audit_against
 from lipverify.claims.ledger import Ledger, read_ledger
+from lipverify.claims.loading import claims_of
+from lipverify.claims.profile import profile_named
+from lipverify.claims.registry import all_claims
+from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
@@ -17,10 +22,22 @@ from lipverify.report.visible import visible
 SOUND, DIFFERS = 0, 1
 
 
-def audit_ledger(path: Path, json: bool) -> int:
-    """Print what does not follow; the exit code."""
+def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) -> int:
+    """Print what does not follow; the exit code.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no ledger of this format, its profile is not known, or a file is no claims file.
+    """
+    if files and not registry:
+        raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
     ledger = read_ledger(path)
     found = audit(ledger)
+    if registry:
+        profile = profile_named(ledger.profile, ledger.seed, ledger.backend)
+        claims = [*all_claims(profile), *(claim for file in files for claim in claims_of(str(file), profile))]
+        found = (*found, *audit_against(ledger, claims))
     if json:
         write_json(msgspec.json.encode(found))
         return DIFFERS if found else SOUND

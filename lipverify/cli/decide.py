@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from lipverify.claims.claim import Claim
 from lipverify.claims.deciding import METHODS, duration, in_words, stepped, tried_now, wants
-from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.ledger import Ledger, Record, sealed
 from lipverify.claims.runner import run
 from lipverify.cli.ending import DECIDE
 from lipverify.report.visible import visible
@@ -60,7 +60,7 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
         if cheapest.record.step is None:
             waiting.remove(cheapest)
     took = ledger.provenance.seconds + time.perf_counter() - begun
-    return replace(ledger, claims=tuple(records), provenance=replace(ledger.provenance, seconds=took))
+    return sealed(replace(ledger, claims=tuple(records), provenance=replace(ledger.provenance, seconds=took)))
 
 
 def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -> Record | None:

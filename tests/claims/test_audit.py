@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import msgspec
@@ -12,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.claims.audit import audit
-from lipverify.claims.claim import CrossPlan, Measurement
-from lipverify.claims.ledger import Ledger
+from lipverify.claims.audit import audit, audit_against
+from lipverify.claims.claim import Claim, CrossPlan, Measurement
+from lipverify.claims.ledger import Ledger, ledger_digest, sealed
+from lipverify.claims.loading import claims_of
+from lipverify.claims.profile import profile_named
 from lipverify.claims.runner import run
 from lipverify.claims.verdict import Allowed
 from lipverify.cli import main
@@ -60,10 +63,6 @@ def cell_of(ledger: dict[str, Any]) -> dict[str, Any]:
 TAMPERED: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "the verdict of a claim": ("verdict", lambda all: all["claims"][0].update(verdict="refuted")),
     "the verdict of a cell": ("verdict", lambda all: cell_of(all).update(verdict="inconclusive")),
-    "the range of a verdict": ("range", lambda all: all["claims"][0].update(range="for every d")),
-    "the margin of another cell": ("margin", lambda all: all["claims"][0].update(margin=-0.7)),
-    "what a claim says was measured": ("measured", lambda all: all["claims"][0].update(measured="0.1")),
-    "what a limit assumes": ("condition", lambda all: all["claims"][0].update(condition="nothing")),
     "the margin of a cell": ("margin", lambda all: cell_of(all).update(margin=0.5)),
     "what is allowed": ("verdict", lambda all: cell_of(all)["allowed"].update(high=1.0)),
     "the interval": ("interval", lambda all: cell_of(all)["interval"].update(high=1.05)),
@@ -130,9 +129,202 @@ def test_where_nothing_is_known_a_control_at_other_coordinates_may_have_the_rang
     unknown = {"low": None, "high": None}
     cell.update(interval=unknown, measured=None, error=None, margin=0.0, note="an infinite error")
     cell["control"].update(low=0.9, high=1.1, interval=unknown, margin=0.0, verdict="inconclusive")
-    record.update(margin=0.0, measured="unknown")
-    assert audit(msgspec.convert(ledger, Ledger)) == ()
+    record["margin"] = 0.0
+    assert "control" not in {difference.what for difference in audit(msgspec.convert(ledger, Ledger))}
     half = {"low": 1.0, "high": None}
     cell.update(interval=half)
     cell["control"].update(interval=half)
     assert "not implied" in str(audit(msgspec.convert(ledger, Ledger)))
+
+
+# ---- edits of a ledger of claims that are declared: with the digests as they were, and with digests made anew
+
+DECLARED = dedent("""\
+    from fractions import Fraction
+
+    from lipverify.claims import bound, claim, exponent, identity
+
+    SAID = {"source": ("My notes", "Lemma 1", "$q$ is small"), "expected": "supported"}
+
+    def square(x):
+        return x * x, 1e-6
+
+    def grows(n):
+        return n**0.5 * (1 + 1 / n)
+
+    def nothing(x, more=0):
+        return Fraction(more)
+
+    claim("mine.square", bound(square, "x^2", high="x", control="x/10", over={"x": (0.125, 0.25)}),
+          kind="printed", **SAID)
+    claim("mine.square/false", bound(square, "x^2", high="x/2", control="x/4", instead="x", over={"x": 0.75}),
+          kind="stronger", corrected="at most $x$", **{**SAID, "expected": "refuted"})
+    claim("mine.wide", bound(square, "x^2", high="x**2 + 1e-7", control="x/5", over={"x": 0.25}), kind="derived",
+          **{**SAID, "expected": "inconclusive"})
+    claim("mine.grows", exponent(grows, "q", equals="1/2", control="3/5"), kind="convention", **SAID)
+    claim("mine.nothing", identity(nothing, "0 x", control={"more": 1}, over={"x": 2}), kind="printed", **SAID)
+""")
+Edit = Callable[[dict[str, Any]], Any]
+
+
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, tuple[Claim, ...]]:
+    """A ledger of five claims that come out supported, refuted, open, at equality of exponents, and proved."""
+    path = tmp_path_factory.mktemp("audited") / "my_claims.py"
+    path.write_text(DECLARED, encoding="utf-8")
+    claims = claims_of(str(path), profile_named("quick"))
+    ledger = run(claims, jobs=1)
+    assert [record.verdict for record in ledger.claims] == [
+        "supported", "refuted", "inconclusive", "supported", "supported",
+    ]  # fmt: skip
+    assert ledger.claims[3].cells[0].note
+    assert ledger.claims[4].grade == "proved"
+    return ledger, claims
+
+
+def record_of(place: int, **changes: Any) -> Edit:
+    return lambda all: all["claims"][place].update(changes)
+
+
+def cell_at(place: int, *path: str, **changes: Any) -> Edit:
+    def edit(all: dict[str, Any]) -> None:
+        piece = all["claims"][place]["cells"][0]
+        for name in path:
+            piece = piece[name]
+        piece.update(changes)
+
+    return edit
+
+
+def dropped(place: int, name: str) -> Edit:
+    return lambda all: all["claims"][place][name].pop()
+
+
+ANYWAY: dict[str, Edit] = {
+    "a verdict": record_of(0, verdict="refuted"),
+    "a refuted claim supported": record_of(1, verdict="supported"),
+    "a refuted claim an error, its refuting cell left": record_of(1, verdict="error", problem="it broke"),
+    "a refuted claim an error without a reason": record_of(1, verdict="error", problem="", cells=[]),
+    "an open claim supported": record_of(2, verdict="supported", problem=""),
+    "why a claim is open": record_of(2, problem="it needs more contexts"),
+    "a problem of a claim that is decided": record_of(0, problem="none to speak of"),
+    "the grade of a claim": record_of(0, grade="bounded"),
+    "the number in words": record_of(0, measured="0.0157"),
+    "the margin of a claim": record_of(0, margin=0.5),
+    "whether the control was caught": lambda all: all["claims"][0]["control"].update(caught=False),
+    "a step of a claim that is decided": record_of(
+        0, step={"cell": 0, "error": 0.1, "needed": 0.01, "what": "method", "times": 1.0, "seconds": 1.0}
+    ),
+    "the verdict of a cell": cell_at(0, verdict="refuted"),
+    "the margin of a cell": cell_at(0, margin=1.0),
+    "what was measured": cell_at(0, measured=0.02),
+    "the error": cell_at(0, error=0.1),
+    "the interval": cell_at(0, "interval", low=0.0, high=0.001),
+    "what was measured, where a note says what narrowed it": cell_at(3, measured=0.7),
+    "the interval, where a note says what narrowed it": cell_at(3, "interval", low=0.9, high=0.9),
+    "a negative error": cell_at(3, error=-1.0),
+    "the allowed number": cell_at(0, "allowed", high=0.2),
+    "the allowed number of a claim that it refutes": cell_at(1, "allowed", high=0.9),
+    "what is allowed in words": cell_at(0, claimed="≤ 2 x"),
+    "the formula of what is allowed": cell_at(0, "edges", high="2*x"),
+    "a formula that is none": cell_at(0, "edges", high="x +"),
+    "a formula of a foreign symbol": cell_at(0, "edges", high="y"),
+    "where it was measured": cell_at(0, "where", x=0.5),
+    "the control's verdict": cell_at(0, "control", verdict="supported"),
+    "the control's number": cell_at(0, "control", high=0.001),
+    "the control in words": cell_at(0, "control", says="≤ x/100"),
+    "what the control must be": cell_at(0, "control", expects="supported"),
+    "a control that is implied": cell_at(0, "control", high=0.5, edges={}, says="≤ 0.5"),
+    "a grade that its method cannot have": cell_at(0, grade="bounded", method="montecarlo"),
+    "what a proof states": cell_at(4, "proof", statement="1"),
+    "the digest of a proof": cell_at(4, "proof", digest="0" * 64),
+    "a cell left out": dropped(0, "cells"),
+    "all cells left out": record_of(0, cells=[]),
+    "a claim left out": lambda all: all["claims"].pop(1),
+    "a claim put in twice": lambda all: all["claims"].append(all["claims"][0]),
+    "a claim renamed": record_of(0, id="mine.round"),
+    "the manifest left out": lambda all: all.update(asked=[]),
+}
+"""Edits that the data itself gives away, whatever the digests say."""
+BY_DIGEST: dict[str, Edit] = {
+    "the kind": record_of(0, kind="stronger"),
+    "the kind of a stronger one": record_of(1, kind="printed"),
+    "the statement": record_of(0, statement="x^2 < x"),
+    "the title": record_of(0, title="every x"),
+    "the source": lambda all: all["claims"][0]["source"].update(printed="$q$ is large"),
+    "what was recorded": record_of(0, expected="refuted"),
+    "what is claimed": record_of(0, claimed="x² ≤ 2 x"),
+    "what holds instead": record_of(1, corrected="nothing"),
+    "the control of a claim": lambda all: all["claims"][0]["control"].update(statement="x² ≤ x/100"),
+    "the finding": record_of(0, finding="It holds for every $x$."),
+    "how to repeat it": record_of(0, reproduce="lipverify verify other.claim"),
+    "the seconds": record_of(0, seconds=1e6),
+    "the seed": lambda all: all.update(seed=1),
+    "the profile": lambda all: all.update(profile="full"),
+    "the backend": lambda all: all.update(backend="cupy"),
+    "the version": lambda all: all["provenance"]["versions"].update(numpy="9.9"),
+    "the machine": lambda all: all["provenance"].update(machine="another"),
+    "the start": lambda all: all["provenance"].update(started="2020-01-01T00:00:00+00:00"),
+}
+"""Edits that the digests give away."""
+BY_REGISTRY = (
+    "the kind", "the kind of a stronger one", "the statement", "the title", "the source", "what was recorded",
+    "what is claimed", "what holds instead", "the control of a claim",
+)  # fmt: skip
+"""Those of them that a comparison with the claims gives away, when the digests are made anew."""
+
+
+def edited(ledger: Ledger, edit: Edit) -> Ledger:
+    changed = json.loads(msgspec.json.encode(ledger))
+    edit(changed)
+    return msgspec.convert(changed, Ledger)
+
+
+def test_a_ledger_of_declared_claims_is_not_accused(declared: tuple[Ledger, tuple[Claim, ...]]) -> None:
+    ledger, claims = declared
+    assert audit(ledger) == ()
+    assert audit(edited(ledger, lambda all: None)) == ()
+    assert audit_against(ledger, claims) == ()
+
+
+@pytest.mark.parametrize("what", [*ANYWAY, *BY_DIGEST])
+def test_no_edit_passes(declared: tuple[Ledger, tuple[Claim, ...]], what: str) -> None:
+    assert audit(edited(declared[0], (ANYWAY | BY_DIGEST)[what]))
+
+
+@pytest.mark.parametrize("what", ANYWAY)
+def test_what_the_data_gives_away_is_found_though_the_digests_are_made_anew(
+    declared: tuple[Ledger, tuple[Claim, ...]], what: str
+) -> None:
+    ledger = edited(declared[0], ANYWAY[what])
+    counts = {each.id: (each.cells, each.cross_checks) for each in declared[0].asked}
+    known = [record for record in ledger.claims if record.id in counts]
+    manifest = sealed(msgspec.structs.replace(ledger, claims=tuple(known)), counts)
+    missing = tuple(each for each in declared[0].asked if each.id not in {record.id for record in known})
+    with_all = msgspec.structs.replace(
+        manifest, claims=ledger.claims, asked=() if "manifest" in what else (*manifest.asked, *missing)
+    )
+    assert audit(msgspec.structs.replace(with_all, digest=ledger_digest(with_all)))
+
+
+@pytest.mark.parametrize("what", BY_REGISTRY)
+def test_what_only_the_claims_know_is_found_beside_them(declared: tuple[Ledger, tuple[Claim, ...]], what: str) -> None:
+    ledger, claims = declared
+    made = sealed(edited(ledger, BY_DIGEST[what]))
+    assert audit(made) == ()
+    assert audit_against(made, claims)
+
+
+def test_whole_numbers_in_the_place_of_floats_do_not_change_a_digest(
+    declared: tuple[Ledger, tuple[Claim, ...]],
+) -> None:
+    record = msgspec.structs.replace(declared[0].claims[0], seconds=1, margin=2)
+    made = sealed(msgspec.structs.replace(declared[0], claims=(record, *declared[0].claims[1:])))
+    read = msgspec.json.decode(msgspec.json.encode(made), type=Ledger)
+    assert not {"digest", "manifest"} & {difference.what for ledger in (made, read) for difference in audit(ledger)}
+
+
+def test_a_claim_that_the_registry_does_not_know_is_named(declared: tuple[Ledger, tuple[Claim, ...]]) -> None:
+    ledger, claims = declared
+    (found,) = audit_against(ledger, claims[1:])
+    assert (found.id, found.what) == ("mine.square", "id")

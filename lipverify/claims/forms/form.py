@@ -114,6 +114,7 @@ class Form:
             claimed=self.range.meaning(place).text("").strip(),
             claimed_latex=f"${self.range.meaning(place).latex('').strip()}$",
             allowed=allowed,
+            edges=self.range.formulas(place),
             false=false,
             true=true,
             method=self.method,
@@ -176,7 +177,9 @@ class Form:
                 "without it is refused.",
                 "control",
             )
-        return ControlPlan(moved.meaning(place).text("").strip(), moved.allowed(place, "control"))
+        return ControlPlan(
+            moved.meaning(place).text("").strip(), moved.allowed(place, "control"), edges=moved.formulas(place)
+        )
 
     def true_control(self, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
         """The near statement that is true where the claim is false."""
@@ -184,7 +187,9 @@ class Form:
             return self._elsewhere("instead", self.instead, place, measured, profile)
         moved = self.instead if isinstance(self.instead, Range) else self.true_range()
         if moved is not None:
-            return ControlPlan(moved.meaning(place).text("").strip(), moved.allowed(place, "instead"))
+            return ControlPlan(
+                moved.meaning(place).text("").strip(), moved.allowed(place, "instead"), edges=moved.formulas(place)
+            )
         return ControlPlan(NEAREST, self._nearest)
 
     def _elsewhere(
@@ -200,9 +205,8 @@ class Form:
             for name, value in changed.items()
         )
         other = self.measurement(place.joined(Place(values)), measured, profile)
-        return ControlPlan(
-            f"{self.range.meaning(place).text('').strip()} with {said}", self.range.allowed(place), other
-        )
+        says = f"{self.range.meaning(place).text('').strip()} with {said}"
+        return ControlPlan(says, self.range.allowed(place), other, self.range.formulas(place))
 
     def _changed(self, keyword: str, name: str, value: Any, place: Place) -> Any:
         """The value of a coordinate that a control changes: of its own type, or a formula in the coordinates."""

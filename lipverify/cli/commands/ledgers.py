@@ -43,21 +43,28 @@ def report(
 
 
 @app.command
-def audit(ledger: Path, /, *, json: Json = False) -> int:
-    """Judge a ledger again from its own data: every verdict, margin, control and grade.
+def audit(
+    ledger: Path, /, *files: Path, registry: Annotated[bool, Parameter(negative="")] = False, json: Json = False
+) -> int:
+    """Judge a ledger again from its own data: digests, verdicts, margins, controls, grades, ranges and words.
 
-    Exit codes: 0 all of it follows; 1 something does not; 2 bad input.
+    What a ledger cannot know of itself (whether a claim is printed, what its source says, which cells it has),
+    --registry compares with the claims. Exit codes: 0 all of it follows; 1 something does not; 2 bad input.
 
     Parameters
     ----------
     ledger
         A ledger.json that `verify` wrote.
+    files
+        Claims files of your own that the ledger was made from, for --registry. They are run: name those that you trust.
+    registry
+        Compare with lipverify's own claims and with those of the files.
     json
         Print an array of differences.
     """
     from lipverify.cli.audit import audit_ledger
 
-    return audit_ledger(ledger, json)
+    return audit_ledger(ledger, files, registry, json)
 
 
 @app.command
