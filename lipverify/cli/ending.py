@@ -80,8 +80,9 @@ def _ranges(own: Sequence[Record]) -> str:
     ranges = [(reach(record.cells, record.verdict, record.id), record) for record in own if record.verdict != "error"]
     if len({words for words, _ in ranges}) == 1:
         return f"; {visible(ranges[0][0])}"
-    general = sum("for every " in words for words, _ in ranges)
-    limits = sum("for every " not in words and bool(condition(one.cells, one.verdict)) for words, one in ranges)
+    # of a claim with several ranges some may be points: it is for every value only if all of it is
+    general = sum(words.startswith("for every ") and " and " not in words for words, _ in ranges)
+    limits = sum(bool(condition(one.cells, one.verdict)) for _, one in ranges)
     counts = {"for every value": general, "as limits": limits, "at listed points": len(ranges) - general - limits}
     told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return f"; {told}" if told else ""
