@@ -52,7 +52,7 @@ WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
         ((*LOSS, "--w", "1", "--method", "montecarlo", "--contexts", "1"), "contexts = 1"),
         ((*LOSS, "--w", "1", "--method", "montecarlo", "--backend", "cupy"), "GPU"),
         ((*LOSS, "--w", "1", "--method", "montecarlo", "--sampling", "half"), "half"),
-        ((*LOSS, "--w", "1", "--method", "montecarlo", "--jobs", "-1"), "--jobs"),
+        ((*LOSS, "--w", "1", "--method", "montecarlo", "--jobs", "0"), "--jobs"),
         (("matrix", "--d", "3", "--n", "10", "--covariance", "4", "1"), "Sigma has 2 rows"),
         (("matrix", "--d", "3", "--n", "10", "--ball", "0"), "C = 0"),
         (("matrix", "--d", "3", "--n", "10", "--attention", "hard"), "hard"),
