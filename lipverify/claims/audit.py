@@ -10,7 +10,7 @@ import math
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Any
@@ -20,7 +20,8 @@ import msgspec
 from lipverify.claims.behind import contradicted
 from lipverify.claims.claim import Claim
 from lipverify.claims.family import Place
-from lipverify.claims.ledger import FORMAT, Cell, Ledger, ProofRecord, Record, digest_of, ledger_digest, weakest
+from lipverify.claims.ledger import FORMAT, Asked, Cell, Ledger, ProofRecord, Record, weakest
+from lipverify.claims.outcomes import counts, measured, passages
 from lipverify.claims.ran import METHOD_GRADES
 from lipverify.claims.ranges import range_of
 from lipverify.claims.record import agree, controls_caught, follows
@@ -38,6 +39,33 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     stated: str
     follows: str
+
+
+def sealed(ledger: Ledger, asked: Mapping[str, tuple[int, int]] | None = None) -> Ledger:
+    """The ledger with its manifest, its passages, its counts and its digest.
+
+    `asked` maps an id to the numbers of its cells and of its cross-checks; by default what the manifest says already.
+    A digest finds what was changed by hand or by accident. It is no signature: who makes a ledger can make its digest.
+    """
+    sizes = asked or {each.id: (each.cells, each.cross_checks) for each in ledger.asked}
+    manifest = tuple(
+        Asked(id=each.id, cells=sizes[each.id][0], cross_checks=sizes[each.id][1], digest=digest_of(each))
+        for each in ledger.claims
+    )
+    judged = measured(ledger.claims)
+    made = msgspec.structs.replace(ledger, asked=manifest, passages=passages(judged), counts=counts(judged))
+    return msgspec.structs.replace(made, digest=ledger_digest(made))
+
+
+def digest_of(record: Record) -> str:
+    """SHA-256 of a record as it is read back: a whole number where a float belongs is written as a float then."""
+    read = msgspec.json.decode(msgspec.json.encode(record), type=Record)
+    return sha256(msgspec.json.encode(read)).hexdigest()
+
+
+def ledger_digest(ledger: Ledger) -> str:
+    """SHA-256 of a ledger without its records and without this digest."""
+    return sha256(msgspec.json.encode(msgspec.structs.replace(ledger, claims=(), digest=""))).hexdigest()
 
 
 def audit(ledger: Ledger) -> tuple[Difference, ...]:
@@ -94,6 +122,12 @@ def _manifest(ledger: Ledger) -> Iterator[Difference]:
             yield _difference(record, "", "digest", "that of another record", "the record was changed")
     for id in asked:
         yield Difference(id=id, where="", what="manifest", stated="left out", follows="it was asked for")
+    judged = measured(ledger.claims)
+    pairs: list[tuple[str, Any, Any]] = [("counts", ledger.counts, counts(judged))]
+    pairs += [("passage", stated, follow) for stated, follow in zip_longest(ledger.passages, passages(judged))]
+    for what, stated, follow in pairs:
+        if stated != follow:
+            yield Difference(id="ledger", where="", what=what, stated=_short(stated), follows=_short(follow))
     if ledger_digest(ledger) != ledger.digest:
         what = "the profile, seed, backend, provenance or manifest was changed"
         yield Difference(id="ledger", where="", what="digest", stated="that of another ledger", follows=what)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from hashlib import sha256
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -362,6 +361,32 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
+Outcome = Literal["holds as printed", "holds in one of its readings", "false as printed", "open"]
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """What a source prints in one place, and what became of it."""
+
+    paper: str
+    place: str
+    """Text that may hold `$LaTeX$`."""
+    outcome: Outcome
+    claims: tuple[str, ...]
+    """The ids of the claims that it is judged by: those that are just what is printed, else all its readings."""
+    telling: tuple[str, ...]
+    """Of these the ones that make the outcome: those that hold, those that fail, those that leave it open."""
+    holds: tuple[str, ...]
+    """The readings that are supported, where the wording leaves several open."""
+    fails: tuple[str, ...]
+    """The readings that are refuted, likewise."""
+    instead: tuple[str, ...]
+    """What holds in its place where it is false, or no reading holds; what holds more sharply where it holds."""
+    grade: Grade | None
+    """What stands behind the outcome: the weakest grade that it needs."""
+    cells: tuple[int, int]
+    """Of these claims together, how many cells are supported, and how many there are: the entries of a table, say."""
+
+
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was asked to gather for one claim, and the digest of what became of it."""
 
@@ -382,6 +407,10 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     claims: tuple[Record, ...]
     asked: tuple[Asked, ...] = ()
     """The manifest: one entry a claim, in the order of the claims."""
+    passages: tuple[Passage, ...] = ()
+    """The passages of the sources that the claims are from, each with one outcome."""
+    counts: str = ""
+    """How many passages there are by outcome, and how many claims by verdict, in a sentence."""
     digest: str = ""
     """SHA-256 of all but the records, whose digests are in the manifest."""
     format: str = FORMAT
@@ -395,32 +424,6 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         names = ("id", "kind", "verdict", "grade", "measured")
         columns = {name: [str(getattr(record, name) or "") for record in self.claims] for name in names}
         return table(repr(self), columns)
-
-
-def sealed(ledger: Ledger, asked: Mapping[str, tuple[int, int]] | None = None) -> Ledger:
-    """The ledger with its manifest and its digest.
-
-    `asked` maps an id to the numbers of its cells and of its cross-checks; by default what the manifest says already.
-    A digest finds what was changed by hand or by accident. It is no signature: who makes a ledger can make its digest.
-    """
-    counts = asked or {each.id: (each.cells, each.cross_checks) for each in ledger.asked}
-    manifest = tuple(
-        Asked(id=each.id, cells=counts[each.id][0], cross_checks=counts[each.id][1], digest=digest_of(each))
-        for each in ledger.claims
-    )
-    made = msgspec.structs.replace(ledger, asked=manifest)
-    return msgspec.structs.replace(made, digest=ledger_digest(made))
-
-
-def digest_of(record: Record) -> str:
-    """SHA-256 of a record as it is read back: a whole number where a float belongs is written as a float then."""
-    read = msgspec.json.decode(msgspec.json.encode(record), type=Record)
-    return sha256(msgspec.json.encode(read)).hexdigest()
-
-
-def ledger_digest(ledger: Ledger) -> str:
-    """SHA-256 of a ledger without its records and without this digest."""
-    return sha256(msgspec.json.encode(msgspec.structs.replace(ledger, claims=(), digest=""))).hexdigest()
 
 
 WRITTEN = "; `lipverify verify --out FOLDER` writes FOLDER/ledger.json"

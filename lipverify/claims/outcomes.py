@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 import msgspec
 
 from lipverify.claims.behind import behind
 from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import GRADES, Grade, Kind, Record, weakest
+from lipverify.claims.ledger import GRADES, Grade, Kind, Outcome, Passage, Record, weakest
 from lipverify.claims.verdict import OTHER_WAY, VERDICTS, Verdict, combine
 from lipverify.foundation.quoting import counted
 
-Outcome = Literal["holds as printed", "holds in one of its readings", "false as printed", "open"]
 OUTCOMES: dict[Outcome, str] = {
     "holds as printed": "every claim that is just what is printed is supported",
     "holds in one of its readings": "the wording leaves several readings open, and one of them is supported",
@@ -48,29 +46,6 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     grade: Grade | None = None
     cells: tuple[int, int] = (0, 0)
     """How many of its cells are supported, and how many there are; none where it is not measured."""
-
-
-class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """What a source prints in one place, and what became of it."""
-
-    paper: str
-    place: str
-    """Text that may hold `$LaTeX$`."""
-    outcome: Outcome
-    claims: tuple[str, ...]
-    """The ids of the claims that it is judged by: those that are just what is printed, else all its readings."""
-    telling: tuple[str, ...]
-    """Of these the ones that make the outcome: those that hold, those that fail, those that leave it open."""
-    holds: tuple[str, ...]
-    """The readings that are supported, where the wording leaves several open."""
-    fails: tuple[str, ...]
-    """The readings that are refuted, likewise."""
-    instead: tuple[str, ...]
-    """What holds in its place where it is false, or no reading holds; what holds more sharply where it holds."""
-    grade: Grade | None
-    """What stands behind the outcome: the weakest grade that it needs."""
-    cells: tuple[int, int]
-    """Of these claims together, how many cells are supported, and how many there are: the entries of a table, say."""
 
 
 def measured(records: Sequence[Record]) -> list[Judged]:

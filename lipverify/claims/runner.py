@@ -11,9 +11,10 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from lipverify.claims.audit import sealed
 from lipverify.claims.claim import Claim, Measurement
 from lipverify.claims.finished import Finished
-from lipverify.claims.ledger import Ledger, Provenance, Record, sealed
+from lipverify.claims.ledger import Ledger, Provenance, Record
 from lipverify.claims.measurement import Outcome, measure
 from lipverify.claims.origin import fingerprint, provenance
 from lipverify.claims.record import record

@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import KINDS, read_ledger
-from lipverify.claims.outcomes import Judged, Outcome, Passage, counts, measured, passages, recorded
+from lipverify.claims.ledger import KINDS, Outcome, Passage, read_ledger
+from lipverify.claims.outcomes import Judged, counts, measured, passages, recorded
 from lipverify.claims.plain import plain
 from lipverify.claims.ran import OWN
 from lipverify.claims.reach import condition_of, reach_of

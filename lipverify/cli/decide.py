@@ -10,9 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from lipverify.claims.audit import sealed
 from lipverify.claims.claim import Claim
 from lipverify.claims.deciding import METHODS, duration, in_words, stepped, tried_now, wants
-from lipverify.claims.ledger import Ledger, Record, sealed
+from lipverify.claims.ledger import Ledger, Record
 from lipverify.claims.runner import run
 from lipverify.cli.ending import DECIDE
 from lipverify.report.visible import visible

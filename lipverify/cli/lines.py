@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from lipverify.claims.behind import behind
 from lipverify.claims.deciding import wants
-from lipverify.claims.ledger import Record
-from lipverify.claims.outcomes import Outcome, by_outcome, measured, passages
+from lipverify.claims.ledger import Outcome, Record
+from lipverify.claims.outcomes import by_outcome, measured, passages
 from lipverify.claims.reach import reach
 from lipverify.cli.tables import LOOKS
 from lipverify.report.readings import holds_at, ranges_of

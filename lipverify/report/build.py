@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lipverify.claims.ledger import GRADES, Ledger
-from lipverify.claims.outcomes import OUTCOMES, Passage, measured, passages
+from lipverify.claims.ledger import GRADES, Ledger, Passage
+from lipverify.claims.outcomes import OUTCOMES, measured, passages
 from lipverify.foundation.quoting import counted
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.front import Contents, Draw, contents_of, front

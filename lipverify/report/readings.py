@@ -7,8 +7,8 @@ from itertools import combinations
 
 import msgspec
 
-from lipverify.claims.ledger import Record
-from lipverify.claims.outcomes import Outcome, Passage, by_outcome
+from lipverify.claims.ledger import Outcome, Passage, Record
+from lipverify.claims.outcomes import by_outcome
 from lipverify.claims.plain import plain
 from lipverify.claims.reach import reach
 from lipverify.claims.verdict import Verdict

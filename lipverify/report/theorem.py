@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from lipverify.claims.behind import behind
 from lipverify.claims.figure import Figure, Layer
-from lipverify.claims.ledger import Record
+from lipverify.claims.ledger import Passage, Record
 from lipverify.claims.ledger import Table as LedgerTable
-from lipverify.claims.outcomes import Passage
 from lipverify.claims.reach import at, condition, reach
 from lipverify.claims.record import beside_exponent, telling
 from lipverify.foundation.quoting import counted

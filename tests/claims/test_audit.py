@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.claims.audit import audit, audit_against
+from lipverify.claims.audit import audit, audit_against, ledger_digest, sealed
 from lipverify.claims.claim import Claim, CrossPlan, Measurement
-from lipverify.claims.ledger import Ledger, ledger_digest, sealed
+from lipverify.claims.ledger import Ledger
 from lipverify.claims.loading import claims_of
 from lipverify.claims.profile import profile_named
 from lipverify.claims.runner import run
@@ -244,6 +244,12 @@ ANYWAY: dict[str, Edit] = {
     "a claim put in twice": lambda all: all["claims"].append(all["claims"][0]),
     "a claim renamed": record_of(0, id="mine.round"),
     "the manifest left out": lambda all: all.update(asked=[]),
+    "the counts": lambda all: all.update(counts=all["counts"].replace("1 holds", "2 hold")),
+    "the outcome of a passage": lambda all: all["passages"][0].update(outcome="false as printed"),
+    "the grade of a passage": lambda all: all["passages"][0].update(grade="proved"),
+    "a passage left out": lambda all: all.update(passages=[]),
+    "the range in words": record_of(0, range="for every x"),
+    "what a limit assumes": record_of(3, condition=""),
 }
 """Edits that the data itself gives away, whatever the digests say."""
 BY_DIGEST: dict[str, Edit] = {
@@ -302,7 +308,11 @@ def test_what_the_data_gives_away_is_found_though_the_digests_are_made_anew(
     manifest = sealed(msgspec.structs.replace(ledger, claims=tuple(known)), counts)
     missing = tuple(each for each in declared[0].asked if each.id not in {record.id for record in known})
     with_all = msgspec.structs.replace(
-        manifest, claims=ledger.claims, asked=() if "manifest" in what else (*manifest.asked, *missing)
+        manifest,
+        claims=ledger.claims,
+        passages=ledger.passages,
+        counts=ledger.counts,
+        asked=() if "manifest" in what else (*manifest.asked, *missing),
     )
     assert audit(msgspec.structs.replace(with_all, digest=ledger_digest(with_all)))
 

@@ -12,9 +12,9 @@ from collections import Counter
 from typing import NamedTuple, get_args
 
 from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import Kind
+from lipverify.claims.ledger import Kind, Passage
 from lipverify.claims.library import contents
-from lipverify.claims.outcomes import Passage, counts, passages, recorded
+from lipverify.claims.outcomes import counts, passages, recorded
 from lipverify.claims.profile import profile_named
 from lipverify.claims.registry import all_claims
 from lipverify.report.sources import short
