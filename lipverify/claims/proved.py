@@ -164,7 +164,7 @@ def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> Prov
 
     >>> theorem = proved_window("affine", 3)
     >>> between(theorem, 1.0, 2.0).pair
-    (1.5, 0.5000000000000009)
+    (1.5, 0.5000000000000008)
     """
     record = proof_file(proof)
     if record.digest not in _CERTIFIED:

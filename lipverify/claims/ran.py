@@ -148,7 +148,7 @@ def seen(result: Any) -> tuple[Any, dict[str, Stood]]:
     """What a function returned as plain data, and what is exact of it, by the name of the quantity.
 
     >>> seen({"third": Fraction(1, 3), "plain": 1.0})[0]
-    {'third': [0.3333333333333333, 5.551115123125783e-17], 'plain': 1.0}
+    {'third': [0.3333333333333333, 0.0], 'plain': 1.0}
     """
     exact: dict[str, Stood] = {}
     if isinstance(result, Mapping):
@@ -297,7 +297,7 @@ def _value_of(expression: Any) -> Fraction | None:
     >>> import sympy
     >>> x, y = sympy.symbols("x y")
     >>> _value_of((x + y)**2 - x**2 - 2*x*y - y**2), _value_of(x - y), _value_of(sympy.sqrt(x**2) - x)
-    (Fraction(0, 1), Fraction(-1, 1), None)
+    (Fraction(0, 1), Fraction(-2, 1), None)
     """
     import sympy
 

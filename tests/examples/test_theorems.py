@@ -35,7 +35,10 @@ def test_a_theorem_verifies_as_a_user_would(
         assert record["verdict"] == record["expected"] != "inconclusive", record["id"]
         assert record["control"]["caught"], record["id"]
     methods = {check["methods"][1] for record in records for check in record["cross_checks"]}
-    assert methods or {record["grade"] for record in records} == {"proved"}, "nothing independent stands beside it"
+    # an identity is a comparison itself: its number is the difference of two computations
+    ends = {(cell["allowed"]["low"], cell["allowed"]["high"]) for record in records for cell in record["cells"]}
+    proved = {record["grade"] for record in records} == {"proved"}
+    assert methods or proved or ends == {(0.0, 0.0)}, "nothing independent stands beside it"
     assert (tmp_path / "reports" / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
