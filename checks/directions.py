@@ -140,7 +140,7 @@ NOISE_GROWS, SIGNAL_GROWS, CONTEXT_GROWS = (
 SUMMARY = Source(
     "S",
     "Intuition Summary",
-    r"Function change: rapid; desired (attention window, $w_{KQ}$): (small, large). Slow: (large, small)",
+    r"paraphrased: function change: rapid; desired (attention window, $w_{KQ}$): (small, large). Slow: (large, small)",
 )
 INSIGHTS = Source(
     "A",

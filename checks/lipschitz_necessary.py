@@ -128,7 +128,7 @@ claim(
              "generalizes: within a factor of two of the window that is tuned to the tested class"),
     agrees=agree(table, sampled, **LOSS, over={"trained": "affine", "d": 5, "n": 1000.0}),
     finding="The cosine with $L = 0.1$ moves by less than the noise, so the attention trained on it averages all tokens ($w^* = 0$); "
-    "the window of the cosine with $L = 10$ is seven to fifteen times as narrow, in $w$, as that of the tested class.",
+    "that of the cosine with $L = 10$ has a window that is too narrow for the tested class.",
 )  # fmt: skip
 claim(
     "softmax.lipschitz-necessary/{trained}/factor",

@@ -165,7 +165,7 @@ claim(
     assumes=(*MODEL, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
              "generalizes: within a factor of two of the window that is tuned to the tested class"),
     agrees=SAMPLED,
-    finding="At these sizes the windows of the three classes are within a third of each other, and the loss is flat at its minimum.",
+    finding="A window of another class costs little at these sizes, for the loss is flat at its minimum.",
 )  # fmt: skip
 claim(
     "softmax.lipschitz-sufficient/consistent",
@@ -273,7 +273,7 @@ claim(
         r"$d = 3$, $\sigma = 0.3$, $n = 10^3, 10^4$",
         "equally well: within a tenth of the window that is tuned to the tested class",
     ),
-    finding="One window serves all three, because the three are within a third of each other.",
+    finding="One window serves all three at these sizes, as the windows of single classes do (`experiment`).",
 )
 claim(
     "softmax.lipschitz-sufficient/mixture/window",
@@ -324,6 +324,6 @@ claim(
         r"tested on every $f$ with $|f(x) - f(x')| \leq L \|x - x'\|$",
     ),
     finding=r"The bias of $f = \sum_k f_k$, $f_k$ a harmonic of degree $k$, is $\sum_k b_k \mathbb{E} f_k^2$, and $\sum_k k (k + d - 2) \mathbb{E} f_k^2 = \mathbb{E} |\nabla f|^2 "
-    r"\leq L^2$: no task has more than $L^2 \max_k b_k / (k (k + d - 2))$, which is of order $L^2/w$ at $k \approx \sqrt{w}$, and zigzags of that length have four fifths of it. So on arbitrary tasks the upper bound of Theorem 3 that the sketch implies, $\Lambda^{-2/(d+2)}$, is sharp; the printed one, "
+    r"\leq L^2$: no task has more than $L^2 \max_k b_k / (k (k + d - 2))$, which is of order $L^2/w$ at $k \approx \sqrt{w}$, and zigzags of that length attain this order. So on arbitrary tasks the upper bound of Theorem 3 that the sketch implies, $\Lambda^{-2/(d+2)}$, is sharp; the printed one, "
     r"$\Lambda^{-1/(d+2)}$, holds with slack for every task, and there is no lower bound but the noise: a constant $f$ is $L$-Lipschitz.",
 )

@@ -58,10 +58,13 @@ def step(sigma: float, contexts: int, seed: int) -> dict[str, Value]:
 SECTION = Source(
     "V",
     "Section 5.3, the adaptive step",
-    r"paraphrased: $y_t'' = y_t + \omega_{yx} (1 + \omega_{xy} \sum_i r_i^2) (\Sigma w^*)^\top x_t$: with both weights negative the step size "
-    "shrinks as the noise grows",
+    r"paraphrased: $y_t'' = y_t + \omega_{yx} (1 + \omega_{xy} \sum_i r_i^2) (\Sigma w^*)^\top x_t$",
 )
-SHRINKS = Source("V", "Section 5.3, the step shrinks", SECTION.printed)
+SHRINKS = Source(
+    "V",
+    "Section 5.3, the step shrinks",
+    "paraphrased: with both weights negative the step size shrinks as the noise grows",
+)
 TWO_LAYERS = (
     r"a layer with only $\omega_{xy}$, then a layer with only $\omega_{yx}$, on tokens $(x_i, y_i)$ and the query $(x_t, 0)$; "
     "at the sizes of the cells",

@@ -295,8 +295,8 @@ claim(
     assumes=(*ASSUMED, r"$\sigma = 0$", f"a mean over the 100,000 sequences of the table may be {SAMPLING:.0%} below its expectation"),
     finding=draw(where, **FLOORS, uniform_0_at_6=at(floor, noise=SILENT, layers=6)),
     tables=draw(tabulated, **SHOWN),
-    corrected=r"the printed entries of five and six layers are means over the eigenvalues that a sample shows, as the paper says of all its losses; no "
-    r"polynomial of that degree, and so no GD++ model, has so small an expected loss",
+    corrected=r"no polynomial of that degree, and so no GD++ model, has an expected loss as small as the printed entries of five and six layers; "
+    r"the paper's losses are means over a sample",
 )  # fmt: skip
 TWO = ("uniform-0", "uniform-1", "uniform-2", "uniform-3", "uniform-4", "levels-1-3")
 claim(
@@ -374,5 +374,5 @@ claim(
     expected="supported",
     title="at other sizes, too, two layers of GD++ are too few",
     assumes=AT_SIZES,
-    finding="At $n = 2 d$ the more dimensions, the farther: with two layers $e$ is of degree 4, and has as many eigenvalues to serve as there are dimensions.",
+    finding="With two layers $e$ is of degree 4, and has as many eigenvalues to serve as there are dimensions.",
 )

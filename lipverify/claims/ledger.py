@@ -211,7 +211,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """The same number by two methods that share no code: they agree, or the claim is not decided."""
+    """The same number by two methods: they agree, or the claim is not decided."""
 
     where: dict[str, Scalar]
     quantity: str

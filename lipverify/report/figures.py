@@ -59,7 +59,7 @@ _OUTLINED = ("\u00ad", "STIX", "DejaVu")
 """Where one of these is in the text it is drawn as outlines.
 
 The fonts of TeX keep an Omega and two brackets where Unicode has a soft hyphen, which is not shown; and fonts with
-several weights are not told apart by the page.
+several weights look the same on the page.
 """
 _WIDTH = 6.5
 """Width of the text in inches."""

@@ -130,5 +130,5 @@ def _trust(ledger: Ledger) -> str:
     told = f"{clause[0].upper()}{clause[1:]} {CONTROLS}"
     if not checks:
         return f"{told}."
-    methods = f"{counted(len(checks), 'number')} computed by two methods that share no code"
+    methods = f"{counted(len(checks), 'number')} computed by two methods"
     return f"{told}; {methods} " + (f"differ in {apart} cases." if apart else "agree within their errors.")

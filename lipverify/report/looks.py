@@ -1,4 +1,4 @@
-"""How a series or a band looks: told apart without colour, and the same in every panel."""
+"""How a series or a band looks: distinct without colour, and the same in every panel."""
 
 from __future__ import annotations
 

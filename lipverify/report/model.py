@@ -146,7 +146,7 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     assumptions: tuple[Remark, ...]
     """The fair reading: what the sources leave open, filled in."""
     corrected: tuple[Remark, ...]
-    """What holds instead, of any reading."""
+    """What holds instead, or more sharply, of any reading."""
     why: tuple[Remark, ...]
     """What the evidence shows."""
     picture: Drawing | None

@@ -199,12 +199,12 @@ def _judged(records: Sequence[Record]) -> str:
 
 
 def _resolution(records: Sequence[Record]) -> str:
-    """The largest error of a number that decides, and the closest statement that was told apart from a claim."""
+    """The largest error of a number that decides, and the closest statement that the evidence excludes."""
     cells = [cell for record in records for cell in record.cells]
     errors = [cell.error for cell in cells if cell.error is not None]
     apart = [cell.control.unnoticed for cell in cells if cell.control.unnoticed is not None and cell.caught]
     said = [f"errors up to {_number(max(errors))}"] if errors else []
-    said += [f"an edge moved by {_number(min(apart))} is told apart"] if apart and min(apart) > 0 else []
+    said += [f"an edge moved by {_number(min(apart))} would be noticed"] if apart and min(apart) > 0 else []
     return "; ".join(said)
 
 
@@ -217,7 +217,7 @@ def _cross_checks(records: Sequence[Record]) -> str:
     if not checks:
         return ""
     apart = sum(not agrees for agrees in checks.values())
-    numbers = f"{counted(len(checks), 'number')} by two methods that share no code"
+    numbers = f"{counted(len(checks), 'number')} by two methods"
     return f"{numbers}: {f'{apart} differ' if apart else 'all agree within their errors'}"
 
 

@@ -60,11 +60,11 @@ HOW_VERDICTS_ARE_MADE = (
     "if it is consistent at all of them. The margin is the distance from the interval to the edge "
     "of the allowed set, in units of the measured quantity: positive inside, negative outside, "
     "zero where the interval crosses the edge. A dash means that no finite edge bounds the set.",
-    "Every point has a control that must come out the other way on the same evidence: beside a claim that "
-    "holds a near false statement, which must be refuted; beside one that fails a near true one, its correction, "
-    "which must be consistent. A point whose control does not decides nothing, because the evidence has shown no "
-    "power to tell true from false there; where methods that share no code disagree, nothing is decided at all.",
-    "Each claim says what it is beside its source: printed (the statement for the very law, range and convention "
+    "Every point has a control that must come out the other way on the same evidence: where a claim "
+    "holds, a near statement that is false must be refuted; where it fails, a near one that is true, its correction, "
+    "must be consistent. A point whose control does not decides nothing, because the evidence has shown no "
+    "power to tell true from false there; where two methods disagree, nothing is decided at all.",
+    "Each claim says how it stands to its source: printed (the statement for the very law, range and convention "
     "of its source), a convention (a reading that the source leaves open), stronger (nobody printed it), derived, or "
     "sharp. Only what is printed counts for or against a paper. Each number says what stands behind it: proved (a "
     "proof that the tool made or checked, recorded with its digest), bounded (an error bound that a method of "

@@ -179,7 +179,7 @@ def _area(look: BandLook, left: float, top: float, wide: float, high: float) -> 
 
 
 def _filled(look: BandLook, shape: str, **place: str) -> Markup:
-    """A shape in the colour of a band, with its hatch: told apart without colour too."""
+    """A shape in the colour of a band, with its hatch: distinct without colour too."""
     hatch = f"url(#hatch-{BAND_HATCHES.index(look.hatch)})" if look.hatch else None
     return element(
         "g",

@@ -22,7 +22,7 @@ def theorem(it: Theorem, row: Row, topic: Topic | None, place: Place) -> Markup:
         element("summary", _headline(it, row, words)),
         part("Printed", words.remarks(it.sources)),
         part("Read as", words.remarks(it.assumptions)),
-        part("What holds instead", words.remarks(it.corrected)),
+        part("What holds instead, or more sharply", words.remarks(it.corrected)),
         None if it.picture is None else figure(it.picture, place),
         part("Readings", [_reading(each, it, claim_anchor(it, k), place) for k, each in enumerate(it.readings)]),
         part("What the evidence shows", words.remarks(it.why)),
