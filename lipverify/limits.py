@@ -53,6 +53,10 @@ MARGIN = 1.7
 """Times what is left of a drift: its rate is measured where the drift was larger, and may fall yet."""
 
 
+CROSSING = 1.25
+"""Times the sum of both errors after a crossing: of 8000 sums of two powers the worst was .97 times the sum."""
+
+
 @dataclass(frozen=True)
 class Limit:
     """A limit and a bound on its error."""
@@ -69,7 +73,18 @@ def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
     """
     limit = _heard([*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)], WITNESSES, a, noise)
     left = math.inf if _quickens(a, noise) else drift_left(s, a, noise)
-    return Limit(limit.value, max(limit.error, left))
+    return Limit(limit.value, CROSSING * (limit.error + left) if _crosses(a, noise) else max(limit.error, left))
+
+
+def _crosses(a: Floats, noise: Floats) -> bool:
+    """True if another term ruled the beginning of the ladder, beyond the noise: the largest step lies inside it.
+
+    The families' spread and what the drift has left are two bounds on one error. After a crossing few points are left
+    for either, and each was seen to fall short, by a third, one time in 400: the error is their sum then, and a
+    quarter more.
+    """
+    steps, slack = np.abs(np.diff(a)), noise[1:] + noise[:-1]
+    return bool(np.max((steps - slack)[2:], initial=0.0) > np.max((steps + slack)[:2], initial=0.0))
 
 
 def _quickens(a: Floats, noise: Floats) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, example, given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.claims.exponents import estimate
@@ -63,6 +63,9 @@ def test_the_error_covers_sums_drawn_at_random(decades: int) -> None:
 
 
 @settings(max_examples=150)
+@example(decades=20, exponent=1.763, log=-0.5, gap=0.271, factor=55.5)
+@example(decades=20, exponent=0.932, log=0.5, gap=0.213, factor=854.1)
+@example(decades=20, exponent=0.0, log=-2.0, gap=0.5, factor=974.0)
 @given(
     decades=st.sampled_from([26, 20]),
     exponent=st.floats(-2, 2),
