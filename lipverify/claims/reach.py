@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from lipverify.claims.claim import Spot
@@ -24,6 +25,8 @@ LISTED = 4
 """Values of a coordinate that are listed one by one; of more, the ends and how many there are."""
 POINTS = 3
 """The same for points that fill no grid."""
+LONG, SMALL = 12, 99
+"""A number of more letters is written as a fraction if it is the double of one with a denominator as small as this."""
 CORRECTIONS = "the corrections are powers, logarithms and their sums"
 """What every extrapolated limit assumes (`lipverify.limits`)."""
 
@@ -255,9 +258,13 @@ def _value(value: Scalar, latex: bool) -> str:
 def number(value: int | float) -> str:
     """A number with all its digits, and no more of them than it needs.
 
-    >>> number(2), number(1000.0), number(1e30), number(10**6), number(0.05), number(2500000)
-    ('2', '1000', '1e30', '1e6', '0.05', '2.5e6')
+    >>> number(2), number(1000.0), number(1e30), number(10**6), number(0.05), number(2500000), number(1 / 3)
+    ('2', '1000', '1e30', '1e6', '0.05', '2.5e6', '1/3')
     """
+    if isinstance(value, float) and len(repr(value)) > LONG:
+        fraction = Fraction(value).limit_denominator(SMALL)
+        if float(fraction) == value:
+            return str(fraction)
     if isinstance(value, float) and not (value.is_integer() and abs(value) < 1e15):
         mantissa, _, power = repr(value).partition("e")
         return f"{mantissa.removesuffix('.0')}e{int(power)}" if power else mantissa
