@@ -15,7 +15,7 @@ from lipverify.claims.number import Number, read_back
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content, write_whole
-from lipverify.foundation.ladder import ladder
+from lipverify.foundation.ladder import ASSUMPTION, ladder
 from lipverify.foundation.quoting import shown as quoted
 from lipverify.foundation.showing import Shown, table
 
@@ -36,7 +36,7 @@ Grade = Literal["proved", "bounded", "extrapolated", "sampled", "estimated", "ob
 GRADES: dict[Grade, str] = {
     "proved": "a proof that the tool made or checked: computer algebra, exact numbers, balls, a proof file",
     "bounded": "an error bound that a method of lipverify made",
-    "extrapolated": "a limit, from local slopes over many decades",
+    "extrapolated": f"a limit, from local slopes over many decades: right {ASSUMPTION}",
     "sampled": "an interval at 95 %",
     "estimated": "an error that nobody bounded, or that the claim's own function states",
     "observed": "training, with the spread of its seeds",

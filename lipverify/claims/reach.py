@@ -20,6 +20,7 @@ from lipverify.claims.coordinate import is_letter, letter, named
 from lipverify.claims.ledger import Cell, Ray, Scalar
 from lipverify.claims.plain import plain
 from lipverify.claims.verdict import Verdict
+from lipverify.foundation.ladder import ASSUMPTION
 
 LISTED = 4
 """Values of a coordinate that are listed one by one; of more, the ends and how many there are."""
@@ -27,8 +28,6 @@ POINTS = 3
 """The same for points that fill no grid."""
 LONG, SMALL = 12, 99
 """A number of more letters is written as a fraction if it is the double of one with a denominator as small as this."""
-CORRECTIONS = "the corrections are powers, logarithms and their sums"
-"""What every extrapolated limit assumes (`lipverify.limits`)."""
 
 Point = dict[str, Scalar]
 
@@ -110,7 +109,7 @@ def condition_of(cells: Iterable[Evidence]) -> str:
         if cell.ray is not None:
             rays.setdefault(cell.ray.along, []).append(cell.ray)
     told = [f"{plain(letter(name))} → ∞ is extrapolated from {_spans(name, found)}" for name, found in rays.items()]
-    return f"{' and '.join(told)}; this holds if {CORRECTIONS}" if told else ""
+    return f"{' and '.join(told)}; this holds {ASSUMPTION}" if told else ""
 
 
 def _spans(name: str, rays: Sequence[Ray]) -> str:

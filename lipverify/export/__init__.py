@@ -24,6 +24,8 @@ FORMATS = ("csv", "netcdf", "svg", "pdf", "tex")
 def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS) -> tuple[Path, ...]:
     """Write a ledger in other formats; every file appears whole or not at all, in place of an older one.
 
+    All are made, and all their targets asked, before the first is written: a refusal leaves nothing behind.
+
     Parameters
     ----------
     ledger
@@ -42,7 +44,8 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
     Raises
     ------
     InvalidInput
-        If a format is not known, or `netcdf` is asked for and the extra `data` is not installed.
+        If a format is not known, a target is no regular file, or `netcdf` is asked for and the extra `data` is not
+        installed.
     OSError
         If a file cannot be written.
 
@@ -56,7 +59,7 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
     """
     from lipverify.errors import InvalidInput
     from lipverify.export.files import files
-    from lipverify.foundation.files import write_whole
+    from lipverify.foundation.files import require_targets, write_whole
 
     for name in formats:
         if name not in FORMATS:
@@ -65,10 +68,10 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
         from lipverify.export.arrays import require_libraries
 
         require_libraries()
-    written = []
-    for name, content in files(ledger, [each for each in FORMATS if each in formats]):
-        path = folder / name
+    made = {folder / name: content for name, content in files(ledger, [each for each in FORMATS if each in formats])}
+    require_targets("out", made)
+    for path in made:
         path.parent.mkdir(exist_ok=True)
+    for path, content in made.items():
         write_whole(path, content)
-        written.append(path)
-    return tuple(written)
+    return tuple(made)

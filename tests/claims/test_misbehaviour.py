@@ -148,6 +148,7 @@ HOSTILE = dedent("""\
 HOSTILITIES = {
     "ends its process": ("os._exit(0)", "was killed"),
     "runs in compiled code": ("sum(range(10**12))", "did not end within 1 s"),
+    "recurses": ("hostile(x)", "RecursionError"),
     "forks": ("os.fork() or os._exit(0)", ""),
     "changes the folder": ("os.chdir('/')", ""),
     "raises a long text": ("raise ValueError('x' * 100_000)", "100000 letters"),

@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger import Cell, Ray, Scalar
+from lipverify.claims.ledger import GRADES, Cell, Ray, Scalar
 from lipverify.claims.reach import LISTED, at_points, condition, number, reach, reach_of
 from lipverify.claims.verdict import Allowed
+from lipverify.foundation.ladder import ASSUMPTION
+from tests import ROOT
 from tests.ledgers import cell
 
 NAMES = ("d", "n", "law", "w")
@@ -116,7 +118,9 @@ def test_a_limit_is_said_with_what_it_assumes() -> None:
     assert reach(cells, "supported", "a.b/relu") == "at d = 2, 3 as n → ∞"
     assert reach(cells, "supported", "a.b/relu", latex=True) == r"at $d$ = 2, 3 as $n \to \infty$"
     said = "n → ∞ is extrapolated from n = 10000 to 1e30; this holds if the corrections are powers, logarithms and "
-    assert condition(cells, "supported") == f"{said}their sums"
+    assert condition(cells, "supported") == f"{said}their sums, and the leading term leads on the ladder"
+    assert GRADES["extrapolated"].endswith(ASSUMPTION)
+    assert ASSUMPTION in " ".join((ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8").split())
     assert condition([refuting(2, "supported")], "supported") == ""
     mixed = [cells[0], replace(cells[1], ray=Ray("n", 1e2, 1e8, 9))]
     assert "from 6 to 26 decades" in condition(mixed, "supported")

@@ -64,3 +64,27 @@ def test_no_worker_outlives_its_run(tmp_path: Path, number: signal.Signals) -> N
         assert "interrupted" in lines[0]
         assert "--resume" in lines[0]
         assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize("hangs", ["sum(range(10**12))", "hang(x)", "sleep(600)"])
+def test_one_job_that_hangs_ends_when_the_run_is_asked_to(tmp_path: Path, hangs: str) -> None:
+    """In compiled code, in a recursion that swallows what is raised, in the system."""
+    text = LOGGED.replace("sleep(0.25)", f"{hangs} if x > 0.35 else None").replace(
+        "def square",
+        "def hang(x):\n    try:\n        hang(x)\n    except BaseException:\n        hang(x)\n\ndef square",
+    )
+    running, until = start(tmp_path, text, workers=("--jobs", "1")), time.monotonic() + 120
+    while kept_in(tmp_path / "out") < 3 and running.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    workers = children(running.pid)
+    assert running.poll() is None, f"it ended by itself: {ends(running)}"
+    assert workers, "the test needs a worker that hangs"
+    os.kill(running.pid, signal.SIGTERM)
+    code, stdout, stderr = ends(running)
+    until = time.monotonic() + 10
+    while any(map(lives, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(lives, workers))
+    assert (code, stdout) == (130, "")
+    assert "--resume" in stderr
+    assert kept_in(tmp_path / "out") == 3

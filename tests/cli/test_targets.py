@@ -112,3 +112,61 @@ def test_a_regular_file_is_replaced_whole(place: Path) -> None:
     write_ledger(EMPTY, place / "ledger.json")
     assert read_ledger(place / "ledger.json") == EMPTY
     require_target("out", place / "ledger.json")
+
+
+@pytest.mark.parametrize("blocked", ["theorems.tex", "verdicts.tex", "figures.csv"])
+def test_export_asks_all_targets_before_it_writes_the_first(blocked: str, place: Path) -> None:
+    (place / blocked).mkdir()
+    with pytest.raises(InvalidInput, match=blocked):
+        export_ledger(EMPTY, place, ["csv", "svg", "tex"])
+    assert [path.name for path in place.iterdir()] == [blocked]
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_name_that_is_too_long_is_refused_in_a_line(writer: str, place: Path) -> None:
+    folder, asked = place / "there", "n" * 250 + Path(writer).suffix
+    folder.mkdir()
+    if writer == "verdicts.tex":  # the name is ours, its folder is the user's
+        folder = folder / ("n" * 300)
+    with pytest.raises((InvalidInput, OSError), match="too long") as refused:
+        WRITERS[writer](folder / (writer if writer == "verdicts.tex" else asked))
+    assert isinstance(refused.value, InvalidInput)
+    assert len(str(refused.value).splitlines()) == 1
+    assert list((place / "there").iterdir()) == []
+
+
+def _closed(place: Path) -> Path:
+    """A folder in which no file can be made, by root neither where there is one."""
+    if os.geteuid() != 0:
+        (place / "closed").mkdir(mode=0o500)
+        return place / "closed"
+    if not Path("/proc/self/fdinfo").is_dir():
+        pytest.skip("root may write anywhere")
+    return Path("/proc/self/fdinfo")
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_folder_that_takes_no_file_is_an_error_of_the_system(writer: str, place: Path) -> None:
+    with pytest.raises(OSError, match=r"\[Errno") as refused:
+        WRITERS[writer](_closed(place) / writer)
+    assert "Traceback" not in str(refused.value)
+
+
+COMMANDS = {
+    "verify": ("verify", "softmax.noise-rate/upper/ambient", "--jobs", "1", "--out"),
+    "prove": ("prove", "--law", "affine", "--d", "3", "--out"),
+    "export": ("export", "ledger.json", "--out"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_refuses_a_folder_that_takes_no_file(
+    command: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_ledger(EMPTY, place / "ledger.json")
+    target = _closed(place) / ("proof.json" if command == "prove" else "")
+    with pytest.raises(SystemExit) as ended:
+        main([*COMMANDS[command], str(target)])
+    said = [line for line in capsys.readouterr().err.splitlines() if "left out" not in line]
+    assert (ended.value.code, len(said)) == (2, 1)
+    assert "written" in said[0]
