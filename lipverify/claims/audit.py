@@ -6,6 +6,7 @@ is printed, `audit_against` compares with the claims.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
@@ -104,6 +105,43 @@ def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, 
     return tuple(difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
 
 
+def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
+    """What a file says beside its ledger: keys that no ledger has, that stand there twice, or that are missing.
+
+    Spaces, the order of keys and the spelling of a number are no difference.
+    """
+    twice: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in items]
+        twice.extend(sorted({name for name in names if names.count(name) > 1}))
+        return dict(items)
+
+    stated, read = json.loads(text, object_pairs_hook=pairs), json.loads(msgspec.json.encode(ledger))
+    double = [_beside(name, "stands there twice", "a key once") for name in twice]
+    return (*double, *_keys("", stated, read))
+
+
+def _keys(path: str, stated: Any, read: Any) -> Iterator[Difference]:
+    """The keys that only the file has, and those that it lacks, at any depth."""
+    if isinstance(stated, dict) and isinstance(read, dict):
+        for name in dict.fromkeys((*stated, *read)):
+            where = f"{path}.{name}".lstrip(".")
+            if name not in read:
+                yield _beside(where, "stated", "no such key")
+            elif name not in stated:
+                yield _beside(where, "left out", "every key is written")
+            else:
+                yield from _keys(where, stated[name], read[name])
+    elif isinstance(stated, list) and isinstance(read, list):
+        for place, (one, other) in enumerate(zip(stated, read, strict=False)):
+            yield from _keys(f"{path}[{place}]", one, other)
+
+
+def _beside(key: str, stated: str, follows: str) -> Difference:
+    return Difference(id="ledger", where=key, what="key", stated=stated, follows=follows)
+
+
 def _manifest(ledger: Ledger) -> Iterator[Difference]:
     """What was asked and is not there, what is there and was not asked, and what is not as it was written."""
     asked = {each.id: each for each in ledger.asked}
@@ -120,6 +158,11 @@ def _manifest(ledger: Ledger) -> Iterator[Difference]:
             yield _difference(record, "", "manifest", stated, f"{entry.cells} and {entry.cross_checks} were asked for")
         if digest_of(record) != entry.digest:
             yield _difference(record, "", "digest", "that of another record", "the record was changed")
+    order, ids = [each.id for each in ledger.asked], [record.id for record in ledger.claims]
+    if ids != order and sorted(ids) == sorted(order):
+        yield Difference(
+            id="ledger", where="", what="manifest", stated="in another order", follows="that of the claims"
+        )
     for id in asked:
         yield Difference(id=id, where="", what="manifest", stated="left out", follows="it was asked for")
     judged = measured(ledger.claims)

@@ -48,6 +48,10 @@ LONGEST = 2000
 """Letters of an exact value that a ledger holds: its digest is that of these."""
 SMALL = 2**20
 """The denominator of a fraction that nobody writes."""
+SMALLEST = 1e-9
+"""What a divisor is at least, in size, to be no rounded zero of 15 digits."""
+SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values bears out nothing"
+"""Remark beside the value that an expression has somewhere: it can refute, and cannot support."""
 SHORT = 20
 """A double of no more binary digits is no number by which its origin could be known: it is too likely by chance."""
 
@@ -279,12 +283,14 @@ def _symbolic(value: Any) -> tuple[Any, Stood | None]:
     text = str(value)
     symbols = tuple(sorted({str(each) for entry in entries for each in entry.free_symbols}))
     found = [_value_of(each) for each in entries]
-    if any(each is None for each in found):
+    if not found or any(each is None for each in found):
         cannot = f"SymPy cannot decide exactly whether {text[:200]} is 0"
         return [0.0, math.inf, cannot], None
     numbers = [each for each in found if each is not None]
     worst = max(numbers, key=abs, default=Fraction(0))
     plain, stood = _fraction(worst)
+    if worst and any(sympy.cancel(sympy.together(each)).free_symbols for each in entries):
+        plain = [*plain, SOMEWHERE]
     return plain, _exactly("symbolic", text, plain[1], symbols) if stood is not None or worst == 0 else None
 
 
@@ -303,7 +309,7 @@ def _value_of(expression: Any) -> Fraction | None:
 
     if not isinstance(expression, sympy.Expr) or expression.atoms(sympy.Float) or expression.has(sympy.nan, sympy.zoo):
         return None
-    if expression.has(sympy.oo, -sympy.oo):
+    if expression.has(sympy.oo, -sympy.oo) or not all(map(_divides, expression.atoms(sympy.Pow))):
         return None
     polynomial = expression.is_polynomial(*expression.free_symbols)
     reduced = sympy.expand(expression) if polynomial else sympy.cancel(sympy.together(expression))
@@ -320,6 +326,32 @@ def _value_of(expression: Any) -> Fraction | None:
         if there.is_Rational and there != 0:
             return Fraction(int(there.p), int(there.q))
     return None
+
+
+def _divides(power: Any) -> bool:
+    """Whether what a negative power divides by is seen to be no zero, at numbers of both signs for its symbols.
+
+    Where it is 0 an expression such as e/e - 1 is no number, though algebra makes it 0.
+
+    >>> import sympy
+    >>> x = sympy.Symbol("x")
+    >>> _divides(1 / (x - 1)), _divides(1 / (sympy.sqrt(x**2) - x))
+    (True, False)
+    """
+    import sympy
+
+    if power.exp.is_nonnegative:
+        return True
+    symbols = sorted(power.base.free_symbols, key=str)
+    for sign in (1, -1):
+        values = {
+            symbol: (1 if symbol.is_nonnegative else sign) * sympy.Rational(sympy.prime(place), 7)
+            for place, symbol in enumerate(symbols, start=5)
+        }
+        there = power.base.subs(values).evalf()
+        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < SMALLEST:
+            return False
+    return True
 
 
 def _plain(value: Any) -> Any:
@@ -349,6 +381,13 @@ def ran(notes: Notes, result: Any) -> Ran:
     if notes.floats:
         exact = {name: stood for name, stood in exact.items() if not _of(stood, "symbolic", "fraction")}
     quantities = {"": result, **(result if isinstance(result, Mapping) else {})}
+    written_out = {  # an exact number that is one of the library's rounded ones
+        name
+        for name, stood in exact.items()
+        if _of(stood, "symbolic", "fraction", "ball")
+        and any(each.grade != "proved" for each in _of_the_library(name, quantities.get(name), result, notes.calls))
+    }
+    exact = {name: stood for name, stood in exact.items() if name not in written_out}
     stood = {}
     for name, quantity in quantities.items():
         found = (exact[name],) if name in exact else tuple(_of_the_library(name, quantity, result, notes.calls))
@@ -400,6 +439,8 @@ def behind(ran: Ran, made: set[Made], of: str, spread: float, *, derives: bool, 
     for stood in ran.stood.get(of, ()):
         if spread >= stood.error and stood.grade != "estimated":
             return stood
+    if ran.stood.get(of):  # a number of the library, with less than the error that came with it
+        return Stood("estimated")
     if sampled or "sampled" in made:
         return Stood("sampled", "montecarlo")
     if derives and made & {"bounded", "certified"} and "estimated" not in made:

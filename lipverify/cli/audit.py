@@ -9,12 +9,13 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from lipverify.claims.audit import Difference, audit, audit_against
+from lipverify.claims.audit import Difference, audit, audit_against, unread
 from lipverify.claims.ledger import Ledger, read_ledger
 from lipverify.claims.loading import claims_of
 from lipverify.claims.profile import profile_named
 from lipverify.claims.registry import all_claims
 from lipverify.errors import InvalidInput
+from lipverify.foundation.files import content
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
@@ -33,7 +34,7 @@ def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) 
     if files and not registry:
         raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
     ledger = read_ledger(path)
-    found = audit(ledger)
+    found = (*unread(content("ledger", path), ledger), *audit(ledger))
     if registry:
         profile = profile_named(ledger.profile, ledger.seed, ledger.backend)
         claims = [*all_claims(profile), *(claim for file in files for claim in claims_of(str(file), profile))]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.claims.audit import audit, audit_against, ledger_digest, sealed
+from lipverify.claims.audit import audit, audit_against, ledger_digest, sealed, unread
 from lipverify.claims.claim import Claim, CrossPlan, Measurement
 from lipverify.claims.ledger import Ledger
 from lipverify.claims.loading import claims_of
@@ -338,3 +338,41 @@ def test_a_claim_that_the_registry_does_not_know_is_named(declared: tuple[Ledger
     ledger, claims = declared
     (found,) = audit_against(ledger, claims[1:])
     assert (found.id, found.what) == ("mine.square", "id")
+
+
+BESIDE: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "of the ledger": lambda all: all.update(note="all of it holds"),
+    "of a claim": record_of(0, proved="yes"),
+    "of a cell": cell_at(0, checked=True),
+    "of a control": cell_at(0, "control", checked=True),
+    "of a proof": cell_at(4, "proof", checked=True),
+    "of the manifest": lambda all: all["asked"][0].update(checked=True),
+    "of the provenance": lambda all: all["provenance"].update(author="me"),
+    "that is missing": lambda all: all.pop("format"),
+}
+
+
+@pytest.mark.parametrize("what", BESIDE)
+def test_a_key_that_no_ledger_has_is_found(
+    declared: tuple[Ledger, tuple[Claim, ...]], what: str, tmp_path: Path
+) -> None:
+    changed = json.loads(msgspec.json.encode(declared[0]))
+    BESIDE[what](changed)
+    path = tmp_path / "ledger.json"
+    path.write_text(json.dumps(changed))
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", str(path)])
+    assert ended.value.code == 1
+
+
+def test_a_key_that_stands_there_twice_is_found_and_the_way_it_is_written_is_not(
+    declared: tuple[Ledger, tuple[Claim, ...]],
+) -> None:
+    text = json.dumps(json.loads(msgspec.json.encode(declared[0])), indent=7, ensure_ascii=True)
+    assert unread(text, declared[0]) == ()
+    (found,) = unread(text.replace('"seed": 0', '"seed": 7, "seed": 0'), declared[0])
+    assert (found.where, found.what) == ("seed", "key")
+
+
+def test_claims_in_another_order_than_the_manifest_are_found(declared: tuple[Ledger, tuple[Claim, ...]]) -> None:
+    assert audit(edited(declared[0], lambda all: all["claims"].reverse()))

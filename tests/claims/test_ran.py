@@ -99,6 +99,12 @@ NOT_EXACT = {
     "SymPy's number of a float": "import sympy; return sympy.Rational(0.5) - sympy.Rational(1, 2)",
     "what SymPy guesses of a float": "import sympy; return sympy.nsimplify(0.5) - sympy.Rational(1, 2)",
     "SymPy's float": "import sympy; return sympy.Float(0.0)",
+    "SymPy's float of a text, gone": "import sympy; return sympy.Float('0.0') + sympy.Integer(0)",
+    "a quotient of zeros": "import sympy; x = sympy.Symbol('x'); e = (x + 1)**2 - x**2 - 2*x - 1; "
+    "return sympy.Mul(e, 1 / e, evaluate=False) - 1",
+    "a quotient of what is 0 for x >= 0": "import sympy; x = sympy.Symbol('x'); e = sympy.sqrt(x**2) - x; "
+    "return sympy.Mul(e, 1 / e, evaluate=False) - 1",
+    "a matrix of nothing": "import sympy; return sympy.Matrix(0, 0, [])",
     "an expression with a float in it": "import sympy; x = sympy.Symbol('x'); return 0.5 * x - x / 2",
     "what SymPy cannot decide": "import sympy; x = sympy.Symbol('x'); return sympy.sqrt(x**2) - sympy.Abs(x)",
     "a ball without a radius": "from flint import arb; return arb(0.0)",
@@ -185,6 +191,9 @@ WINDOW = """
         ("return best.w, best.w_error / 2", "", "estimated"),
         ("return best.w * (1 + 1e-15), best.w_error", "", "estimated"),
         ("return best.w", "error=1e-17", "estimated"),
+        ("return best.w, best.w_error / 2", 'method="exact"', "estimated"),
+        ("from fractions import Fraction; return Fraction(str(best.w))", "", "estimated"),
+        ("import sympy; return sympy.Rational(str(best.w))", "", "estimated"),
         ("return 2 * best.w, 2 * best.w_error", "", "estimated"),
         ("return 2 * best.w, 2 * best.w_error", 'method="exact"', "bounded"),
         ("return best.w, best.w_error", 'grade="observed"', "observed"),
@@ -212,6 +221,33 @@ def test_a_law_whose_error_nobody_bounds_gives_estimates(link: str, grade: str, 
         claim("mine.loss", bound(loss, "L", high=5, control=1e-4, {how}), over={{"d": 3}}, SOURCE)
     """
     assert record_of(tmp_path, text).grade == grade
+
+
+@pytest.mark.parametrize(
+    ("expression", "allowed", "verdict"),
+    [
+        ("x", "high=5, control=1", "inconclusive"),  # 3 is allowed, and 7 is not
+        ("1 / (x - 2)", "low=-5, control=100", "inconclusive"),
+        ("x", "equals=3, within=0.1, control=50", "inconclusive"),
+        ("x - x + 3", "high=5, control=1", "supported"),
+        ("x", "high=-1, control=-2", "refuted"),
+    ],
+)
+def test_one_value_of_an_expression_supports_nothing_for_all_of_them(
+    expression: str, allowed: str, verdict: str, tmp_path: Path
+) -> None:
+    text = f"""
+        import sympy
+
+        def value(m):
+            x = sympy.Symbol("x")
+            return {expression}
+
+        claim("mine.x", bound(value, "q", {allowed}), over={{"m": (1, 2)}}, SOURCE)
+    """
+    record = record_of(tmp_path, text)
+    assert record.verdict == verdict
+    assert ("for every x" in record.range) is False
 
 
 def test_what_was_drawn_is_not_bounded_by_what_its_claim_says(tmp_path: Path) -> None:

@@ -19,8 +19,9 @@ from lipverify.claims.ledger import Grade, Ray
 from lipverify.claims.measured import Measured, calling, measured_by, number, remark
 from lipverify.claims.plain import plain
 from lipverify.claims.profile import Profile, settled
+from lipverify.claims.ran import SOMEWHERE
 from lipverify.claims.ranges import Edge, EdgeName, Range, edge, meant_at, plus, scaled, value_of
-from lipverify.claims.verdict import Allowed, Interval, contains
+from lipverify.claims.verdict import Allowed, Interval, contains, decide
 from lipverify.foundation.calls import defaults
 
 SHARE = 0.1
@@ -146,6 +147,8 @@ class Form:
 
         def read(result: Any, allowed: Allowed) -> Estimate:
             found, why = self.interval(*number(result, of, error, call)), remark(result, of)
+            if why == SOMEWHERE and decide(found.interval, allowed) == "supported":
+                return Estimate(Interval(None, None), why)
             open_ended = why and found.interval == Interval(None, None)
             return replace(found, note=f"{found.note}: {why}") if open_ended else found
 
