@@ -276,11 +276,11 @@ claim(
 )
 claim(
     "softmax.window-directions/{law}/n-to-infinity",
-    exponent(window, "w^*", ray=(1e4, 1e30), low=0, strict=True, sharp="e", method="exact"),
+    exponent(window, "w^*", ray=(1e4, 1e30), low=0, strict=True, sharp="rate", method="exact"),
     source=CONTEXT_GROWS,
     kind={"relu/*": "printed", "*": "stronger"},
     expected="supported",
-    over={"law": {"relu": {"e": "2/(d + 2)"}, "affine": {"e": "2/(d + 3)"}}, "d": (2, 3, 5, 8)},
+    over={"law": {"relu": {"rate": "2/(d + 2)"}, "affine": {"rate": "2/(d + 3)"}}, "d": (2, 3, 5, 8)},
     title="w* tends to infinity as the context grows",
     assumes=(*MODEL, r"$n \to \infty$ at $L = \sigma = 1$"),
     finding="Whether the best window then holds the nearest neighbour alone is another claim (`nearest-neighbour`): it holds more and more tokens.",

@@ -460,7 +460,7 @@ PRICE = "((d - 1)*r + b)/((d - 1 + b)*r**((d - 1)/(d - 1 + b)))"
 claim(
     "softmax.generalization-{case}/{law}/theta/constant/proved",
     bound(
-        proved_cost, r"\mathrm{loss}'(w^*(L)) / \mathrm{loss}'(w^*(L'))", equals=PRICE, within=f"3/10*{PRICE}", method="certified",
+        proved_cost, r"\mathrm{loss}'(w^*(L)) / \mathrm{loss}'(w^*(L'))", equals=PRICE, within=f"3/10*{PRICE}", control={"equals": f"1.7*{PRICE}"}, method="certified",
     ),
     source=SKETCH,
     expected="supported",
