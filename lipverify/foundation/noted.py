@@ -73,7 +73,6 @@ def _watched(exact: type, notes: Notes) -> Iterator[None]:
 
     def new(kind: type, value: Any = 0, *others: Any, **named: Any) -> Any:
         finite = isinstance(value, float | Decimal) and math.isfinite(value)  # SymPy itself compares with infinity
-        finite |= kind.__name__ == "Float" and isinstance(value, str)
         notes.floats |= finite and _NOTES.get() is notes
         return before.__func__(kind, value, *others, **named)
 
