@@ -245,7 +245,7 @@ class Claim:
     true_control: str
     expected: Verdict | None
     plan: Callable[[], Evidence] = field(compare=False)
-    spots: Callable[[], tuple[Spot, ...]] = field(default=tuple, compare=False)
+    spots: Callable[[], tuple[Spot, ...]] = field(default=lambda: (), compare=False)
     assumptions: tuple[str, ...] = ()
     corrected: str = ""
     proves: str = ""
