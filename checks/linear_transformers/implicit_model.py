@@ -43,6 +43,13 @@ def layer_in_symbols(d: int, n: int, heads: int, step: str = RIGHT) -> Any:
     return implicit_step(d, n, heads, recursion(step))._asdict()
 
 
+def every_size(recursion: str = RIGHT) -> Any:
+    """Words left after one layer at any state, for every d, n, number of heads and token, and for the query."""
+    from lipverify.proofs.layers import implicit_step
+
+    return implicit_step(recursion)
+
+
 def depth_in_integers(d: int, n: int, heads: int, layers: int, seed: int, model: str = RIGHT) -> Fraction:
     """Entries of the tokens and the query that the model misses, in exact arithmetic."""
     from lipverify.foundation.streams import generator
@@ -134,6 +141,22 @@ EXACT = ((1, 1, 1, 3), (2, 3, 2, 2), (3, 4, 2, 3), (2, 3, 4, 4))
 FLOATING = ((1, 2, 1, 8), (2, 4, 1, 4), (3, 6, 2, 2), (3, 6, 4, 4), (5, 12, 3, 6), (5, 10, 4, 8))
 
 claim(
+    "lt.implicit-model/every-depth",
+    identity(every_size, r"e' - T' e,\ T' = (\mathbf{I} + H) T", control={"recursion": "u' = (I + A) u - a b"}),
+    source=THEOREM,
+    kind="printed",
+    expected="supported",
+    title="The implicit model after any number of layers",
+    statement=r"x_i^l = M^l x_i + u^l y_i, \quad y_i^l = a^l y_i - \langle w^l, x_i \rangle, \quad x_t^l = M^l x_t, \quad "
+    r"y_t^l = -\langle w^l, x_t \rangle \qquad \text{for every } l",
+    assumes=ANY,
+    finding=r"By induction over layers. Before the first, $M = I$, $u = 0$, $a = 1$, $w = 0$ is the model of a token as it is. The step is "
+    r"an identity of words in matrices whose sizes are letters, so that it holds for all of them: one head is written out with the "
+    r"blocks of its $P$ and $Q$ as a sum over keys, what all other heads do together is any matrix $H_0$, and the images of any token "
+    r"and of the query are $T' e$ with the $T'$ of the recursion; what is counted is the words that are left over. A recursion with "
+    "one sign or one term wrong leaves some.",
+)
+claim(
     "lt.implicit-model/layer",
     identity(layer_in_symbols, r"x_i' - M' x_i - u' y_i", of="x_i", over=SYMBOLS, control={"step": "u' = (I + A) u - a b"}),
     identity(
@@ -170,9 +193,9 @@ claim(
         grade="bounded", control={"model": "a = 0 at the start"},
     ),
     source=THEOREM,
-    kind="printed",
+    kind="derived",
     expected="supported",
-    title="The implicit model after several layers",
+    title="The implicit model after several layers, as it is computed",
     statement=r"x_i^l = M^l x_i + u^l y_i, \quad y_i^l = a^l y_i - \langle w^l, x_i \rangle, \quad x_t^l = M^l x_t, \quad "
     r"y_t^l = -\langle w^l, x_t \rangle",
     assumes=(*ANY, "at the sizes of the cells, up to 8 layers"),

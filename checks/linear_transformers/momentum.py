@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.claims import Source, bound, claim, identity, per_profile
+from lipverify.claims import Source, bound, claim, identity
 
 Value = tuple[float, float]
 
@@ -18,13 +18,11 @@ SHAPES = ((1, 2), (2, 4), (3, 8), (4, 10))
 """(d, n) of drawn tokens."""
 
 
-def in_symbols(d: int, kappa: str, moments: str, fit: str) -> Any:
-    """Terms left of the lemma at a general state, for general Sigma, w* and rho."""
-    from lipverify.linear_transformer.theory.momentum import Reading
-    from lipverify.linear_transformer.theory.symbolic import momentum_lemma
+def in_words(kappa: Any, moments: str, fit: str) -> Any:
+    """Words left of the lemma at any state and any tokens, for every d and n."""
+    from lipverify.proofs.layers import momentum
 
-    reading: Any = Reading(kappa, moments)  # type: ignore[arg-type]
-    return momentum_lemma(d, reading, orthogonal=fit == LEAST_SQUARES)
+    return momentum(kappa, moments, orthogonal=fit == LEAST_SQUARES)
 
 
 def in_fractions(d: int, n: int, kappa: str, moments: str, fit: str, seed: int) -> Fraction:
@@ -127,7 +125,7 @@ STATES = (
     r"(M + \kappa u w^{*\top})$, $\Pi = \omega_{yx} M^\top (M + \kappa u w^{*\top})$",
     r"$\Sigma = \sum_i x_i x_i^\top$ over the tokens as they began; $\Sigma^l$ and $\lambda = \sum_i (y_i^l)^2$ over the tokens as "
     "the layer sees them",
-    "in free symbols at $d = 1, 2$ (and 3 in the full profile), for drawn tokens up to $d = 4$",
+    "any tokens, any number of them and any $d$",
 )
 FIT = (
     *STATES,
@@ -153,17 +151,13 @@ CORRECTED = (
     r"the moments of the current covariates. Everything else of the lemma stands as printed"
 )
 RIGHT = {"kappa": "one", "moments": "current", "fit": LEAST_SQUARES}
-SYMBOLS = identity(
-    in_symbols, r"\text{terms left of } (u', w')", over={"d": per_profile((1, 2), (1, 2, 3))}, control={"kappa": "a"},
-    instead=RIGHT,
-)  # fmt: skip
+EVERY_SIZE = identity(in_words, r"\text{words left of } (u', w')", control={"kappa": "a"}, instead=RIGHT)
 FRACTIONS = identity(
     in_fractions, r"\text{entries missed of } (u', w')", over={("d", "n"): SHAPES}, method="rational", grade="bounded",
     control={"moments": "original"}, instead=RIGHT,
 )  # fmt: skip
 FORMS = (
-    SYMBOLS,
-    FRACTIONS,
+    EVERY_SIZE,
     identity(smallest, "u' - u'_{lemma}", of="u", control={"kappa": "a"}, instead=RIGHT),
     identity(smallest, "w' - w'_{lemma}", of="w", control={"kappa": "a"}, instead=RIGHT),
 )
@@ -209,8 +203,19 @@ claim(
     title="Momentum with κ = 1 and the moments of the current layer in Λ",
     statement=UPDATE + r"\kappa = 1," + CURRENT,
     assumes=FIT,
-    finding=f"{PROOF}Everything else of the lemma stands: the signs, $\\rho$ of the first tokens, $a^2$ in $\\Lambda$. In free "
-    r"symbols no term is left over, for general $\Sigma$, $w^*$, $\rho$ and state, at the $d$ of the cells.",
+    finding=f"{PROOF}Everything else of the lemma stands: the signs, $\\rho$ of the first tokens, $a^2$ in $\\Lambda$. No word is "
+    r"left over, for general tokens, $w^*$ and state, in matrices whose sizes are letters: for every $d$ and $n$.",
+)
+claim(
+    "lt.momentum/derived/drawn",
+    FRACTIONS,
+    source=LEMMA,
+    kind="derived",
+    expected="supported",
+    over=RIGHT,
+    title="Momentum with κ = 1, token by token",
+    statement=UPDATE + r"\kappa = 1," + CURRENT,
+    assumes=(*FIT, "drawn integers for tokens, fractions for weights, up to $d = 4$"),
 )
 claim(
     "lt.momentum/kappa",
@@ -250,8 +255,7 @@ claim(
 )
 claim(
     "lt.momentum/derived/true-weights",
-    SYMBOLS,
-    FRACTIONS,
+    EVERY_SIZE,
     source=LEMMA,
     kind="convention",
     expected="refuted",

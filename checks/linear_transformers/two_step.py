@@ -20,18 +20,18 @@ ALL = "query, context, both"
 """The ways of the effect: through the query's covariates, through those of the context, and through both."""
 
 
-def after_one(d: int, weight: str = "xy") -> Any:
-    """Terms left of the query's label right after a layer, with one of its weights less without it."""
-    from lipverify.linear_transformer.theory.symbolic import delayed_effect
+def after_one(weight: str = "xy") -> Any:
+    """Words left of the query's label right after a layer, with one of its weights less without it: every d and n."""
+    from lipverify.proofs.layers import delayed
 
-    return delayed_effect(d, 1, weight=weight)  # type: ignore[arg-type]
+    return delayed(1, weight=weight)
 
 
-def after_two(d: int, ways: str) -> Any:
-    """Terms left of the same for xy one layer later, less the stated terms."""
-    from lipverify.linear_transformer.theory.symbolic import delayed_effect
+def after_two(ways: str) -> Any:
+    """Words left of the same for xy one layer later, less the stated terms."""
+    from lipverify.proofs.layers import delayed
 
-    return delayed_effect(d, 2, ways.split(", "))
+    return delayed(2, tuple(ways.split(", ")))
 
 
 def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: str = "xy") -> Value:
@@ -193,7 +193,7 @@ REBUTTAL = Source(
     "elements work simultaneously at every layer.",
 )
 SETTING = (
-    "diagonal layers with four free weights each; any tokens, in free symbols at $d = 1, 2$, drawn up to $d = 5$",
+    "diagonal layers with four free weights each; any tokens, any number of them and any $d$; drawn up to $d = 5$",
     r"the change of a label is that from $\omega_{xy}^l = 0$ to its value, all other weights as they are",
 )
 PARTS = (
@@ -213,9 +213,7 @@ FLOATS: dict[str, Any] = {"method": "identity", "grade": "bounded"}
 
 claim(
     "lt.two-step/next-layer",
-    identity(after_one, r"\text{terms left of } \Delta y_t^{l+1}", over={"d": (1, 2)}, control={"weight": "yx"}),
-    identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", **FLOATS, over={PLACE: SOON}, control={"weight": "yx"}),
-    identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", **FLOATS, over={PLACE: LATE}, control={"weight": "yy"}),
+    identity(after_one, r"\text{words left of } \Delta y_t^{l+1}", control={"weight": "yx"}),
     source=REBUTTAL,
     kind="printed",
     expected="supported",
@@ -226,9 +224,20 @@ claim(
     r"$\alpha$, $\lambda$ are sums over tokens that it has not yet moved.",
 )
 claim(
+    "lt.two-step/next-layer/drawn",
+    identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", **FLOATS, over={PLACE: SOON}, control={"weight": "yx"}),
+    identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", **FLOATS, over={PLACE: LATE}, control={"weight": "yy"}),
+    source=REBUTTAL,
+    kind="derived",
+    expected="supported",
+    title="ω_xy leaves the labels of its own layer as they are, token by token",
+    statement=r"\frac{\partial y_t^{l+1}}{\partial \omega_{xy}^l} = 0",
+    assumes=SETTING,
+)
+claim(
     "lt.two-step/second-layer",
     identity(
-        after_two, r"\text{terms left of } \Delta y_t^{l+2}", over={"ways": ALL, "d": (1, 2)}, control={"ways": "query, context"}
+        after_two, r"\text{words left of } \Delta y_t^{l+2}", over={"ways": ALL}, control={"ways": "query, context"}
     ),
     identity(
         tokens_after_two, r"1 - \text{stated} / \Delta y_t^{l+2}", **FLOATS, over={"ways": ALL, PLACE: SOON}, control={"ways": "query"}
@@ -250,7 +259,7 @@ claim(
 )  # fmt: skip
 claim(
     "lt.two-step/through-the-query",
-    identity(after_two, r"\text{terms left of } \Delta y_t^{l+2}", over={"d": (1, 2)}, control={"ways": "context"}, instead={"ways": ALL}),
+    identity(after_two, r"\text{words left of } \Delta y_t^{l+2}", control={"ways": "context"}, instead={"ways": ALL}),
     identity(
         tokens_after_two, r"1 - \text{stated} / \Delta y_t^{l+2}", **FLOATS, over={PLACE: (*SOON, *LATE)}, control={"ways": "context"},
         instead={"ways": ALL},

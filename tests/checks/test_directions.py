@@ -34,8 +34,8 @@ def test_the_slope_of_the_noise_is_that_of_drawn_tokens(n: int) -> None:
     slope = (np.sum(attention(w + step) ** 2) - np.sum(attention(w - step) ** 2)) / (2 * step)
     assert slope == pytest.approx(stated, rel=1e-7)
     assert stated > 0
-    assert seen(DIRECTIONS.attention_slope(2))[0] == [0.0, 0.0]
-    assert seen(DIRECTIONS.attention_slope(2, kept=0.5))[0][0] != 0
+    assert seen(DIRECTIONS.attention_slope())[0] == [0.0, 0.0]
+    assert seen(DIRECTIONS.attention_slope(kept="101/100"))[0][0] != 0
 
 
 def test_a_loss_is_flat_at_its_threshold() -> None:

@@ -17,17 +17,20 @@ Objects = NDArray[Any]
 class Leftover(msgspec.Struct, frozen=True):
     """How many terms the difference of two polynomial sides has, out of how many the side that is derived has.
 
-    `first` is a shortest term that is left over, as LaTeX, and `symbols` are those that stand for all values.
+    `first` is a shortest term that is left over, `symbols` are those that stand for all values, and `says` is the
+    equation, where it is short enough to be written out.
     """
 
     terms: int
     of: int
     first: str = ""
     symbols: tuple[str, ...] = ()
+    says: str = ""
 
     def __str__(self) -> str:
         left = f", such as {self.first}" if self.first else ""
-        return f"{self.terms} of {self.of} terms are left of the difference of two sides{left}"
+        equation = f": {self.says}" if self.says else ""
+        return f"{self.terms} of {self.of} terms are left of the difference of two sides{left}{equation}"
 
 
 class Polynomial:

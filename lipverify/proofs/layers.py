@@ -1,0 +1,173 @@
+r"""Layers of a linear transformer for every d and n at once: what a layer does to all tokens, as identities of words.
+
+The tokens are X (d by n) with labels y (a column of n), a query or any other token is (x, t), and a sum over tokens is
+a product, sum_j x_j x_j^T = X X^T. Each function derives what a statement claims from the definition of a layer,
+e + sum_k P_k (sum_j e_j e_j^T) Q_k e, and counts the words that are left of the difference. No word left at a general
+state is the induction step of a proof for every depth.
+
+Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, Theorem 4.1, Lemmas 4.3 and 4.4, sections 4 and 5.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from lipverify.linear_transformer.theory.polynomials import Leftover
+from lipverify.proofs.words import Words, identity, leftover, letters
+
+SIZES = "d n"
+WRONG = ("M' = (I + A) M + b w^T", "u' = (I + A) u - a b", "a' = (1 + δ) a", "w' = (1 + δ) w + M^T c")
+"""Recursions with one sign or term wrong, by their formulas."""
+
+
+class Four(NamedTuple):
+    """The weights of a diagonal layer."""
+
+    xx: Words
+    xy: Words
+    yx: Words
+    yy: Words
+
+
+def implicit_step(recursion: str = "") -> Leftover:
+    """One layer at any state (M, u, a, w), on any token and on the query, against the recursion of the state.
+
+    One head is written out, with the nine blocks of its P and Q; what all other heads do together is any matrix.
+    """
+    s = letters(
+        X="d n", y="n 1", x="d 1", t="", M="d d", u="d 1", a="", w="d 1",
+        Pxx="d d", Pxy="d 1", Pyx="d 1", Pyy="", Qxx="d d", Qxy="d 1", Qyx="d 1", Qyy="",
+        A0="d d", b0="d 1", c0="d 1", delta0="",
+    )  # fmt: skip
+    one = identity("d")
+    keys, labels = s.M @ s.X + s.u @ s.y.T, s.a * s.y - s.X.T @ s.w
+    Sigma, alpha, energy = keys @ keys.T, keys @ labels, labels.T @ labels
+    A = s.A0 + s.Pxx @ (Sigma @ s.Qxx + alpha @ s.Qyx.T) + s.Pxy @ (alpha.T @ s.Qxx + energy * s.Qyx.T)
+    b = s.b0 + s.Pxx @ (Sigma @ s.Qxy + alpha * s.Qyy) + s.Pxy * (alpha.T @ s.Qxy + energy * s.Qyy)
+    c = s.c0 + (s.Qxx.T @ Sigma + s.Qyx @ alpha.T) @ s.Pyx + (s.Qxx.T @ alpha + s.Qyx * energy) * s.Pyy
+    delta = s.delta0 + s.Pyx.T @ (Sigma @ s.Qxy + alpha * s.Qyy) + s.Pyy * (alpha.T @ s.Qxy + energy * s.Qyy)
+    signs = {formula: -1 if formula == recursion else 1 for formula in WRONG}
+    first, second, third, last = (signs[formula] for formula in WRONG)
+    M = (one + A) @ s.M - first * (b @ s.w.T)
+    u = (one + A) @ s.u + second * (s.a * b)
+    a = s.a + delta * s.a + (c.T @ s.u if third > 0 else 0)
+    w = s.w + delta * s.w - last * (s.M.T @ c)
+
+    def moved(x: Words, t: Words | int) -> tuple[Words, Words]:
+        here, label = s.M @ x + s.u * t, s.a * t - s.w.T @ x
+        queried, read = s.Qxx @ here + s.Qxy * label, s.Qyx.T @ here + s.Qyy * label
+        scores = keys.T @ queried + labels * read  # <e_j, Q e> for all j
+        pulled, summed = keys @ scores, labels.T @ scores
+        return (
+            here + s.Pxx @ pulled + s.Pxy * summed + s.A0 @ here + s.b0 * label,
+            label + s.Pyx.T @ pulled + s.Pyy * summed + s.c0.T @ here + s.delta0 * label,
+        )
+
+    token, query = moved(s.x, s.t), moved(s.x, 0)
+    stated = (M @ s.x + u * s.t, a * s.t - w.T @ s.x)
+    return leftover((*token, *query), (*stated, M @ s.x, -(w.T @ s.x)), SIZES)
+
+
+def diagonal_step(twisted: bool = False) -> Leftover:
+    """A layer of any number of diagonal heads against the update with four weights; `twisted` exchanges xy and yx.
+
+    The heads are columns: the k-th entries of px, py, qx and qy are diag(px I, py) and diag(qx I, qy).
+    """
+    s = letters(X="d n", y="n 1", x="d 1", t="", px="heads 1", py="heads 1", qx="heads 1", qy="heads 1")
+    xx, xy, yx, yy = s.px.T @ s.qx, s.px.T @ s.qy, s.py.T @ s.qx, s.py.T @ s.qy
+    scores = (s.X.T @ s.x) @ s.qx.T + (s.y * s.t) @ s.qy.T  # of every token j and every head k
+    derived = s.x + s.X @ scores @ s.px, s.t + s.y.T @ scores @ s.py
+    if twisted:
+        xy, yx = yx, xy
+    return leftover(derived, diagonal(s.X, s.y, Four(xx, xy, yx, yy), s.x, s.t), "d n heads")
+
+
+def diagonal(X: Words, y: Words, weights: Four, x: Words, t: Words) -> tuple[Words, Words]:
+    """The update as it is stated: x + xx Sigma x + xy t alpha, t + yx <alpha, x> + yy lambda t."""
+    alpha = X @ y
+    return (
+        x + weights.xx * (X @ X.T @ x) + weights.xy * alpha * t,
+        t + weights.yx * (alpha.T @ x) + weights.yy * (y.T @ y) * t,
+    )
+
+
+def momentum(kappa: Literal["one", "a"] = "one", moments: str = "current", *, orthogonal: bool = True) -> Leftover:
+    """(u', w') of a diagonal layer at any state against Lemma 4.4, for labels <v, x_i> + r_i.
+
+    Least squares leaves sum r_i x_i = 0 (`orthogonal`). `kappa` is what stands before u w*^T in Gamma and Pi, and the
+    moments in Lambda are those of the current tokens or the "original" ones.
+    """
+    s = letters(X="d n", r="n 1", v="d 1", M="d d", u="d 1", a="", w="d 1", z="d 1", **_FOUR)
+    weights, one, y = _four(s), identity("d"), s.X.T @ s.v + s.r
+    keys, labels = s.M @ s.X + s.u @ y.T, s.a * y - s.X.T @ s.w
+    u, _ = diagonal(keys, labels, weights, s.u, s.a)  # the token (0, 1) has become (u, a)
+    _, along = diagonal(keys, labels, weights, s.M @ s.z, -(s.w.T @ s.z))  # (z, 0): the label -<w', z>
+    rho, Sigma = s.r.T @ s.r, s.X @ s.X.T
+    mixed = s.M + (s.a if kappa == "a" else 1) * (s.u @ s.v.T)
+    descent = Sigma @ (s.a * s.v - s.w)
+    Lambda = -weights.xy * s.a * s.a * rho * one - weights.xx * (keys @ keys.T if moments == "current" else Sigma)
+    stated = (one - Lambda) @ s.u + s.a * weights.xy * mixed @ descent
+    stated_w = (
+        s.w + weights.yy * (labels.T @ labels) * s.w
+        - weights.yx * s.M.T @ mixed @ descent - s.a * rho * weights.yx * s.M.T @ s.u
+    )  # fmt: skip
+    rules: dict[tuple[Words, ...], Words | int] = {(s.X, s.r): 0} if orthogonal else {}
+    sides = (u, along, stated, -(stated_w.T @ s.z))
+    u, along, stated, label = (each.where(rules) for each in sides)
+    return leftover((u, along), (stated, label), SIZES)
+
+
+def adaptive(squares: Literal["labels", "residuals", "noise"]) -> Leftover:
+    """A layer with only xy and one with only yx, against y_t + yx (1 + xy E) <sum y_i x_i, x_t>.
+
+    E is a sum of squares. For residuals of least squares sum r_i x_i = 0; for noise it need not be.
+    """
+    s = letters(X="d n", r="n 1", v="d 1", x="d 1", **_FOUR)
+    y, nothing = s.X.T @ s.v + s.r, letters(t="").t * 0
+    first, second = Four(nothing, s.xy, nothing, nothing), Four(nothing, nothing, s.yx, nothing)
+    keys = s.X + s.xy * (s.X @ y) @ y.T
+    x, t = diagonal(s.X, y, first, s.x, nothing)
+    _, label = diagonal(keys, y, second, x, t)
+    energy = y.T @ y if squares == "labels" else s.r.T @ s.r
+    stated = s.yx * (1 + s.xy * energy) * (s.X @ y).T @ s.x
+    rules: dict[tuple[Words, ...], Words | int] = {(s.X, s.r): 0} if squares == "residuals" else {}
+    return leftover(label.where(rules), stated.where(rules), SIZES)
+
+
+def delayed(after: int, ways: tuple[str, ...] = ("query", "context", "both"), weight: str = "xy") -> Leftover:
+    """The query's label with a weight of a layer less that without it, after 1 layer or 2, against the stated terms.
+
+    After one layer nothing is stated; after two, for xy, the terms that go through the query, the context, and both.
+    """
+    s = letters(X="d n", y="n 1", x="d 1", t="", eta_xx="", eta_xy="", eta_yx="", eta_yy="", **_FOUR)
+    one, nothing, weights = identity("d"), s.t * 0, _four(s)
+    following = Four(s.eta_xx, s.eta_xy, s.eta_yx, s.eta_yy)
+
+    def label(first: Four) -> Words:
+        x, t = diagonal(s.X, s.y, first, s.x, s.t)
+        if after == 1:
+            return t
+        alpha = s.X @ s.y
+        keys = (one + first.xx * s.X @ s.X.T) @ s.X + first.xy * alpha @ s.y.T
+        labels = (1 + first.yy * s.y.T @ s.y) * s.y + first.yx * s.X.T @ alpha
+        return diagonal(keys, labels, following, x, t)[1]
+
+    alpha, energy = s.X @ s.y, s.y.T @ s.y
+    spread = one + s.xx * s.X @ s.X.T
+    beta = spread @ ((1 + s.yy * energy) * alpha + s.yx * s.X @ s.X.T @ alpha)
+    square = alpha.T @ alpha
+    mu = (1 + s.yy * energy) * energy + s.yx * square
+    terms = {
+        "query": s.t * (beta.T @ alpha),
+        "context": mu * (alpha.T @ spread @ s.x),
+        "both": s.xy * s.t * mu * square,
+    }
+    stated = sum((s.eta_yx * s.xy * terms[way] for way in ways), nothing) if after == 2 else nothing
+    return leftover(label(weights) - label(weights._replace(**{weight: nothing})), stated, SIZES)
+
+
+_FOUR = dict.fromkeys(Four._fields, "")
+
+
+def _four(s: Any) -> Four:
+    return Four(s.xx, s.xy, s.yx, s.yy)

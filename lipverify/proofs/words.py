@@ -1,0 +1,401 @@
+r"""Identities for every size at once: polynomials in matrices whose numbers of rows and columns are letters.
+
+A token matrix X is d by n for every d and n, and a product such as X y y^T is a word in its letters. No entry is
+written out, so that two sides that agree as sums of words agree for all sizes and all values of the letters. What is
+one by one commutes and is equal to its transpose; what else holds of the letters (X r = 0, D A = A D for diagonal
+matrices, |x|^2 = 1) is a rule by which a part of a word is replaced. Coefficients are fractions.
+
+A sum over tokens is a product: sum_i a_i x_i = X a, sum_i x_i x_i^T = X X^T, and sum_i a_i^2 t_i = 1^T A A D 1 with
+diagonal matrices A, D and the column 1 of ones. Two means are taken without any law: over a centred vector with a given
+covariance (`mean`), and over numbers whose joint law is that of their negatives (`even`).
+
+    >>> s = letters(X="d n", r="n 1", v="d 1")
+    >>> y = s.X.T @ s.v + s.r  # labels, with residuals that are orthogonal to the covariates
+    >>> s.X @ y - s.X @ s.X.T @ s.v
+    X r
+    >>> (s.X @ y - s.X @ s.X.T @ s.v).where({(s.X, s.r): 0})
+    0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer.theory.polynomials import Leftover
+
+ONE = "1"
+"""The size of what is a number, a column or a row."""
+MANY = 20_000
+"""Letters that are read at most where rules are applied: a rule that makes more of what it replaces has no end."""
+
+
+@dataclass(frozen=True, order=True)
+class Letter:
+    """A matrix by its name, its numbers of rows and columns as names of sizes, and whether it is transposed."""
+
+    name: str
+    rows: str
+    columns: str
+    flipped: bool = False
+    symmetric: bool = False
+
+    @property
+    def T(self) -> Letter:
+        """The transpose: the same letter if it is symmetric or a number."""
+        if self.symmetric or self.rows == self.columns == ONE:
+            return self
+        return replace(self, rows=self.columns, columns=self.rows, flipped=not self.flipped)
+
+    def __str__(self) -> str:
+        return f"{self.name}^T" if self.flipped else self.name
+
+
+Word = tuple[Letter, ...]
+Term = tuple[tuple[Word, ...], Word]
+"""Factors that are numbers, in order, and the rest: a matrix, a column, a row, or a column times a row."""
+
+
+class Words:
+    """A sum of words of one shape, with coefficients; made by `letters`, by sums, products and transposes."""
+
+    __slots__ = ("columns", "rows", "terms")
+
+    def __init__(self, rows: str, columns: str, terms: Mapping[Term, Fraction]) -> None:
+        self.rows, self.columns = rows, columns
+        self.terms = {term: value for term, value in terms.items() if value}
+
+    @property
+    def T(self) -> Words:
+        """The transpose."""
+        flipped = {(numbers, _transposed(rest)): value for (numbers, rest), value in self.terms.items()}
+        return Words(self.columns, self.rows, flipped)
+
+    def __add__(self, other: Any) -> Words:
+        added = self._like(other)
+        terms = dict(self.terms)
+        for term, value in added.terms.items():
+            terms[term] = terms.get(term, Fraction(0)) + value
+        return Words(self.rows, self.columns, terms)
+
+    def __sub__(self, other: Any) -> Words:
+        return self + -self._like(other)
+
+    def __rsub__(self, other: Any) -> Words:
+        return self._like(other) - self
+
+    def __neg__(self) -> Words:
+        return Words(self.rows, self.columns, {term: -value for term, value in self.terms.items()})
+
+    def __mul__(self, other: Any) -> Words:
+        """By a number: a whole one, a fraction, or words of one row and one column."""
+        if isinstance(other, int | Fraction) and not isinstance(other, bool):
+            return Words(self.rows, self.columns, {term: value * other for term, value in self.terms.items()})
+        if not isinstance(other, Words):
+            return NotImplemented
+        if other.is_number:
+            return other._times(self)
+        return self._times(other) if self.is_number else self @ other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __matmul__(self, other: Words) -> Words:
+        if self.columns != other.rows:
+            shapes = f"{self.rows} x {self.columns} times {other.rows} x {other.columns}"
+            raise InvalidInput(f"{shapes}: the sizes in the middle must be the same.")
+        return _sum(
+            self.rows,
+            other.columns,
+            (
+                (_term(self.rows, other.columns, rest + next_rest, numbers + others), value * next_value)
+                for ((numbers, rest), value), ((others, next_rest), next_value) in product(
+                    self.terms.items(), other.terms.items()
+                )
+            ),
+        )
+
+    def __pow__(self, power: int) -> Words:
+        result = identity(self.rows)
+        for _ in range(power):
+            result = result @ self
+        return result
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it has one row and one column."""
+        return self.rows == self.columns == ONE
+
+    def _times(self, other: Words) -> Words:
+        """A number times words."""
+        return _sum(
+            other.rows,
+            other.columns,
+            (
+                ((tuple(sorted(numbers + others)), rest), value * next_value)
+                for ((numbers, _), value), ((others, rest), next_value) in product(
+                    self.terms.items(), other.terms.items()
+                )
+            ),
+        )
+
+    def _like(self, other: Any) -> Words:
+        """The same shape: a number stands for itself times the identity."""
+        if isinstance(other, int | Fraction) and self.rows == self.columns:
+            return identity(self.rows) * other
+        if not isinstance(other, Words) or (other.rows, other.columns) != (self.rows, self.columns):
+            raise InvalidInput(f"{other!r} cannot be added to words of shape {self.rows} x {self.columns}.")
+        return other
+
+    def where(self, rules: Mapping[tuple[Words, ...], Words | int]) -> Words:
+        """The same, if products of letters that stand next to each other are what the rules say; read both ways.
+
+        Raises
+        ------
+        InvalidInput
+            If a rule is not about letters, or has no end.
+        """
+        known: dict[Word, Words] = {}
+        for letters_, replaced_by in rules.items():
+            word = tuple(_letter(each) for each in letters_)
+            rows, columns = word[0].rows, word[-1].columns
+            back = _transposed(word)
+            meant = known[word] = Words(rows, columns, {}) + (replaced_by or Words(rows, columns, {}))
+            if rows != columns or meant != _product(back, identity(rows), ()):  # T A = A T would be undone
+                known[back] = meant.T
+        done: dict[Term, Fraction] = {}
+        waiting = list(self.terms.items())
+        read = 0
+        while waiting and read < MANY:
+            term, value = waiting.pop()
+            read += 1 + _length(term)
+            replaced = _replaced(self.rows, self.columns, term, known)
+            if replaced is None:
+                done[term] = done.get(term, Fraction(0)) + value
+            else:
+                waiting += [(each, value * factor) for each, factor in replaced.terms.items()]
+        if waiting:
+            raise InvalidInput(f"rules = {rules}: they have no end; let each replace a product by something simpler.")
+        return Words(self.rows, self.columns, done)
+
+    def mean(self, vector: Words, covariance: Words) -> Words:
+        """The mean over a column that is centred and has this covariance; at most quadratic in it.
+
+        Raises
+        ------
+        InvalidInput
+            If it is of a higher degree in the vector, or the vector stands inside of a product.
+        """
+        letter = _letter(vector)
+        result = Words(self.rows, self.columns, {})
+        for (numbers, rest), value in self.terms.items():
+            inside = [k for k, each in enumerate((*numbers, rest)) for found in each if found in (letter, letter.T)]
+            if not inside:
+                result = result + Words(self.rows, self.columns, {(numbers, rest): value})
+            elif len(inside) == 2 and len(set(inside)) == 2 and max(inside) < len(numbers):
+                row, other = (_before(numbers[k], letter) for k in inside)
+                others = tuple(each for k, each in enumerate(numbers) if k not in inside)
+                left = Words(self.rows, self.columns, {(others, rest): value})
+                result = result + left * (row @ covariance @ other.T)
+            elif len(inside) != 1:
+                raise InvalidInput(f"{self!r}: a mean over {letter} is taken of numbers of degree 0, 1 and 2 in it.")
+        return result
+
+    def even(self, *symmetric: Words) -> Words:
+        """The mean over letters whose joint law is that of their negatives: what is of odd degree in them is 0.
+
+        What is of even degree stays as it is.
+        """
+        odd = {each for words in symmetric for each in (_letter(words), _letter(words).T)}
+
+        def degree(term: Term) -> int:
+            return sum(found in odd for each in (*term[0], term[1]) for found in each)
+
+        return Words(self.rows, self.columns, {term: v for term, v in self.terms.items() if degree(term) % 2 == 0})
+
+    def without(self, *zero: Words) -> Words:
+        """The same where these letters are 0."""
+        gone = {each for words in zero for each in (_letter(words), _letter(words).T)}
+        kept = {
+            term: value
+            for term, value in self.terms.items()
+            if not any(found in gone for each in (*term[0], term[1]) for found in each)
+        }
+        return Words(self.rows, self.columns, kept)
+
+    def at(self, values: Mapping[str, Any], sizes: Mapping[str, int]) -> Any:
+        """The value at given matrices: arrays of whole numbers, so that nothing is rounded."""
+        import numpy as np
+
+        def size(name: str) -> int:
+            return 1 if name == ONE else sizes[name]
+
+        def multiplied(word: Word, rows: str) -> Any:
+            result = np.eye(size(rows), dtype=int).astype(object)
+            for each in word:
+                result = result @ (values[each.name].T if each.flipped else values[each.name])
+            return result
+
+        total = np.zeros((size(self.rows), size(self.columns)), dtype=object)
+        for (numbers, rest), value in self.terms.items():
+            factor: Any = value
+            for each in numbers:
+                factor = factor * multiplied(each, ONE)[0, 0]
+            total = total + factor * multiplied(rest, self.rows)
+        return total
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Words):
+            return NotImplemented
+        return (self.rows, self.columns, self.terms) == (other.rows, other.columns, other.terms)
+
+    def __hash__(self) -> int:
+        return hash((self.rows, self.columns, frozenset(self.terms.items())))
+
+    def __repr__(self) -> str:
+        terms = (_written(term, value) for term, value in sorted(self.terms.items()))
+        return " + ".join(terms).replace("+ -", "- ") or "0"
+
+
+def letters(symmetric: Iterable[str] = (), **shapes: str) -> Any:
+    """Matrices by name: "d n" is d by n, "d 1" a column, "" a number; those named `symmetric` are their own transposes.
+
+    >>> s = letters(X="d n", a="n 1", c="")
+    >>> s.c * s.X @ s.a, (s.X @ s.a).T @ (s.X @ s.a)
+    (c X a, (a^T X^T X a))
+    """
+    own = set(symmetric)
+    made = {}
+    for name, shape in shapes.items():
+        rows, columns = shape.split() if shape else (ONE, ONE)
+        letter = Letter(name, rows, columns, symmetric=name in own)
+        made[name] = Words(rows, columns, {_term(rows, columns, (letter,), ()): Fraction(1)})
+    return SimpleNamespace(**made)
+
+
+def identity(size: str) -> Words:
+    """The identity matrix of a size."""
+    return Words(size, size, {((), ()): Fraction(1)})
+
+
+def leftover(derived: Sequence[Words] | Words, stated: Sequence[Words] | Words, sizes: str) -> Leftover:
+    """The terms of the difference of two sides, part by part; none: they are equal for all sizes and letters.
+
+    >>> s = letters(X="d n", Y="d n")
+    >>> found = leftover((s.X + s.Y) @ (s.X + s.Y).T, s.X @ s.X.T + s.Y @ s.Y.T + 2 * s.X @ s.Y.T, "d n")
+    >>> found.terms, found.of, found.first, found.symbols
+    (2, 4, '-X Y^T', ('d', 'n'))
+    """
+    one, other = ((each,) if isinstance(each, Words) else each for each in (derived, stated))
+    sides = list(zip(one, other, strict=True))
+    left = [each for p, q in sides for each in (p - q).terms.items()]
+    return Leftover(
+        terms=len(left),
+        of=sum(len(p.terms) for p, _ in sides),
+        first=_written(*min(left, key=lambda each: (_length(each[0]), each[0]))) if left else "",
+        symbols=tuple(sizes.split()),
+        says="; ".join(f"{p!r} = {q!r}" for p, q in sides),
+    )
+
+
+def _letter(words: Words) -> Letter:
+    """The one letter that words are."""
+    each = [(*numbers, rest) for numbers, rest in words.terms]
+    found = [letter for parts in each for word in parts for letter in word]
+    if len(found) != 1 or list(words.terms.values()) != [1]:
+        raise InvalidInput(f"{words!r} is not one letter; a rule is about a product of letters.")
+    return found[0] if found[0].rows == words.rows and found[0].columns == words.columns else found[0].T
+
+
+def _transposed(word: Word) -> Word:
+    return tuple(each.T for each in reversed(word))
+
+
+def _term(rows: str, columns: str, word: Word, numbers: tuple[Word, ...]) -> Term:
+    """A word in its normal form: cut wherever it is a row or a column, and what is a number taken out.
+
+    A number is written as it is or transposed, whichever comes first.
+    """
+    pieces: list[Word] = []
+    start = 0
+    for k, letter in enumerate(word, 1):
+        if letter.columns == ONE:
+            pieces.append(word[start:k])
+            start = k
+    last: Word = word[start:]
+    found = list(numbers)
+    first: Word = ()
+    for place, piece in enumerate(pieces):
+        if place == 0 and rows != ONE:
+            first = piece
+        else:
+            found.append(min(piece, _transposed(piece)))
+    return tuple(sorted(found)), first + last
+
+
+def _sum(rows: str, columns: str, terms: Iterable[tuple[Term, Fraction]]) -> Words:
+    result: dict[Term, Fraction] = {}
+    for term, value in terms:
+        result[term] = result.get(term, Fraction(0)) + value
+    return Words(rows, columns, result)
+
+
+def _before(word: Word, letter: Letter) -> Words:
+    """The row p of a number p e or e^T p^T."""
+    line = word if word[-1] == letter else _transposed(word)
+    if line[-1] != letter:
+        raise InvalidInput(f"{' '.join(map(str, word))}: {letter} does not stand at its end.")
+    if len(line) == 1:
+        raise InvalidInput(f"{letter} is a number by itself; a mean is taken over a column.")
+    return Words(ONE, letter.rows, {_term(ONE, letter.rows, line[:-1], ()): Fraction(1)})
+
+
+def _replaced(rows: str, columns: str, term: Term, rules: Mapping[Word, Words]) -> Words | None:
+    """The term with one product replaced by what a rule says; None where no rule applies."""
+    numbers, rest = term
+    for place, word in enumerate((*numbers, rest)):
+        for pattern, value in rules.items():
+            for k in range(len(word) - len(pattern) + 1):
+                if word[k : k + len(pattern)] == pattern:
+                    before, after = word[:k], word[k + len(pattern) :]
+                    top = before[0].rows if before else value.rows
+                    end = after[-1].columns if after else value.columns
+                    middle = _product(before, value, after)
+                    if place == len(numbers):
+                        others = Words(ONE, ONE, {(numbers, ()): Fraction(1)})
+                        return others._times(middle)
+                    assert top == end == ONE
+                    others = Words(rows, columns, {(numbers[:place] + numbers[place + 1 :], rest): Fraction(1)})
+                    return middle._times(others)
+    return None
+
+
+def _product(before: Word, value: Words, after: Word) -> Words:
+    result = value
+    for letter in reversed(before):
+        result = _single(letter) @ result
+    for letter in after:
+        result = result @ _single(letter)
+    return result
+
+
+def _single(letter: Letter) -> Words:
+    return Words(letter.rows, letter.columns, {_term(letter.rows, letter.columns, (letter,), ()): Fraction(1)})
+
+
+def _length(term: Term) -> int:
+    return sum(map(len, term[0])) + len(term[1])
+
+
+def _written(term: Term, value: Fraction) -> str:
+    """A term as text."""
+    numbers = [str(each[0]) if len(each) == 1 else f"({' '.join(map(str, each))})" for each in term[0]]
+    shown = " ".join([*numbers, *map(str, term[1])])
+    if not shown:
+        return str(value)
+    sign = "-" if value < 0 else ""
+    return sign + (shown if abs(value) == 1 else f"{abs(value)} {shown}")

@@ -1,0 +1,192 @@
+"""Identities of words hold at every size: compared with matrices of whole numbers, and with forward passes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks import directions, kernel, split, values
+from lipverify.claims.ran import seen
+from lipverify.errors import InvalidInput
+from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
+from lipverify.proofs import layers
+from lipverify.proofs.words import identity, leftover, letters
+
+SHAPES = {"X": "d n", "S": "d d", "y": "n 1", "v": "d 1", "r": "1 n", "c": "", "t": ""}
+NAMED: Any = letters(symmetric=("S",), **SHAPES)
+SIZES = st.fixed_dictionaries({"d": st.integers(1, 4), "n": st.integers(1, 4)})
+
+
+def numbers(sizes: dict[str, int], seed: int) -> dict[str, Any]:
+    """Matrices of small whole numbers."""
+    random, found = np.random.default_rng(seed), {}
+    for name, shape in SHAPES.items():
+        rows, columns = shape.split() if shape else ("1", "1")
+        size = (sizes.get(rows, 1), sizes.get(columns, 1))
+        found[name] = random.integers(-3, 4, size).astype(object)
+    found["S"] = found["S"] + found["S"].T
+    return found
+
+
+@st.composite
+def expressions(draw: Any, rows: str, columns: str, depth: int = 3) -> tuple[Any, Any]:
+    """Words, and the function that makes the same of arrays."""
+    fitting = [name for name, shape in SHAPES.items() if (shape or "1 1") == f"{rows} {columns}"]
+    flipped = [name for name, shape in SHAPES.items() if (shape or "1 1") == f"{columns} {rows}"]
+    kinds = ["letter", "transpose"] if depth == 0 else ["sum", "product", "times", "difference", "letter", "transpose"]
+    kind = draw(st.sampled_from(kinds))
+    if kind == "letter" and fitting:
+        name = draw(st.sampled_from(fitting))
+        return getattr(NAMED, name), lambda x: x[name]
+    if kind == "transpose" and flipped:
+        name = draw(st.sampled_from(flipped))
+        return getattr(NAMED, name).T, lambda x: x[name].T
+    if kind == "times" and depth:
+        factor, (words, of) = draw(st.fractions(-3, 3, max_denominator=4)), draw(expressions(rows, columns, depth - 1))
+        return factor * words, lambda x: factor * of(x)
+    if kind == "product" or not (fitting or flipped) or depth == 0:
+        middle = draw(st.sampled_from(("1", "d", "n"))) if depth else draw(st.sampled_from(("d", "n")))
+        (one, of), (other, by) = (
+            draw(expressions(rows, middle, max(depth - 1, 0))),
+            draw(expressions(middle, columns, max(depth - 1, 0))),
+        )
+        return one @ other, lambda x: of(x) @ by(x)
+    (one, of), (other, by) = draw(expressions(rows, columns, depth - 1)), draw(expressions(rows, columns, depth - 1))
+    return (one - other, lambda x: of(x) - by(x)) if kind == "difference" else (one + other, lambda x: of(x) + by(x))
+
+
+@settings(max_examples=15)
+@given(data=st.data(), sizes=SIZES, seed=st.integers(0, 2**32))
+@pytest.mark.parametrize(("rows", "columns"), [("d", "n"), ("d", "1"), ("1", "1"), ("n", "n")])
+def test_words_are_what_their_matrices_are(
+    rows: str, columns: str, data: Any, sizes: dict[str, int], seed: int
+) -> None:
+    words, of = data.draw(expressions(rows, columns))
+    at = numbers(sizes, seed)
+    assert np.array_equal(words.at(at, sizes), of(at))
+    assert np.array_equal(words.T.at(at, sizes), of(at).T)
+
+
+def test_two_words_that_differ_are_not_taken_for_equal() -> None:
+    s = NAMED
+    different = [s.X @ s.X.T, s.S, s.S @ s.S, s.v @ s.v.T, s.X @ s.y @ s.v.T, s.v @ s.y.T @ s.X.T, identity("d")]
+    for k, one in enumerate(different):
+        for other in different[k + 1 :]:
+            assert leftover(one, other, "d n").terms > 0
+    assert leftover(s.y.T @ s.X.T @ s.v, s.v.T @ s.X @ s.y, "d n").terms == 0  # a number is its own transpose
+    assert leftover(s.X @ s.y @ s.v.T @ s.v, (s.v.T @ s.v) * (s.X @ s.y), "d n").terms == 0
+
+
+def test_a_mean_is_that_over_every_value() -> None:
+    """Signs of two labels, all four of them: centred, with the identity as covariance; and of two that are the same."""
+    s = letters(a="n 1", e="n 1", f="n 1", x="d 1", Y="d n", one="n 1")
+    words = ((s.f + s.e).T @ s.a) ** 2 * s.x + s.Y @ s.f * (s.e.T @ s.a)
+    at = {
+        "a": np.array([[2], [5]], dtype=object),
+        "f": np.array([[1], [-3]], dtype=object),
+        "one": np.ones((2, 1), int),
+    }
+    at |= {"x": np.array([[7]], dtype=object), "Y": np.array([[1, 4]], dtype=object)}
+    sizes = {"n": 2, "d": 1}
+    for signs, covariance in (
+        ([(i, j) for i in (1, -1) for j in (1, -1)], identity("n")),
+        ([(1, 1), (-1, -1)], s.one @ s.one.T),
+    ):
+        drawn = [words.at(at | {"e": np.array([[i], [j]], dtype=object)}, sizes) for i, j in signs]
+        assert np.array_equal(words.mean(s.e, covariance).at(at, sizes), sum(drawn) * Fraction(1, len(drawn)))
+    flipped = [words.at(at | {"e": sign * np.array([[2], [3]], dtype=object)}, sizes) for sign in (1, -1)]
+    assert np.array_equal(
+        words.even(s.e).at(at | {"e": np.array([[2], [3]], dtype=object)}, sizes), sum(flipped) * Fraction(1, 2)
+    )
+    with pytest.raises(InvalidInput, match="degree 0, 1 and 2"):
+        ((s.e.T @ s.a) ** 3).mean(s.e, identity("n"))
+    with pytest.raises(InvalidInput, match="degree 0, 1 and 2"):
+        (s.e.T @ s.e).mean(s.e, identity("n"))
+
+
+def test_rules_hold_both_ways_and_end() -> None:
+    s = letters(X="d n", r="n 1", A="n n", T="n n", S="d d", R="d d", symmetric=("A", "T", "S", "R"))
+    nothing = {(s.X, s.r): 0}
+    assert (s.r.T @ s.X.T @ s.X + s.r.T).where(nothing) == s.r.T
+    assert (s.T @ s.A @ s.T @ s.A).where({(s.T, s.A): s.A @ s.T}) == s.A @ s.A @ s.T @ s.T
+    assert (s.S @ s.S @ s.R @ s.R).where({(s.S, s.R): identity("d")}) == identity("d")
+    with pytest.raises(InvalidInput, match="no end"):
+        (s.A @ s.T).where({(s.A, s.T): s.A @ s.T @ s.T})
+    with pytest.raises(InvalidInput, match="not one letter"):
+        s.X.where({(s.X + s.X, s.r): 0})
+    with pytest.raises(InvalidInput, match="cannot be added"):
+        (s.X @ s.r).where({(s.X, s.r): s.r})
+    with pytest.raises(InvalidInput, match="sizes in the middle"):
+        s.X @ s.X
+
+
+def tokens(d: int, n: int, seed: int) -> tuple[Any, Any, Any]:
+    """A context (n, d + 1) and a query, of whole numbers, and the generator."""
+    random = np.random.default_rng(seed)
+    return random.integers(-3, 4, (n, d + 1)).astype(object), random.integers(-3, 4, d + 1).astype(object), random
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 1), (2, 3), (3, 2)])
+def test_the_update_of_words_is_that_of_a_layer(d: int, n: int) -> None:
+    """`diagonal` and the words of `delayed` against the forward pass, entry by entry."""
+    context, query, random = tokens(d, n, 7)
+    weights = [int(each) for each in random.integers(1, 5, 4)]
+    s = letters(X="d n", y="n 1", x="d 1", t="", xx="", xy="", yx="", yy="")
+    moved = layers.diagonal(s.X, s.y, layers.Four(s.xx, s.xy, s.yx, s.yy), s.x, s.t)
+    values_ = {"X": context[:, :-1].T, "y": context[:, -1:], "x": query[:-1, None], "t": query[-1:, None]}
+    values_ |= {name: np.array([[each]], dtype=object) for name, each in zip(layers.Four._fields, weights, strict=True)}
+    found = np.concatenate([each.at(values_, {"d": d, "n": n}) for each in moved])[:, 0]
+    layer: Layer = Diagonal(*weights).layer(d)
+    assert np.array_equal(found, forward(Tokens(context, query), [layer])[-1].query)
+
+
+def test_every_recursion_with_one_thing_wrong_leaves_words() -> None:
+    assert layers.implicit_step().terms == 0
+    assert all(layers.implicit_step(wrong).terms > 0 for wrong in layers.WRONG)
+    assert layers.diagonal_step().terms == 0 < layers.diagonal_step(twisted=True).terms
+
+
+def test_only_the_corrected_lemma_holds_at_every_size() -> None:
+    found = {
+        (kappa, moments, orthogonal): layers.momentum(kappa, moments, orthogonal=orthogonal).terms
+        for kappa in ("one", "a")
+        for moments in ("current", "original")
+        for orthogonal in (True, False)
+    }  # fmt: skip
+    assert found.pop(("one", "current", True)) == 0
+    assert all(found.values())
+    assert [bool(layers.adaptive(squares).terms) for squares in ("labels", "residuals", "noise")] == [False, True, True]
+    assert layers.delayed(1).terms == layers.delayed(2).terms == 0
+    assert all(layers.delayed(1, weight=weight).terms for weight in ("yx", "yy"))
+    assert all(layers.delayed(2, ways).terms for ways in (("query",), ("context",), ("query", "context")))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (lambda: split.gap(), lambda: split.gap("1/10")),
+        (lambda: kernel.log_ratio("intuition"), lambda: kernel.log_ratio("proof")),
+        (lambda: values.change(), lambda: values.change(1)),
+        (lambda: values.loss_in_v(), lambda: values.loss_in_v(1)),
+        (lambda: directions.attention_slope(), lambda: directions.attention_slope("101/100")),
+    ],
+)  # fmt: skip
+def test_an_identity_is_seen_as_a_proof_for_all_sizes_and_its_neighbour_as_false(right: Any, wrong: Any) -> None:
+    (value, error), stood = seen(right())
+    assert (value, error) == (0.0, 0.0)
+    assert stood[""].grade == "proved"
+    assert stood[""].proof is not None
+    assert "n" in stood[""].proof.symbols or "d" in stood[""].proof.symbols
+    assert " = " in stood[""].proof.statement
+    assert seen(wrong())[0][0] > 0
+
+
+def test_two_identities_have_two_digests() -> None:
+    one, other = (seen(found)[1][""].proof for found in (split.gap(), kernel.log_ratio("intuition")))
+    assert SimpleNamespace(one=one).one.digest != other.digest  # type: ignore[union-attr]
