@@ -24,7 +24,7 @@ from lipverify.claims.family import Place
 from lipverify.claims.ledger import FORMAT, Asked, Cell, Ledger, ProofRecord, Record, weakest
 from lipverify.claims.outcomes import counts, measured, passages
 from lipverify.claims.ran import METHOD_GRADES
-from lipverify.claims.ranges import range_of
+from lipverify.claims.ranges import EDGES, range_of
 from lipverify.claims.record import agree, controls_caught, follows
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, contains, decide, margin, settled
 from lipverify.errors import InvalidInput
@@ -235,6 +235,9 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
 def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     """A range whose numbers or words are not those of its formulas at the coordinates of the cell."""
     if not edges:
+        return
+    if unknown := sorted(set(edges) - {*EDGES, "within"}):
+        yield what, f"an edge called {unknown[0]!r}", f"one of {', '.join((*EDGES, 'within'))}"
         return
     try:
         stated = range_of(**edges, strict=allowed.open)

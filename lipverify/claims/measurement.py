@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _weakrefset
 import gc
+import os
 import signal
 import sys
 import textwrap
@@ -358,7 +359,7 @@ def _heights(measurements: Mapping[str, Measurement]) -> dict[str, int]:
 
 def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> Outcome:
     """The outcome of a measurement: an exception is one too, so that it travels between processes."""
-    clock = time.perf_counter()
+    clock, measuring = time.perf_counter(), os.getpid()
     result, ran, problem, warned = None, None, "", dict[str, None]()
     try:
         with warnings.catch_warnings(), diverted(), alarm(limit):
@@ -373,11 +374,16 @@ def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> O
     # a broken check must not cost the other claims their evidence, whatever it raises
     except BaseException as error:
         problem = f"{measurement.address}: {type(error).__name__}: {shortened(str(error))}{place(error)}"
+    if os.getpid() != measuring:
+        os._exit(
+            0
+        )  # a measure forked, and this is its child: it must not answer, and take the next call, as the worker does
     return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned), ran)
 
 
 def shortened(text: str) -> str:
-    """What an exception says, as far as a ledger and its readers need it."""
+    """What an exception says, as far as a ledger and its readers need it; what UTF-8 cannot write is escaped."""
+    text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= LONGEST_PROBLEM else f"{text[:LONGEST_PROBLEM]}... ({len(text)} letters)"
 
 

@@ -29,6 +29,8 @@ def begin_worker(shared: Path | None) -> None:
     """
     remember_in(shared)
     keep_memory()
+    with contextlib.suppress(OSError, AttributeError):
+        os.setpgid(0, 0)  # what a measure forks belongs to the worker, and ends with it
     for each in SIGNALS:
         signal.signal(each, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -39,6 +41,12 @@ def begin_worker(shared: Path | None) -> None:
     if parent is not None:
         # it may have ended before the kernel was told
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def end_all_of(worker: int) -> None:
+    """End a worker's process group: a child that a measure left would hold the worker's pipes open for ever."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.killpg(worker, signal.SIGKILL)
 
 
 def _end_with(sentinel: int) -> None:

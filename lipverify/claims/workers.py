@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lipverify.claims.origin import fingerprint
-from lipverify.claims.orphans import begin_worker
+from lipverify.claims.orphans import begin_worker, end_all_of
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
 
@@ -86,14 +86,21 @@ class Processes:
 
     def kill(self) -> None:
         """End the processes at once."""
-        for process in dict(getattr(self._pool, "_processes", None) or {}).values():
+        for process in self._processes():
+            end_all_of(process.pid)
             process.kill()
         # waiting is short now, and without it the pool's own thread would complain at exit
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
-        """End the processes, which have nothing left to do."""
+        """End the processes, which have nothing left to do, and what a measure left running."""
+        processes = self._processes()
         self._pool.shutdown()
+        for process in processes:
+            end_all_of(process.pid)
+
+    def _processes(self) -> list[Any]:
+        return list(dict(getattr(self._pool, "_processes", None) or {}).values())
 
 
 class Given:

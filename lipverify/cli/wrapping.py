@@ -27,6 +27,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     >>> wrapped("softmax.window-printed/relu/lower/ambient", 30)
     ['softmax.window-printed/relu/', 'lower/ambient']
     """
+    width = max(width, 1)  # a terminal may be narrower than what stands before the text
     indent = indent if cell_len(indent) < width - 1 else ""
     lines = [""]
     for piece in _fitting(text, width - cell_len(indent)):

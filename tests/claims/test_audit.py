@@ -229,6 +229,7 @@ ANYWAY: dict[str, Edit] = {
     "the formula of what is allowed": cell_at(0, "edges", high="2*x"),
     "a formula that is none": cell_at(0, "edges", high="x +"),
     "a formula of a foreign symbol": cell_at(0, "edges", high="y"),
+    "an edge of another name": cell_at(0, "edges", los="x"),
     "where it was measured": cell_at(0, "where", x=0.5),
     "the control's verdict": cell_at(0, "control", verdict="supported"),
     "the control's number": cell_at(0, "control", high=0.001),

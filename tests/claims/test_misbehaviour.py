@@ -150,6 +150,12 @@ HOSTILITIES = {
     "runs in compiled code": ("sum(range(10**12))", "did not end within 1 s"),
     "recurses": ("hostile(x)", "RecursionError"),
     "forks": ("os.fork() or os._exit(0)", ""),
+    "forks, and both go on": ("os.fork()", ""),
+    "leaves a child and runs on": (
+        "if os.fork(): sum(range(10**12))\n    else: os.execlp('sleep', 'sleep', '1000')",
+        "did not end",
+    ),
+    "raises what UTF-8 cannot write": ("raise ValueError(chr(0xD800))", "ValueError: \\ud800"),
     "changes the folder": ("os.chdir('/')", ""),
     "raises a long text": ("raise ValueError('x' * 100_000)", "100000 letters"),
 }

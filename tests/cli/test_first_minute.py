@@ -190,6 +190,12 @@ def test_whatever_the_text_lines_hold_their_width_and_nothing_is_lost(text: str,
         assert all(word in " ".join(lines).split() for word in text.split() if cell_len(word) <= width)
 
 
+@pytest.mark.parametrize("width", [-3, 0, 1, 2])
+def test_no_width_is_too_small(width: int) -> None:
+    """A column a letter where there is no more: below zero it went on for ever."""
+    assert "".join("".join(wrapped("the window (w, L)", width, "    ")).split()) == "thewindow(w,L)"
+
+
 def test_a_theorem_is_a_line_of_eighty_columns() -> None:
     stems: dict[str, list[Record]] = {}
     for record in EXAMPLE.claims:

@@ -7,14 +7,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lipverify.claims.audit import audit
+from lipverify.claims.audit import audit, sealed
 from lipverify.claims.ledger import read_ledger
 from lipverify.errors import InvalidInput
-from tests.ledgers import ledger, record
+from tests import ROOT
 from tests.slow.rounds import ROUNDS, dice
 
 pytestmark = pytest.mark.nightly
-WHOLE = msgspec.json.encode(ledger((record(cross_checks=()),)))
+EXAMPLE = read_ledger(ROOT / "reports" / "example" / "ledger.json")
+CLAIM = min(
+    (each for each in EXAMPLE.claims if each.verdict == "refuted"), key=lambda each: len(msgspec.json.encode(each))
+)
+WHOLE = msgspec.json.encode(sealed(msgspec.structs.replace(EXAMPLE, claims=(CLAIM,))))
 PARTS = 20
 
 

@@ -121,6 +121,7 @@ def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
 
     if mass @ Y >= 0:
         return 0.0
+    Y, mass = Y[mass > 0], mass[mass > 0]  # in high dimensions the shares near the poles underflow
     size = float(np.max(np.abs(Y)))
 
     def exponent(log_rate: float) -> float:

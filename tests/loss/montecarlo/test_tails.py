@@ -59,6 +59,15 @@ def test_the_bounds_are_those_of_the_tail_and_not_far_beyond(d: int, n: int, w: 
     assert mean - 2.2 * (mean - quantile) < smallest_noise(d, n, w, math.log(100)) < quantile
 
 
+@pytest.mark.parametrize("w", [1e-9, 1.0, 30.0, 1e3])
+@pytest.mark.parametrize("d", [100, 1000, 10**4])
+def test_high_dimensions_have_bounds(d: int, w: float) -> None:
+    """Near the poles the share of the sphere underflows there: it was the logarithm of 0."""
+    largest, smallest = largest_noise(d, 1000, w), smallest_noise(d, 1000, w)
+    assert 1 / 1000 <= smallest <= largest <= 1
+    assert 0 < largest_spread(d, 1000, w) <= 2
+
+
 def test_with_many_tokens_nothing_is_left_to_chance() -> None:
     for d, w in ((2, 5.0), (5, 20.0)):
         noise = [largest_noise(d, n, w) * n for n in (10**3, 10**5, 10**7)]
