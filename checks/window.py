@@ -24,7 +24,7 @@ from lipverify.claims import (
     per_profile,
 )
 from lipverify.claims.coordinate import SPELLED, said
-from lipverify.claims.proved import between, proved_rates, proved_window
+from lipverify.claims.proved import between, proved, proved_rates, proved_window
 
 Value = tuple[float, float]
 
@@ -129,6 +129,19 @@ def closer(law: str, d: int, start: float) -> dict[str, Any]:
     found = prove_window(lv.laws.law_named(law), d, least_lambda=start ** (1 / proved_window(law, d).exponent))
     width = between(found, found.high, found.high) / between(found, found.low, found.low) - 1
     return {"edges": [found.least_lambda, found.low, found.high], "width": width}
+
+
+def every_n(d: int) -> dict[str, Any]:
+    """The least and the largest w* / M that are proved for every n >= 2 and all L <= sigma, affine law."""
+    from lipverify.proofs import EveryN, prove_every_n
+
+    found = proved(
+        f"every-affine-{d}", "every n", {"law": "affine", "d": d}, lambda: prove_every_n(lv.laws.Affine(), d)
+    )
+    if not (isinstance(found, EveryN) and found.most_signal >= 1):
+        raise ValueError(f"every-affine-{d}.json: not about all L <= sigma: {found.statement}")
+    low, high = found.multiples
+    return {"least": between(found, low, low), "largest": between(found, high, high)}
 
 
 def derived_constant(law: str, d: int) -> Value:
@@ -352,4 +365,22 @@ claim(
     r"measured. Noise and bias lie between explicit multiples of $w^{(d-1)/2}/n$ and $w^{-\beta}$: above the loss at one multiple of $\Lambda^e$ no "
     "minimum can be. `lipverify prove softmax.window-theorem --d 3` prints the chain with its constants, `lipverify check-proof` certifies a file of it again.",
     **{**PROVED, "over": {"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)}, "corrected": ""},
+)
+claim(
+    "softmax.window-every-n/affine",
+    bound(every_n, r"\min w^* / M", of="least", low="1/2", control="4/5", method="certified"),
+    bound(every_n, r"\max w^* / M", of="largest", high="13/10", control=1, method="certified"),
+    expected="supported",
+    statement=r"c_1 M \leq w^* \leq c_2 M, \quad M = \min(\Lambda / 3d, k \Lambda^{2/(d+3)}), \quad n \geq 2, \ L \leq \sigma",
+    finding=r"For *every* number of tokens from 2 on, and all $L \leq \sigma$: with little signal $w^*$ is near $\Lambda / 3d$, with much near "
+    r"$k \Lambda^{2/(d+3)}$, few tokens included. Every $w^*$ is where $\Lambda$ is the quotient of the slopes of noise and bias; below 256 tokens "
+    r"these are polynomials through balls, one $n$ at a time, from there on they lie between explicit functions. With one token the loss is the same at "
+    r"all $w$. Where $L > \sigma$ only contexts with many tokens in a window are proved.",
+    **{
+        **PROVED,
+        "over": {"d": per_profile((3,), (2, 3, 5))},
+        "corrected": "",
+        "assumes": (*ASSUMED[:2], r"$n \geq 2$, $L \leq \sigma$"),
+        "title": "the optimal window for every number of tokens",
+    },
 )

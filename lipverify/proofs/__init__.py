@@ -28,10 +28,11 @@ if TYPE_CHECKING:
         prove_rising,
     )
     from lipverify.proofs.record import Lemma, Proof
-    from lipverify.proofs.window import Theorem, Transfer, prove_transfer, prove_window
+    from lipverify.proofs.window import EveryN, Theorem, Transfer, prove_every_n, prove_transfer, prove_window
 
 __all__ = [
     "Envelope",
+    "EveryN",
     "Gaussian",
     "Kinked",
     "Lemma",
@@ -46,6 +47,7 @@ __all__ = [
     "load",
     "prove_cosine",
     "prove_envelope",
+    "prove_every_n",
     "prove_layers",
     "prove_not_aligned",
     "prove_not_isotropic",
@@ -61,6 +63,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "Envelope": "envelope",
+        "EveryN": "window",
         "Gaussian": "declared",
         "Kinked": "declared",
         "Lemma": "record",
@@ -75,6 +78,7 @@ __getattr__, __dir__ = lazy(
         "load": "files",
         "prove_cosine": "direct",
         "prove_envelope": "envelope",
+        "prove_every_n": "window",
         "prove_layers": "direct",
         "prove_not_aligned": "finite",
         "prove_not_isotropic": "finite",

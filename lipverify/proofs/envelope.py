@@ -174,4 +174,4 @@ def prove_tradeoff(
     excess = max(beta(named(law)), 1) - 1
     with in_doubles(f"law = {named(law)}, d = {d}, ratio = {rho!r}, least_w = {least_w!r}, least_tokens = {K!r}"):
         envelope = prove_envelope(law, d, least_w=least_w, least_tokens=K * (rho * least_w) ** excess * (1 - 1e-9))
-        return Tradeoff(extended(envelope.data, "tradeoff", tradeoff, {"rho": decimal(rho), "K": decimal(K)}))
+        return Tradeoff(extended(envelope.data, "tradeoff", {tradeoff: {"rho": decimal(rho), "K": decimal(K)}}))

@@ -10,12 +10,13 @@ from lipverify.proofs.checker import chain
 from lipverify.proofs.envelope import Envelope, Tradeoff
 from lipverify.proofs.finite import ProvedOptimum
 from lipverify.proofs.record import Proof
-from lipverify.proofs.window import Theorem, Transfer
+from lipverify.proofs.window import EveryN, Theorem, Transfer
 
 KINDS: dict[str, type[Proof]] = {
     "envelope": Envelope,
     "window": Theorem,
     "transfer": Transfer,
+    "every n": EveryN,
     "tradeoff": Tradeoff,
     **dict.fromkeys(("optimum", "optimum far", "optimum at zero", "scale"), ProvedOptimum),
 }

@@ -38,13 +38,16 @@ class Draft:
     d: int
     facts: dict[int, dict[str, Any]] = field(default_factory=dict)
     lemmas: list[dict[str, Any]] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    """What of the last lemma does not hold."""
 
     def __post_init__(self) -> None:
         self.facts[0] = laws.start(self.law, self.d)
 
     def add(self, rule: chain.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
         """State a lemma: what is chosen, and each bound as tight as `DIGITS` digits allow."""
-        bounds, _ = rule(self.known(rule, stage, {name: arb(text) for name, text in chosen.items()}))
+        bounds, conditions = rule(self.known(rule, stage, {name: arb(text) for name, text in chosen.items()}))
+        self.open = [f"{rule.__name__}: not certain that {what}" for what, holds in conditions.items() if not holds]
         constants = dict(chosen) | {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
         self.facts.setdefault(stage, {}).update({name: arb(text) for name, text in constants.items()})
         says, because = chain.wording(rule)
@@ -238,8 +241,8 @@ def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
     )
 
 
-def extended(proof: Mapping[str, Any], theorem: str, rule: chain.Rule, chosen: Mapping[str, str]) -> dict[str, Any]:
-    """A proof with one lemma more, checked.
+def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[chain.Rule, dict[str, str]]) -> dict[str, Any]:
+    """A proof with more lemmas, each with what is chosen for it, checked.
 
     Raises
     ------
@@ -250,8 +253,12 @@ def extended(proof: Mapping[str, Any], theorem: str, rule: chain.Rule, chosen: M
         draft = Draft(proof["law"], proof["d"], lemmas=list(proof["lemmas"]))
         for _, stage, constants, *_ in checker.steps(proof):
             draft.facts.setdefault(stage, {}).update(constants)
-        draft.add(rule, 0, chosen)
-        found = checker.failures(draft.proof(theorem))
+        found: list[str] = []
+        for rule, chosen in more.items():
+            if not found:
+                draft.add(rule, 0, chosen)
+                found = draft.open
+        found = found or checker.failures(draft.proof(theorem))
     if found:
         raise OutOfReach(f"{theorem} from {checker.statement(proof)}: {found[0]}; ask for a larger least_lambda.")
     return draft.proof(theorem)

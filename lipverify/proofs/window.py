@@ -12,10 +12,10 @@ from typing import Any
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import laws, windows
+from lipverify.proofs.checker import chain, every, laws, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import LawProof, below, beyond, named
-from lipverify.proofs.search import Reach, extended, find, in_doubles, powers
+from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
 
 WINDOW = 1e4
 """By default a theorem begins where W = Lambda^e is 10^4,"""
@@ -160,7 +160,104 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
     with in_doubles(f"law = {theorem.law}, d = {theorem.d}, ratio = {rho!r}"):
-        return Transfer(extended(theorem.data, "transfer", windows.transfer, {"rho": f"{rho:.12g}"}))
+        return Transfer(extended(theorem.data, "transfer", {windows.transfer: {"rho": f"{rho:.12g}"}}))
+
+
+@dataclass(frozen=True)
+class EveryN(LawProof):
+    """For every n >= 2 and all L <= rho sigma: w* between two multiples of M = min(Lambda / 3d, k Lambda^e)."""
+
+    @property
+    def most_signal(self) -> float:
+        """rho: the largest L / sigma."""
+        return self.constants["rho"]
+
+    @property
+    def multiples(self) -> tuple[float, float]:
+        """w* / M lies between these."""
+        return below(self.constants["least_ratio"]), beyond(self.constants["largest_ratio"])
+
+    def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
+        """M = min(Lambda / 3d, k Lambda^e)."""
+        lam = n * L**2 / sigma**2
+        return float(min(lam / (3 * self.d), self.constants["k"] * lam ** (1 / (self.noise_power + self.beta))))
+
+    def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
+        """Whether the theorem speaks of these; L is 1 if it is not given."""
+        return n >= 2 and sigma > 0 and 0 < self.constant(L) <= self.most_signal * sigma
+
+    def window(self, n: float, L: float | None = None, sigma: float = 1.0) -> tuple[float, float]:
+        """Two numbers between which w* lies; errors as of `Theorem.window`."""
+        if not self.covers(n, L, sigma):
+            raise OutOfReach(
+                f"n = {n:g}, L = {self.constant(L):g}, sigma = {sigma:g}: not covered by {self.statement}; prove it "
+                "with a larger most_signal, or use prove_window."
+            )
+        M, (low, high) = self.scale(n, self.constant(L), sigma), self.multiples
+        return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
+
+
+def prove_every_n(law: Law, d: int, most_signal: float = 1.0) -> EveryN:
+    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e) w* lies for every n >= 2 and L <= rho sigma.
+
+    Where Lambda = n L^2 / sigma^2 is small w* is near Lambda / 3d, where it is large near k Lambda^e, with
+    the constant k of `prove_window`. How close is what is proved, few tokens included. L / sigma must be bounded: with
+    hardly any noise w* is where the bias is least, whatever Lambda.
+
+    Parameters
+    ----------
+    law
+        Affine: the theorem holds for every L, whatever that of the law.
+    d
+        The ambient dimension, >= 2.
+    most_signal
+        rho, the largest L / sigma, > 0.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not a number of its kind.
+    OutOfReach
+        If the law is another one, or no bounds come out.
+
+    Source: slopes of noise and bias, from both sides; see the lemmas.
+
+    >>> from lipverify.foundation.shipped import shipped
+    >>> from lipverify.proofs import load
+    >>> low, high = load(shipped() / "proofs" / "every-affine-3.json").window(n=10)
+    >>> round(low, 3), round(high, 3)
+    (0.689, 1.281)
+    """
+    name, d, rho = (
+        named(law),
+        whole("d", d, 2, "the ambient dimension,"),
+        number("most_signal", most_signal, "L / sigma", above=0),
+    )
+    if name != "affine":
+        raise OutOfReach(
+            f"law = {law!r}: with few tokens w* is proved for Affine(); use prove_window or optimal_window."
+        )
+    tried = f"law = {name}, d = {d}, most_signal = {rho!r}"
+    with in_doubles(tried):
+        for W in STARTS:
+            with suppress(OutOfReach):
+                data = find(name, d, Reach(W, SHARE_OF_W * W / max(1.0, rho**2)))
+                constant = float(f"{float(data['lemmas'][-1]['constants']['limit_low']):.3g}")
+                rules = (every.reached, every.far, every.near, every.few, every.every)
+                more: dict[chain.Rule, dict[str, str]] = {rule: {} for rule in rules}
+                more[every.reached] = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(BEYOND * constant)}
+                return EveryN(extended(data, "every n", more))
+    raise OutOfReach(
+        f"{tried}: with few tokens in a window the bounds are too wide; ask for a smaller most_signal or d."
+    )
+
+
+STARTS = (60.0, 100.0, 200.0, 400.0)
+"""W from which `window` is proved, on which a theorem for every n rests; the first that is enough."""
+SHARE_OF_W = 0.06
+"""K / W there: few enough that `far` begins where the envelopes do."""
+BEYOND = 1.7
+"""reach / k: noise alone is more than the least loss from 1.5 k W on, where windows are narrow (d = 3)."""
 
 
 def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_tokens: float | None = None) -> Theorem:

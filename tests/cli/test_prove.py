@@ -18,6 +18,8 @@ from lipverify.proofs import Theorem, checker, load, prove_layers, prove_transfe
 
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
+LONG = {"every-affine-2", "every-affine-5"}
+"""Of three alike, each of which takes five seconds."""
 
 
 NAMES = {
@@ -170,7 +172,11 @@ def test_what_is_no_law_of_a_file_is_refused_with_the_way_out(tmp_path: Path, na
         run("prove", "--law", f"{tmp_path}/my.py{name}")
 
 
-@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow) if path.stem in LONG else path for path in COMMITTED],
+    ids=lambda path: path.stem,
+)
 def test_a_committed_proof_is_one(path: Path) -> None:
     proof = load(path)
     assert proof.failures() == []
@@ -191,7 +197,7 @@ def test_committed_proofs_are_those_that_readings_rest_on() -> None:
     cosine = {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
     trade = {f"tradeoff-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
     trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)}
-    rest = {"lt-layers", "lt-cosine", "covariance-space", "lowrank-radius"}
+    rest = {f"every-affine-{d}" for d in (2, 3, 5)} | {"lt-layers", "lt-cosine", "covariance-space", "lowrank-radius"}
     assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest
 
 

@@ -322,6 +322,27 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
         yield from within(f"at W = {W:.12g}, n = {n}: worse by", k["low"], found, k["high"], SLOPE)
 
 
+def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
+    """w* with few and with many tokens, from the largest L / sigma to a hundredth of it."""
+    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
+    a, beta = powers(name, dim)
+    yield from exponents({"whole": a + beta, "three": 3.0 * dim}, k)
+    if name != "affine":
+        yield f"{law}: of other laws nothing is known"
+        return
+    if domain == "over all real w" and not rises(name, dim):
+        yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    # Lambda where both parts of M are equal: there w* / M is least
+    middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
+    for n in (2, 5, 20, 255, 256, 1000, 10**5):
+        for Lambda in (n * k["rho"] ** 2, n * k["rho"] ** 2 / 30, middle):
+            if Lambda > n * k["rho"] ** 2 * (1 + ROUNDING):
+                continue
+            M = min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]))
+            w, _ = optimum(name, dim, n, Lambda / n, 1.0, M / 4, 4 * M)
+            yield from within(f"w* / M at n = {n}, Lambda = {Lambda:.6g}", k["least"], w / M, k["largest"], SLOPE)
+
+
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
     """Where the loss of one problem is least, its best scale, or by how much its bias rises."""
     dim, many, square, noise = int(d), round(Fraction(n)), value(L) ** 2 * scale(law), value(sigma)
@@ -465,6 +486,16 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
             "\\(n L\\^2 / sigma\\^2\\)\\^\\(1/{}\\), " + FREE + " with W >= {} and n >= {} W\\^{}"
         ).format(*g("low", "high", "loss_low", "beta", "loss_high", "whole", "W", "K", "power")),
         window,
+    ),
+    (
+        HEAD
+        + BEST
+        + (
+            "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} Lambda\\^\\(1/{}\\)\\), "
+            "Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= {} sigma; at n = 1 the loss "
+            "is the same at all w"
+        ).format(*g("least", "largest", "three", "k", "whole", "rho")),
+        every_n,
     ),
     (
         HEAD

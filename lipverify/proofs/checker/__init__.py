@@ -13,8 +13,9 @@ laws             for windows: which law needs which
 transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w
 circle           one problem on the circle: matrices that do better than all of a form
-contexts         for optima and circle: attention at one w, as balls
-curves           for optima and circle: functions on whole intervals of w
+every            for windows: every number of tokens, from slopes of noise and bias
+contexts         for every, optima and circle: attention at one w, as balls
+curves           for every, optima and circle: functions on whole intervals of w
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
 """

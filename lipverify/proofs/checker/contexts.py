@@ -105,6 +105,39 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
     return Averages(alone[0], *by_degree)
 
 
+def many_averages(d: int, most: int, w: Ball) -> list[Ball]:
+    """E sum a_i^2 for n = 2 to `most`, then E m^2 + E sum a_i^2 (1 - t_i^2), m = sum a_i h_i, for the same n; l = 1.
+
+    That is E sum_{i != j} a_i a_j h_i h_j + 2 E sum a_i^2 h_i; all n at once, with the error of the largest.
+    """
+    with ctx.workprec(BITS):
+        half = arb(WIDEST).min(arb(STRIP) / w) if w > 0 else arb(WIDEST)
+        rho = half + (1 + half**2).sqrt()
+        largest = 4 * most * (1 + rho) ** 2 / (arb(STRIP).cos() ** 2 * (rho - 1))
+        m = math.ceil((GOAL + float(largest.log())) / float(rho.log()) / 2) + d
+        t, p = gauss(d, m)
+        q, b, ends = arb(step()), arb(STEEPEST), arb(most) ** 2 * 4
+        eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
+        first, y = -arb(math.ceil(GOAL + math.log(2 * most) + SPARE)), math.log(GOAL + 2 * math.log(2 * most) + SPARE)
+        count = math.ceil((2 * float(w.upper()) + y - float(first)) / step())
+        y = first + count * q - 2 * w
+        left_out = 4 * eta + ends * (1 + y.exp()) * (-y.exp()).exp() + 2 * most * first.exp() + ends * (2 * first).exp()
+        error = arb(0, (left_out + largest * rho ** -(2 * m - d)).abs_upper())
+        if not (m > d and q <= 1 and y >= arb(2).log()):
+            raise ValueError(f"w = {w}: too few nodes")
+        phi, one, two = sums([(-w * (1 - x)).exp() for x in t], p, [[arb(1)] * m, [1 - x for x in t]], first, q, count)
+        powers = [[arb(1)] * (count + 1)]
+        for _ in range(most - 1):
+            powers.append([x * y for x, y in zip(powers[-1], phi, strict=True)])
+        columns = arb_mat(count + 1, 3, [x for row in zip(*two, (x * x for x in one[1]), strict=True) for x in row])
+        table = arb_mat(most, count + 1, [x for row in powers for x in row]) * columns
+        noise, bias = [], []
+        for n in range(2, most + 1):
+            noise.append(n * q * table[n - 1, 0] + error)
+            bias.append(n * q * ((n - 1) * table[n - 2, 2] + 2 * table[n - 1, 1]) + 3 * error)
+        return noise + bias
+
+
 def step() -> float:
     """q, for which eta is about e^-GOAL."""
     return 2 * math.pi * STEEPEST / (GOAL + 6)

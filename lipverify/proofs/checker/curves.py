@@ -3,7 +3,9 @@
 A function at most M in that strip is, on an interval, within 4 M rho^{1-m} / (rho - 1) of the polynomial
 through its values at m Chebyshev points, rho = b/r + (1 + b^2/r^2)^{1/2}, r half its length (the ellipse of that rho
 lies in the strip; Trefethen, Approximation Theory and Approximation Practice, theorem 8.2), and values that are off by
-e move that polynomial by at most (1 + (2/pi) log m) e (chapter 15).
+e move that polynomial by at most (1 + (2/pi) log m) e (chapter 15). As to slopes: its coefficients of Chebyshev's
+polynomials T_k are at most 2 M rho^{-k}, at the points T_k is some +-T_j with j <= k or 0, values that are off by e
+move each coefficient of the polynomial by 2 e at most, and |T_k'| <= k^2, |T_k''| <= k^4 / 3 on the interval.
 """
 
 from __future__ import annotations
@@ -33,16 +35,17 @@ class Curve:
     last: Ball
     polynomial: arb_poly
     error: Ball
+    largest: Ball = math.inf
+    """At most this it is in the strip."""
+    off: Ball = math.inf
+    """At most this the values were off."""
 
     def over(self, low: Ball, high: Ball) -> Ball:
         """A ball that contains all values on a part of the interval."""
-        with ctx.workprec(bits(self.polynomial.length())):
+        with ctx.workprec(64 + 2 * self.polynomial.length()):
             length = self.last - self.first
             shifted = self.polynomial(arb_poly([(low + high - self.first - self.last) / length, 1]))
-            within = arb(0, ((high - low) / length).abs_upper())
-            return reduce(lambda total, each: total * within + each, reversed(shifted.coeffs()), arb(0)) + arb(
-                0, self.error.abs_upper()
-            )
+            return shifted(arb(0, ((high - low) / length).abs_upper())) + arb(0, self.error.abs_upper())
 
     def above(self, level: Ball, low: Ball, high: Ball) -> bool:
         """Whether it is above a level on all of a part of the interval."""
@@ -52,6 +55,19 @@ class Curve:
         if not self.over(middle, middle) > level or not high - low > FINEST * (self.last - self.first):
             return False
         return self.above(level, low, middle) and self.above(level, middle, high)
+
+    def slope(self, order: int) -> Curve:
+        """Its first or second derivative; of that no bound in the strip is known."""
+        half, m, power = (self.last - self.first) / 2, self.polynomial.length(), 2 * order
+        with ctx.workprec(bits(m)):
+            polynomial = self.polynomial
+            for _ in range(order):
+                polynomial = polynomial.derivative() * (1 / half)
+            rho = ellipse(half)
+            falls = (1 + arb(1) / m) ** power / rho
+            tail = 4 * arb(self.largest) * arb(m) ** power * rho**-m / (1 - falls) if falls < 1 else arb("inf")
+            error = (tail + 2 * arb(self.off) * arb(m) ** (power + 1) / (power + 1)) / half**order
+            return Curve(self.first, self.last, polynomial, error)
 
     def lowest(self) -> Ball:
         """A number that it is nowhere below, and hardly more than which it is somewhere."""
@@ -69,8 +85,7 @@ class Curve:
 
 def curves(values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball) -> list[Curve]:
     """Functions on [first, last] from their values at one w, and bounds on them in the strip."""
-    beta = arb(STRIP) / ((last - first) / 2)
-    rho = beta + (1 + beta**2).sqrt()
+    rho = ellipse((last - first) / 2)
     largest = reduce(arb.max, bounds)
     m = 2 + math.ceil(float((4 * largest / (rho - 1) / ACCURACY).log() / rho.log()))
     with ctx.workprec(bits(m)):
@@ -80,8 +95,15 @@ def curves(values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], fir
         for bound, column in zip(bounds, zip(*measured, strict=True), strict=True):
             widest = reduce(arb.max, [arb(value.rad()) for value in column])
             polynomial = arb_poly.interpolate(points, [arb(value.mid()) for value in column])
-            found.append(Curve(first, last, polynomial, 4 * bound * rho ** (1 - m) / (rho - 1) + moved * widest))
+            error = 4 * bound * rho ** (1 - m) / (rho - 1) + moved * widest
+            found.append(Curve(first, last, polynomial, error, bound, widest))
         return found
+
+
+def ellipse(half: Ball) -> Ball:
+    """rho, for half the length of an interval."""
+    beta = arb(STRIP) / half
+    return beta + (1 + beta**2).sqrt()
 
 
 def bits(points: int) -> int:

@@ -228,6 +228,8 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
         raise Malformed(f"law {law!r}: what stands after its name is {LAWS[family(law)].rule}")
     if stated["theorem"] == "transfer" and own_constant(law):
         raise Malformed(f"law {law!r}: for another L it is another law")
+    if stated["theorem"] == "every n" and law != "affine":
+        raise Malformed(f"law {law!r}: with few tokens w* is known for the affine law")
     if type(d) is not int:
         raise Malformed(f"d = {repr(d)[:60]}: a whole number")
     return {"law": law, "d": size("d", d, 2)}

@@ -45,9 +45,12 @@ def truncated(T: Ball, power: int, j: int) -> Ball:
     b = 1 - j / T
     y = b * T / 2
     zeroth = (-y).exp() * (arb.pi() * T / (2 * b)).sqrt() * y.sqrt().erfi()
+    first, rest = T / b * (1 - (-y).exp()), 2 / b * (-y).exp()
     if power == 0:
-        return zeroth + 2 / b * (-y).exp()
-    return T * zeroth - T / b * (1 - (-y).exp()) + 2 / b * (T + 2 / b) * (-y).exp()
+        return zeroth + rest
+    if power == 1:
+        return T * zeroth - first + rest * (T + 2 / b)
+    return T**2 * zeroth - 2 * T * first + T / b * (T - zeroth) + rest * (T**2 + 4 * T / b + 8 / b**2)
 
 
 def tilt(k: Known) -> tuple[Bounds, Conditions]:

@@ -21,6 +21,7 @@ from typing import Any
 from flint import arb
 
 from .chain import Ball, Bounds, Conditions, Facts, Kind, Known, Proof, Rule, least, most, shown
+from .every import every, far, few, near, reached
 from .harmonics import smooth
 from .kink import gaussian_integrals
 from .laws import LAWS, about, domain, family, own_constant, start, written
@@ -136,6 +137,7 @@ CHOSEN: dict[Rule, tuple[str, ...]] = {
     window: ("W_least", "K", "at", "low", "high", "end"),
     transfer: ("rho",),
     tradeoff: ("rho", "K"),
+    reached: ("rho", "k", "reach"),
 }
 SIGNED = (
     *("g_low", "g_high", "S2", "b_plus", "b_next", "s"),
@@ -147,6 +149,7 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "window": (window, limit),
     "transfer": (window, limit, transfer),
     "tradeoff": (tradeoff,),
+    "every n": (window, limit, reached, far, near, few, every),
 }
 """The lemmas that follow the envelopes: none, where N and B between explicit functions is all that is proved."""
 
@@ -154,10 +157,11 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
 def chain(proof: Proof) -> list[tuple[Rule, int]]:
     """The lemmas of a proof in order, each with its stage: 0 if it holds throughout, i if from the i-th u on.
 
-    A window rests on as many stages as there are; every other statement is about the w of one stage, and has one.
+    A window rests on as many stages as there are; every other statement is about the w of one stage, and has one; so
+    has that about every n, in which `far` begins where that stage does.
     """
     kind = LAWS[family(proof.about["law"])]
-    many = window in THEOREMS[proof.theorem]
+    many = window in THEOREMS[proof.theorem] and every not in THEOREMS[proof.theorem]
     stages = max(1, sum(lemma.name == "tilt" for lemma in proof.lemmas)) if many else 1
     head = [(rule, 0) for rule in (kind.about, laplace) if rule is not None]
     tail = [(rule, 0) for rule in THEOREMS[proof.theorem]]
@@ -203,6 +207,14 @@ def statement(proof: Proof) -> str:
         return which + (
             f"{k['rise_low']} <= N(rho w) / N(w) <= {k['rise_high']} and {k['fall_low']} <= B(rho w) / B(w) <= "
             f"{k['fall_high']}, rho = {k['rho']}, for all w >= {u} and all n >= {k['K']} (rho w)^{power[2:]}"
+        )
+    if proof.theorem == "every n":
+        k = of(reached) | of(every)
+        M = f"min(Lambda / {3 * d}, {k['k']} Lambda^(1/{shown(a + beta)}))"
+        return which + (
+            f"{domain(law)} the loss has a least value, and every w* that attains it has {k['least_ratio']} M <= w* <= "
+            f"{k['largest_ratio']} M, M = {M}, Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L <= "
+            f"{k['rho']} sigma; at n = 1 the loss is the same at all w"
         )
     k = of(window)
     best, beyond = f"{domain(law)} the loss has a least value", f"W >= {k['W_least']} and n >= {k['K']} {power}"

@@ -1,0 +1,359 @@
+r"""The optimal window for every number of tokens: w* of the affine law for all n >= 2 and all L <= rho sigma.
+
+In units sigma = 1, L = 1: every w* > 0 is where Lambda = n L^2 / sigma^2 is n N' / (-B'), slopes in w, so that it is
+enough to enclose w / M, M = min(Lambda / 3d, k Lambda^e), e = 1/(a+2), with that Lambda, at every w that can be best
+for some L <= rho sigma. Letters as in `tokens`; h = 1 - t, m = sum a_i h_i, p = 1 - t^2, and 3d B = E m^2 + s, s = E
+sum a_i^2 p_i. E_j is the average with the weights g^j: E_1 t = A(w), E_2 t = A(2w), E_1 h^i falls in w, and r = mu_2 /
+mu_1^2 rises. For fixed tokens d/dw a_i = a_i (m - h_i), and in sums over distinct tokens i, j, l:
+
+    N'        = E sum a_i a_j (a_i - a_j) (h_j - h_i),
+    -(E m^2)' = E sum a_i a_j a_l h_i (h_j - h_l)^2 + 2 E sum a_i^2 a_j h_i (h_i - h_j)^2,
+    s'        = 2 E sum a_i^2 a_j h_j p_i - 2 E sum a_i^2 a_j h_i p_i.
+
+Each sum is of terms >= 0 (g falls in h), and 1/S^3 is half the integral of lambda^2 e^{-lambda S}.
+
+**From below** (Jensen): over S^3 the product of factors of j tokens is at least its average over (c_j + (n-j) mu_1)^3,
+c_j >= the mean of the sum of their g with the product as weight: j, or for N' c_2 = (mu_3 / mu_2) (E_1 h - E_3 h) /
+(E_1 h - E_2 h), and for the first sum of (E m^2)' c_3 = (mu_2 / mu_1) (E_2 h / E_1 h + (Var_1 h + Var_2 h + (E_1 h -
+E_2 h)^2) / Var_1 h).
+
+**From above** (the cut of `laplace`): up to lambda_0 at most the product over (n mu_1)^3 times J3, the integral of
+x^2/2; beyond, at most the value at n' = n/8 rounded up >= 32 tokens times e^{-0.43 T}, as phi(lambda_0)^{n-n'} is no
+more, and times n/n' <= 8, n (n-1) / (n' (n'-1)) <= 70, n (n-1) (n-2) / (n' (n'-1) (n'-2)) <= 620 for one token, two and
+three. There N <= 1, E m <= 1 and E m^2 <= 1.1 (both are largest at w = 0), and N' <= min(2, 8 w), as a_i - a_j is at
+most w |h_i - h_j| (a_i + a_j).
+
+All these bounds close in as n grows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import pairwise
+
+from flint import arb
+
+from .chain import Ball, Bounds, Conditions, Known, least, most
+from .contexts import STRIP, many_averages
+from .curves import Curve, curves
+from .tokens import bessel_ratio, truncated
+
+FEW = 256
+"""Below this n is looked at one by one; from it on n' >= 16."""
+GROWTH = 0.1
+"""From one n to the next, where loss and noise are compared."""
+FIRST = 0.004
+SHARE = 0.01
+WIDEST = 0.125
+"""Parts of w: the first, all others as shares of w, and the longest."""
+REFERENCES = tuple(arb(j) / 10 for j in (7, 8, 9, 10))
+STOPS = tuple(1 + arb(j) / 20 for j in range(8, 60))
+"""Multiples of k (rho^2 n)^e: at the first the loss is known, of the others the first is taken that is far enough."""
+AGAIN = 3
+"""How often the fewest tokens are taken anew."""
+COARSE = 0.04
+SHORT, LONG = 0.25, 3.0
+"""Pieces of w on which noise and bias of few tokens are polynomials: the first, and all others at most."""
+
+
+Piece = tuple[list[Curve], list[Curve], list[Curve], list[Curve], list[Ball]]
+
+
+@dataclass(frozen=True)
+class At:
+    """What a window has at one w: A(w), A(2w), A(3w), mu_1, mu_3 / mu_2 and r, and E_j h^i."""
+
+    A: Ball
+    A2: Ball
+    A3: Ball
+    mu: Ball
+    g: Ball
+    r: Ball
+    h: Ball
+    hh: Ball
+    h2: Ball
+    hh2: Ball
+    hhh2: Ball
+
+
+def at(d: Ball, w: Ball) -> At:
+    """By Bessel functions; M = E e^{wt} has M'' = M - (2a/w) M', and so E t^2 = 1 - 2aA/w, and E t^3 likewise."""
+    if w == 0:
+        one = arb(1)
+        A = arb(0)
+        return At(A, A, A, one, one, one, one, 1 + one / d, one, 1 + one / d, 1 + 3 * one / d)
+    nu, a = d / 2 - 1, (d - 1) / 2
+
+    def average(x: Ball) -> Ball:
+        return (d / 2).gamma() * (2 / x) ** nu * x.bessel_i(nu, scaled=True)
+
+    def powers(x: Ball) -> tuple[Ball, Ball, Ball, Ball]:
+        A = bessel_ratio(d, x)
+        two = 1 - 2 * a * A / x
+        three = A - 2 * a * two / x + 2 * a * A / x**2
+        return A, 1 - A, 1 - 2 * A + two, 1 - 3 * A + 3 * two - three
+
+    (A, h, hh, _), (A2, h2, hh2, hhh2) = powers(w), powers(2 * w)
+    mu, mu2 = average(w), average(2 * w)
+    g = average(3 * w) / mu2
+    return At(A, A2, bessel_ratio(d, 3 * w), mu, g, mu2 / mu**2, h, hh, h2, hh2, hhh2)
+
+
+def third(T: Ball, j: int) -> Ball:
+    """J3: half the integral of x^2, as `truncated` has those of 1 and x."""
+    return truncated(T, 2, j) / 2
+
+
+def beyond_cut(T: Ball) -> Ball:
+    """phi(lambda_0)^{n-n'} at most."""
+    return (arb(-43) / 100 * T).exp()
+
+
+def loss_above(d: Ball, n: Ball, k: At) -> tuple[Ball, Ball]:
+    """At most this are n N and 3d B for this n and all that are larger."""
+    T = n / k.r
+    if not T > 6:
+        return arb("inf"), arb("inf")
+    E, J1 = beyond_cut(T), truncated(T, 1, 1)
+    return k.r * J1 + 8 * n * E, k.h**2 * truncated(T, 1, 2) + 2 * k.r / n * k.h2 * J1 + (70 * 1.1 + 16) * E
+
+
+def reached(k: Known) -> tuple[Bounds, Conditions]:
+    """For n >= 256, L <= rho sigma: every w* is at most x (rho^2 n)^e, with x <= reach of `stops` for each n.
+
+    Because n N at least (Jensen: n^2 mu_2 / (mu_3 / mu_2 + (n-1) mu_1)^2) at that w, for n from n_i to n_{i+1}, is more
+    than n N + rho^2 n_{i+1} B at most at another w, and N rises in w; with a smaller L no larger w is best. From n =
+    W_least^{a+2} / rho^2 on `window` says it at L = rho sigma, as n >= K W^{a+1} there, and it is so for smaller L, as
+    N rises: of two w the smaller is the better one for less L, if it is for more.
+    """
+    table = stops(k)
+    return {}, {
+        "n N at w > n N + rho^2 n B at another w": all(stop is not None for _, stop in table),
+        "w <= reach (rho^2 n)^e": all(
+            stop is not None and (stop < k["u"] or stop <= k["reach"] * (k["rho"] ** 2 * n) ** (1 / (k["a"] + 2)))
+            for n, stop in table
+        ),
+        "K <= W_least / rho^2": k["K"] <= k["W_least"] / k["rho"] ** 2,
+        "high <= reach": k["high"] <= k["reach"],
+    }
+
+
+def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
+    """n_i from 256 to W_least^{a+2} / rho^2, and the w beyond which nothing is best for n from n_i to n_{i+1}."""
+    d, a, rho = k["d"], k["a"], k["rho"]
+    last, n, found = k["W_least"] ** (a + 2) / rho**2, arb(FEW), []
+    while not n > last:
+        after, W = (n * (1 + arb(GROWTH))).mid(), (rho**2 * n) ** (1 / (a + 2))
+        losses = []
+        for j in REFERENCES:
+            w = k["k"] * j * W
+            noise, bias = loss_above(d, n, at(d, w))
+            losses.append(noise + rho**2 * after * bias / (3 * d))
+        least = reduce(arb.min, [each.upper() for each in losses])
+        stop = next((w for j in STOPS if noise_below(n, at(d, w := (k["k"] * j * W).mid())) > least), None)
+        found.append((n, stop))
+        n = after
+    return found
+
+
+def noise_below(n: Ball, k: At) -> Ball:
+    """At least this is n N for this n and all that are larger."""
+    return k.r / (1 + (k.g / k.mu - 1).max(0) / n) ** 2
+
+
+def ratio(k: Known, w: tuple[Ball, Ball], share: tuple[Ball, Ball]) -> tuple[Ball, Ball]:
+    """w / M at least and at most, where Lambda / 3dw lies between two numbers: it falls in Lambda, and rises in w."""
+    d, e = k["d"], 1 / (k["a"] + 2)
+
+    def value(x: Ball, quotient: Ball) -> Ball:
+        return (1 / quotient).max(x ** (1 - e) / (k["k"] * (3 * d * quotient) ** e) if x > 0 else arb(0))
+
+    known = [quotient > 0 and quotient.is_finite() for quotient in share]
+    return value(w[0], share[1]) if known[1] else arb(0), value(w[1], share[0]) if known[0] else arb("inf")
+
+
+def far(k: Known) -> tuple[Bounds, Conditions]:
+    """For n >= 256, every critical w >= u with w <= reach (rho^2 n)^e: far_low <= w / M <= far_high.
+
+    Because T = n w^{-a} / R >= tau w^2, tau = 1 / (reach^{a+2} rho^2 R_high), and n N' is R w^{a-1} (2 D(w) - D(2w))
+    times what Jensen and the cut leave, w^2 A' = a^2 + 2 g - g^2 / w^2 with g = w (D - a) between g_low and g_high, and
+    -w^3 (E m^2)' is 2 D w^2 A' likewise; E_2 h^3 <= 2 E_2 h^2, E_2 p <= 2 E_2 h, and what is divided by T is at most
+    1 / (tau u) of what is multiplied by w.
+    """
+    d, a, u, T = k["d"], k["a"], k["u"], k["T_least"]
+    low, high, y = k["g_low"], k["g_high"], k["y"]
+    tau = 1 / (k["reach"] ** (a + 2) * k["rho"] ** 2 * k["R_high"])
+    E, J, second, D = beyond_cut(T), third(T, 2), 2 * high + 2 * a * k["D_high"], k["D_high"]
+    steep, cubic = T * (T / tau).sqrt() * E, (T / tau) ** (arb(3) / 2) * E
+    p_low = k["R_low"] * (a + (2 * low - high / 2).min(0) / u) * (1 - 1 / T) / (1 + 2 / y) ** 3
+    p_high = k["R_high"] * ((a + (2 * high - low / 2).max(0) / u) * J + 140 * steep)
+    v_low, v_high = a**2 + 2 * low - (low**2).max(high**2) / u**2, a**2 + 2 * high
+    spread = 2 * J * (D**2).max(second / 2) / (tau * u) + 140 * cubic
+    q_low = 2 * k["D_low"] * v_low * (1 - 1 / T) * (1 - 2 / T) / (1 + 3 / y) ** 3 - spread
+    pairs = J * second * (1 / (tau * u) + D / T) + 560 * cubic
+    q_high = 2 * D * v_high * third(T, 3) + pairs + spread + 1240 * cubic
+    e = 1 / (a + 2)
+    return {
+        "far_low": most((q_low.max(0) / (3 * d * p_high)) ** e / k["k"]),
+        "far_high": least(((q_high / (3 * d * p_low)) ** e / k["k"]).max(q_high / (p_low * u ** (a + 1)))),
+    }, {"T_least <= tau u^2": tau * u**2 >= T, "p_low, q_low > 0": p_low > 0 and q_low > 0, "T_least >= 20": T >= 20}
+
+
+def near(k: Known) -> tuple[Bounds, Conditions]:
+    """For n >= 256, every critical w <= u that `reached` leaves: near_low <= w / M <= near_high.
+
+    Because on each of some hundred parts of (0, u] the averages at both ends bound n N' / w and -3d B', for the fewest
+    tokens with which w is that small and so for all n; then for the fewest with Lambda <= rho^2 n. A' = Var_1 t changes
+    by e^{2x} at most from one w to another at the distance x, as its slope is a third central moment of t, and lies
+    with its slope A'' between bounds.
+    """
+    d, rho, table = k["d"], k["rho"], stops(k)
+    found: list[tuple[Ball, Ball]] = []
+    for part in parts(d, float(k["u"])):
+        n = next((n for n, stop in table if stop is None or not stop < part.first), table[-1][0])
+        for _ in range(AGAIN):
+            share = quotient(d, n, part)
+            n = n.max((3 * d * part.first * share[0] / rho**2).lower())
+        found.append(ratio(k, (part.first, part.last), quotient(d, n, part)))
+    return extremes("near", found), {}
+
+
+@dataclass(frozen=True)
+class Part:
+    """An interval of w: the averages at both ends, and bounds of A' and of A' at 2w."""
+
+    first: Ball
+    last: Ball
+    x: At
+    y: At
+    slope: tuple[Ball, Ball]
+    farther: tuple[Ball, Ball]
+
+
+def parts(d: Ball, u: float) -> Iterator[Part]:
+    """(0, u] part by part."""
+    first, last = arb(0), arb(FIRST)
+    x = at(d, first)
+    while first < u:
+        y = at(d, last)
+        yield Part(first, last, x, y, variance(d, first, last), variance(d, 2 * first, 2 * last))
+        x, first, last = y, last, (last + (last * SHARE).min(WIDEST)).mid()
+
+
+def extremes(name: str, found: list[tuple[Ball, Ball]]) -> Bounds:
+    """The least and the largest of all."""
+    return {
+        f"{name}_low": most(reduce(arb.min, [low for low, _ in found])),
+        f"{name}_high": least(reduce(arb.max, [high for _, high in found])),
+    }
+
+
+def quotient(d: Ball, n: Ball, part: Part) -> tuple[Ball, Ball]:
+    """n N' / (w 3d (-B')) on a part, at least and at most, for this n and all that are larger."""
+    first, last, x, y, (low, high) = part.first, part.last, part.x, part.y, part.slope
+    T = n / y.r
+    if not T > 6:
+        return arb(0), arb("inf")
+    E, two, three = beyond_cut(T), third(T, 2), third(T, 3)
+    if first > 0:
+        turn = (x.A2 - y.A).max(0), y.A2 - x.A
+        c2 = x.g * (y.A3 - x.A) / turn[0]
+        c3 = x.r * x.mu * (x.h2 / y.h + (part.farther[1] + high + turn[1] ** 2) / low)
+        turn = turn[0] / last, turn[1] / first
+    else:
+        turn, c2, c3 = variance(d, first, 2 * last), arb(2), arb(3)
+    # from c / mu >= j on the products rise in n
+    c2, c3 = (c.min(j) if c.is_finite() else arb(j) for c, j in ((c2, 2), (c3, 3)))
+    jensen = n**2 * (n - 1) / (n - 2 + (c2 / y.mu).max(2)) ** 3
+    jensen3 = n * (n - 1) * (n - 2) / (n - 3 + (c3 / y.mu).max(3)) ** 3
+    noise = 2 * x.r * turn[0] * jensen, 2 * y.r * turn[1] * two + 560 * n * E
+    # 2 E sum a_i^2 a_j h_j p_i and 2 E sum a_i^2 a_j h_i p_i, over 2 r / n; with sums of two g that are 2 at most
+    below = n**2 * (n - 1) / (n - 2 + 2 / y.mu) ** 3
+    plus = (2 * y.h2 - x.hh2).max(0) * y.h * below, (2 * x.h2 - y.hh2) * x.h * two
+    minus = (2 * y.hh2 - x.hhh2).max(0) * below, (2 * x.hh2 - y.hhh2) * two
+    more = 2 * y.r / n * (minus[1] - plus[0]).max(0) + 140 * E
+    less = 2 * y.r / n * (plus[1] - minus[0]).max(0) + 140 * E
+    pairs = 2 * y.r / n * (x.hhh2 - 2 * y.hh2 * y.h + x.h2 * x.hh) * two + 560 * E
+    bias = 2 * y.h * low * jensen3 - less, 2 * x.h * high * three + pairs + more + 1240 * E
+    return noise[0] / bias[1], noise[1] / bias[0] if bias[0] > 0 else arb("inf")
+
+
+def variance(d: Ball, first: Ball, last: Ball) -> tuple[Ball, Ball]:
+    """A' on a part, at least and at most: A'' = -2 A A' - 2a (A' / w - A / w^2)."""
+    a, half = (d - 1) / 2, (last - first) / 2
+    if first == 0:
+        return (-2 * last).exp() / d, (2 * last).exp() / d
+    middle = first + half
+    A, w = bessel_ratio(d, middle), first.union(last)
+    value = 1 - A**2 - 2 * a * A / middle
+    low, high = value * (-2 * half).exp(), value * (2 * half).exp()
+    A = bessel_ratio(d, first).union(bessel_ratio(d, last))
+    around = low.union(high)
+    curved = half * abs(-2 * A * around - 2 * a * (around / w - A / w**2)).upper()
+    return low.max(value - curved), high.min(value + curved)
+
+
+def few(k: Known) -> tuple[Bounds, Conditions]:
+    """For 2 <= n < 256 and L <= rho sigma: few_low <= w* / M <= few_high.
+
+    Because noise and bias are, piece by piece, polynomials through balls, with their slopes. Beyond some w the noise
+    alone is more than the loss at another w with L = rho sigma, so that no such w is best with L <= rho sigma; before,
+    each critical w with Lambda <= rho^2 n is in a part where w / M is enclosed. Near w = 0 N' / w lies between two
+    values of N'', as N'(0) = 0.
+    """
+    d, a, rho = k["d"], k["a"], k["rho"]
+    pieces = polynomials(int(d.unique_fmpz()), float((k["reach"] * (FEW * rho**2) ** (1 / (a + 2))).upper()))
+    found, ends = [], True
+    for n in range(2, FEW):
+        tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::4]]
+        least = reduce(arb.min, [(noise + rho**2 * bias / (3 * d)).upper() for _, noise, bias in tried])
+        stop = next((w for w, noise, _ in tried if noise > least), None)
+        ends = ends and stop is not None
+        for w, share in shares(pieces, n, tried[-1][0] if stop is None else stop):
+            if not 3 * d * w[0] * share[0] > rho**2 * n:
+                found.append(ratio(k, w, share))
+    return extremes("few", found), {"the noise exceeds the loss at another w": ends}
+
+
+def shares(pieces: list[Piece], n: int, stop: Ball) -> Iterator[tuple[tuple[Ball, Ball], tuple[Ball, Ball]]]:
+    """Part by part up to `stop`, and Lambda / 3dw there at least and at most."""
+    for _, _, noise, bias, edges in pieces:
+        for first, last in pairwise(edges):
+            if first >= stop:
+                return
+            rise, fall = noise[n - 2].over(first if edges[0] > 0 else edges[0], last), -bias[n - 2].over(first, last)
+            share = n * rise / (fall * first.union(last) if edges[0] > 0 else fall)
+            yield (first, last), (share.lower(), share.upper()) if rise > 0 and fall > 0 else (arb(0), arb("inf"))
+
+
+@lru_cache(maxsize=4)
+def polynomials(d: int, end: float) -> list[Piece]:
+    """On pieces of [0, end], by n from 2 on: N and 3d B, their slopes (of N on the first the second one), and parts."""
+    number = math.ceil((end - SHORT) / LONG)
+    ends = [arb(0), *(SHORT + (arb(end) - SHORT) * j / number for j in range(number + 1))]
+    bounds = [1 / arb(STRIP).cos() ** 2] * (FEW - 2) + [4 / arb(STRIP).cos() ** 2] * (FEW - 2)
+    pieces: list[Piece] = []
+    for first, last in pairwise(ends):
+        both = curves(lambda w: many_averages(d, FEW - 1, w), bounds, first, last)
+        noise, bias = both[: FEW - 2], both[FEW - 2 :]
+        order = 1 if first > 0 else 2
+        count = math.ceil(float((last / first).log()) / COARSE) if first > 0 else 4
+        edges = [first * (last / first) ** (arb(j) / count) if first > 0 else last * j / count for j in range(count)]
+        edges = [each.mid() for each in edges] + [last]
+        pieces.append((noise, bias, [f.slope(order) for f in noise], [f.slope(1) for f in bias], edges))
+    return pieces
+
+
+def every(k: Known) -> tuple[Bounds, Conditions]:
+    """For all n >= 2 and L <= rho sigma: least_ratio M <= w* <= largest_ratio M; at n = 1 the loss is that of any w.
+
+    Because B'(0) < 0 = N'(0), so that w* > 0 is critical, and one of `far`, `near` and `few` is about it; at n = 1 the
+    only token has all of the attention.
+    """
+    return {
+        "least_ratio": most(k["far_low"].min(k["near_low"]).min(k["few_low"])),
+        "largest_ratio": least(k["far_high"].max(k["near_high"]).max(k["few_high"])),
+    }, {}

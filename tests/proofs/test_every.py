@@ -1,0 +1,200 @@
+"""The window theorem for every number of tokens: its lemmas against the exact method, its file against an evaluator."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import random
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from lipverify import Problem, loss_terms, optimal_window
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.shipped import shipped
+from lipverify.laws import Affine, Quadratic
+from lipverify.proofs import EveryN, checker, load, prove_every_n
+from lipverify.proofs.checker import chain, curves, every
+from lipverify.proofs.checker.contexts import STRIP, averages, many_averages
+from lipverify.proofs.checker.tokens import bessel_ratio, truncated
+from lipverify.proofs.controls import controls
+from tests.proofs import test_mutants
+from tests.reference import statements
+
+DIMENSIONS = (2, 3, 5)
+
+
+@cache
+def proof(d: int) -> EveryN:
+    found = load(shipped() / "proofs" / f"every-affine-{d}.json")
+    assert isinstance(found, EveryN)
+    return found
+
+
+@cache
+def parts(d: int) -> list[every.Part]:
+    with ctx.workprec(chain.BITS):
+        return list(every.parts(arb(d), 20.0))
+
+
+def slopes(d: int, n: int, w: float) -> float:
+    """n N' / (-B'), the Lambda for which w is critical, by differences of the exact method."""
+    step = 1e-3 * w
+    terms = loss_terms(Problem(d=d, n=n, law=Affine(), sigma=1.0), np.array([w - step, w + step]))
+    return float(n * (terms.noise[1] - terms.noise[0]) / (terms.bias[0] - terms.bias[1]))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.sampled_from(DIMENSIONS), st.floats(0.05, 18), st.floats(0, 5))
+def test_many_tokens_have_their_slopes_between_the_bounds(d: int, w: float, more: float) -> None:
+    part = next(part for part in parts(d) if w < part.last)
+    n = math.ceil(max(every.FEW, float(20 * part.y.r)) * 10**more)
+    assert w > part.first
+    with ctx.workprec(chain.BITS):
+        low, high = every.quotient(arb(d), arb(n), part)
+        fewer = every.quotient(arb(d), arb(n) / 3, part)
+    found = slopes(d, n, w) / (3 * d * w)
+    assert fewer[0] < low < found * (1 + 1e-5)
+    assert found * (1 - 1e-5) < high
+    assert high < fewer[1] or not fewer[1].is_finite()
+    if n > 1000 * float(part.y.r) * max(w, 1):
+        assert high / low < 1.15  # the power to see it
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.sampled_from(DIMENSIONS), st.floats(math.log10(2), 12), st.floats(-3, 0))
+def test_the_exact_minimiser_is_inside_whatever_the_number_of_tokens(d: int, decades: float, ratio: float) -> None:
+    n, L = round(10**decades), 10**ratio
+    found = optimal_window(Problem(d=d, n=n, law=Affine(L=L), sigma=1.0))
+    low, high = proof(d).window(n, L)
+    assert low - found.w_error < found.w < high + found.w_error
+    assert high / low < 2.1
+
+
+@pytest.mark.parametrize("d", [pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(5, marks=pytest.mark.slow)])
+def test_the_evaluator_finds_the_statement_true_and_nearer_ones_false(d: int) -> None:
+    said = proof(d).statement
+    assert statements.wrong(said) == []
+    for name, factor in (("least_ratio", 1.12), ("largest_ratio", 0.85)):
+        value = Fraction(proof(d).data["lemmas"][-1]["constants"][name])
+        nearer = said.replace(chain.shown(value), f"{float(value) * factor:.6g}")
+        assert nearer != said
+        assert statements.wrong(nearer), name
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("w", [0.0, 0.3, 6.0])
+def test_averages_of_many_n_at_once_are_those_of_one(d: int, w: float) -> None:
+    many = many_averages(d, 60, arb(w))
+    for n in (2, 3, 17, 60):
+        one = averages(d, n, arb(w), [1])
+        for ball, exact in ((many[n - 2], one.noise), (many[59 + n - 2], one.pairs[1] + 2 * one.alone[1])):
+            assert ball.overlaps(exact)
+            assert float(ball.rad()) < 1e-8
+
+
+@pytest.mark.parametrize("j", [0, 2, 3])
+@pytest.mark.parametrize("T", [8.0, 30.0, 400.0])
+@pytest.mark.parametrize("power", [0, 1, 2])
+def test_the_cut_integrals_are_those_by_quadrature(power: int, T: float, j: int) -> None:
+    b = 1 - j / T
+    head = quad(lambda x: x**power * math.exp(-b * (x - x * x / (2 * T))), 0, T, limit=200)[0]
+    tail = quad(lambda x: x**power * math.exp(-b * x / 2), T, np.inf)[0]
+    assert float(truncated(arb(T), power, j)) == pytest.approx(head + tail, rel=1e-7)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_slope_of_a_curve_contains_that_of_its_function(order: int) -> None:
+    def values(w: Any) -> list[Any]:
+        return [1 / (1 + arb(w) ** 2 / 5) + arb(0, 1e-12)]
+
+    slope = curves.curves(values, [1 / arb(STRIP).cos()], arb(0), arb(3))[0].slope(order)
+    assert float(slope.error) < 1e-3
+    for w in np.linspace(0, 3, 13):
+        u = 1 + w**2 / 5
+        exact = -2 * w / 5 / u**2 if order == 1 else -2 / 5 / u**2 + 8 * w**2 / 25 / u**3
+        assert abs(float(slope.over(arb(w), arb(w)).mid()) - exact) <= float(slope.error)
+        assert slope.over(arb(max(w - 0.1, 0)), arb(min(w + 0.1, 3))).contains(arb(exact))
+
+
+def test_the_variance_lies_between_its_bounds() -> None:
+    for d in DIMENSIONS:
+        for part in parts(d)[1::40]:
+            w = float(part.first + part.last) / 2
+            A = bessel_ratio(arb(d), arb(w))
+            exact = 1 - A**2 - (d - 1) * A / arb(w)
+            assert part.slope[0] <= exact.mid() <= part.slope[1]
+            assert part.slope[1] / part.slope[0] < 1.1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"law": "quadratic"},
+        {"law": "zonal:0,1"},
+        {"theorem": "window"},
+        {"theorem": "transfer"},
+        {"d": 3.0},
+        *({"lemmas": i} for i in range(-5, 0)),
+    ],
+)
+def test_another_structure_is_rejected(change: dict[str, Any]) -> None:
+    mutant = copy.deepcopy(proof(3).data)
+    if "lemmas" in change:
+        del mutant["lemmas"][change["lemmas"]]
+    else:
+        mutant |= change
+    assert checker.failures(mutant)
+
+
+def test_a_stage_more_is_rejected() -> None:
+    mutant = copy.deepcopy(proof(3).data)
+    stages = test_mutants.stages_of(mutant)
+    assert checker.failures(test_mutants.renumbered(mutant, stages * 2))
+
+
+def test_what_cannot_be_proved_is_refused() -> None:
+    with pytest.raises(OutOfReach, match=r"Affine\(\)"):
+        prove_every_n(Quadratic(), 3)
+    with pytest.raises(InvalidInput, match="most_signal = 0"):
+        prove_every_n(Affine(), 3, 0.0)
+    with pytest.raises(OutOfReach, match="smaller most_signal"):
+        prove_every_n(Affine(), 3, 1e4)
+    with pytest.raises(OutOfReach, match="larger most_signal"):
+        proof(3).window(10, 2.0)
+    assert not proof(3).covers(1)
+
+
+@pytest.mark.slow
+def test_every_control_of_the_lemmas_is_rejected() -> None:
+    names = set()
+    for what, control in controls(proof(3).data):
+        name = what.partition(" ")[0]
+        if name in ("reached", "far", "near", "few", "every"):
+            assert checker.failures(control), what
+            names.add(name)
+    assert names == {"far", "near", "few", "every"}  # what `reached` chooses has room
+
+
+@pytest.mark.slow
+def test_what_is_accepted_of_mutants_is_true() -> None:
+    """Constants, ranges and structure, as of the other proofs; few, as each takes seconds."""
+    accepted = 0
+    for i in range(90):
+        rng, kind = random.Random(f"every/{i}"), test_mutants.KINDS[i % len(test_mutants.KINDS)]
+        try:
+            mutant = kind(copy.deepcopy(proof(3).data), rng)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            continue
+        if json.dumps(mutant) != json.dumps(proof(3).data) and not checker.failures(mutant):
+            accepted += 1
+            assert statements.wrong(checker.statement(mutant)) == [], (i, kind.__name__)
+    assert accepted
