@@ -7,3 +7,7 @@ class InvalidInput(ValueError):
 
 class OutOfReach(ArithmeticError):
     """The question is sound, but this method cannot answer it to the accuracy asked for."""
+
+
+class DeviceLost(OutOfReach):
+    """A GPU failed in a way after which this process can use it no more: another process can."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -35,3 +36,12 @@ def lipverify(capfd: pytest.CaptureFixture[str]) -> Commands:
     from tests.commands import Commands
 
     return Commands(capfd)
+
+
+@pytest.fixture
+def cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """CuPy without a device: its own signatures over NumPy."""
+    from tests.stand_in import installed
+
+    with installed(monkeypatch) as module:
+        yield module

@@ -33,7 +33,8 @@ def print_loss(
     from lipverify.errors import InvalidInput
     from lipverify.loss import loss_terms
 
-    options = {"workers": os.cpu_count() or 1, **sampled} if method == "montecarlo" else {}
+    threads = 1 if sampled.get("backend") == "cupy" else os.cpu_count() or 1
+    options = {"workers": threads, **sampled} if method == "montecarlo" else {}
     for name in set(sampled) - set(options) - {"seed"}:
         raise InvalidInput(f"{name} is an option of method 'montecarlo'; the method is {method!r}.")
     if route is not None:

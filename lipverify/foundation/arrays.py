@@ -27,9 +27,17 @@ def to_host(array: Array) -> Floats:
     return np.asarray(array)
 
 
-def to_device(array: Floats, xp: Any, device: Any) -> Array:
-    """A host array in the library `xp`, on its device."""
-    return array if xp is np else xp.asarray(array, device=device)
+def to_device(array: Array, xp: Any, device: Any) -> Array:
+    """An array of the host, or of `xp` itself, in the library `xp` and on its device; None is the current one.
+
+    A device of CuPy is entered: CuPy has no `device=`. The array standard passes it on.
+    """
+    if xp is np or device is None:
+        return array if xp is np else xp.asarray(array)
+    if hasattr(device, "__enter__"):
+        with device:
+            return xp.asarray(array)
+    return xp.asarray(array, device=device)
 
 
 def row_sums(array: Array, xp: Any) -> Array:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.validation import number
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows
 from lipverify.problem.sphere import on_sphere
@@ -277,7 +277,7 @@ def axes(d: int, k: int) -> Rows:
 
 def _like(matrix: Floats, normals: Array, xp: Any) -> Array:
     """A host matrix on the device of the normals."""
-    return matrix if xp is np else xp.asarray(matrix, device=normals.device)
+    return to_device(matrix, xp, getattr(normals, "device", None))
 
 
 def _same(name: str, size: int, d: int) -> None:

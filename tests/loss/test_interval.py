@@ -276,3 +276,17 @@ def test_what_cannot_vary_has_no_width_and_what_is_no_number_is_refused() -> Non
     assert 0 < half_width[0] < 1e-13
     with pytest.raises(InvalidInput, match="finite"):
         normal_tally(np.array([[math.nan], [1.0]]))
+
+
+@pytest.mark.parametrize("kind", [Tally, NormalTally])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_where_one_call_ends_changes_no_bit(kind: type[Tally] | type[NormalTally], columns: int) -> None:
+    samples = uniforms(0, "calls", 0, (5003, columns))
+    answers = set()
+    for size in (1, 7, 256, 1000, 5003):
+        tally = kind(np.zeros(columns), np.ones(columns))
+        for first in range(0, len(samples), size):
+            tally.add(samples[first : first + size])
+        assert tally.count == len(samples)
+        answers.add(b"".join(part.tobytes() for part in tally.interval()))
+    assert len(answers) == 1

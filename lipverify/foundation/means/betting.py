@@ -25,17 +25,18 @@ multiple of the standard error: N samples cannot exclude that one in N is as lar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means import target
-from lipverify.foundation.means.samples import MARGIN, ROUNDING
+from lipverify.foundation.means.samples import LEAF, MARGIN, ROUNDING, Leaves, Reduce, joined, leaf_moments
 from lipverify.foundation.means.target import kappa
 
 FIRST_STAGE, SHARE = 16, 16
@@ -62,13 +63,6 @@ class Moments:
     first: Floats
     second: Floats
     largest: Floats
-
-    @classmethod
-    def of(cls, samples: Floats, centre: Floats) -> Moments:
-        """The moments of samples (N, columns); of none, zero."""
-        deviation = samples - centre
-        squares = deviation * deviation
-        return cls(centre, len(samples), deviation.sum(axis=0), squares.sum(axis=0), squares.max(axis=0, initial=0.0))
 
     def __add__(self, other: Moments) -> Moments:
         return Moments(
@@ -105,6 +99,28 @@ class Moments:
         return (self.second - self.first**2 / self.count + self.largest) / self.count
 
 
+def stage_lengths() -> Iterator[int]:
+    """How many samples each stage has.
+
+    >>> lengths = stage_lengths()
+    >>> [next(lengths) for _ in range(18)][-3:]
+    [16, 16, 17]
+    """
+    count = 0
+    while True:
+        length = max(FIRST_STAGE, count // SHARE)
+        yield length
+        count += length
+
+
+def leaf_lengths() -> Iterator[int]:
+    """How many samples each leaf has: a stage is made of whole leaves."""
+    for length in stage_lengths():
+        yield from [LEAF] * (length // LEAF)
+        if length % LEAF:
+            yield length % LEAF
+
+
 class Tally:
     """Samples of one or more bounded quantities, column by column, counted and not kept.
 
@@ -113,6 +129,8 @@ class Tally:
     low, high
         The bounds of each column. Where they agree the samples cannot vary, and the half-width is what
         rounding leaves. That samples did not vary is no ground for a width of zero.
+    xp, moments
+        The library of the samples, and what reduces them where they are.
 
     >>> tally = Tally(np.array([0.0]), np.array([1.0]))
     >>> tally.add(np.full((1000, 1), 0.5))
@@ -121,39 +139,74 @@ class Tally:
     ([0.5], True)
     """
 
-    def __init__(self, low: Floats, high: Floats) -> None:
+    def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
         self.low, self.extent = low, high - low
         self.allowance = ROUNDING * np.maximum(np.abs(low), np.abs(high))
-        self.stages: list[Moments] = []
-        self._full = 0
+        self._unit = np.where(self.extent > 0, self.extent, 1.0)
+        self._leaves = Leaves(leaf_lengths(), self._unit, xp, moments)
+        self._lengths = stage_lengths()
+        self._stages: list[tuple[int, Floats]] = []
+        """Samples and moments of each stage, (6, columns)."""
+        self._room = 0
+        """Samples that the last stage still lacks."""
 
     @property
     def count(self) -> int:
         """How many samples were taken."""
-        return sum(stage.count for stage in self.stages)
+        return self._leaves.count
 
-    def add(self, samples: Floats) -> None:
-        """Take samples, (N, columns); where one call ends and the next begins does not matter.
+    def add(self, samples: Array) -> None:
+        """Take samples, (N, columns), of the library `xp`; where one call ends and the next begins does not matter.
 
         Raises
         ------
         InvalidInput
-            If a sample lies outside of its bounds by more than rounding, or is not a number.
+            If a sample lies outside of its bounds by more than rounding, or is not a number: of samples that are not
+            NumPy's at the latest when the interval is asked for.
         """
-        unit = self._unit(samples)
-        while len(unit):
-            if not self.stages or self.stages[-1].count == self._full:
-                self._full = max(FIRST_STAGE, self.count // SHARE)
-                centre = self.stages[0].centre if self.stages else unit[0]
-                self.stages.append(Moments.of(unit[:0], centre))
-            room = self._full - self.stages[-1].count
-            self.stages[-1] += Moments.of(unit[:room], self.stages[-1].centre)
-            unit = unit[room:]
+        leaves = self._within(self._leaves.add(samples))
+        while len(leaves):
+            if not self._room:
+                self._room = next(self._lengths)
+                self._stages.append((0, np.empty((0, *leaves.shape[1:]))))
+            count, before = self._stages[-1]
+            some = min(-(-self._room // LEAF), len(leaves))
+            taken = min(some * LEAF, self._room)
+            self._stages[-1] = count + taken, joined(np.concatenate([before, leaves[:some]]))[None]
+            self._room -= taken
+            leaves = leaves[some:]
+        if isinstance(samples, np.ndarray):
+            self._within(self._leaves.rest()[0])
+
+    @property
+    def stages(self) -> list[Moments]:
+        """The moments of the stages, as shares of the way from low to high; the last may not be full."""
+        rest, centre = self._leaves.rest()
+        stages = list(self._stages)
+        if len(rest):
+            count, before = stages.pop() if self._room else (0, rest[:0])
+            together = joined(np.concatenate([before, self._within(rest)]))[None]
+            stages.append((count + self.count - sum(each for each, _ in self._stages), together))
+        return [self._moments_of(count, stage[0], centre) for count, stage in stages]
+
+    def _moments_of(self, count: int, stage: Floats, centre: Floats) -> Moments:
+        farthest = np.maximum(np.abs(stage[0] - centre), np.abs(stage[1] - centre)) / self._unit
+        return Moments((centre - self.low) / self._unit, count, stage[2], stage[3], farthest**2)
+
+    def _within(self, leaves: Floats) -> Floats:
+        """Moments of leaves, refused if a sample lies outside of its bounds by more than rounding."""
+        high = self.low + self.extent
+        for ends in (leaves[:, 0], leaves[:, 1]):
+            bad = ends[~((ends >= self.low - self.allowance) & (ends <= high + self.allowance))]
+            if bad.size:
+                raise InvalidInput(f"samples: {bad[0]} lies outside of its bounds; check the extents of the law.")
+        return leaves
 
     @property
     def moments(self) -> Moments:
         """The moments of all samples, as shares of the way from low to high."""
-        return sum(self.stages[1:], self.stages[0])
+        stages = self.stages
+        return sum(stages[1:], stages[0])
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """(mean, half-width) of each column: mean +- half-width covers the betting interval.
@@ -163,7 +216,7 @@ class Tally:
         """
         if not 0 < level < 1:
             raise InvalidInput(f"level = {level!r}: the level of confidence must lie between 0 and 1.")
-        if not self.stages:
+        if not self.count:
             raise InvalidInput("samples: an interval needs at least one sample.")
         unit = self.moments.mean
         left, right = self._edges(level)
@@ -195,13 +248,6 @@ class Tally:
             return MARGIN * float(np.max(root)) ** 2
 
         return min(count(2 * T), max(float(MANY), count((WIDER * float(ndtri(1 - miss / 2))) ** 2)))
-
-    def _unit(self, samples: Floats) -> Floats:
-        high = self.low + self.extent
-        bad = samples[~((samples >= self.low - self.allowance) & (samples <= high + self.allowance))]
-        if bad.size:
-            raise InvalidInput(f"samples: {bad[0]} lies outside of its bounds; check the extents of the law.")
-        return np.clip((samples - self.low) / np.where(self.extent > 0, self.extent, 1.0), 0.0, 1.0)
 
     def _edges(self, level: float) -> tuple[Floats, Floats]:
         """The interval in the unit of the range."""
@@ -253,7 +299,8 @@ def _bets(stages: list[Moments], sign: float, threshold: float) -> Floats:
     the range may cost or gain more than a share: kappa makes little of a large gain.
     """
     N = sum(stage.count for stage in stages)
-    before = Moments.of(np.empty((0, stages[0].centre.size)), stages[0].centre)
+    none = np.zeros_like(stages[0].centre)
+    before = Moments(stages[0].centre, 0, none, none, none)
     bets = []
     for stage in stages:
         mean, variance = before.mean, before.variance

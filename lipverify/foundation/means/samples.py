@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise, repeat
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -10,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.arrays import Array, Floats, to_host
 from lipverify.foundation.noted import makes
 
 NORMAL_95 = 1.96
@@ -27,6 +30,105 @@ LARGEST = 1e70
 """Differences from the mean beyond this, or below its inverse, are measured in units of the largest."""
 RARE = "rare contexts rule the mean, and its error is not to be believed"
 """Why nothing rests on a mean that is not trusted."""
+
+
+LEAF = 256
+"""Samples that are summed one after the other at most. Beyond, sums of leaves are added, in the order of the leaves."""
+
+Reduce = Callable[[Array, Sequence[int], Floats, Floats], Floats]
+"""(samples (N, columns), cuts (leaves + 1), centre, unit) -> moments (leaves, 6, columns), see `leaf_moments`."""
+
+
+def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floats) -> Floats:
+    """What is kept of each leaf, the samples from one cut to the next, (leaves, 6, columns).
+
+    The least sample, the largest, and the sums of the first four powers of (sample - centre) / unit. A leaf's
+    depend on its own samples alone, to the last bit.
+
+    >>> leaf_moments(np.array([[1.0], [3.0], [2.0]]), [0, 2, 3], np.array([1.0]), np.array([2.0]))[:, :, 0].tolist()
+    [[1.0, 3.0, 1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 0.5, 0.25, 0.125, 0.0625]]
+    """
+    rows = to_host(samples)
+    made = np.empty((len(cuts) - 1, 6, rows.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by whoever asks
+        for leaf, (start, end) in zip(made, pairwise(cuts), strict=True):
+            part = rows[start:end]
+            deviation = (part - centre) / unit
+            square = deviation * deviation
+            part.min(axis=0, out=leaf[0])
+            part.max(axis=0, out=leaf[1])
+            for total, power in zip(leaf[2:], (deviation, square, square * deviation, square * square), strict=True):
+                power.sum(axis=0, out=total)
+    return made
+
+
+def joined(leaves: Floats) -> Floats:
+    """The moments of leaves together, (leaves, 6, columns) -> (6, columns): sums are added in the leaves' order."""
+    sums = np.add.accumulate(leaves[:, 2:], axis=0)[-1]
+    return np.concatenate([leaves[:, :1].min(axis=0), leaves[:, 1:2].max(axis=0), sums])
+
+
+class Leaves:
+    """Samples as they come, reduced leaf by leaf where they are: where one call ends does not matter, to the last bit.
+
+    Parameters
+    ----------
+    lengths
+        How many samples each leaf has.
+    unit
+        Of each column's deviations.
+    xp, moments
+        The library of the samples, and what reduces them.
+
+    >>> leaves = Leaves(repeat(2), np.ones(1))
+    >>> [leaves.add(np.array([[x]])).shape[0] for x in (1.0, 2.0, 4.0)], leaves.count, leaves.centre.tolist()
+    ([0, 1, 0], 3, [1.5])
+    """
+
+    def __init__(self, lengths: Iterator[int], unit: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
+        self.centre, self.count = unit * math.nan, 0
+        self._lengths, self._unit, self._xp, self._moments = lengths, unit, xp, moments
+        self._open: list[Array] = []
+        """The samples of the leaf that is not full."""
+        self._held, self._length = 0, next(lengths)
+
+    def add(self, samples: Array) -> Floats:
+        """The moments of the leaves that these samples fill, (leaves, 6, columns), about the mean of the first leaf."""
+        first = self.count == self._held
+        self._open.append(samples)
+        self._held += samples.shape[0]
+        self.count += samples.shape[0]
+        if self._held < self._length:
+            return np.empty((0, 6, self._unit.size))
+        cuts = [0]
+        while self._held >= self._length:
+            cuts.append(cuts[-1] + self._length)
+            self._held -= self._length
+            self._length = next(self._lengths)
+        rows = self._rows()
+        self._open = [rows[cuts[-1] :, ...]]
+        if first:
+            self.centre = _mean(rows[: cuts[1], ...])
+        return self._moments(rows, cuts, self.centre, self._unit)
+
+    def rest(self) -> tuple[Floats, Floats]:
+        """(moments, centre) of the samples that fill no leaf, (1 or 0, 6, columns)."""
+        if not self._held:
+            return np.empty((0, 6, self._unit.size)), self.centre
+        rows = self._rows()
+        centre = _mean(rows) if self.count == self._held else self.centre
+        return self._moments(rows, [0, self._held], centre, self._unit), centre
+
+    def _rows(self) -> Array:
+        if len(self._open) > 1:
+            self._open = [self._xp.concat(self._open, axis=0)]
+        return self._open[0]
+
+
+def _mean(rows: Array) -> Floats:
+    """The mean of a few samples; 0 where it is no number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.nan_to_num(np.add.accumulate(to_host(rows), axis=0)[-1] / rows.shape[0], posinf=0.0, neginf=0.0)
 
 
 class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +209,8 @@ class NormalTally:
     ----------
     low, high
         The bounds of each column, infinite where there are none; where they agree, samples cannot vary.
+    xp, moments
+        The library of the samples, and what reduces them where they are.
 
     >>> tally = NormalTally(np.array([-np.inf]), np.array([np.inf]))
     >>> tally.add(np.linspace(-1, 1, 1001)[:, None])
@@ -115,32 +219,42 @@ class NormalTally:
     (0.0, 0.0358)
     """
 
-    def __init__(self, low: Floats, high: Floats) -> None:
+    def __init__(self, low: Floats, high: Floats, xp: Any = np, moments: Reduce = leaf_moments) -> None:
         self.low, self.high = low, high
-        self.count, self.sums = 0, np.zeros((4, low.size))
-        self._centre = np.zeros_like(low)
+        self._leaves = Leaves(repeat(LEAF), np.ones_like(low), xp, moments)
+        self._sums = np.zeros((4, low.size))
+
+    @property
+    def count(self) -> int:
+        """How many samples were taken."""
+        return self._leaves.count
 
     @property
     def settled(self) -> NDArray[np.bool_]:
         """The columns that cannot vary."""
         return np.asarray(self.low == self.high)
 
-    def add(self, samples: Floats) -> None:
-        """Take samples, (N, columns).
+    def add(self, samples: Array) -> None:
+        """Take samples, (N, columns), of the library `xp`; where one call ends and the next begins does not matter.
 
         Raises
         ------
         InvalidInput
-            If a sample is not a finite number.
+            If a sample is not a finite number: at the latest when the interval is asked for.
         """
-        if not np.all(np.isfinite(samples)):
-            bad = samples[~np.isfinite(samples)][0]
-            raise InvalidInput(f"samples: {bad} is not a finite number; check the law and the covariates.")
-        if not self.count and len(samples):
-            self._centre = samples.mean(axis=0)
-        deviation = samples - self._centre
-        self.sums += np.stack([(deviation**power).sum(axis=0) for power in (1, 2, 3, 4)])
-        self.count += len(samples)
+        for leaf in _finite(self._leaves.add(samples)):
+            self._sums += leaf[2:]
+        if isinstance(samples, np.ndarray):
+            _finite(self._leaves.rest()[0])
+
+    @property
+    def sums(self) -> Floats:
+        """Sums of the first four powers of the deviations from the centre, (4, columns)."""
+        return np.add.reduce([self._sums, *(leaf[2:] for leaf in _finite(self._leaves.rest()[0]))])
+
+    @property
+    def _centre(self) -> Floats:
+        return self._leaves.rest()[1]
 
     @property
     def mean(self) -> Floats:
@@ -193,6 +307,15 @@ class NormalTally:
                 f"interval='normal': the standard error of the sampled variance is {np.max(doubt):.2g} of it, and it "
                 f"must be below {TRUSTED}: a few contexts carry most of it; {WAY_OUT}"
             )
+
+
+def _finite(leaves: Floats) -> Floats:
+    """Moments of leaves, refused if a sample is not a finite number."""
+    ends = leaves[:, :2]
+    if not np.all(np.isfinite(ends)):
+        bad = ends[~np.isfinite(ends)][0]
+        raise InvalidInput(f"samples: {bad} is not a finite number; check the law and the covariates.")
+    return leaves
 
 
 def half_widths(values: Floats) -> Floats:

@@ -6,14 +6,15 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import NormalTally
+from lipverify.loss.montecarlo.backend import NUMPY, Backend
 
 Tallies = type[Tally] | type[NormalTally]
 """How samples become an interval: `Tally` bets, `NormalTally` trusts the central limit theorem."""
@@ -34,35 +35,65 @@ class Sampler(Protocol):
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column."""
 
-    def chunk(self, index: int) -> Floats:
+    def chunk(self, index: int) -> Array:
         """The samples of one chunk, (size, columns): a function of its number and of nothing else."""
+
+
+@runtime_checkable
+class Addressed(Protocol):
+    """A sampler of which any stretch of samples can be drawn by itself: a chunk may be smaller, or the last one cut."""
+
+    def rows(self, first: int, count: int) -> Array:
+        """The samples `first`, ..., `first + count - 1`."""
 
 
 def tally_of(
     sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1, kind: Tallies = Tally
 ) -> Tally | NormalTally:
-    """The first `count` samples. A chunk is always drawn whole, so that more samples begin with the same ones.
+    """The first `count` samples; more samples begin with the same ones.
 
-    Threads change nothing but the time: chunks are taken in their order, whoever made them.
+    Threads and the sizes of chunks change nothing but the time: chunks are taken in their order, whoever made them, and
+    a tally sums samples in stretches that no chunk decides.
     """
-    tally = kind(*sampler.bounds())
-    for chunk in _chunks(sampler, -(-count // sampler.size), workers):
-        tally.add(chunk[: count - tally.count])
-        if progress is not None:
-            progress(tally.count, count)
+    backend: Backend = getattr(sampler, "backend", NUMPY)
+    tally = kind(*sampler.bounds(), xp=backend.xp, moments=backend.moments)
+    with backend.at_work():
+        for chunk in _chunks(sampler, count, workers) if workers > 1 else _in_memory(sampler, count, backend):
+            tally.add(chunk[: count - tally.count, ...])
+            if progress is not None:
+                progress(tally.count, count)
     return tally
 
 
-def _chunks(sampler: Sampler, number: int, workers: int) -> Iterator[Floats]:
-    """The first chunks in their order, made by threads, which are a few chunks ahead and no more."""
-    if workers == 1:
-        yield from map(sampler.chunk, range(number))
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        ahead: deque[Future[Floats]] = deque()
+def _chunk(sampler: Sampler, first: int, count: int) -> Array:
+    """Samples from a first one on, which begins a chunk where a chunk is drawn whole."""
+    return sampler.rows(first, count) if isinstance(sampler, Addressed) else sampler.chunk(first // sampler.size)
+
+
+def _in_memory(sampler: Sampler, count: int, backend: Backend) -> Iterator[Array]:
+    """The first `count` samples; where memory does not suffice, in smaller and smaller chunks."""
+    first, size, again = 0, sampler.size, False
+    while first < count:
         try:
-            for index in range(number):
-                ahead.append(pool.submit(sampler.chunk, index))
+            chunk = _chunk(sampler, first, min(size, count - first))
+        except MemoryError:
+            divisible = isinstance(sampler, Addressed) and size > 1
+            if again and not divisible:
+                raise
+            size, again = -(-size // 2) if divisible else size, True
+            backend.release()
+            continue
+        yield chunk
+        first += chunk.shape[0]
+
+
+def _chunks(sampler: Sampler, count: int, workers: int) -> Iterator[Array]:
+    """The first chunks in their order, made by threads, which are a few chunks ahead and no more."""
+    with ThreadPoolExecutor(workers) as pool:
+        ahead: deque[Future[Array]] = deque()
+        try:
+            for first in range(0, count, sampler.size):
+                ahead.append(pool.submit(_chunk, sampler, first, min(sampler.size, count - first)))
                 if len(ahead) > 2 * workers:
                     yield ahead.popleft().result()
             while ahead:

@@ -3,25 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Array
+from lipverify.foundation.means.samples import Reduce, leaf_moments
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.streams import generator, inverted
 from lipverify.foundation.validation import chosen
 
 Kernel = Callable[..., tuple[Any, Any]]
 """samples(law, L, d, n, ladders, key, first, bundles) -> (noise, bias), see `kernels.launch.samples`."""
 
 
+class Uniforms(Protocol):
+    """A stream of uniforms on [0, 1)."""
+
+    def random(self, size: tuple[int, ...]) -> Array:
+        """The next of them, in this shape."""
+
+
 @dataclass(frozen=True)
 class Backend:
-    """An array namespace `xp`, a device of it, and a kernel that takes about `tokens` tokens in a call."""
+    """Where contexts are evaluated, and how.
+
+    Attributes
+    ----------
+    xp, device
+        An array namespace, and a device of it; None is its current one.
+    kernel, tokens
+        A kernel for reduced sampling, and about how many tokens it takes in a call.
+    uniforms
+        (seed, stream, chunk, block) -> a stream of uniforms with the words of NumPy's Philox, drawn where `xp` computes
+        or on the host.
+    inverted
+        The standard normals of uniforms, where these are.
+    moments
+        Reduces samples where they are, see `foundation.means.samples.leaf_moments`.
+    at_work
+        A context in which the device is the current one and its errors are one line.
+    release
+        Gives memory back that the library keeps.
+    threads
+        Whether more than one thread is of use.
+    """
 
     xp: Any = np
     device: Any = None
     kernel: Kernel | None = None
     tokens: int = 0
+    uniforms: Callable[..., Uniforms] = generator
+    inverted: Callable[[Array], Array] = inverted
+    moments: Reduce = leaf_moments
+    at_work: Callable[[], AbstractContextManager[object]] = nullcontext
+    release: Callable[[], object] = bool
+    threads: bool = True
 
 
 NUMPY = Backend()
@@ -35,14 +75,25 @@ def _native() -> Backend:
     return Backend(kernel=native.samples, tokens=2**18)
 
 
-def _cupy() -> Backend:
-    """CuPy and its kernels; enough tokens in a launch to fill any device, and less than a second of it."""
+def _cupy(device: Any = None) -> Backend:
+    """CuPy and its kernels; enough tokens in a call to fill any device, and less than a second of it."""
     from lipverify.loss.montecarlo.kernels import launch
 
     launch.require_gpu()
     import cupy
 
-    return Backend(xp=cupy, kernel=launch.samples, tokens=2**26)
+    return Backend(
+        xp=cupy,
+        device=device,
+        kernel=launch.samples,
+        tokens=launch.TOKENS,
+        uniforms=launch.DeviceUniforms,
+        inverted=launch.inverted,
+        moments=launch.leaf_moments,
+        at_work=lambda: launch.at_work(device),
+        release=launch.release,
+        threads=False,
+    )
 
 
 BACKENDS: dict[str, Callable[[], Backend]] = {"numpy": lambda: NUMPY, "native": _native, "cupy": _cupy}
@@ -55,3 +106,26 @@ def backend_named(name: str) -> Backend:
     'numpy'
     """
     return BACKENDS[chosen("backend", name, BACKENDS)]()
+
+
+def backend_of(name: str | None, xp: Any, device: Any, workers: int = 1) -> Backend:
+    """A backend by its name, or by a namespace with its device; NumPy by default.
+
+    Raises
+    ------
+    InvalidInput
+        If both are given, a device without its namespace, what is no namespace, or threads for a GPU.
+    """
+    if name is not None and (xp is not None or device is not None):
+        raise InvalidInput(f"backend = {shown(name)} with xp or device: give one of them; they say where to compute.")
+    if xp is None and device is not None:
+        raise InvalidInput(f"device = {shown(device)}: it is a device of xp; give its namespace too.")
+    if xp is not None and not hasattr(xp, "asarray"):
+        raise InvalidInput(f"xp = {shown(xp)} is not a namespace of the array API standard, such as numpy.")
+    if xp is None:
+        backend = backend_named("numpy" if name is None else name)
+    else:
+        backend = _cupy(device) if getattr(xp, "__name__", "") == "cupy" else Backend(xp, device)
+    if workers > 1 and not backend.threads:
+        raise InvalidInput(f"workers = {workers}: one thread gives a GPU all its work; leave workers out.")
+    return backend

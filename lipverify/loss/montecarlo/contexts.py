@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from lipverify.foundation.arrays import Array, to_device
-from lipverify.foundation.streams import generator, inverted, normals, standard_normals, uniforms
+from lipverify.foundation.streams import generator, inverted, normals, uniforms
+from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions, as_ridge
 
@@ -109,22 +109,23 @@ def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk
 
 
 def token_blocks(
-    problem: Problem, contexts: int, tokens: int, seed: int, stream: str, chunk: int, xp: Any = np, device: Any = None
+    problem: Problem, contexts: int, tokens: int, seed: int, stream: str, chunk: int, backend: Backend = NUMPY
 ) -> Iterator[Contexts]:
-    """The tokens of one chunk of contexts, at most `tokens` of each at a time, on the device of `xp`.
+    """The tokens of one chunk of contexts, at most `tokens` of each at a time, where the backend computes.
 
     A chunk has a stream for the points and one for the tasks, so that how many numbers a law draws for
     itself does not move the tokens.
     """
     law, d, n = as_functions(problem.law, "Monte Carlo"), problem.d, int(problem.n)
-    points, tasks = generator(seed, stream, chunk), generator(seed, f"{stream}/tasks", chunk)
+    xp, points, tasks = backend.xp, backend.uniforms(seed, stream, chunk), generator(seed, f"{stream}/tasks", chunk)
 
     def covariates(shape: tuple[int, ...]) -> Array:
-        return problem.covariates.points(to_device(standard_normals(points, shape), xp, device), xp)
+        normals = to_device(backend.inverted(points.random(shape)), xp, backend.device)
+        return problem.covariates.points(normals, xp)
 
     query = covariates((contexts, 1, d))
     functions = law.draw(tasks, contexts, d)
-    functions = functions if callable(functions) else to_device(functions, xp, device)
+    functions = functions if callable(functions) else to_device(functions, xp, backend.device)
     targets = [f[:, 0] for f in law.values(functions, query, xp)]
     for first in range(0, n, tokens):
         x = covariates((contexts, min(tokens, n - first), d))

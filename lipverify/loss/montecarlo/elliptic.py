@@ -34,7 +34,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Array, Floats, to_device, to_host
+from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected
@@ -239,7 +239,7 @@ class Elliptic:
         """The bounds, made once."""
         return self.bounds()
 
-    def chunk(self, index: int) -> Floats:
+    def chunk(self, index: int) -> Array:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         queries, tasks = self._outer(index)
         keys = queries @ self.key_map.T
@@ -248,11 +248,12 @@ class Elliptic:
         if self.noise is not None:
             w, (low, high) = self.grid.windows, self.ends
             at_queries = self.noise.at(w * lengths[..., None]).mean(axis=1)
-            known = np.where(self.helped, np.clip(at_queries, low[: w.size], high[: w.size]), samples[:, : w.size])
-            samples = np.concatenate([known, samples[:, w.size :]], axis=1)
+            known = self._moved(np.clip(at_queries, low[: w.size], high[: w.size]))
+            noise = self.xp.where(self._moved(self.helped), known, samples[:, : w.size])
+            samples = self.xp.concat([noise, samples[:, w.size :]], axis=1)
         return samples
 
-    def _samples(self, index: int, query: Floats, key: Floats, length: Floats, task: Floats) -> Floats:
+    def _samples(self, index: int, query: Floats, key: Floats, length: Floats, task: Floats) -> Array:
         """Samples of contexts with these queries, keys k with their lengths, and directions B q of their tasks."""
         xp, d, k = self.xp, self.problem.d, len(self.sight)
         sights, start = task @ self.stretch, np.eye(d)[0]
@@ -276,13 +277,13 @@ class Elliptic:
             away = (1 - at[:, :, 1] / S)[:, :, None] * seen - target
             squares = xp.sum(away * away, axis=-1) + rest * twice[:, :, 2] / S**2
             bias = bias + self.linear_share / k * squares
-        return to_host(xp.concat([twice[:, :, 0] / S**2, bias], axis=1))
+        return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
 
     def _sums(self, index: int, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
         """The sums over the tokens of what `values` makes of their coordinates."""
         sizes = self._moved(length[:, None])
 
-        def of(pairs: Floats) -> Sums:
+        def of(pairs: Array) -> Sums:
             moved = self._moved(pairs)
             u, v = moved[..., 0], moved[..., 1]
             t, s = normal_pairs(u, v, self.xp) if self.normal else projected(u, v, self.problem.d, self.xp)
@@ -290,7 +291,7 @@ class Elliptic:
 
         return reduce(self._merged, map(of, self._draws(index)))
 
-    def _moved(self, array: Floats) -> Array:
+    def _moved(self, array: Array) -> Array:
         return to_device(array, self.xp, self.backend.device)
 
     def _merged(self, one: Sums, other: Sums) -> Sums:
@@ -304,7 +305,7 @@ class Elliptic:
         assert isinstance(law, RidgeLaw | Transformed)
         return queries, law.draw(generator(self.seed, f"{self.stream}/tasks", index), self.size, d)
 
-    def _draws(self, index: int) -> Iterator[Floats]:
+    def _draws(self, index: int) -> Iterator[Array]:
         """Uniforms (u, v) of the tokens, in stretches of (size, tokens, 2)."""
-        n, rng = int(self.problem.n), generator(self.seed, self.stream, index)
+        n, rng = int(self.problem.n), self.backend.uniforms(self.seed, self.stream, index)
         return (rng.random((self.size, min(TOKENS, n - first), 2)) for first in range(0, n, TOKENS))

@@ -12,7 +12,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from lipverify.foundation.arrays import Array, Floats, to_device, to_host
+from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
 from lipverify.loss.montecarlo.samples import drawn, largest_bias, softmax_bounds, sphere_bounds
@@ -63,7 +63,7 @@ class WholeContexts:
         """The contexts of a chunk, a stretch of tokens at a time."""
         tokens = max(1, COORDINATES // self.problem.d)
         address = self.seed, self.stream, index
-        return token_blocks(self.problem, self.size, tokens, *address, self.backend.xp, self.backend.device)
+        return token_blocks(self.problem, self.size, tokens, *address, self.backend)
 
     def scores(self, contexts: Contexts) -> Array:
         """x_i^T M x of every token, (C, tokens)."""
@@ -89,7 +89,7 @@ class Full(WholeContexts):
             return sphere_bounds(self.problem, self.w, self.law.extents(), self.law.slopes())
         return softmax_bounds(self.problem, self.reach, largest_bias(self.problem))
 
-    def chunk(self, index: int) -> Floats:
+    def chunk(self, index: int) -> Array:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         grid, xp = self.grid, self.backend.xp
 
@@ -99,4 +99,4 @@ class Full(WholeContexts):
             return softmax_sums(self.scores(contexts), differences, grid, xp, self.workspace)
 
         sums = reduce(lambda one, other: merged(one, other, grid, xp), map(sums_of, self.blocks(index)))
-        return to_host(drawn(sums, grid, xp))
+        return drawn(sums, grid, xp)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.arrays import Floats, to_host
+from lipverify.foundation.arrays import Array, to_device
 from lipverify.foundation.streams import key_of
 from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import Grid
@@ -20,6 +20,8 @@ from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 KNOWN = (Affine, Linear, ReLU, Cosine, Quadratic)
 """The laws for which there are kernels."""
 MOST_BUNDLES = 2**17
+MOST_RESULTS = 2**23
+"""Samples of a chunk: 64 MiB, and a few times that while they are reduced."""
 
 
 def has_kernel(problem: Problem) -> bool:
@@ -33,18 +35,23 @@ class Fused(Reduced):
 
     @property
     def size(self) -> int:
-        """Samples in a chunk."""
-        return min(MOST_BUNDLES, max(1, self.backend.tokens // int(self.problem.n)))
+        """Samples in a chunk: as many as a call takes tokens, and no more than memory that any device can spare."""
+        results = MOST_RESULTS // (2 * len(self.grid.at))
+        return max(1, min(MOST_BUNDLES, results, self.backend.tokens // int(self.problem.n)))
 
-    def chunk(self, index: int) -> Floats:
+    def chunk(self, index: int) -> Array:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
+        return self.rows(index * self.size, self.size)
+
+    def rows(self, first: int, count: int) -> Array:
+        """The same for the bundles `first`, ..., `first + count - 1`."""
         assert self.backend.kernel is not None
         L = float(getattr(self.problem.law, "L", 1.0))
         n, key = int(self.problem.n), key_of(self.seed, self.stream)
         ladders, order = _ladders(self.grid)
-        law, d, first = self.problem.law.name, self.problem.d, index * self.size
-        terms = self.backend.kernel(law, L, d, n, ladders, key, first, self.size)
-        return np.concatenate([to_host(term)[:, order] for term in terms], axis=1)
+        terms = self.backend.kernel(self.problem.law.name, L, self.problem.d, n, ladders, key, first, count)
+        at = to_device(order, self.xp, self.backend.device)
+        return self.xp.concat([self.xp.take(term, at, axis=1) for term in terms], axis=1)
 
 
 def _ladders(grid: Grid) -> tuple[list[tuple[float, int]], NDArray[np.intp]]:

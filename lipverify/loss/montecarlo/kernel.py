@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats, row_sums, to_host
+from lipverify.foundation.arrays import Array, Floats, row_sums
 from lipverify.loss.kernels import Kernel, Rational
 from lipverify.loss.montecarlo.full import WholeContexts
 from lipverify.loss.montecarlo.samples import largest_bias
@@ -35,7 +35,7 @@ class KernelAttention(WholeContexts):
             bias = max(bias, sum(size**2 for size in self.law.magnitudes(self.problem.covariates.radius)))
         return low, np.concatenate([np.ones(count), np.full(count, bias)])
 
-    def chunk(self, index: int) -> Floats:
+    def chunk(self, index: int) -> Array:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         xp = self.backend.xp
         sums: Any = [[0.0] * (2 + len(self.law.extents())) for _ in self.w]
@@ -58,4 +58,4 @@ class KernelAttention(WholeContexts):
             noise.append(xp.where(held, squares / one**2, xp.zeros_like(S)))
             errors = [xp.where(held, p / one, -target) for p, target in zip(products, targets, strict=True)]
             bias.append(sum(error * error for error in errors))
-        return to_host(xp.stack([*noise, *bias], axis=1))
+        return xp.stack([*noise, *bias], axis=1)

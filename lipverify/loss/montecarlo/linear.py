@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats, row_sums, to_host
+from lipverify.foundation.arrays import Array, Floats, row_sums, to_device
 from lipverify.loss.montecarlo.full import WholeContexts
 
 
@@ -27,7 +27,7 @@ class LinearAttention(WholeContexts):
         high = np.concatenate([self.reach**2 / float(self.problem.n), bias])
         return np.zeros_like(high), high
 
-    def chunk(self, index: int) -> Floats:
+    def chunk(self, index: int) -> Array:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         xp, n = self.backend.xp, float(self.problem.n)
         squares: Any = 0.0
@@ -36,7 +36,7 @@ class LinearAttention(WholeContexts):
             s = self.scores(block)
             squares = squares + row_sums(s * s, xp)
             products = [p + row_sums(s * f, xp) for p, f in zip(products, block.values, strict=True)]
-        w = xp.asarray(self.w, device=self.backend.device)
+        w = to_device(self.w, xp, self.backend.device)
         noise = w**2 * (squares / n**2)[:, None]
         errors = [w * (p / n)[:, None] - target[:, None] for p, target in zip(products, block.targets, strict=True)]
-        return to_host(xp.concat([noise, sum(error * error for error in errors)], axis=1))
+        return xp.concat([noise, sum(error * error for error in errors)], axis=1)

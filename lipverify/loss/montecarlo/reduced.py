@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.arrays import Array, Floats, to_device, to_host
-from lipverify.foundation.streams import generator
+from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.samples import averaged, drawn, sphere_bounds, spreads
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
@@ -129,7 +128,7 @@ class Reduced:
         high[w.size :] = np.minimum(high[w.size :], spreads(self.problem, w) ** 2 + high[: w.size])
         return low, high
 
-    def chunk(self, index: int) -> Floats:
+    def chunk(self, index: int) -> Array:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         directions, stretches = self._draws(index)
         c, _ = self._coordinates(directions)
@@ -140,20 +139,20 @@ class Reduced:
             queries = (
                 [merged(*both, self.grid, self.xp) for both in zip(queries, turned, strict=True)] if queries else turned
             )
-        return to_host(sum(self._samples(sums) for sums in queries) / QUERIES)
+        return sum(self._samples(sums) for sums in queries) / QUERIES
 
-    def _draws(self, index: int) -> tuple[Floats, Iterator[Floats]]:
+    def _draws(self, index: int) -> tuple[Array, Iterator[Array]]:
         """Uniforms (u, v) of the directions, (size, 4, 2), and of the tokens, stretches of (size, tokens, 2)."""
         n = int(self.problem.n)
         blocks = HEADER_BLOCKS + -(-n // 2)
-        rng = generator(self.seed, self.stream, 0, block=index * self.size * blocks)
+        rng = self.backend.uniforms(self.seed, self.stream, 0, index * self.size * blocks)
         if n <= TOKENS:
             pairs = rng.random((self.size, 2 * blocks, 2))
             return pairs[:, :QUERIES], iter([pairs[:, QUERIES : QUERIES + n]])
         directions = rng.random((1, QUERIES, 2))
         return directions, (rng.random((1, min(TOKENS, n - first), 2)) for first in range(0, n, TOKENS))
 
-    def _coordinates(self, pairs: Floats) -> tuple[Array, Array]:
+    def _coordinates(self, pairs: Array) -> tuple[Array, Array]:
         """Coordinates made of (u, v), on the device."""
         moved = to_device(pairs, self.xp, self.backend.device)
         return projected(moved[..., 0], moved[..., 1], self.problem.d, self.xp)

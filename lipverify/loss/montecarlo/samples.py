@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.loss.montecarlo.tails import largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.windows import Grid, Sums
 from lipverify.problem import Problem
@@ -99,5 +99,5 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats
 
 def rungs(sums: Sums, grid: Grid, xp: Any) -> tuple[Array, Array]:
     """The sums at every window of the grid, and at its double."""
-    at = xp.asarray(grid.at, device=getattr(sums.largest, "device", None))
+    at = to_device(grid.at, xp, getattr(sums.largest, "device", None))
     return xp.take(sums.at_levels, at, axis=1), xp.take(sums.at_levels, at + 1, axis=1)

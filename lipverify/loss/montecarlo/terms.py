@@ -25,7 +25,7 @@ from lipverify.foundation.warned import warn_caller
 from lipverify.loss.attention import attention_for
 from lipverify.loss.kernels import Kernel, kernel_for
 from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, until
-from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_named
+from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_of
 from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
 from lipverify.loss.montecarlo.full import Full
@@ -119,7 +119,7 @@ def montecarlo_terms(
     xp, device
         Instead of `backend`: any namespace of the array API standard, and a device of it.
     workers
-        Threads; they change nothing but the time.
+        Threads; they change nothing but the time. A GPU takes one.
     progress
         Called with (contexts done, contexts wanted).
 
@@ -140,8 +140,8 @@ def montecarlo_terms(
     """
     _validate(contexts, rtol, progress)
     kind = INTERVALS[chosen("interval", interval, INTERVALS)]
-    where = _backend(backend, xp, device)
     whole("workers", workers, 1, most=MOST_WORKERS)
+    where = backend_of(backend, xp, device, workers)
     a_seed(seed)
     matrix = matrix_of(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
@@ -252,17 +252,6 @@ def matrix_of(M: Any, d: int) -> Floats | None:
     if matrix.shape != (d, d) or not np.all(np.isfinite(matrix)):
         raise InvalidInput(f"M = {shown(M)}: it must be a {d} x {d} matrix of finite real numbers.")
     return matrix
-
-
-def _backend(name: str | None, xp: Any, device: Any) -> Backend:
-    """Where contexts are evaluated: a backend by its name, or a namespace with its device."""
-    if name is not None and (xp is not None or device is not None):
-        raise InvalidInput(f"backend = {shown(name)} with xp or device: give one of them; they say where to compute.")
-    if xp is None and device is not None:
-        raise InvalidInput(f"device = {shown(device)}: it is a device of xp; give its namespace too.")
-    if xp is not None and not hasattr(xp, "asarray"):
-        raise InvalidInput(f"xp = {shown(xp)} is not a namespace of the array API standard, such as numpy.")
-    return backend_named("numpy" if name is None else name) if xp is None else Backend(xp, device)
 
 
 def _require_bounds(drawn: Samples, problem: Problem) -> None:

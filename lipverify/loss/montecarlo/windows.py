@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.arrays import Array, Floats, row_maxima
+from lipverify.foundation.arrays import Array, Floats, row_maxima, to_device
 
 LOST_BITS = 8
 """Each squaring doubles the relative rounding error of g. Eight bits may be lost so; more only where w itself is
@@ -103,7 +103,7 @@ class Workspace(threading.local):
 
 @dataclass(frozen=True)
 class Sums:
-    """For C contexts: the largest score (C,), and (C, levels, columns): S, T_1, ..., T_K and perhaps zeros."""
+    """For C contexts: the largest score (C,), and (C, levels, columns): S, T_1, ..., T_K, with NumPy perhaps zeros."""
 
     largest: Array
     at_levels: Array
@@ -114,12 +114,13 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     largest = row_maxima(scores, xp)
     below = scores - largest[:, None]
     floored = float(grid.levels.max()) * float(xp.min(below)) < LEAST_EXPONENT
-    shape = ((len(values) + 2) // 2 * 2, *below.shape)  # an even number of columns: matrix products are faster
-    columns = workspace.array("columns", shape) if xp is np else xp.empty(shape, device=below.device)
-    _fill(columns, values)
-    columns = xp.permute_dims(columns, (1, 2, 0))
     if xp is not np:
+        columns = xp.stack([xp.ones_like(below), *(xp.broadcast_to(value, below.shape) for value in values)], axis=-1)
         return Sums(largest, _powers(below, grid, floored, xp) @ columns)
+    shape = ((len(values) + 2) // 2 * 2, *below.shape)  # an even number of columns: matrix products are faster
+    columns = workspace.array("columns", shape)
+    _fill(columns, values)
+    columns = columns.transpose(1, 2, 0)
     at_levels = np.empty((len(below), len(grid.levels), shape[0]))
     some = max(1, AT_ONCE // (len(grid.levels) * below.shape[1]))
     for first in range(0, len(below), some):
@@ -131,7 +132,7 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
 def merged(one: Sums, other: Sums, grid: Grid, xp: Any) -> Sums:
     """The sums over both stretches of tokens, relative to the larger of the two largest scores."""
     largest = xp.maximum(one.largest, other.largest)
-    levels = xp.asarray(grid.levels, device=getattr(largest, "device", None))
+    levels = to_device(grid.levels, xp, getattr(largest, "device", None))
 
     def rescaled(part: Sums) -> Array:
         return xp.exp((part.largest - largest)[:, None] * levels)[:, :, None] * part.at_levels

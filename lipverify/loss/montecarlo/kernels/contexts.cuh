@@ -63,7 +63,7 @@ LIPVERIFY_DEVICE void put_token(word u, word v, Question question, const Task *t
     tile.b[at] = b;
     if (question.law == AFFINE)
         return;
-    LIPVERIFY_UNROLL
+    LIPVERIFY_UNROLL_BY(2)
     for (int r = 0; r < QUERIES; ++r) {
         const double z = seen_by_task(tasks[r * tile.slots], along(r, a, b), aside(r, a, b));
         tile.y[r * tile.capacity + at] = observed(question.law, question.L, z);

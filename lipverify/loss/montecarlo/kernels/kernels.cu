@@ -27,10 +27,12 @@
 
 #define LANES 32
 #define PLACES (LANES / QUERIES) /* bundles, or slices of bundles, that a warp holds */
-#define TILE 512                 /* tokens drawn between two barriers */
+#define TILE 256                 /* tokens that a team draws between two barriers */
 #define CAPACITY (TILE + PLACES) /* so that what two queries read at a time lies in different banks of memory */
-#define MOST_WARPS 8             /* ladders of one block; more are dealt to other blocks, which draw again */
+#define MOST_TEAMS 2
+#define MOST_WARPS 8 /* of a block */
 #define ALL_LANES 0xffffffffu
+#define SIZE(law, rungs) (1 + (1 + values_of(law)) * ((rungs) + 1)) /* doubles of a context's sums */
 
 /* Join the sums of the slices of a bundle, which lie `slots` lanes apart. */
 LIPVERIFY_DEVICE void join_slices(int slots, int law, int rungs, double base, Sums *sums)
@@ -56,59 +58,146 @@ LIPVERIFY_DEVICE double over_queries(double x)
     return x / QUERIES;
 }
 
-/* Samples of noise and bias for `bundles` bundles from number `first` on; each warp has a ladder.
- *
- * A lane has a query r, a slice of the tokens and a slot of the tile, lane = (r * slices + slice) * slots + slot.
- * Ladder l has the columns starts[l], ..., starts[l + 1] - 1 of the results, which have the shape
- * (bundles, starts[ladders]), and no more than `rungs` of them.
- */
-template <int law, int rungs>
-__global__ void __launch_bounds__(LANES *MOST_WARPS, 2)
-samples(word key_low, word key_high, word first, word bundles, int d, word n, double L, int slices, int ladders,
-        const double *bases, const int *starts, double *noise, double *bias)
+/* Noise and bias of a bundle at `columns` rungs of a ladder, which has `rungs` of them at most, from the sums of its
+ * queries; no column if another lane writes them. */
+LIPVERIFY_DEVICE void put_terms(int law, int rungs, const Sums *sums, int columns, double *noise, double *bias)
 {
-    __shared__ double ab[2 * CAPACITY], y[law == AFFINE ? 1 : QUERIES * CAPACITY];
-    __shared__ Task tasks[LANES];
-    const Wide key = {key_low, key_high};
-    const Question question = {law, d, L, n};
-    const int lane = threadIdx.x % LANES, slots = PLACES / slices, slot = lane % slots, r = lane / PLACES;
-    const int ladder = blockIdx.y * (blockDim.x / LANES) + threadIdx.x / LANES, length = TILE / slots;
-    const double base = ladder < ladders ? bases[ladder] : 0.0;
-    const word number = (word)blockIdx.x * slots + slot;
-    const Wide place = place_of(first + number, n);
-    const Tile tile = {ab, ab + CAPACITY, y, slots, CAPACITY};
-    double y0 = 0.0;
-    if (law != AFFINE) {
-        if (threadIdx.x < QUERIES * slots)
-            tasks[threadIdx.x] = draw_task(key, place, threadIdx.x / slots, d);
-        __syncthreads();
-        y0 = observed(law, L, tasks[r * slots + slot].c);
-    }
-    Sums sums = no_tokens();
-    for (word done = 0; done < n; done += length) {
-        const word left = n - done;
-        const int count = left < (word)length ? (int)left : length;
-        draw_tokens(done, count, threadIdx.x / slots, blockDim.x / slots, slot, key, place, question, tasks, tile);
-        __syncthreads();
-        if (ladder < ladders)
-            score_tokens(lane % PLACES, count * slots, PLACES, r, y0, law, tile, rungs, base, &sums);
-        __syncthreads();
-    }
-    join_slices(slots, law, rungs, base, &sums);
-    const bool writes = ladder < ladders && number < bundles && lane < slots;
-    const int columns = writes ? starts[ladder + 1] - starts[ladder] : 0;
-    const word row = writes ? number * starts[ladders] + starts[ladder] : 0;
     LIPVERIFY_UNROLL
     for (int k = 0; k < rungs; ++k) {
         double noise_k, bias_k;
-        terms_at(k, law, &sums, &noise_k, &bias_k);
+        terms_at(k, law, sums, &noise_k, &bias_k);
         noise_k = over_queries(noise_k);
         bias_k = over_queries(bias_k);
         if (k < columns) {
-            noise[row + k] = noise_k;
-            bias[row + k] = bias_k;
+            noise[k] = noise_k;
+            bias[k] = bias_k;
         }
     }
+}
+
+/* Sums of a part of a context as SIZE(law, rungs) doubles. */
+LIPVERIFY_DEVICE void put_sums(int law, int rungs, const Sums *sums, double *room)
+{
+    room[0] = sums->nearest;
+    LIPVERIFY_UNROLL
+    for (int k = 0; k <= rungs; ++k) {
+        room[1 + k] = sums->S[k];
+        LIPVERIFY_UNROLL
+        for (int j = 0; j < values_of(law); ++j)
+            room[1 + (1 + j) * (rungs + 1) + k] = sums->T[j][k];
+    }
+}
+
+/* Add sums that were put: both are measured from the nearer of their nearest tokens. */
+LIPVERIFY_DEVICE void add_sums(int law, int rungs, double base, const double *room, Sums *sums)
+{
+    const double nearest = larger(sums->nearest, room[0]);
+    double factor = decaying_exponential(base * (room[0] - nearest));
+    raise_to(nearest, law, rungs, base, sums);
+    LIPVERIFY_UNROLL
+    for (int k = 0; k <= rungs; ++k) {
+        sums->S[k] += factor * room[1 + k];
+        LIPVERIFY_UNROLL
+        for (int j = 0; j < values_of(law); ++j)
+            sums->T[j][k] += factor * room[1 + (1 + j) * (rungs + 1) + k];
+        factor *= factor;
+    }
+}
+
+/* Samples of noise and bias for `bundles` bundles from number `first` on; each warp has a ladder.
+ *
+ * A block holds `teams` teams of warps, each with bundles, a tile and, for each ladder, a warp of its own. A lane has a
+ * query r, a slice of the tokens and a slot of the tile, lane = (r * slices + slice) * slots + slot. Ladder l has the
+ * columns starts[l], ..., starts[l + 1] - 1 of the results, which have the shape (bundles, columns), and no more than
+ * `rungs` of them.
+ *
+ * A context of more than `stretch` tokens is cut into parts of so many, which are summed by blocks of their own: this
+ * call sums the parts `first_part`, ..., `first_part + gridDim.y - 1` into `room`, (bundles, parts, ladders, QUERIES,
+ * SIZE), and `joined` makes samples of them. What a part is depends on n alone, not on how many are in a call.
+ */
+template <int law, int rungs>
+__global__ void __launch_bounds__(LANES *MOST_WARPS, 2)
+samples(word key_low, word key_high, word first, word bundles, int d, word n, double L, int slices, int teams,
+        word stretch, word first_part, int ladders, const double *bases, const int *starts, int columns, double *room,
+        double *noise, double *bias)
+{
+    __shared__ double ab[MOST_TEAMS * 2 * CAPACITY], y[law == AFFINE ? 1 : MOST_TEAMS * QUERIES * CAPACITY];
+    __shared__ Task tasks[MOST_TEAMS * LANES];
+    __shared__ double at_query[MOST_TEAMS * LANES];
+    const Wide key = {key_low, key_high};
+    const Question question = {law, d, L, n};
+    const int slots = PLACES / slices, length = TILE / slots;
+    const word part = first_part + blockIdx.y, begin = part * stretch;
+    const int tokens = (int)(n - begin < stretch ? n - begin : stretch);
+    if (law != AFFINE) {
+        const int drawn_slot = threadIdx.x % slots, drawn_team = threadIdx.x / slots % teams;
+        const int row = threadIdx.x / (slots * teams);
+        const word drawn = first + ((word)blockIdx.x * teams + drawn_team) * slots + drawn_slot;
+        if (row < QUERIES) {
+            const Task task = draw_task(key, place_of(drawn, n), row, d);
+            tasks[drawn_team * LANES + row * slots + drawn_slot] = task;
+            at_query[drawn_team * LANES + row * slots + drawn_slot] = observed(law, L, task.c);
+        }
+        __syncthreads(); /* tasks are drawn */
+    }
+    Sums sums = no_tokens();
+    for (int done = 0; done < tokens; done += length) {
+        const int count = tokens - done < length ? tokens - done : length;
+        /* whom the thread draws and scores for is worked out anew for each tile: its registers are for the sums */
+        int thread = threadIdx.x;
+        LIPVERIFY_ANEW(thread);
+        {
+            const int drawn_slot = thread % slots, drawn_team = thread / slots % teams;
+            const word drawn = first + ((word)blockIdx.x * teams + drawn_team) * slots + drawn_slot;
+            double *const a = ab + drawn_team * 2 * CAPACITY;
+            const Tile into = {a, a + CAPACITY, law == AFFINE ? y : y + drawn_team * QUERIES * CAPACITY, slots,
+                               CAPACITY};
+            draw_tokens(begin + done, count, thread / (slots * teams), blockDim.x / (slots * teams), drawn_slot, key,
+                        place_of(drawn, n), question, tasks + drawn_team * LANES, into);
+        }
+        __syncthreads(); /* the tile is drawn */
+        {
+            const int team = thread / LANES % teams, r = thread % LANES / PLACES;
+            double *const a = ab + team * 2 * CAPACITY;
+            const Tile from = {a, a + CAPACITY, law == AFFINE ? y : y + team * QUERIES * CAPACITY, slots, CAPACITY};
+            const double y0 = law == AFFINE ? 0.0 : at_query[team * LANES + r * slots + thread % slots];
+            score_tokens(thread % PLACES, count * slots, PLACES, r, y0, law, from, rungs,
+                         bases[thread / LANES / teams], &sums);
+        }
+        __syncthreads(); /* the tile is read */
+    }
+    const int lane = threadIdx.x % LANES, r = lane / PLACES;
+    const int warp = threadIdx.x / LANES, team = warp % teams, ladder = warp / teams;
+    const word number = ((word)blockIdx.x * teams + team) * slots + lane % slots;
+    join_slices(slots, law, rungs, bases[ladder], &sums);
+    const bool writes = number < bundles && lane % PLACES < slots;
+    if (n > stretch) {
+        const word parts = (n - 1) / stretch + 1;
+        if (writes)
+            put_sums(law, rungs, &sums, room + (((number * parts + part) * ladders + ladder) * QUERIES + r)
+                                               * SIZE(law, rungs));
+        return;
+    }
+    const word at = writes ? number * columns + starts[ladder] : 0;
+    put_terms(law, rungs, &sums, writes && r == 0 ? starts[ladder + 1] - starts[ladder] : 0, noise + at, bias + at);
+}
+
+/* Samples of the bundle blockIdx.x on the ladder blockIdx.y from the sums of its parts, by one warp: a lane adds every
+ * PLACES-th part of a query in their order, and lanes are joined as slices are. */
+template <int law, int rungs>
+__global__ void __launch_bounds__(LANES)
+joined(word parts, int ladders, const double *bases, const int *starts, int columns, const double *room, double *noise,
+       double *bias)
+{
+    const int lane = threadIdx.x, r = lane / PLACES, ladder = blockIdx.y;
+    const double base = bases[ladder];
+    Sums sums = no_tokens();
+    for (word part = lane % PLACES; part < parts; part += PLACES)
+        add_sums(law, rungs, base, room + ((((word)blockIdx.x * parts + part) * ladders + ladder) * QUERIES + r)
+                                          * SIZE(law, rungs), &sums);
+    join_slices(1, law, rungs, base, &sums);
+    const word at = (word)blockIdx.x * columns + starts[ladder];
+    put_terms(law, rungs, &sums, lane == 0 ? starts[ladder + 1] - starts[ladder] : 0, noise + at, bias + at);
 }
 
 /* `count` uniforms on [0, 1): four of each block of a stream, from the block (low, high) on. */
@@ -121,4 +210,34 @@ extern "C" __global__ void uniforms(word key_low, word key_high, word low, word 
     for (int i = 0; i < 4; ++i)
         if (4 * number + i < count)
             out[4 * number + i] = uniform(block.x[i]);
+}
+
+/* What is kept of the leaf blockIdx.x, the rows cuts[leaf], ..., cuts[leaf + 1] - 1 of samples (rows, columns), in
+ * (leaves, 6, columns): least, largest, and the sums of four powers of (x - centre) / unit. A thread has a column and
+ * adds its samples one after the other; what is no number stays so. */
+extern "C" __global__ void moments(const double *samples, int columns, const word *cuts, const double *centre,
+                                   const double *unit, double *out)
+{
+    const int column = blockIdx.y * blockDim.x + threadIdx.x;
+    if (column >= columns)
+        return;
+    const word end = cuts[blockIdx.x + 1];
+    const double middle = centre[column], scale = unit[column];
+    double least = samples[cuts[blockIdx.x] * columns + column], largest = least, sums[4] = {0.0, 0.0, 0.0, 0.0};
+    for (word row = cuts[blockIdx.x]; row < end; ++row) {
+        const double x = samples[row * columns + column], deviation = (x - middle) / scale;
+        const double square = deviation * deviation;
+        least = least <= x ? least : least == least ? x : least;
+        largest = largest >= x ? largest : largest == largest ? x : largest;
+        sums[0] += deviation;
+        sums[1] += square;
+        sums[2] += square * deviation;
+        sums[3] += square * square;
+    }
+    double *at = out + (word)blockIdx.x * 6 * columns + column;
+    at[0] = least;
+    at[columns] = largest;
+    LIPVERIFY_UNROLL
+    for (int power = 0; power < 4; ++power)
+        at[(2 + power) * columns] = sums[power];
 }

@@ -15,35 +15,65 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import DeviceLost, InvalidInput, OutOfReach
+from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.streams import BLOCKS_PER_CHUNK, key_of
 from lipverify.loss.montecarlo.kernels.layout import (
+    LANES,
+    MOST_WARPS,
+    QUERIES,
     Ladder,
-    grid_and_block,
     instantiation,
+    launch_of,
     require_question,
+    size_of_sums,
     slices_of,
     split,
+    stretch_of,
 )
 from lipverify.loss.montecarlo.kernels.source import assembled
 
 OPTIONS = ("--std=c++17",)
 THREADS = 256
 WORD = 2**64 - 1
+TOKENS = 2**26
+"""Tokens of a launch: they fill any device, and end long before a display's watchdog does, even on a slow one."""
+OLDEST = 14
+"""The first CuPy with all that is used of the array standard (`concat`, `matrix_transpose`)."""
+INSTEAD = "use --backend numpy."
+
+
+def why_no_gpu() -> str:
+    """What is missing for the GPU to be used, or nothing; `import cupy` alone succeeds without a driver."""
+    try:
+        import cupy
+    except ImportError:
+        return "CuPy is not installed, the extra cuda12 or cuda13 brings it"
+    version = str(cupy.__version__)
+    if int(version.partition(".")[0]) < OLDEST:
+        return f"CuPy {version} is too old, {OLDEST} is needed, the extra cuda12 or cuda13 brings it"
+    try:
+        if not cupy.cuda.is_available():
+            return "CuPy sees no device, or no driver"
+    except RuntimeError as error:  # a driver that is there but broken
+        return f"CuPy sees no device, or no driver: {_line(error)}"
+    try:
+        cupy.cuda.nvrtc.getVersion()
+    except (ImportError, RuntimeError) as error:
+        return f"CuPy finds no NVRTC, the extra cuda12 or cuda13 brings it: {_line(error)}"
+    return ""
 
 
 def has_gpu() -> bool:
-    """Whether CuPy is installed and sees a device; `import cupy` alone succeeds without a driver."""
-    try:
-        import cupy
-
-        return bool(cupy.cuda.is_available())
-    except (ImportError, RuntimeError):  # a driver that is there but broken is a RuntimeError
-        return False
+    """Whether CuPy is installed, sees a device, and can compile for it."""
+    return not why_no_gpu()
 
 
 def require_gpu() -> None:
@@ -52,13 +82,64 @@ def require_gpu() -> None:
     Raises
     ------
     InvalidInput
-        If CuPy is not installed or sees no device.
+        If CuPy is not installed or too old, sees no device, or has no compiler for it.
     """
-    if not has_gpu():
-        raise InvalidInput(
-            "backend = 'cupy': no usable GPU was found (CuPy needs the extra cuda12 or cuda13 and a driver); "
-            "use --backend numpy."
-        )
+    why = why_no_gpu()
+    if why:
+        raise InvalidInput(f"backend = 'cupy': no usable GPU was found ({why}); {INSTEAD}")
+
+
+@contextmanager
+def at_work(device: Any = None) -> Iterator[None]:
+    """Work on a device of CuPy's; what goes wrong there is one line.
+
+    Raises
+    ------
+    OutOfReach
+        If its memory does not suffice.
+    InvalidInput
+        If the kernels cannot be compiled.
+    DeviceLost
+        If it fails in any other way: the process can use it no more.
+    """
+    with nullcontext() if device is None else device:
+        try:
+            yield
+        except Exception as error:
+            refusal = _refusal(error)
+            if refusal is None:
+                raise
+            raise refusal from error
+
+
+def _refusal(error: Exception) -> Exception | None:
+    """An error of CuPy's as one line with a way out; None if it is not CuPy's."""
+    kind, line = type(error), _line(error)
+    if not (kind.__module__.startswith("cupy") or line.startswith("CuPy failed to load")):
+        return None
+    if isinstance(error, MemoryError):
+        few = "the memory of the GPU does not suffice for the smallest chunk"
+        return OutOfReach(f"backend = 'cupy': {few} ({line}); ask for fewer values of w, or {INSTEAD}")
+    if kind.__name__ in ("CompileException", "NVRTCError") or "failed to load" in line:
+        way = "install the extra cuda12 or cuda13 that fits the driver"
+        return InvalidInput(f"backend = 'cupy': the kernels do not compile here ({line}); {way}, or {INSTEAD}")
+    if isinstance(error, RuntimeError):
+        late = "LaunchTimeout" in line or "LAUNCH_TIMEOUT" in line
+        way = "use a GPU that drives no display" if late else "start again"
+        return DeviceLost(f"backend = 'cupy': the GPU failed ({line}); {way}, or {INSTEAD}")
+    return None
+
+
+def _line(error: Exception) -> str:
+    """The first line of what an exception says, or its name."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def release() -> None:
+    """Give back the memory that CuPy keeps for later."""
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
 
 
 def samples(
@@ -93,25 +174,39 @@ def samples(
 
     Notes
     -----
-    A query is shared by 2^k lanes of a warp, with k a function of n alone: on one kind of device the samples of a
-    bundle do not depend, to the last bit, on which other bundles are asked for in the same call.
+    A query is shared by 2^k lanes of a warp, and a long context by blocks, with numbers that are functions of n alone:
+    on one kind of device the samples of a bundle do not depend, to the last bit, on which other bundles are asked for
+    in the same call, nor on how many launches it takes.
     """
     require_question(law, d, n, ladders, bundles)
     require_gpu()
     import cupy
 
     ladders = split(ladders)
-    starts = [0, *itertools.accumulate(rungs for _, rungs in ladders)]
-    noise, bias = cupy.empty((bundles, starts[-1])), cupy.empty((bundles, starts[-1]))
+    columns, most = sum(rungs for _, rungs in ladders), max(rungs for _, rungs in ladders)
+    noise, bias = cupy.empty((bundles, columns)), cupy.empty((bundles, columns))
     if bundles == 0:
         return noise, bias
-    grid, block = grid_and_block(n, len(ladders), bundles)
+    stretch = stretch_of(n)
+    parts = -(-n // stretch)
+    some = max(1, min(parts, TOKENS // (bundles * min(n, stretch))))
+    starts = [0, *itertools.accumulate(rungs for _, rungs in ladders)]
     address = [np.uint64(word) for word in (*_halves(key), first, bundles)]
     problem = [np.int32(d), np.uint64(n), np.float64(L), np.int32(slices_of(n))]
-    bases = cupy.asarray([base for base, _ in ladders], dtype=cupy.float64)
-    windows = [np.int32(len(ladders)), bases, cupy.asarray(starts, dtype=cupy.int32)]
-    kernel = _kernel(instantiation(law, max(rungs for _, rungs in ladders)))
-    kernel(grid, block, (*address, *problem, *windows, noise, bias))
+    for begin in range(0, len(ladders), MOST_WARPS):
+        row = ladders[begin : begin + MOST_WARPS]
+        bases = cupy.asarray([base for base, _ in row], dtype=cupy.float64)
+        at = cupy.asarray(starts[begin : begin + len(row) + 1], dtype=cupy.int32)
+        size = bundles * parts * len(row) * QUERIES * size_of_sums(law, most) if parts > 1 else 1
+        windows, room = [np.int32(len(row)), bases, at, np.int32(columns)], cupy.empty(size)
+        for part in range(0, parts, some):
+            how = launch_of(n, len(row), bundles, min(some, parts - part))
+            cut = [np.int32(how.teams), np.uint64(stretch), np.uint64(part)]
+            kernel = _kernel(instantiation(law, most))
+            kernel(how.grid, how.block, (*address, *problem, *cut, *windows, room, noise, bias))
+        if parts > 1:
+            kernel = _kernel(instantiation(law, most, "joined"))
+            kernel((bundles, len(row)), (LANES,), (np.uint64(parts), *windows, room, noise, bias))
     return noise, bias
 
 
@@ -147,9 +242,60 @@ def device_uniforms(key: int, first_block: int, count: int) -> Any:
     return out
 
 
-@functools.cache
+class DeviceUniforms:
+    """A stream of uniforms drawn on the device: those of `foundation.streams.generator`, bit for bit.
+
+    Parameters
+    ----------
+    seed, stream, chunk, block
+        As for `generator`.
+    """
+
+    def __init__(self, seed: int, stream: str, chunk: int, block: int = 0) -> None:
+        self._key, self._words = key_of(seed, stream), 4 * (chunk * BLOCKS_PER_CHUNK + block)
+
+    def random(self, size: tuple[int, ...]) -> Array:
+        """The next uniforms, a CuPy array of this shape."""
+        count, (block, skipped) = math.prod(size), divmod(self._words, 4)
+        self._words += count
+        return device_uniforms(self._key, block, skipped + count)[skipped:].reshape(size)
+
+
+def inverted(uniforms: Array) -> Array:
+    """The standard normals of uniforms, as `foundation.streams.inverted` makes them."""
+    import cupy
+    from cupyx.scipy.special import ndtri
+
+    return ndtri(cupy.minimum(uniforms + 2.0**-54, 1 - 2.0**-53))
+
+
+def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floats) -> Floats:
+    """What `foundation.means.samples.leaf_moments` keeps of each leaf, reduced on the device.
+
+    A leaf is summed in the order of its samples: what is kept of it depends, to the last bit, on nothing else.
+    """
+    import cupy
+
+    with at_work():
+        leaves, columns = len(cuts) - 1, samples.shape[1]
+        out = cupy.empty((leaves, 6, columns))
+        threads = min(THREADS, -(-columns // LANES) * LANES)
+        there = [cupy.asarray(cuts, dtype=cupy.uint64), *(cupy.asarray(part) for part in (centre, unit))]
+        arguments = (cupy.ascontiguousarray(samples), np.int32(columns), *there, out)
+        _kernel("moments")((leaves, -(-columns // threads)), (threads,), arguments)
+        return np.asarray(out.get())
+
+
 def _kernel(name: str) -> Any:
-    """The kernel called `name`, compiled when it is first launched; CuPy keeps what it compiled on disk."""
+    """The kernel called `name` for the current device, compiled when it is first launched."""
+    import cupy
+
+    return _compiled(name, cupy.cuda.Device().id)
+
+
+@functools.cache
+def _compiled(name: str, device: int) -> Any:
+    """The same for the current device, of which this is the number; CuPy keeps what it compiled on disk."""
     import cupy
 
     return cupy.RawModule(code=assembled(), options=OPTIONS, name_expressions=(name,)).get_function(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lipverify.errors import InvalidInput
 
@@ -11,21 +12,33 @@ LAWS = {"affine": 0, "linear": 0, "relu": 1, "cosine": 2, "quadratic": 3}
 """The laws that have a kernel, with their numbers in laws.cuh: with the task averaged, linear is affine."""
 MOST_RUNGS = 8
 """Values of w that follow from one exponential: w_0, 2 w_0, ..., 2^7 w_0; the noise at the last needs 2^8 w_0."""
-PLACES, LANES, MOST_WARPS = 8, 32, 8  # as in kernels.cu
+QUERIES, PLACES, LANES, MOST_TEAMS, MOST_WARPS = 4, 8, 32, 2, 8  # as in kernels.cu
 TOKENS_A_LANE = 256
 """Lanes share the tokens of a query while each of them keeps so many that joining their sums is cheap."""
+
+STRETCH, MOST_PARTS = 2**14, 2**12
+"""Tokens of a part of a context at least: beyond, a context has more than one; and how many it has at most."""
 
 Ladder = tuple[float, int]
 """(w_0, m): the values w_0, 2 w_0, ..., 2^(m - 1) w_0."""
 
 
-def instantiation(law: str, rungs: int) -> str:
+def instantiation(law: str, rungs: int, kernel: str = "samples") -> str:
     """The kernel's name for a law and a number of rungs.
 
     >>> instantiation("relu", 8)
     'samples<1, 8>'
     """
-    return f"samples<{LAWS[law]}, {rungs}>"
+    return f"{kernel}<{LAWS[law]}, {rungs}>"
+
+
+def size_of_sums(law: str, rungs: int) -> int:
+    """Doubles that a context's sums take: a maximum, and S and each T at one window more than there are rungs.
+
+    >>> size_of_sums("affine", 8), size_of_sums("cosine", 8)
+    (28, 19)
+    """
+    return 1 + (3 if LAWS[law] < LAWS["cosine"] else 2) * (rungs + 1)
 
 
 def split(ladders: Sequence[Ladder], most: int = MOST_RUNGS) -> list[Ladder]:
@@ -47,14 +60,38 @@ def slices_of(n: int) -> int:
     return int(2 ** (max(1, min(PLACES, n // TOKENS_A_LANE)).bit_length() - 1))
 
 
-def grid_and_block(n: int, ladders: int, bundles: int) -> tuple[tuple[int, int], tuple[int]]:
-    """(grid, block): one warp for each ladder, and several rows of blocks if a block cannot hold all ladders.
+def stretch_of(n: int) -> int:
+    """Tokens of a part of a context: each part has a block of its own. A function of n alone, so that sums are too.
 
-    >>> grid_and_block(n=1000, ladders=9, bundles=64)
-    ((16, 2), (160,))
+    >>> [-(-n // stretch_of(n)) for n in (1000, 2**14, 2**14 + 1, 10**6, 2**26, 10**10)]
+    [1, 1, 2, 62, 4096, 2385]
     """
-    rows = -(-ladders // MOST_WARPS)
-    return (-(-bundles * slices_of(n) // PLACES), rows), (LANES * -(-ladders // rows),)
+    return max(STRETCH, 2 ** (-(-n // MOST_PARTS) - 1).bit_length())
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Blocks of one launch: the grid (groups of bundles, parts of a context), and warps of `teams` teams a block."""
+
+    grid: tuple[int, int]
+    block: tuple[int]
+    teams: int
+
+
+def launch_of(n: int, ladders: int, bundles: int, parts: int) -> Launch:
+    """How the work is cut: a warp for each ladder of each team, and two teams a block if it has room for them.
+
+    A block has two warps or more so, unless there is but one group of bundles: as many blocks as a multiprocessor holds
+    then keep it busy. Neither changes a sample.
+
+    >>> launch_of(n=1000, ladders=4, bundles=64, parts=1)
+    Launch(grid=(8, 1), block=(256,), teams=2)
+    >>> launch_of(n=10**6, ladders=1, bundles=67, parts=62)
+    Launch(grid=(34, 62), block=(64,), teams=2)
+    """
+    groups = -(-bundles * slices_of(n) // PLACES)
+    teams = MOST_TEAMS if ladders * MOST_TEAMS <= MOST_WARPS and groups > 1 else 1
+    return Launch((-(-groups // teams), parts), (LANES * teams * ladders,), teams)
 
 
 def require_question(law: str, d: int, n: int, ladders: Sequence[Ladder], bundles: int) -> None:

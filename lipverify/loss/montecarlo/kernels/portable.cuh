@@ -13,6 +13,9 @@ typedef unsigned long long word;
 
 #define LIPVERIFY_CONSTANT static __constant__
 
+/* What is made of an int from here on is worked out here, and not kept in registers from before. */
+#define LIPVERIFY_ANEW(x) asm volatile("" : "+r"(x))
+
 /* The upper 64 bits of a product. */
 LIPVERIFY_DEVICE word upper_product(word a, word b) { return __umul64hi(a, b); }
 
@@ -32,6 +35,7 @@ LIPVERIFY_DEVICE void turn(double v, double *cosine, double *sine) { sincospi(2.
 #define LIPVERIFY_UNROLL
 #define LIPVERIFY_UNROLL_BY(times)
 #define LIPVERIFY_CONSTANT static const
+#define LIPVERIFY_ANEW(x)
 
 #ifdef __SIZEOF_INT128__
 /* The upper 64 bits of a product: one instruction of a processor of 64 bits. */

@@ -1,0 +1,34 @@
+"""CuPy without a device: its names and signatures, recorded, over NumPy. See `cupy.py`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = str(Path(__file__).parent)
+MODULES = ("cupy", "cupyx", "cupyx.scipy", "cupyx.scipy.special")
+
+
+@contextmanager
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """`import cupy` gives the stand-in, here and in processes that begin now; as new."""
+    from lipverify.loss.montecarlo.kernels import launch
+
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [FOLDER, os.environ.get("PYTHONPATH", "")])))
+    for name in MODULES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    launch._compiled.cache_clear()
+    try:
+        yield import_module("cupy")
+    finally:
+        launch._compiled.cache_clear()
+        for name in MODULES:
+            sys.modules.pop(name, None)

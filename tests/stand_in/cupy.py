@@ -1,0 +1,406 @@
+"""CuPy without a device, over NumPy: with the names and the signatures of CuPy itself, and its rules.
+
+What CuPy has not is missing here, what CuPy does not accept is a TypeError: `signatures.json` holds what `record.py`
+reads from the real package. Arrays live on a device: NumPy's are refused among them and come back by `get` alone. After
+a fork a process that inherits a device in use may not use it, as CUDA forbids.
+
+Kernels are run by `run_kernel(name, grid, block, arguments)`, which a test may replace. Settings are variables of the
+environment, so that worker processes have them: CUPY_STAND_IN_DEVICES (how many there are), CUPY_STAND_IN_LOG (a file
+that gets a line with the process and the visible device at the first use), CUPY_STAND_IN_BYTES (the largest array that
+fits), CUPY_STAND_IN_NVRTC ("missing").
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+RECORD = json.loads(Path(__file__).with_name("signatures.json").read_text(encoding="utf-8"))
+SIGNATURES: dict[str, str] = RECORD["signatures"]
+__version__: str = RECORD["version"]
+HOST = (np.ndarray,)
+
+
+class CUDARuntimeError(RuntimeError):
+    """An error of the runtime."""
+
+
+class NVRTCError(RuntimeError):
+    """An error of the compiler's library."""
+
+
+class OutOfMemoryError(MemoryError):
+    """No memory on the device."""
+
+
+class CompileException(Exception):
+    """A source that does not compile."""
+
+
+for kind, module in (
+    (CUDARuntimeError, "cupy_backends.cuda.api.runtime"),
+    (NVRTCError, "cupy_backends.cuda.libs.nvrtc"),
+    (OutOfMemoryError, "cupy.cuda.memory"),
+    (CompileException, "cupy.cuda.compiler"),
+):
+    kind.__module__ = module
+
+
+class State:
+    """What this process knows of its device."""
+
+    user: int | None = None
+    """The process that used it first."""
+    error: Exception | None = None
+    """What the next use raises."""
+    lost: Exception | None = None
+    """What every use raises from now on."""
+
+
+def touch() -> None:
+    """Use the device: refused in a child of a process that did."""
+    if State.user is None:
+        State.user = os.getpid()
+        if "CUPY_STAND_IN_LOG" in os.environ:
+            with open(os.environ["CUPY_STAND_IN_LOG"], "a", encoding="utf-8") as log:
+                log.write(f"{os.getpid()} {os.environ.get('CUDA_VISIBLE_DEVICES', '')}\n")
+    if State.user != os.getpid():
+        raise CUDARuntimeError("cudaErrorInitializationError: initialization error")
+    if State.lost is not None:
+        raise State.lost
+    if State.error is not None:
+        error, State.error = State.error, None
+        raise error
+
+
+def bound(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    """Refuse a call that CuPy would refuse."""
+    text = SIGNATURES[name]
+    if text.startswith("ufunc"):
+        text = ", ".join([*(f"x{k}" for k in range(int(text.split()[1]))), "/", "out=", "*", "casting=", "dtype="])
+    made: list[inspect.Parameter] = []
+    keyword = False
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        if part == "/":
+            made = [each.replace(kind=inspect.Parameter.POSITIONAL_ONLY) for each in made]
+        elif part == "*":
+            keyword = True
+        else:
+            kind: Any = inspect.Parameter.KEYWORD_ONLY if keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
+            kind = inspect.Parameter.VAR_POSITIONAL if part.startswith("*") else kind
+            kind = inspect.Parameter.VAR_KEYWORD if part.startswith("**") else kind
+            keyword = keyword or part.startswith("*")
+            default = None if part.endswith("=") else inspect.Parameter.empty
+            made.append(inspect.Parameter(part.strip("*="), kind, default=default))
+    try:
+        inspect.Signature(made).bind(*arguments, **keywords)
+    except TypeError as error:
+        raise TypeError(f"cupy.{name}: {error}") from None
+
+
+def unwrapped(value: Any) -> Any:
+    """NumPy's view of an argument; an array of the host is refused."""
+    if isinstance(value, ndarray):
+        return value._a
+    if isinstance(value, HOST):
+        raise TypeError(f"Unsupported type {type(value)}")
+    if isinstance(value, list | tuple):
+        return type(value)(unwrapped(each) for each in value)
+    return value
+
+
+def wrapped(value: Any) -> Any:
+    """A result on the device: reductions are arrays there too."""
+    if isinstance(value, np.ndarray | np.generic):
+        array = ndarray.__new__(ndarray)
+        array._a = np.asarray(value)
+        if array._a.nbytes > float(os.environ.get("CUPY_STAND_IN_BYTES", "inf")):
+            raise OutOfMemoryError(f"Out of memory allocating {array._a.nbytes:,} bytes")
+        return array
+    if isinstance(value, tuple):
+        return tuple(wrapped(each) for each in value)
+    return value
+
+
+def called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy's as one of CuPy's."""
+
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        bound(name, arguments, keywords)
+        touch()
+        return wrapped(function(*unwrapped(arguments), **{key: unwrapped(each) for key, each in keywords.items()}))
+
+    return call
+
+
+class ndarray:  # noqa: N801
+    """An array of the device."""
+
+    _a: np.ndarray[Any, Any]
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, *arguments: Any) -> None:
+        raise TypeError("made by the functions of the module")
+
+    def __array__(self, *arguments: Any, **keywords: Any) -> Any:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        if method != "__call__":
+            return NotImplemented
+        return called(ufunc.__name__, ufunc)(*inputs, **keywords)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, keywords: Any) -> Any:
+        return __getattr__(function.__name__)(*arguments, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if f"ndarray.{name}" not in SIGNATURES:
+            raise AttributeError(f"'cupy.ndarray' object has no attribute {name!r}")
+        return called(f"ndarray.{name}", getattr(self._a, name))
+
+    def get(self, *arguments: Any, **keywords: Any) -> Any:
+        bound("ndarray.get", arguments, keywords)
+        touch()
+        return self._a.copy()
+
+    def tolist(self) -> Any:
+        return self.get().tolist()
+
+    def item(self) -> Any:
+        return self.get().item()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._a.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self._a.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self._a.ndim
+
+    @property
+    def size(self) -> int:
+        return self._a.size
+
+    @property
+    def T(self) -> Any:
+        return wrapped(self._a.T)
+
+    @property
+    def device(self) -> Any:
+        return Device(0)
+
+    def __len__(self) -> int:
+        return len(self._a)
+
+    def __bool__(self) -> bool:
+        return bool(self.get())
+
+    def __float__(self) -> float:
+        return float(self.get())
+
+    def __int__(self) -> int:
+        return int(self.get())
+
+    def __getitem__(self, key: Any) -> Any:
+        touch()
+        return wrapped(np.asarray(self._a[unwrapped(key)]))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        touch()
+        self._a[unwrapped(key)] = unwrapped(value)
+
+
+def operator(name: str) -> Callable[..., Any]:
+    def apply(self: ndarray, *others: Any) -> Any:
+        touch()
+        return wrapped(getattr(self._a, name)(*unwrapped(others)))
+
+    return apply
+
+
+for each in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"]:
+    for form in (f"__{each}__", f"__r{each}__"):
+        setattr(ndarray, form, operator(form))
+for each in ["neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"]:
+    setattr(ndarray, f"__{each}__", operator(f"__{each}__"))
+
+
+class Device:
+    """A device as a context."""
+
+    def __init__(self, device: int | None = None) -> None:
+        self.id = 0 if device is None else device
+
+    def __enter__(self) -> Device:
+        touch()
+        if self.id >= count_of_devices():
+            raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def count_of_devices() -> int:
+    """How many devices this process sees."""
+    count = int(os.environ.get("CUPY_STAND_IN_DEVICES", "1"))
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return count if visible is None else min(count, len([each for each in visible.split(",") if each.strip()]))
+
+
+def device_count() -> int:
+    touch()
+    return count_of_devices()
+
+
+def compiler_version() -> tuple[int, int]:
+    if os.environ.get("CUPY_STAND_IN_NVRTC") == "missing":
+        raise RuntimeError(
+            "CuPy failed to load libnvrtc.so.12: OSError: libnvrtc.so.12: cannot open shared object file"
+        )
+    return (12, 9)
+
+
+def free_all_blocks(*arguments: Any, **keywords: Any) -> None:
+    bound("cuda.MemoryPool.free_all_blocks", arguments, keywords)
+
+
+def host(value: Any) -> Any:
+    return value._a if isinstance(value, ndarray) else value
+
+
+def asarray(*arguments: Any, **keywords: Any) -> Any:
+    bound("asarray", arguments, keywords)
+    touch()
+    return wrapped(np.array(host(arguments[0]), dtype=keywords.get("dtype")))
+
+
+def empty(*arguments: Any, **keywords: Any) -> Any:
+    """What is never written must not pass for a result that an earlier launch left in memory."""
+    bound("empty", arguments, keywords)
+    touch()
+    return wrapped(np.full(arguments[0], math.nan))
+
+
+class RawModule:
+    """Kernels of a source, which are not compiled."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        bound("RawModule", arguments, keywords)
+        self.names = keywords.get("name_expressions") or ()
+
+    def get_function(self, *arguments: Any, **keywords: Any) -> Callable[..., None]:
+        bound("RawModule.get_function", arguments, keywords)
+        name = arguments[0]
+        assert not self.names or name in self.names
+
+        def launch(*arguments: Any, **keywords: Any) -> None:
+            bound("RawKernel.__call__", arguments, keywords)
+            touch()
+            grid, block, given = arguments
+            assert all(isinstance(each, int) for each in (*grid, *block)), "a grid is of plain integers"
+            assert math.prod(block) <= 1024
+            assert grid[0] < 2**31
+            assert all(each <= 65535 for each in grid[1:])
+            assert all(isinstance(each, ndarray | np.generic) for each in given), "of the device"
+            run_kernel(name, grid, block, tuple(host(each) for each in given))
+
+        return launch
+
+
+def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
+    """The kernels by their definitions, in NumPy; a context has one part."""
+    if name == "uniforms":
+        key_low, key_high, low, high, count, out = arguments
+        place = {"key": int(key_high) << 64 | int(key_low), "counter": int(high) << 64 | int(low)}
+        out[: int(count)] = np.random.Generator(np.random.Philox(**place)).random(int(count))
+    elif name == "moments":
+        from lipverify.foundation.means.samples import leaf_moments
+
+        samples, columns, cuts, centre, unit, out = arguments
+        assert samples.flags.c_contiguous
+        assert samples.shape[1] == columns
+        out[...] = leaf_moments(samples, [int(cut) for cut in cuts], centre, unit)
+    else:
+        run_samples(name, arguments)
+
+
+def run_samples(name: str, arguments: tuple[Any, ...]) -> None:
+    from lipverify.loss.montecarlo.kernels.native import _definition
+
+    key_low, key_high, first, bundles, d, n, L = arguments[:7]
+    stretch, bases, starts, columns, noise, bias = (arguments[k] for k in (9, 12, 13, 14, 16, 17))
+    assert name.startswith("samples<")
+    assert n <= stretch
+    law = ("affine", "relu", "cosine", "quadratic")[int(name[8])]
+    ladders = [(float(base), int(rungs)) for base, rungs in zip(bases, np.diff(starts), strict=True)]
+    for row in range(int(bundles)):
+        key = int(key_high) << 64 | int(key_low)
+        made = _definition(law, float(L), int(d), int(n), ladders, key, int(first) + row)[0]
+        windows = slice(int(starts[0]), int(starts[-1]))
+        noise[row, windows], bias[row, windows] = np.split(made, 2)
+        assert noise.shape[1] == columns
+
+
+PLAIN = ("float64", "int32", "uint64", "int64", "bool_", "pi", "inf", "nan", "newaxis", "e")
+
+memory_pool = SimpleNamespace(free_all_blocks=free_all_blocks, used_bytes=lambda: 0, total_bytes=lambda: 0)
+cuda = SimpleNamespace(
+    Device=Device,
+    is_available=lambda: device_count() > 0,
+    runtime=SimpleNamespace(getDeviceCount=device_count, CUDARuntimeError=CUDARuntimeError),
+    nvrtc=SimpleNamespace(getVersion=compiler_version, NVRTCError=NVRTCError),
+    memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+    compiler=SimpleNamespace(CompileException=CompileException),
+)
+
+
+def get_default_memory_pool() -> Any:
+    return memory_pool
+
+
+class LinearAlgebra:
+    def __getattr__(self, name: str) -> Any:
+        if f"linalg.{name}" not in SIGNATURES:
+            raise AttributeError(f"module 'cupy.linalg' has no attribute {name!r}")
+        return called(f"linalg.{name}", getattr(np.linalg, name))
+
+
+linalg = LinearAlgebra()
+
+
+def __getattr__(name: str) -> Any:
+    if name in PLAIN:
+        return getattr(np, name)
+    if name.startswith("__") or name not in SIGNATURES:
+        raise AttributeError(f"module 'cupy' has no attribute {name!r}")
+    return called(name, getattr(np, name))
+
+
+def ndtri(x: Any) -> Any:
+    from scipy.special import ndtri as of_host
+
+    touch()
+    return wrapped(of_host(unwrapped(x)))
+
+
+if __name__ == "cupy":
+    special = ModuleType("cupyx.scipy.special")
+    special.ndtri = ndtri  # type: ignore[attr-defined]
+    for place in ("cupyx", "cupyx.scipy"):
+        sys.modules[place] = ModuleType(place)
+        sys.modules[place].__path__ = []
+    sys.modules["cupyx.scipy.special"] = special
