@@ -75,7 +75,9 @@ def formula(source: str) -> str:
     for name, upright in (NAMED | BELOW).items():
         operator = rf"\\operatorname{{{upright}}}".replace(" ", r"\\,")
         source = re.sub(rf"\\{name}(?![A-Za-z])", operator, source)
-    return f"${source.strip()}$"
+    bare = source.strip()
+    space = " " if (len(bare) - len(bare.rstrip("\\"))) % 2 else ""  # of a control space, which must not quote the dollar
+    return f"${bare}{space}$"
 
 
 def _grouped(source: str) -> bool:

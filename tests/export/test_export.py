@@ -321,6 +321,7 @@ HOSTILE = st.text(alphabet=st.sampled_from(list("\\{}$&#%_^~'\"`-[]*<>|ab1 \n\x0
 @example(r"$x \\ y$ & $\begin{matrix} a & b \end{matrix}$")
 @example(r"$\def\x{\x}\x$")
 @example("\\\\*[5cm] %")
+@example("\\ ")
 def test_no_text_breaks_the_table(text: str) -> None:
     claim = record("a.b/" + text, statement=text, measured=text)
     plain = record("a.b/c", claimed="x", measured="y")

@@ -110,7 +110,7 @@ def leftover(derived: Sequence[Sequence[Any]], stated: Sequence[Sequence[Any]]) 
 
     >>> x = Symbols(x=()).x
     >>> leftover([[(x + 1) ** 2]], [[x**2 + 1]])
-    Leftover(terms=1, of=3, first='2 x', symbols=('x',))
+    Leftover(terms=1, of=3, first='2 x', symbols=('x',), says='')
     """
     pairs = [(p, q) for one, other in zip(derived, stated, strict=True) for p, q in zip(one, other, strict=True)]
     differences = [p - q for p, q in pairs]
