@@ -76,7 +76,9 @@ def formula(source: str) -> str:
         operator = rf"\\operatorname{{{upright}}}".replace(" ", r"\\,")
         source = re.sub(rf"\\{name}(?![A-Za-z])", operator, source)
     bare = source.strip()
-    space = " " if (len(bare) - len(bare.rstrip("\\"))) % 2 else ""  # of a control space, which must not quote the dollar
+    space = (
+        " " if (len(bare) - len(bare.rstrip("\\"))) % 2 else ""
+    )  # of a control space, which must not quote the dollar
     return f"${bare}{space}$"
 
 
