@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, per_profile
+from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, identity, per_profile
 from lipverify.claims.coordinate import said
 
 Value = tuple[float, float]
@@ -49,6 +49,40 @@ def optimal_matrix(
         "size": tuple(float(np.mean(np.diag(each))) / small for each in (found.M_raw, found.M_raw_error)),
         "matrix": M.tolist(),
     }
+
+
+def whitened(space: int = 0) -> Any:
+    """What whitening changes of scores and of E_f f(x_i) f(x_j), for x = S u with S = Sigma^(1/2) and M = S^-1 M' S^-1.
+
+    For f(x) = <q, S^-1 x>, of which <q, u> is left; in the `space` of x, f(x) = <q, x>. q and u are any columns.
+    """
+    from lipverify.proofs.words import identity as unit
+    from lipverify.proofs.words import leftover, letters
+
+    s = letters(symmetric=("S", "R"), S="d d", R="d d", M="d d", u="d 1", u_i="d 1", q="d 1", w="")
+    inverse = {(s.S, s.R): unit("d"), (s.R, s.S): unit("d")}
+    x, x_i = s.S @ s.u, s.S @ s.u_i
+    task = s.q.T @ (x_i if space else s.R @ x_i)
+    derived = (x_i.T @ s.R @ s.M @ s.R @ x, x_i.T @ (s.w * s.R @ s.R) @ x, task)
+    stated = (s.u_i.T @ s.M @ s.u, s.w * s.u_i.T @ s.u, s.q.T @ s.u_i)
+    return leftover([each.where(inverse) for each in derived], stated, "d")
+
+
+def best_direction(kept: str = "1") -> Any:
+    """How sum_i a_i t_i moves with the length of Mx, less the variance of t_i under the attention, for every n; `kept` of it."""
+    from fractions import Fraction
+
+    from lipverify.proofs.words import leftover, letters
+
+    s = letters(symmetric=("A", "T"), A="n n", T="n n", one="n 1")
+    rules = {(s.T, s.A): s.A @ s.T}
+    mean, square = s.one.T @ s.A @ s.T @ s.one, s.one.T @ s.A @ s.T @ s.T @ s.one
+    moved = s.A @ s.T - mean * s.A  # d a_i = (t_i - sum_j a_j t_j) a_i
+    # sum_ij a_i a_j (t_i - t_j)^2 / 2, where the attention sums to 1
+    variance = square * (s.one.T @ s.A @ s.one) - mean * mean
+    derived, stated = s.one.T @ moved @ s.T @ s.one, Fraction(kept) * variance
+    summed = {(s.one.T, s.A, s.one): 1}
+    return leftover(derived.where(rules).where(summed), stated.where(rules).where(summed), "n")
 
 
 def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) -> Any:
@@ -195,6 +229,47 @@ CASES = [("affine", 0.2), ("relu", 0.5)]
 WHITE = {"condition": (10.0, 100.0), "n": 20, "contexts": per_profile(3072, 24_576)}
 TILTED = {"n": 20, "contexts": per_profile(4096, 32_768)}
 
+claim(
+    "softmax.covariance-inversion/whitened/proved",
+    identity(whitened, r"x_i^\top \mathbf{M} x - u_i^\top \mathbf{M}' u,\ f(x_i) - g(u_i)", control={"space": 1}),
+    source=LEMMA_1,
+    kind="derived",
+    expected="supported",
+    title="whitening turns the problem into the isotropic one, and w I into w Sigma^-1",
+    statement=r"\mathcal{L}_\Sigma(\Sigma^{-1/2} \mathbf{M}' \Sigma^{-1/2}) = \mathcal{L}_{\mathbf{I}}(\mathbf{M}') \quad \text{for every } "
+    r"\mathbf{M}', \Sigma, d",
+    assumes=(
+        WHITENED,
+        "any tokens, any law $g$ after whitening; in the identity $g = \\langle q, u \\rangle$ for any $q$, and a function of that is one of $u$",
+    ),
+    finding=r"Scores and labels are those of the isotropic problem with $\mathbf{M}' = \Sigma^{1/2} \mathbf{M} \Sigma^{1/2}$, context by context. So "
+    r"the lemma holds for $\Sigma$ exactly if it holds for $\mathbf{I}$: minimisers correspond, and $w \mathbf{I}$ to $w \Sigma^{-1}$. With $q$ in "
+    "the space of $x$ the labels are others (the control).",
+)
+claim(
+    "softmax.covariance-inversion/affine/isotropic/proved",
+    identity(
+        best_direction,
+        r"\frac{\mathrm{d}}{\mathrm{d} r} \sum_i a_i t_i - \mathrm{Var}_a(t)",
+        control={"kept": "101/100"},
+    ),
+    source=LEMMA_1,
+    kind="stronger",
+    expected="supported",
+    title="of all matrices a multiple of the identity is best, for linear functions and every n",
+    statement=r"\frac{\mathrm{d}}{\mathrm{d} r} \mathbb{E} \sum_i a_i t_i = \mathbb{E}\, \mathrm{Var}_a(t) \geq 0 \implies "
+    r"\min_{\mathbf{M}} \mathcal{L}(\mathbf{M}) = \min_{w \geq 0} \mathcal{L}(w \mathbf{I}) \quad \text{for every } n",
+    assumes=(
+        r"affine law, tokens and query uniform on $S^{d-1}$, any $n$, $d \geq 2$, $L$, $\sigma$; with `whitened/proved` for every $\Sigma$",
+        r"for a given query $x$ the loss depends on $v = \mathbf{M} x$ alone, and tokens have the same law in every rotated basis",
+    ),
+    finding=r"The identity is checked; the rest follows by hand, query by query. With $v = r e$, $|e| = 1$, tokens are rotated so that $e$ is fixed: then noise and $\mathbb{E} |\sum_i a_i x_i|^2$ "
+    r"depend on $r$ alone, and $\mathbb{E} \sum_i a_i x_i = m(r) e$ with $m(r) = \mathbb{E} \sum_i a_i t_i$, $t_i = \langle x_i, e \rangle$. The loss at $x$ "
+    r"is $\frac{L^2}{3d} (A(r) - 2 m(r) \langle e, x \rangle + 1) + \sigma^2 \nu(r)$. As $m(0) = 0$ and $m' = \mathbb{E}\, \mathrm{Var}_a(t) \geq 0$ (the "
+    r"identity), it is least at $e = x$, and what is left depends on $r$ alone: one $r = w \geq 0$ is best for every $x$, and $\mathbf{M} = w \mathbf{I}$ "
+    r"attains it. For a law with harmonics of higher degree the same needs $\mathbb{E} \sum_i a_i P_\ell(t_i) \geq 0$, which can fail (`*/sign`); for the ReLU law it is "
+    "not proved at a finite $n$.",
+)
 claim(
     "softmax.covariance-inversion/{law}/{reading}",
     bound(optimal_matrix, RATIO, of="ratio", equals=1, within=0.25, method="montecarlo"),

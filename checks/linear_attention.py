@@ -19,6 +19,7 @@ from lipverify.claims import (
     claim,
     draw,
     exponent,
+    identity,
     per_profile,
 )
 from lipverify.claims.coordinate import said
@@ -49,6 +50,38 @@ def advantage(law: str, reading: str, d: int, n: float) -> Value:
     """The one over the other, at L = sigma = 1."""
     floor, (loss, error) = linear(law, reading, d, n), softmax(law, d, n)
     return loss / floor, error / floor
+
+
+def above_floor(law: str, reading: str, floor: str = "1") -> Any:
+    """L(M) less the floor and what is above it, as squares and sums of positive terms; in free symbols, for every M.
+
+    With k = k_1, R = K(1) - k_1 >= 0 and F = ||M||_F^2, T = tr M, so that ||M - eta I||_F^2 = F - 2 eta T + d eta^2:
+
+        L(M) = R + k m / (n k + m) + A ||M - eta I||_F^2,    m = (d - 1) k + d R + d sigma^2,    A, eta > 0.
+    """
+    import sympy
+
+    n, d, sigma = sympy.symbols("n d sigma", positive=True)
+    F, T = sympy.symbols("F T", real=True)
+    form = closed_form(law, reading)
+    ours = {
+        each: {"n": n, "d": d, "sigma": sigma}.get(each.name, each)
+        for each in form.power.free_symbols | form.linear_power.free_symbols
+    }
+    power, k = form.power.subs(ours), form.linear_power.subs(ours)
+    R = power - k
+    A = (power + sigma**2 + (n - 1) * k / d) / (n * d**2)
+    eta = k / (d**2 * A)
+    m = (d - 1) * k + d * R + d * sigma**2
+    loss = A * F - 2 * k * T / d**2 + power  # E x x^T = I / d; K(1) and k_1 are all that enters of the law
+    return loss - (sympy.nsimplify(floor) * R + k * m / (n * k + m) + A * (F - 2 * eta * T + d * eta**2))
+
+
+def falls(law: str, d: int) -> Any:
+    """The exponent of the loss of softmax attention at w* in n, proved for every n of a range."""
+    from lipverify.claims.proved import proved_rates
+
+    return proved_rates(law, d)["loss"]
 
 
 def limit(law: str, reading: str, d: int) -> Any:
@@ -235,6 +268,33 @@ claim(
         "to Lipschitzness, as the summary says.",
     },
     corrected={"affine/no-offset/*": LINEAR, "*": ""},
+)
+claim(
+    "linear-attention.floor/{law}/{reading}/proved",
+    identity(
+        above_floor,
+        r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) - \Bigl(R + \frac{k m}{n k + m} + A \|\mathbf{M} - \eta \mathbf{I}\|_F^2\Bigr)",
+        control={"floor": "101/100"},
+    ),
+    bound(
+        falls,
+        r"\text{exponent of } \mathcal{L}(w^*) \text{ in } n",
+        high="0",
+        strict=True,
+        sharp="-q",
+        over={"d": (2, 3, 5, 8)},
+        method="certified",
+    ),
+    source=SUMMARY,
+    kind="derived",
+    expected="supported",
+    over={("law", "reading"): {which: CLASSES[which] for which in FLOORS}},
+    title="linear attention stays above its floor and softmax attention falls: proved",
+    statement=r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) > R = K(1) - k_1 \quad \text{for every } \mathbf{M}, n, \sigma",
+    assumes=MODEL,
+    finding=r"With $k = k_1$ and $m = (d - 1) k + d R + d \sigma^2 > 0$ the loss is $R$, plus a positive number, plus a square. $R$ is $L^2/3$ (affine with the "
+    r"offset), $L^2/3 + L^2/(6d)$ and $L^2/(6d)$ (ReLU with and without it; `*/value`). That the loss is this quadratic in $\mathbf{M}$ needs $\mathbb{E} x x^\top = \mathbf{I}/d$ and "
+    "independent tokens alone. The exponent of softmax attention is that of the window theorem.",
 )
 claim(
     "linear-attention.floor/{law}/{reading}/value",
