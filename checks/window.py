@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 import lipverify as lv
 from lipverify.claims import (
     DIMENSIONS,
@@ -142,6 +144,31 @@ def every_n(d: int) -> dict[str, Any]:
         raise ValueError(f"every-affine-{d}.json: not about all L <= sigma: {found.statement}")
     low, high = found.multiples
     return {"least": between(found, low, low), "largest": between(found, high, high)}
+
+
+def everywhere(law: str, d: int) -> dict[str, Any]:
+    """w* / (k_d W) and its exponent in Lambda, by the theorem about every d at once."""
+    from lipverify.proofs import prove_every_dimension
+
+    found = proved(
+        f"{law}-every", "every dimension", {"law": law}, lambda: prove_every_dimension(lv.laws.law_named(law))
+    )
+    rate = 2 / (d + 3)
+    return {
+        "share": between(found, found.constants["low"], found.constants["high"]),
+        "rate": between(found, rate, rate),
+    }
+
+
+def share(law: str, d: int) -> Value:
+    """w* / (k_d W) by the exact method, at the border of that theorem: W = 10^4, n = 10^4 W^((d+1)/2)."""
+    from scipy.special import gammaln
+
+    W, S1 = 1e4, {"affine": 1 / (3 * d), "quadratic": 8 / ((d - 1) * (d + 2))}[law]
+    n = 1e4 * W ** ((d + 1) / 2)
+    found = lv.optimal_window(lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=(n / W ** ((d + 3) / 2)) ** 0.5))
+    unit = W * float((S1 * np.exp(gammaln(d) - gammaln((d - 1) / 2))) ** (2 / (d + 3)))
+    return found.w / unit, found.w_error / unit
 
 
 def derived_constant(law: str, d: int) -> Value:
@@ -383,4 +410,29 @@ claim(
         "assumes": (*ASSUMED[:2], r"$n \geq 2$, $L \leq \sigma$"),
         "title": "the optimal window for every number of tokens",
     },
+)
+claim(
+    "softmax.window-every-dimension/{law}",
+    bound(everywhere, r"w^* / (k_d W)", of="share", equals=1, within="1/100", method="certified"),
+    bound(everywhere, "e", of="rate", equals="2/(d + 3)", within="1e-15", method="certified"),
+    source=THEOREM_2,
+    kind="sharp",
+    expected="supported",
+    title="The optimal window in every dimension at once, with its constant as a function of d",
+    statement=r"w^* = k_d W (1 \pm 0.01), \quad W = (n L^2/\sigma^2)^{2/(d+3)}, \quad k_d^{(d+3)/2} = S_d\, \Gamma(d) / \Gamma(\tfrac{d-1}{2})",
+    over={"law": ("affine", "quadratic"), "d": (2, 3, 5, 8, 10, 20, 30, 50, 100, 1000)},
+    agrees=agree(
+        everywhere,
+        share,
+        r"w^* / (k_d W)",
+        of=("share", ""),
+        methods=("proved", "exact"),
+        over={"d": (2, 3, 5, 8)},
+    ),
+    assumes=(
+        *ASSUMED[:2],
+        r"$S_d = 1/(3d)$ for the affine law, $8/((d-1)(d+2))$ for the quadratic one",
+        r"every $n$, $L$, $\sigma$ with $W \geq 10^4$, $W \geq 10 d$, $n \geq 10^4 W^{(d+1)/2}$, $n \geq 10^3 (4/3)^{(d-1)/2} W^{(d-1)/2}$",
+    ),
+    finding=r"One proof file is about every $d \geq 2$: what depends on $d$ enters through $1/a$ and $a/k_d$, $a = (d-1)/2$, which stay bounded.",
 )

@@ -6,6 +6,7 @@ search    finds the constants; nothing that is proved rests on how
 record    a proof as a record: statement, lemmas, file
 envelope  N and B between explicit functions of n and w
 window    the optimal w* between two multiples of Lambda^e
+dimensions  the same in every dimension at once
 finite    one problem: where its loss is least, and matrices that do better than a form that was claimed
 direct    theorems about linear transformers, and whatever else has a straight chain
 controls     false statements beside each lemma, which the checker must reject
@@ -17,6 +18,7 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.proofs.declared import Gaussian, Kinked, Pieces, Powers, Rough
+    from lipverify.proofs.dimensions import EveryDimension, prove_every_dimension
     from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
     from lipverify.proofs.envelope import Envelope, Tradeoff, prove_envelope, prove_tradeoff
     from lipverify.proofs.files import load
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Envelope",
+    "EveryDimension",
     "EveryN",
     "Gaussian",
     "Kinked",
@@ -47,6 +50,7 @@ __all__ = [
     "load",
     "prove_cosine",
     "prove_envelope",
+    "prove_every_dimension",
     "prove_every_n",
     "prove_layers",
     "prove_not_aligned",
@@ -63,6 +67,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "Envelope": "envelope",
+        "EveryDimension": "dimensions",
         "EveryN": "window",
         "Gaussian": "declared",
         "Kinked": "declared",
@@ -78,6 +83,7 @@ __getattr__, __dir__ = lazy(
         "load": "files",
         "prove_cosine": "direct",
         "prove_envelope": "envelope",
+        "prove_every_dimension": "dimensions",
         "prove_every_n": "window",
         "prove_layers": "direct",
         "prove_not_aligned": "finite",

@@ -18,7 +18,7 @@ FARTHER = 0.05
 decide: what is certified there has room, and it is known how much."""
 CHOSEN = {
     "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
-    "F": -1, "slope": -1, "C": -1, "stop": -1,
+    "F": -1, "slope": -1, "C": -1, "stop": -1, "gamma": -1, "over": -1,
 }  # fmt: skip
 """Which way a constant that a proof may choose becomes false: a bound moved inwards, a range lengthened."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from lipverify.errors import InvalidInput
 from lipverify.proofs import checker
 from lipverify.proofs.checker import chain
+from lipverify.proofs.dimensions import EveryDimension
 from lipverify.proofs.envelope import Envelope, Tradeoff
 from lipverify.proofs.finite import ProvedOptimum
 from lipverify.proofs.record import Proof
@@ -18,6 +19,7 @@ KINDS: dict[str, type[Proof]] = {
     "transfer": Transfer,
     "every n": EveryN,
     "tradeoff": Tradeoff,
+    "every dimension": EveryDimension,
     **dict.fromkeys(("optimum", "optimum far", "optimum at zero", "scale"), ProvedOptimum),
 }
 """The records of theorems that say more than their statement."""

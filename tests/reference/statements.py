@@ -293,6 +293,95 @@ def best(law: str, d: int, n: int, W: float) -> tuple[float, float]:
     return w, loss * W**beta / (W ** (a + beta) / n)
 
 
+DIMENSIONS = (2, 3, 6, 50, 1000)
+"""Where a theorem about every dimension is tried."""
+CENTRES: dict[tuple[str, str, str], Callable[[int], tuple[float, float]]] = {
+    ("affine", "(d-1)! / (3 d Gamma((d-1)/2))", "(d-1) (d+3) / (12 d k^2)"): lambda d: (
+        math.lgamma(d) - math.log(3 * d) - math.lgamma((d - 1) / 2),
+        (d - 1) * (d + 3) / (12 * d),
+    ),
+    ("quadratic", "8 (d-2)! / ((d+2) Gamma((d-1)/2))", "2 (d+3) / ((d+2) k^2)"): lambda d: (
+        math.log(8) + math.lgamma(d - 1) - math.log(d + 2) - math.lgamma((d - 1) / 2),
+        2 * (d + 3) / (d + 2),
+    ),
+}
+"""What is printed of k^{(d+3)/2} and of m, and log k^{(d+3)/2} and m k^2."""
+
+
+def many(law: str, d: int, log_n: float, w: float) -> tuple[float, float]:
+    """E sum a_i^2 and B at L = 1, for more tokens and dimensions than a double counts: all in logarithms.
+
+    Trapezoidal rules in log h and in log lambda, lambda in units of 1 / (n E g).
+    """
+    a = (d - 1) / 2
+    step = min(0.08, 0.2 / math.sqrt(a))
+    peak = math.log(a / w)
+    log_h = np.arange(peak - 3 - 36 / a, min(peak + math.log(2 + 90 / a), math.log(1.9)), step)
+    h, few = np.exp(log_h), math.exp(-log_n)
+    log_g = -w * h
+    constant = math.lgamma(2 * a) - 2 * math.lgamma(a) - a * math.log(2)
+    log_p = constant + a * log_h + (a - 1) * np.log1p(-h / 2) + math.log(step)
+    weight, deficit = {
+        "affine": (1 / (3 * d), h),
+        "quadratic": (2 * (d - 1) / (d**2 * (d + 2)), d / (d - 1) * (2 * h - h**2)),
+    }[law]
+    top = (log_p + log_g).max()
+    log_mean = top + math.log(np.exp(log_p + log_g - top).sum())
+    v = np.arange(-20.0, 4.6, 0.25)[:, None]
+    log_y = v + log_g - log_n - log_mean
+    y = np.exp(np.minimum(log_y, 700))
+    vanished = np.where(log_y < -30, log_y, np.log(-np.expm1(-np.maximum(y, 1e-14))))
+    nE = np.exp(log_n + log_p + vanished).sum(axis=1, keepdims=True)
+    log_phi = -nE - few * nE**2 / 2 - few**2 * nE**3 / 3
+    once = np.exp(log_p + log_g - log_mean - y)
+    twice = np.exp(log_p + 2 * log_g - 2 * log_mean - log_n - y)
+    one, two = (0.25 * np.exp(2 * v + (1 - j * few) * log_phi) for j in (1, 2))
+    alone, pair = (one * twice * deficit).sum(), (two * (once * deficit).sum(axis=1, keepdims=True) ** 2).sum()
+    return float((one * twice).sum()), weight * (2 * float(alone) + (1 - few) * float(pair))
+
+
+def centre_and_unit(law: str, d: int) -> tuple[float, float]:
+    """log k^{(d+3)/2} and m k^2."""
+    return next(found for (name, *_), found in CENTRES.items() if name == law)(d)
+
+
+def every_dimension(law: str, domain: str, centre: str, unit: str, **text: str) -> Iterator[str]:
+    """w* / kW and the loss over m, at the least W and n of some dimensions, and beyond."""
+    k = {key: value(each) for key, each in text.items()}
+    if (law, centre, unit) not in CENTRES:
+        yield f"{law}: k^((d+3)/2) = {centre} and m = {unit} are not what is known of it"
+        return
+    if domain == "over all real w" and not rises(law, 3):
+        yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    for d in DIMENSIONS:
+        power, least = CENTRES[law, centre, unit](d)
+        for beyond, more in ((1.0, 1.0), (1.0, 1e4), (BEYOND[1], 1.0)):
+            log_W = math.log(max(k["W"], k["per_d"] * d) * beyond)
+            log_n = math.log(more) + max(
+                math.log(k["K"]) + (d + 1) / 2 * log_W, math.log(k["M"]) + (d - 1) / 2 * (math.log(4 / 3) + log_W)
+            )
+            log_k = power * 2 / (d + 3)
+            yield from nearest(law, d, log_n, log_W, log_k, k, least)
+
+
+def nearest(
+    law: str, d: int, log_n: float, log_W: float, log_k: float, k: dict[str, float], least: float
+) -> Iterator[str]:
+    """The best w of one problem: in units of k W, and its loss in units of m L^2 / W^2."""
+
+    def loss(log_x: float) -> float:
+        noise, bias = many(law, d, log_n, math.exp(log_k + log_W + log_x))
+        return (noise * math.exp(log_n - (d + 3) / 2 * log_W) + bias) * math.exp(2 * (log_W + log_k)) / least
+
+    places = np.linspace(math.log(0.05), math.log(4), 12)
+    at = int(np.argmin([loss(float(x)) for x in places]))
+    ends = places[max(at - 1, 0)], places[min(at + 1, len(places) - 1)]
+    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": SLOPE / 10})
+    where = f"at d = {d}, W = {math.exp(log_W):.6g}, n = e^{log_n:.6g}: "
+    yield from within(where + "w* / kW", k["low"], math.exp(found.x), k["high"], SLOPE)
+    yield from within(where + "loss(w*) W^2 / (m L^2)", k["loss_low"], float(found.fun), k["loss_high"])
+
+
 def rises(law: str, d: int) -> bool:
     """Whether B(-w) > B(w) for a small, a middle and a large w: E sum a_i (K(t_i) - K(-t_i)) > 0."""
     for w in (0.1, 3.0, 50.0):
@@ -532,6 +621,17 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         "n E cos\\^2 <= d \\+ {} for all n >= 1 and d >= 1, and as n grows its limit is at least d \\+ {} for every "
         "d".format(*g("offset", "low")),
         cosine,
+    ),
+    (
+        "(?P<law>\\w+), every d >= 2: "
+        + BEST
+        + (
+            "every w\\* that attains it has {} k W < w\\* < {} k W and {} m <= loss\\(w\\*\\) W\\^2 / L\\^2 <= {} m, "
+            "W = \\(n L\\^2 / sigma\\^2\\)\\^\\(2/\\(d\\+3\\)\\), k\\^\\(\\(d\\+3\\)/2\\) = (?P<centre>[^=]*), m = "
+            "(?P<unit>[^=,]*), for all n and all L, sigma > 0 with W >= {}, W >= {} d, n >= {} W\\^\\(\\(d\\+1\\)/2\\) "
+            "and n >= {} \\(4/3\\)\\^\\(\\(d-1\\)/2\\) W\\^\\(\\(d-1\\)/2\\)"
+        ).format(*g("low", "high", "loss_low", "loss_high", "W", "per_d", "K", "M")),
+        every_dimension,
     ),
 ]
 """The sentences that are known, each with what computes it."""

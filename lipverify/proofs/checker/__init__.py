@@ -10,6 +10,7 @@ kink             for windows: the bias of ReLU
 variogram        for windows: the bias of any law whose variogram lies between two sums of powers
 roughness        for variogram: Matern fields, kinks and jumps between their powers
 laws             for windows: which law needs which
+dimensions       the optimal window in every dimension at once
 transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w
 circle           one problem on the circle: matrices that do better than all of a form
@@ -27,11 +28,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chain, circle, optima, transformers, windows
+from . import chain, circle, dimensions, optima, transformers, windows
 from .chain import Kind, Malformed, Proof
 
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(windows.THEOREMS, windows.KIND),
+    **dict.fromkeys(dimensions.THEOREMS, dimensions.KIND),
     **dict.fromkeys(transformers.THEOREMS, transformers.KIND),
     **dict.fromkeys(optima.THEOREMS, optima.KIND),
     **dict.fromkeys(circle.THEOREMS, circle.KIND),

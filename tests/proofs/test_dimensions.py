@@ -1,0 +1,211 @@
+"""The window theorem in every dimension: its lemmas against Bessel functions, and against sums over all tokens."""
+
+from __future__ import annotations
+
+import copy
+import math
+from functools import cache
+from typing import Any
+
+import mpmath
+import pytest
+from flint import arb, ctx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.law import Law
+from lipverify.proofs import EveryDimension, checker, prove_every_dimension, prove_window
+from lipverify.proofs.checker import chain, dimensions
+from lipverify.proofs.controls import controls
+from tests.reference import statements
+
+LAWS: dict[str, Law] = {"affine": Affine(), "quadratic": Quadratic()}
+RANGES = ((1e4, 1e4), (1e3, 100.0))
+"""W_least and K."""
+
+
+@cache
+def proof(law: str, W: float = 1e4, K: float = 1e4) -> EveryDimension:
+    return prove_every_dimension(LAWS[law], least_window=W, least_tokens=K)
+
+
+def known(law: str, W: float, K: float) -> dict[str, Any]:
+    return {"law": law, **{name: arb(text) for name, text in proof(law, W, K).stated.items()}}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_control_of_every_lemma_is_rejected(law: str) -> None:
+    assert proof(law).failures() == []
+    seen = set()
+    for what, control in controls(proof(law).data):
+        assert checker.failures(control), what
+        seen.add(what.partition(" ")[0])
+    assert seen == {lemma.name for lemma in proof(law).lemmas}
+
+
+@pytest.mark.parametrize(("W", "K"), RANGES)
+@pytest.mark.parametrize("law", LAWS)
+def test_the_evaluator_finds_it_true_at_its_border(law: str, W: float, K: float) -> None:
+    assert statements.wrong(proof(law, W, K).statement) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+def test_the_evaluator_finds_it_true_in_each_dimension_to_fifty_and_in_large_ones(
+    law: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "DIMENSIONS", (*range(2, 51), 100, 399, 400, 401, 402, 1000, 3000))
+    for W, K in RANGES:
+        assert statements.wrong(proof(law, W, K).statement) == []
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_evaluator_finds_false_what_is_not(law: str) -> None:
+    """Lines and losses moved past the optimum, and the formulas of another law or another power."""
+    said, k = proof(law).statement, proof(law).stated
+    other = {"affine": "quadratic", "quadratic": "affine"}[law]
+    for wrong in (
+        said.replace(k["low"], "1.003"),
+        said.replace(k["high"], "0.997"),
+        said.replace(k["loss_low"], "1.0004"),
+        said.replace(k["loss_high"], "0.9996"),
+        said.replace(dimensions.LAWS[law].centre, dimensions.LAWS[other].centre),
+        said.replace(dimensions.LAWS[law].loss, dimensions.LAWS[other].loss),
+        said.replace(law, other),
+        said.replace("W >= 10000,", "W >= 10,").replace("W >= 10 d", "W >= 0.1 d"),
+        said.replace("n >= 10000 W", "n >= 1 W"),
+    ):
+        assert wrong != said
+        assert statements.wrong(wrong), wrong
+    if law == "quadratic":
+        assert statements.wrong(said.replace("over w >= 0", "over all real w"))
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 8])
+@pytest.mark.parametrize("law", LAWS)
+def test_sums_in_logarithms_are_those_over_tokens(law: str, d: int) -> None:
+    n, w = 10 ** (d + 6), 700.0
+    N, B, *_ = statements.terms(law, d, n, w)
+    assert statements.many(law, d, math.log(n), w) == pytest.approx((N, B), rel=1e-11)
+
+
+@given(st.sampled_from((2, 3, 4, 5, 6, 7, 8, 9, 10, 30, 101, 1000)), st.floats(-6, 16))
+def test_the_curves_hold_on_the_whole_ray(d: int, log_w: float) -> None:
+    k, a, w = known("affine", 1e4, 1e4), mpmath.mpf(d - 1) / 2, mpmath.exp(log_w)
+    with mpmath.workdps(40):
+        A = mpmath.besseli(mpmath.mpf(d) / 2, w) / mpmath.besseli(mpmath.mpf(d) / 2 - 1, w)
+        D, alpha = w * (1 - A), (a * a - a) / 2
+        gamma, over = float(k["gamma"]), float(k["over"])
+        assert a - alpha / w - (alpha + gamma) / w**2 <= D
+        assert w / (d + w) <= A
+        if d > 2:
+            assert a + 1e-30 >= D  # at d = 3 the difference is 2 w e^{-2w}
+        elif w >= 2:
+            assert 0.5 + 1 / (8 * w) + over / w**2 >= D
+
+
+@given(st.sampled_from(sorted(LAWS)), st.floats(math.log(401), math.log(1e8)))
+def test_the_centre_beyond_the_last_dimension(law: str, log_d: float) -> None:
+    d = math.floor(math.exp(log_d))
+    k = math.exp(statements.centre_and_unit(law, d)[0] * 2 / (d + 3))
+    assert k * (1 + 1e-9) >= float(known(law, 1e4, 1e4)["kappa"]) * (d - 1) / 2
+    with ctx.workprec(chain.BITS):
+        assert float(dimensions.centre_of(law, arb(d))) == pytest.approx(k, rel=1e-9)
+
+
+@pytest.mark.parametrize(("W", "K"), RANGES)
+@pytest.mark.parametrize("law", LAWS)
+def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) -> None:
+    """At the border of the range and beyond, at w = x w_1, in each dimension and in those that are one ball."""
+    k = known(law, W, K)
+    with ctx.workprec(chain.BITS):
+        sizes = {size.d: size for size in dimensions.sizes(k)}
+        for d in (2, 3, 4, 7, 20, 50, 400, 401, 1500):
+            size, a = sizes.get(d, sizes[0]), (d - 1) / 2
+            U = float(dimensions.above(k, size).upper()) + 1 + 2 / a
+            log_k = statements.centre_and_unit(law, d)[0] * 2 / (d + 3)
+            log_W = math.log(max(W, 10 * d))
+            log_n = max(math.log(K) + (a + 1) * log_W, math.log(1e3) + a * (math.log(4 / 3) + log_W))
+            S1 = 1 / (3 * d) if law == "affine" else 8 / ((d - 1) * (d + 2))
+            Q = S1 * a**2 * math.exp(-2 * (log_k + log_W))
+            sigma_square = math.exp(log_n - (a + 2) * log_W)
+            for x in (0.44, 0.6, 0.89, 0.91, 0.99, 1.0, 1.01, 1.1, 1.5):
+                N, B = statements.many(law, d, log_n, x * math.exp(log_k + log_W))
+                ends = (k["first"], k["split"]) if x < 0.9 else (k["split"], arb(1)) if x < 1 else (arb(1), arb(2))
+                c, b = (float(each.lower()) for each in dimensions.below(k, size, *ends))
+                if 1e-200 < x**a <= 1 + a / 2:  # below, the noise is none in doubles; beyond, nothing is said
+                    assert sigma_square * N / Q >= 2 / a * c * x**a * (1 - 1e-9), (d, x)
+                    assert b * x**-2 * (1 - 1e-9) <= B / Q, (d, x)
+                if x == 1:
+                    assert (sigma_square * N + B) / Q <= U * (1 + 1e-9), d
+                    assert (sigma_square * N + B) / Q >= U * 0.99, d
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_what_one_ball_says_of_all_larger_dimensions_each_of_them_says(
+    law: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The conditions hold with the last dimension at 1200, and for fewer dimensions one by one the ball is too wide."""
+    lines = {name: proof(law).stated[name] for name in ("low", "high")}
+    for last, certain in ((1200, True), (60, False)):
+        monkeypatch.setattr(dimensions, "LAST", last)
+        dimensions.head.cache_clear()
+        k = known(law, 1e4, 1e4) | {name: arb(text) for name, text in lines.items()}
+        with ctx.workprec(chain.BITS):
+            k["kappa"] = dimensions.centre(k)[0]["kappa"][1].lower()
+            assert all(dimensions.window(k)[1].values()) is certain
+    monkeypatch.undo()
+    dimensions.head.cache_clear()
+
+
+def test_one_dimension_of_it_is_the_theorem_of_that_dimension() -> None:
+    """Both enclose w*: the windows overlap, and the limit of the one lies in the other."""
+    for law in LAWS:
+        for d in (2, 3, 5, 8):
+            low, high = proof(law).multiples(d)
+            alone = prove_window(LAWS[law], d)
+            assert max(low, alone.low) < min(high, alone.high)
+            assert low < alone.limit[0] <= alone.limit[1] < high
+
+
+def test_what_it_covers() -> None:
+    theorem = proof("affine")
+    assert theorem.covers(2, 1e4 * 1e6 * 1.001)
+    assert not theorem.covers(2, 1e10, L=2.0)
+    assert not theorem.covers(2, 1e9)
+    assert not theorem.covers(2, -1.0)
+    low, high = theorem.window(2, 1.001e10)
+    assert low < 0.38842710 * 1.001e10**0.4 < high
+    with pytest.raises(OutOfReach, match="least_window"):
+        theorem.window(2, 1e9)
+    with pytest.raises(InvalidInput, match="d = 1"):
+        theorem.covers(1, 1e30)
+
+
+@pytest.mark.parametrize("law", [ReLU(), Cosine(1.0)])
+def test_other_laws_are_refused(law: Law) -> None:
+    with pytest.raises(OutOfReach, match="affine, quadratic"):
+        prove_every_dimension(law)
+
+
+@pytest.mark.parametrize(("W", "K"), [(30.0, 1e4), (1e4, 0.3)])
+def test_a_range_that_is_too_long_is_refused(W: float, K: float) -> None:
+    with pytest.raises(OutOfReach, match="larger least_window or least_tokens"):
+        prove_every_dimension(Affine(), least_window=W, least_tokens=K)
+
+
+@pytest.mark.parametrize("law", ["relu", "affine ", 3, None, "zonal:0,1"])
+def test_the_law_of_a_file_is_one_of_two(law: Any) -> None:
+    changed = copy.deepcopy(proof("affine").data)
+    changed["given"]["law"] = law
+    assert "in every dimension" in checker.failures(changed)[0]
+
+
+def test_the_law_is_part_of_what_is_checked() -> None:
+    """Each law has its own lines: the proof of one is none of the other."""
+    for law, other in (("affine", "quadratic"), ("quadratic", "affine")):
+        changed = copy.deepcopy(proof(law).data)
+        changed["given"]["law"] = other
+        assert checker.failures(changed)
