@@ -151,7 +151,7 @@ def everywhere(law: str, d: int) -> dict[str, Any]:
     from lipverify.proofs import prove_every_dimension
 
     found = proved(
-        f"{law}-every", "every dimension", {"law": law}, lambda: prove_every_dimension(lv.laws.law_named(law))
+        f"dimensions-{law}", "every dimension", {"law": law}, lambda: prove_every_dimension(lv.laws.law_named(law))
     )
     rate = 2 / (d + 3)
     return {
