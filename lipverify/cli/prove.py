@@ -23,9 +23,12 @@ from lipverify.claims.registry import is_path, select_claims
 from lipverify.cli.folders import require_writable
 from lipverify.cli.laws import law_at
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.files import require_target, write_whole
+from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law
 from lipverify.problem.laws import law_named
 from lipverify.proofs import Proof, prove_window
+from lipverify.proofs.coq import exported, refusal, require_coqc
 
 WINDOWS = (
     "softmax.noise-rate",
@@ -54,8 +57,13 @@ class Wanted:
     least_tokens: float | None
 
 
-def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
+def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool) -> int:
     """Prove the theorems behind claims, or the window theorem of a law; without either, list what can be proved."""
+    if coq is not None:
+        if not wanted.ids and wanted.law is None:
+            raise InvalidInput(f"coq = {shown(str(coq))}: nothing is to be proved; name a claim or give --law.")
+        require_module(coq := coq.absolute())
+        require_coqc()
     if not wanted.ids and wanted.law is None:
         return list_provable(json)
     if out is not None:
@@ -80,7 +88,35 @@ def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
     if json:
         json_module.dump([proof.data for proof in proved], sys.stdout)
         sys.stdout.write("\n")
+    if coq is not None and not refusals:
+        return export_to_coq(proved, coq)
     return 1 if refusals else 0
+
+
+def export_to_coq(proofs: Sequence[Proof], path: Path) -> int:
+    """Write proofs as a Coq file; one that coqc does not accept is not written. What happened goes to stderr."""
+    try:
+        text = exported([proof.data for proof in proofs])
+        against = refusal(text)
+    except OutOfReach as error:
+        print(f"{path.name} is not written: {error}", file=sys.stderr)
+        return 1
+    if against is not None:
+        print(f"{path.name} is not written: coqc does not accept it: {against}", file=sys.stderr)
+        return 1
+    write_whole(path, text.encode())
+    print(f"{path}: compiled by coqc", file=sys.stderr)
+    return 0
+
+
+def require_module(path: Path) -> None:
+    """Refuse a name that Coq takes for no module's, and a path that cannot be written."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", path.name):
+        raise InvalidInput(
+            f"coq = {shown(str(path))}: Coq asks for letters, digits and _ and the ending .v, as in affine_3.v."
+        )
+    require_writable(path.parent)
+    require_target("coq", path)
 
 
 def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:

@@ -18,6 +18,7 @@ def prove(
     least_lambda: float | None = None,
     least_tokens: float | None = None,
     out: Path | None = None,
+    coq: Path | None = None,
     json: Json = False,
 ) -> int:
     """Prove the theorem behind a claim, with explicit constants: statement, lemmas, constants, time.
@@ -42,12 +43,16 @@ def prove(
         K: the theorem is about n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)).
     out
         Folder for the proof files; made if it is not there. None are written by default.
+    coq
+        A file for the proof assistant Coq, as affine_3.v: windows, envelopes and tradeoffs of the affine, quadratic and
+        zonal laws. Numbers and algebra are proved in it, facts of analysis are named hypotheses. coqc compiles it
+        first, in a minute; what it does not accept is not written.
     json
         Print an array of proofs.
     """
     from lipverify.cli.prove import Wanted, prove_claims
 
-    return prove_claims(Wanted(ids, law, d, least_lambda, least_tokens), out, json)
+    return prove_claims(Wanted(ids, law, d, least_lambda, least_tokens), out, coq, json)
 
 
 @app.command

@@ -1,0 +1,1043 @@
+(* Attention over many tokens: what follows by algebra from a few facts of analysis, which are stated by name.
+
+   Tokens x_1..x_n and the query x are uniform on the sphere of R^d, h_i = 1 - <x_i, x>, a_i the attention, proportional
+   to e^{-w h_i}. N n w is E sum a_i^2, B n w the bias in units of L^2, V p n w is E sum a_i h_i^p. The angle between
+   token and query has the density sin^{d-2}, so that weight k w is E h^k e^{-w h} times a constant. *)
+
+From Coq Require Import Reals Psatz Lra Lia Wf_nat.
+From Coquelicot Require Import Coquelicot.
+From Interval Require Import Tactic.
+Open Scope R_scope.
+
+Definition weight (d k : nat) (w : R) : R :=
+  RInt (fun x => (1 - cos x) ^ k * exp (- (w * (1 - cos x))) * sin x ^ (d - 2)) 0 PI.
+Definition mu (d : nat) (w : R) : R := weight d 0 w / weight d 0 0.
+Definition deficit (d : nat) (w : R) : R := w * weight d 1 w / weight d 0 w.
+Definition second (d : nat) (w : R) : R := weight d 2 w / weight d 0 w.
+Definition tokens (d n : nat) (w : R) : R := INR n * mu d w ^ 2 / mu d (2 * w).
+Definition half (n : nat) : nat := Nat.div2 (S n).
+Definition cut (T : R) : R := exp (- (T - 1) / 4).
+(* int_0^m x^p e^{-b (x - x^2 / 2T)} dx and int_m^oo x^p e^{-b x / 2} dx, b = 1 - j / T *)
+Definition kernel (p j : nat) (T m : R) : R :=
+  RInt (fun x => x ^ p * exp (- ((1 - INR j / T) * (x - x * x / (2 * T))))) 0 m
+  + match p with
+    | O => 2 / (1 - INR j / T) * exp (- ((1 - INR j / T) * m / 2))
+    | _ => 2 / (1 - INR j / T) * (m + 2 / (1 - INR j / T)) * exp (- ((1 - INR j / T) * m / 2))
+    end.
+Definition sign_at (a g x : R) : R := (a - a ^ 2 - 2 * g) + 2 * g * x + g ^ 2 * x ^ 2.
+
+(* The facts of analysis, each a statement about all n and w. *)
+Section Facts.
+Variables (d : nat) (a c : R) (N B : nat -> R -> R) (V : R -> nat -> R -> R).
+
+(* A' = 1 - A^2 - 2 a A / w, A = 1 - D / w (Bessel's equation): a + g / w is crossed in one direction only. *)
+Definition Bessel_crossing : Prop := forall g u, 0 < u ->
+  ((forall x, 0 <= x <= 1 / u -> 0 < sign_at a g x) -> a + g / u < deficit d u ->
+    forall w, u <= w -> a + g / w <= deficit d w) /\
+  ((forall x, 0 <= x <= 1 / u -> sign_at a g x < 0) -> deficit d u < a + g / u ->
+    forall w, u <= w -> deficit d w <= a + g / w).
+(* w P' / P = a - D and P -> c for P = w^a mu: log (P / c) is the integral of (D - a) / w over (w, oo). *)
+Definition Moment_integral : Prop := forall g1 g2 u, 0 < u ->
+  (forall w, u <= w -> a + g1 / w <= deficit d w <= a + g2 / w) ->
+  forall w, u <= w -> c * exp (g1 / w) <= Rpower w a * mu d w <= c * exp (g2 / w).
+(* Integration by parts: E[g h^2] / E[g]. *)
+Definition Second_moment : Prop := forall w, 0 < w ->
+  second d w = (2 * w * (deficit d w - a) + 2 * a * deficit d w) / w ^ 2.
+(* Cauchy and Schwarz. *)
+Definition Cauchy : Prop := forall w, 0 <= w -> mu d w ^ 2 <= mu d (2 * w).
+(* Jensen, the other tokens averaged in the denominator. *)
+Definition Jensen_noise : Prop := forall n w, (1 <= n)%nat -> 0 <= w ->
+  INR n * mu d (2 * w) / (1 + INR n * mu d w) ^ 2 <= N n w.
+(* The Laplace representation of 1 / S^2 and 1 / S, cut at lambda = mu_1 / mu_2. *)
+Definition Laplace_noise : Prop := forall n w T m, 6 <= T -> 0 <= m <= T -> 0 < w -> T <= tokens d n w ->
+  N n w <= kernel 1 1 T m / tokens d n w + 2 * cut (tokens d n w).
+Definition Laplace_spread (p : R) (mean : R -> R) : Prop := forall n w T m,
+  6 <= T -> 0 <= m <= T -> 0 < w -> T <= tokens d n w ->
+  V p n w <= kernel 0 1 T m * mean w + 2 * cut (tokens d n w) * V p (half n) w.
+(* Chebyshev: the derivatives in w are -Cov_a(h^p, h) and 2 sum a_i^2 (t_i - sum a_j t_j). *)
+Definition Chebyshev_spread (p : R) : Prop := forall n w v, (1 <= n)%nat -> 0 <= w <= v ->
+  V p n v <= V p n w /\ 0 <= V p n w <= Rpower 2 p.
+Definition Chebyshev_noise : Prop := forall n w v, (1 <= n)%nat -> 0 <= w <= v -> N n w <= N n v.
+(* Jensen for each harmonic and Taylor of 1 - P_l; what is averaged falls in w. *)
+Definition Jensen_bias (S1 S2 : R) : Prop := forall n w v, (1 <= n)%nat -> 0 <= w <= v -> 0 < v ->
+  (S1 * (deficit d v / v) ^ 2 - S2 * (deficit d v / v) * second d v) / (1 + 1 / (INR n * mu d v)) ^ 2 <= B n w.
+(* The Laplace representation for pairs, and for one token twice. *)
+Definition Laplace_bias (S0 S1 : R) : Prop := forall n w T m, 6 <= T -> 0 <= m <= T -> 0 < w -> T <= tokens d n w ->
+  B n w <= S1 * (kernel 1 2 T m * (deficit d w / w) ^ 2 + 5 * cut (tokens d n w) * V 2 (half n) w)
+    + S0 * (kernel 1 1 T m * (deficit d (2 * w) / w) / tokens d n w + 4 * cut (tokens d n w) * V 1 (half n) w).
+(* Means of squares. *)
+Definition Squares (F : nat -> R -> R) : Prop := forall n w, (1 <= n)%nat -> 0 <= w -> 0 <= F n w.
+Definition Continuous : Prop := forall n w, (1 <= n)%nat -> continuity_pt (N n) w /\ continuity_pt (B n) w.
+(* Every token exchanged by its opposite; K(t) - K(-t) rises in t. *)
+Definition Opposite : Prop := forall n w, (1 <= n)%nat -> 0 < w -> N n (- w) = N n w /\ B n w < B n (- w).
+End Facts.
+
+Ltac pos := repeat first [assumption | apply exp_pos | apply Rmult_lt_0_compat | apply Rdiv_lt_0_compat | apply pow_lt
+  | apply Rinv_0_lt_compat | lra].
+Ltac pos0 := repeat first [assumption | apply Rmult_le_pos | apply Rlt_le; pos; fail | lra].
+
+(* Powers of positive numbers. *)
+Lemma power_pos x y : 0 < Rpower x y.
+Proof. apply exp_pos. Qed.
+
+Lemma power_le x y r : 0 < x <= y -> 0 <= r -> Rpower x r <= Rpower y r.
+Proof.
+  intros [Hx Hxy] Hr. unfold Rpower. destruct (Rle_lt_or_eq_dec _ _ Hxy) as [H | ->]; [| lra].
+  destruct Hr as [Hr | <-]; [| rewrite !Rmult_0_l; lra].
+  left. apply exp_increasing, Rmult_lt_compat_l; auto. now apply ln_increasing.
+Qed.
+
+Lemma power_fall x y r : 0 < x <= y -> r <= 0 -> Rpower y r <= Rpower x r.
+Proof.
+  intros H Hr. replace r with (- - r) by ring. rewrite 2!(Rpower_Ropp _ (- r)).
+  apply Rinv_le_contravar; [apply power_pos | apply power_le; lra].
+Qed.
+
+Lemma exp_le x y : x <= y -> exp x <= exp y.
+Proof. intros [H | ->]; [left; now apply exp_increasing | lra]. Qed.
+
+Lemma power_two x : 0 < x -> Rpower x (- (2)) = / x ^ 2.
+Proof. intros H. rewrite Rpower_Ropp. f_equal. replace 2 with (INR 2) by (simpl; ring). now rewrite Rpower_pow. Qed.
+
+Lemma over_le g u w : 0 < u <= w -> Rmin g 0 / u <= g / w.
+Proof.
+  intros [Hu Hw]. assert (/ w <= / u) by (apply Rinv_le_contravar; lra).
+  assert (0 < / w) by (apply Rinv_0_lt_compat; lra).
+  unfold Rdiv, Rmin. destruct (Rle_dec g 0); nra.
+Qed.
+
+Lemma over_ge g u w : 0 < u <= w -> g / w <= Rmax g 0 / u.
+Proof.
+  intros [Hu Hw]. assert (/ w <= / u) by (apply Rinv_le_contravar; lra).
+  assert (0 < / w) by (apply Rinv_0_lt_compat; lra).
+  unfold Rdiv, Rmax. destruct (Rle_dec g 0); nra.
+Qed.
+
+(* T E falls for T >= 4. *)
+Lemma cut_falls S T : S <= T -> cut T <= cut S.
+Proof. intros H. unfold cut. apply exp_le. lra. Qed.
+
+Lemma cut_times_falls S T : 4 <= S <= T -> T * cut T <= S * cut S.
+Proof.
+  intros [H1 H2]. unfold cut.
+  replace (- (S - 1) / 4) with (- (T - 1) / 4 + (T - S) / 4) by field. rewrite exp_plus.
+  assert (1 + (T - S) / 4 <= exp ((T - S) / 4)) by apply exp_ineq1_le.
+  assert (0 < exp (- (T - 1) / 4)) by apply exp_pos.
+  assert (T <= S * exp ((T - S) / 4)) by nra.
+  nra.
+Qed.
+
+Lemma half_le n : (2 <= n)%nat -> (half n < n)%nat /\ (1 <= half n)%nat.
+Proof. intros H. unfold half. pose proof (Nat.div2_odd (S n)). destruct (Nat.odd (S n)); simpl Nat.b2n in *; lia. Qed.
+
+Lemma half_ge n : INR n / 2 <= INR (half n).
+Proof.
+  unfold half. pose proof (Nat.div2_odd (S n)) as H. set (k := Nat.div2 (S n)) in *.
+  assert (INR n <= 2 * INR k); [| lra].
+  replace 2 with (INR 2) by (simpl; ring). rewrite <- mult_INR. apply le_INR.
+  destruct (Nat.odd (S n)); simpl Nat.b2n in H; lia.
+Qed.
+
+Lemma weight_pos d w : 0 < weight d 0 w.
+Proof.
+  apply RInt_gt_0; [apply PI_RGT_0 | |].
+  - intros x Hx. rewrite pow_O, Rmult_1_l. apply Rmult_lt_0_compat; [apply exp_pos |].
+    apply pow_lt, sin_gt_0; lra.
+  - intros x _. apply (ex_derive_continuous (V := R_NormedModule)). auto_derive. trivial.
+Qed.
+
+Lemma mu_pos d w : 0 < mu d w.
+Proof. apply Rdiv_lt_0_compat; apply weight_pos. Qed.
+
+(* N and B between explicit functions of n and w. *)
+Definition Between (d : nat) (N B : nat -> R -> R) (a beta u T c1 c2 b1 bp b2 bn s : R) : Prop :=
+  forall n w, u <= w -> T <= tokens d n w ->
+    c1 * Rpower w a / INR n <= N n w <= c2 * Rpower w a / INR n /\
+    b1 * Rpower w (- beta) + bp * Rpower w (- (2)) <= B n w
+      <= b2 * Rpower w (- beta) + bn * Rpower w (- (2)) + s * Rpower w (a - 1) / INR n.
+
+(* From some u on. *)
+Section Stage.
+Variables (d : nat) (a c u T m : R) (N B : nat -> R -> R) (V : R -> nat -> R -> R).
+Hypotheses (a_pos : 0 < a) (c_pos : 0 < c) (u_pos : 0 < u) (T_6 : 6 <= T) (m_in : 0 <= m <= T).
+Variables (g1 g2 D1 D2 : R).
+Hypothesis crossing : Bessel_crossing d a.
+Hypothesis start : a + g1 / u < deficit d u < a + g2 / u.
+Hypothesis signs : forall x, 0 <= x <= 1 / u -> 0 < sign_at a g1 x /\ sign_at a g2 x < 0.
+Hypotheses (D1_le : D1 <= a + Rmin g1 0 / u) (D2_ge : a + Rmax g2 0 / u <= D2) (D1_pos : 0 < D1).
+
+Lemma tilt w : u <= w -> a + g1 / w <= deficit d w <= a + g2 / w.
+Proof.
+  intros H. split.
+  - apply (crossing g1 u u_pos); [intros; now apply signs | apply start | assumption].
+  - apply (crossing g2 u u_pos); [intros; now apply signs | apply start | assumption].
+Qed.
+
+Lemma deficit_in w : u <= w -> D1 <= deficit d w <= D2.
+Proof.
+  intros H. pose proof (tilt w H). pose proof (over_le g1 u w). pose proof (over_ge g2 u w). lra.
+Qed.
+
+Definition z1 : R := exp (Rmin (g1 / u) 0).
+Definition z2 : R := exp (Rmax (g2 / u) 0).
+Definition r1 : R := Rpower 2 (- a) / c * exp (Rmin ((g1 / 2 - 2 * g2) / u) 0).
+Definition r2 : R := Rpower 2 (- a) / c * exp (Rmax ((g2 / 2 - 2 * g1) / u) 0).
+Hypothesis integral : Moment_integral d a c.
+
+Lemma share g w : u <= w -> Rmin (g / u) 0 <= g / w <= Rmax (g / u) 0.
+Proof.
+  intros H. assert (/ w <= / u) by (apply Rinv_le_contravar; lra).
+  assert (0 < / w) by (apply Rinv_0_lt_compat; lra).
+  assert (0 < / u) by lra.
+  unfold Rdiv, Rmin, Rmax. destruct (Rle_dec (g * / u) 0).
+  - assert (g <= 0) by nra. split; nra.
+  - assert (0 <= g) by nra. split; nra.
+Qed.
+
+Lemma moment_in w : u <= w -> c * exp (g1 / w) <= Rpower w a * mu d w <= c * exp (g2 / w).
+Proof. apply (integral g1 g2 u u_pos). intros v Hv. now apply tilt. Qed.
+
+Lemma ratio_in w : u <= w -> r1 <= Rpower w (- a) * mu d (2 * w) / mu d w ^ 2 <= r2.
+Proof.
+  intros H. pose proof (moment_in w H) as [L1 L2]. assert (H2 : u <= 2 * w) by lra.
+  pose proof (moment_in (2 * w) H2) as [M1 M2].
+  rewrite <- Rpower_mult_distr in M1, M2 by lra.
+  pose proof (mu_pos d w) as P1. pose proof (mu_pos d (2 * w)) as P2.
+  pose proof (power_pos w a) as Q. pose proof (power_pos 2 a) as Q2.
+  unfold r1, r2. rewrite !Rpower_Ropp.
+  set (x := Rpower w a) in *. set (t := Rpower 2 a) in *. set (p := mu d w) in *. set (q := mu d (2 * w)) in *.
+  assert (E : / x * q / p ^ 2 = / t * (t * x * q) / (x * p) ^ 2) by (field; repeat split; lra).
+  rewrite E. set (s := t * x * q) in *. set (y := x * p) in *.
+  assert (0 < y) by (unfold y; pos). assert (0 < s) by (unfold s; pos).
+  assert (0 < / t) by (apply Rinv_0_lt_compat; lra).
+  pose proof (exp_pos (g1 / w)). pose proof (exp_pos (g2 / w)).
+  assert (K : forall g h, exp ((g / 2 - 2 * h) / w) = exp (g / (2 * w)) / (exp (h / w)) ^ 2).
+  { intros g h. pose proof (exp_pos (h / w)).
+    replace ((g / 2 - 2 * h) / w) with (g / (2 * w) + - (h / w + h / w)) by (field; lra).
+    rewrite exp_plus, exp_Ropp, exp_plus. field. lra. }
+  split.
+  - apply Rle_trans with (/ t / c * exp ((g1 / 2 - 2 * g2) / w)).
+    + apply Rmult_le_compat_l; [apply Rlt_le, Rdiv_lt_0_compat; lra |].
+      apply exp_le. apply share; assumption.
+    + rewrite K. apply Rle_trans with (/ t * (c * exp (g1 / (2 * w)) * / (c * exp (g2 / w)) ^ 2)).
+      { right. field. repeat split; lra. }
+      unfold Rdiv at 3. rewrite (Rmult_assoc _ s). apply Rmult_le_compat_l; [lra |].
+      apply Rmult_le_compat; [pose proof (exp_pos (g1 / (2 * w))); nra | | lra |].
+      * left. pos.
+      * apply Rinv_le_contravar; [pos | apply pow_incr; split; [left; pos | lra]].
+  - apply Rle_trans with (/ t / c * exp ((g2 / 2 - 2 * g1) / w)).
+    + rewrite K. apply Rle_trans with (/ t * (c * exp (g2 / (2 * w)) * / (c * exp (g1 / w)) ^ 2)).
+      2: { right. field. repeat split; lra. }
+      unfold Rdiv at 1. rewrite (Rmult_assoc _ s). apply Rmult_le_compat_l; [lra |].
+      apply Rmult_le_compat; [lra | | lra |].
+      * left. pos.
+      * apply Rinv_le_contravar; [pos | apply pow_incr; split; [left; pos | lra]].
+    + apply Rmult_le_compat_l; [apply Rlt_le, Rdiv_lt_0_compat; lra |].
+      apply exp_le. apply share; assumption.
+Qed.
+
+Lemma r1_pos : 0 < r1.
+Proof. apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat; [apply power_pos | lra] | apply exp_pos]. Qed.
+
+(* T = n w^-a / R. *)
+Lemma tokens_in n w : u <= w -> (1 <= n)%nat ->
+  0 < tokens d n w /\ r1 * Rpower w a / INR n <= / tokens d n w <= r2 * Rpower w a / INR n.
+Proof.
+  intros H Hn. pose proof (ratio_in w H) as [L1 L2]. pose proof r1_pos.
+  pose proof (mu_pos d w) as P1. pose proof (mu_pos d (2 * w)) as P2. pose proof (power_pos w a) as Q.
+  assert (0 < INR n) by (apply lt_0_INR; lia).
+  rewrite Rpower_Ropp in L1, L2. unfold tokens.
+  set (x := Rpower w a) in *. set (p := mu d w) in *. set (q := mu d (2 * w)) in *.
+  split. { apply Rdiv_lt_0_compat; [apply Rmult_lt_0_compat; [lra | apply pow_lt; lra] | lra]. }
+  replace (/ (INR n * p ^ 2 / q)) with ((/ x * q / p ^ 2) * x / INR n) by (field; repeat split; lra).
+  unfold Rdiv. split; (apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; lra | apply Rmult_le_compat_r; lra]).
+Qed.
+
+Hypothesis cauchy : Cauchy d.
+
+Lemma tokens_le n w : 0 <= w -> tokens d n w <= INR n.
+Proof.
+  intros H. unfold tokens. pose proof (mu_pos d (2 * w)). pose proof (cauchy w H). pose proof (pos_INR n).
+  apply Rmult_le_reg_r with (mu d (2 * w)); [lra |].
+  unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. nra.
+Qed.
+
+Lemma six n w : 0 <= w -> T <= tokens d n w -> (6 <= n)%nat.
+Proof. intros H1 H2. pose proof (tokens_le n w H1). apply INR_le. simpl INR. lra. Qed.
+
+Lemma mass n w y : u <= w -> T <= tokens d n w -> y <= T * r1 * (c * z1) -> 0 < y -> y <= INR n * mu d w.
+Proof.
+  intros H HT Hy Hy0. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra).
+  pose proof (tokens_in n w H) as [P _]; [lia |].
+  pose proof (moment_in w H) as [M _]. pose proof (ratio_in w H) as [L _]. pose proof r1_pos.
+  pose proof (share g1 w H) as [S _]. apply exp_le in S. fold z1 in S.
+  pose proof (exp_pos (Rmin (g1 / u) 0)) as Z. fold z1 in Z.
+  assert (c * z1 <= Rpower w a * mu d w) by nra.
+  apply Rle_trans with (1 := Hy).
+  apply Rle_trans with (tokens d n w * (Rpower w (- a) * mu d (2 * w) / mu d w ^ 2) * (Rpower w a * mu d w)).
+  - apply Rmult_le_compat; [left; pos | left; pos | apply Rmult_le_compat; lra | lra].
+  - right. unfold tokens. rewrite Rpower_Ropp. pose proof (mu_pos d w). pose proof (mu_pos d (2 * w)).
+    pose proof (power_pos w a). field. repeat split; lra.
+Qed.
+
+(* Noise. *)
+Variables (y c1 c2 : R).
+Hypotheses (y_pos : 0 < y) (y_le : y <= T * r1 * (c * z1)).
+Hypothesis jensen : Jensen_noise d N.
+Hypothesis laplace : Laplace_noise d N.
+Hypothesis c1_le : c1 <= r1 / (1 + 1 / y) ^ 2.
+Variables (J0 J1 J2 : R).
+Hypotheses (J0_ge : kernel 0 1 T m <= J0) (J1_ge : kernel 1 1 T m <= J1) (J2_ge : kernel 1 2 T m <= J2).
+Hypothesis c2_ge : r2 * (J1 + 2 * T * cut T) <= c2.
+
+Lemma jensen_factor n w : u <= w -> T <= tokens d n w ->
+  0 < (1 + 1 / (INR n * mu d w)) ^ 2 <= (1 + 1 / y) ^ 2.
+Proof.
+  intros H HT. pose proof (mass n w y H HT y_le y_pos) as M. set (x := INR n * mu d w) in *.
+  assert (/ x <= / y) by (apply Rinv_le_contravar; lra).
+  assert (0 < / x) by (apply Rinv_0_lt_compat; lra).
+  unfold Rdiv. rewrite !Rmult_1_l. split; [apply pow_lt; lra | apply pow_incr; lra].
+Qed.
+
+Lemma kernel_nonneg p j S : INR j <= 2 -> 6 <= S -> 0 <= m <= S -> 0 <= kernel p j S m.
+Proof.
+  intros Hj HS Hm. unfold kernel. assert (0 < 1 - INR j / S).
+  { assert (INR j / S < 1); [| lra]. apply Rmult_lt_reg_r with S; [lra |]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra. }
+  set (b := 1 - INR j / S) in *. apply Rplus_le_le_0_compat.
+  - apply RInt_ge_0; [lra | |].
+    + apply (ex_RInt_continuous (V := R_CompleteNormedModule)). intros x Hx.
+      apply (ex_derive_continuous (V := R_NormedModule)). auto_derive. trivial.
+    + intros x Hx. apply Rmult_le_pos; [apply pow_le; lra | left; apply exp_pos].
+  - assert (0 < 2 / b) by (apply Rdiv_lt_0_compat; lra).
+    destruct p; repeat apply Rmult_le_pos; try (left; apply exp_pos); lra.
+Qed.
+
+Lemma noise_in n w : u <= w -> T <= tokens d n w ->
+  c1 * Rpower w a / INR n <= N n w <= c2 * Rpower w a / INR n.
+Proof.
+  intros H HT. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra).
+  pose proof (tokens_in n w H) as [P [L1 L2]]; [lia |]. pose proof r1_pos as R1. pose proof (power_pos w a).
+  assert (0 < INR n) by (apply lt_0_INR; lia). pose proof (mu_pos d w). pose proof (mu_pos d (2 * w)).
+  split.
+  - pose proof (jensen_factor n w H HT) as F. assert (Hj : (1 <= n)%nat) by lia.
+    pose proof (jensen n w Hj) as J.
+    apply Rle_trans with (2 := J ltac:(lra)).
+    replace (INR n * mu d (2 * w) / (1 + INR n * mu d w) ^ 2)
+      with (/ tokens d n w / (1 + 1 / (INR n * mu d w)) ^ 2)
+      by (unfold tokens; assert (0 < INR n * mu d w) by pos; field; repeat split; lra).
+    apply Rle_trans with ((r1 / (1 + 1 / y) ^ 2) * Rpower w a / INR n).
+    { unfold Rdiv. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra |].
+      apply Rmult_le_compat_r; [lra |]. apply c1_le. }
+    replace (r1 / (1 + 1 / y) ^ 2 * Rpower w a / INR n)
+      with ((r1 * Rpower w a / INR n) * / (1 + 1 / y) ^ 2) by (unfold Rdiv; ring).
+    unfold Rdiv at 2. apply Rmult_le_compat; [| | exact L1 |].
+    + left. pos.
+    + apply Rlt_le, Rinv_0_lt_compat. lra.
+    + apply Rinv_le_contravar; lra.
+  - pose proof (laplace n w T m T_6 m_in ltac:(lra) HT) as J.
+    assert (C : tokens d n w * cut (tokens d n w) <= T * cut T) by (apply cut_times_falls; lra).
+    pose proof (kernel_nonneg 1 1 T) as K. simpl (INR 1) in K.
+    assert (K1 : 0 <= kernel 1 1 T m) by (apply K; lra).
+    apply Rle_trans with (/ tokens d n w * (kernel 1 1 T m + 2 * T * cut T)).
+    { apply Rle_trans with (1 := J). apply Rmult_le_reg_l with (tokens d n w); [lra |].
+      replace (tokens d n w * (kernel 1 1 T m / tokens d n w + 2 * cut (tokens d n w)))
+        with (kernel 1 1 T m + 2 * (tokens d n w * cut (tokens d n w))) by (field; lra).
+      replace (tokens d n w * (/ tokens d n w * (kernel 1 1 T m + 2 * T * cut T)))
+        with (kernel 1 1 T m + 2 * (T * cut T)) by (field; lra). lra. }
+    assert (0 < cut T) by apply exp_pos.
+    apply Rle_trans with (/ tokens d n w * (J1 + 2 * T * cut T)).
+    { apply Rmult_le_compat_l; [left; pos | lra]. }
+    apply Rle_trans with (r2 * Rpower w a / INR n * (J1 + 2 * T * cut T)).
+    { apply Rmult_le_compat_r; [assert (0 <= T * cut T) by (left; pos); lra | exact L2]. }
+    unfold Rdiv. replace (r2 * Rpower w a * / INR n * (J1 + 2 * T * cut T))
+      with (r2 * (J1 + 2 * T * cut T) * (Rpower w a * / INR n)) by ring.
+    rewrite (Rmult_assoc c2). apply Rmult_le_compat_r; [| lra].
+    left. pos.
+Qed.
+
+(* Averages over the tokens in a window, by induction on their number. *)
+Section Spread.
+Variables (p H mean : R) (average : R -> R).
+Hypotheses (p_pos : 0 <= p) (H_pos : 0 < H) (mean_pos : 0 <= mean).
+Hypothesis average_le : forall w, u <= w -> average w <= mean * Rpower w (- p).
+Hypothesis spread : Laplace_spread d V p average.
+Hypothesis falls : Chebyshev_spread V p.
+Definition shift : R := Rpower (2 * r2 / r1) (p / a).
+Hypothesis H_ge : shift * (mean * J0 + Rpower (2 * u) p) <= H * (1 - 2 * cut T * shift).
+
+Lemma r1_le_r2 : r1 <= r2.
+Proof. pose proof (ratio_in u (Rle_refl u)). lra. Qed.
+
+Lemma spread_at n w : u <= w -> T <= tokens d n w -> V p n w <= mean * Rpower w (- p) * J0
+  + 2 * cut T * V p (half n) w.
+Proof.
+  intros Hw HT. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra).
+  pose proof (spread n w T m T_6 m_in ltac:(lra) HT) as S.
+  pose proof (cut_falls _ _ HT) as C. destruct (half_le n) as [_ h1]; [lia |].
+  destruct (falls (half n) w w h1) as [_ [v0 _]]; [lra |]. pose proof (average_le w Hw) as A.
+  assert (K : 0 <= kernel 0 1 T m) by (apply kernel_nonneg; simpl; lra).
+  pose proof (power_pos w (- p)).
+  assert (M : 0 <= mean * Rpower w (- p)) by (apply Rmult_le_pos; lra).
+  pose proof (Rmult_le_compat_l _ _ _ K A). pose proof (Rmult_le_compat_r _ _ _ M J0_ge).
+  pose proof (Rmult_le_compat_r _ _ _ v0 C). lra.
+Qed.
+
+Lemma spread_half n : forall w, u <= w -> T <= tokens d n w -> V p (half n) w <= H * Rpower w (- p).
+Proof.
+  induction n as [n IH] using lt_wf_ind. intros w Hw HT.
+  assert (Hn : (6 <= n)%nat) by (apply (six n w); lra). destruct (half_le n) as [h0 h1]; [lia |].
+  pose proof r1_pos as R1. pose proof r1_le_r2 as R2.
+  set (s := r1 / (2 * r2)). assert (s_pos : 0 < s) by (apply Rdiv_lt_0_compat; lra).
+  assert (s_le : s <= 1). { apply Rmult_le_reg_r with (2 * r2); [lra |]. unfold s, Rdiv. rewrite Rmult_assoc, Rinv_l; lra. }
+  set (f := Rpower s (1 / a)). assert (f_pos : 0 < f) by apply power_pos.
+  assert (ia : 0 < / a) by (apply Rinv_0_lt_compat; lra).
+  assert (f_le : f <= 1).
+  { unfold f. replace 1 with (Rpower 1 (1 / a)) at 2 by (unfold Rpower; rewrite ln_1, Rmult_0_r; apply exp_0).
+    apply power_le; [lra |]. unfold Rdiv; lra. }
+  assert (fa : Rpower f a = s). { unfold f. rewrite Rpower_mult. replace (1 / a * a) with 1 by (field; lra). now apply Rpower_1. }
+  assert (fp : Rpower f (- p) = shift).
+  { unfold f, shift. rewrite Rpower_mult. replace (2 * r2 / r1) with (/ s) by (unfold s; field; lra).
+    replace (1 / a * - p) with (- (p / a)) by (field; lra).
+    unfold Rpower. rewrite ln_Rinv by lra. f_equal. ring. }
+  assert (SP : 0 < shift) by (rewrite <- fp; apply power_pos).
+  assert (CP : 0 < cut T) by apply exp_pos.
+  set (v := f * w). assert (v_le : v <= w) by (unfold v; nra). assert (v_pos : 0 < v) by (unfold v; nra).
+  destruct (falls (half n) v w h1) as [F [_ F2]]; [lra |].
+  assert (vp : Rpower v (- p) = shift * Rpower w (- p)) by (unfold v; rewrite <- Rpower_mult_distr, fp; lra).
+  pose proof (power_pos w (- p)) as WP. pose proof (power_pos (2 * u) p) as UP.
+  apply Rle_trans with (1 := F).
+  assert (J : 0 <= J0) by (pose proof (kernel_nonneg 0 1 T); simpl INR in *; lra).
+  assert (room : shift * (mean * J0 + Rpower (2 * u) p) + 2 * cut T * shift * H <= H) by lra.
+  destruct (Rle_lt_dec u v) as [Huv | Huv].
+  - assert (HT2 : T <= tokens d (half n) v).
+    { pose proof (tokens_in n w Hw) as [P0 [P1 _]]; [lia |].
+      pose proof (tokens_in (half n) v Huv h1) as [Q0 [_ Q2]].
+      apply Rle_trans with (1 := HT). rewrite <- (Rinv_inv (tokens d n w)), <- (Rinv_inv (tokens d (half n) v)).
+      apply Rinv_le_contravar; [apply Rinv_0_lt_compat; lra |].
+      apply Rle_trans with (1 := Q2). apply Rle_trans with (2 := P1).
+      unfold v. rewrite <- Rpower_mult_distr, fa by lra. unfold s.
+      pose proof (half_ge n). assert (0 < INR n) by (apply lt_0_INR; lia).
+      assert (0 < INR (half n)) by (apply lt_0_INR; lia). pose proof (power_pos w a).
+      replace (r2 * (r1 / (2 * r2) * Rpower w a) / INR (half n)) with (r1 * Rpower w a * / (2 * INR (half n)))
+        by (field; lra).
+      apply Rmult_le_compat_l; [nra |]. apply Rinv_le_contravar; lra. }
+    pose proof (IH (half n) h0 v Huv HT2) as I. pose proof (spread_at (half n) v Huv HT2) as S.
+    rewrite vp in S, I.
+    apply Rle_trans with (1 := S).
+    apply Rle_trans with (shift * (mean * J0) * Rpower w (- p) + 2 * cut T * (H * (shift * Rpower w (- p)))).
+    { pose proof (Rmult_le_compat_l (2 * cut T) _ _ ltac:(lra) I). lra. }
+    pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ WP) room).
+    assert (0 <= shift * Rpower (2 * u) p * Rpower w (- p)) by (left; pos). lra.
+  - apply Rle_trans with (1 := F2).
+    apply Rle_trans with (shift * Rpower (2 * u) p * Rpower w (- p)).
+    + replace (shift * Rpower (2 * u) p * Rpower w (- p)) with (Rpower (2 * u) p * Rpower v (- p)) by (rewrite vp; ring).
+      rewrite <- Rpower_mult_distr, Rmult_assoc by lra. pose proof (power_pos 2 p).
+      apply Rle_trans with (Rpower 2 p * 1); [lra |]. apply Rmult_le_compat_l; [lra |].
+      replace 1 with (Rpower u p * Rpower u (- p))
+        by (rewrite <- Rpower_plus, Rplus_opp_r; apply Rpower_O; lra).
+      apply Rmult_le_compat_l; [left; apply power_pos | apply power_fall; lra].
+    + assert (0 <= shift * (mean * J0)) by (repeat apply Rmult_le_pos; lra).
+      assert (0 <= 2 * cut T * shift * H) by (repeat apply Rmult_le_pos; lra).
+      apply Rmult_le_compat_r; lra.
+Qed.
+End Spread.
+
+(* The bias of smooth laws. *)
+Section Smooth.
+Variables (S0 S1 S2 H1 H2 b1 b2 s : R).
+Hypotheses (S0_nonneg : 0 <= S0) (S1_nonneg : 0 <= S1) (S2_nonneg : 0 <= S2) (H1_pos : 0 < H1) (H2_pos : 0 < H2).
+Hypotheses (by_parts : Second_moment d a) (jensen_b : Jensen_bias d B S1 S2) (laplace_b : Laplace_bias d B V S0 S1).
+Hypotheses (spread_1 : Laplace_spread d V 1 (fun w => deficit d w / w)) (spread_2 : Laplace_spread d V 2 (second d)).
+Hypotheses (falls_1 : Chebyshev_spread V 1) (falls_2 : Chebyshev_spread V 2).
+Definition x2 : R := 2 * g2 + 2 * a * D2.
+Hypothesis x2_nonneg : 0 <= x2.
+Hypothesis H1_ge : shift 1 * (D2 * J0 + Rpower (2 * u) 1) <= H1 * (1 - 2 * cut T * shift 1).
+Hypothesis H2_ge : shift 2 * (x2 * J0 + Rpower (2 * u) 2) <= H2 * (1 - 2 * cut T * shift 2).
+Hypothesis b1_le : b1 <= (S1 * D1 ^ 2 - S2 * D2 * x2 / u) / (1 + 1 / y) ^ 2.
+Hypothesis b1_pos : 0 < b1.
+Hypothesis b2_ge : S1 * (D2 ^ 2 * J2 + 5 * cut T * H2) <= b2.
+Hypothesis s_ge : S0 * r2 * (D2 * J1 + 4 * T * cut T * H1) <= s.
+
+Lemma second_le w : u <= w -> second d w <= x2 * / w ^ 2.
+Proof.
+  intros H. rewrite by_parts by lra. pose proof (deficit_in w H) as [_ I]. pose proof (tilt w H) as [_ I2].
+  unfold Rdiv. apply Rmult_le_compat_r; [left; pos |]. unfold x2.
+  assert (w * (deficit d w - a) <= g2); [| nra].
+  apply Rle_trans with (w * (g2 / w)); [apply Rmult_le_compat_l; lra | right; field; lra].
+Qed.
+
+Lemma bias_low n w v : 0 <= w <= v -> u <= v -> T <= tokens d n v -> b1 * / v ^ 2 <= B n w.
+Proof.
+  intros Hw Hv HT. assert (Hn : (6 <= n)%nat) by (apply (six n v); lra).
+  assert (Hj : (1 <= n)%nat) by lia. apply Rle_trans with (2 := jensen_b n w v Hj Hw ltac:(lra)).
+  pose proof (deficit_in v Hv) as [I1 I2]. pose proof (second_le v Hv) as M. pose proof (jensen_factor n v Hv HT) as F.
+  set (D := deficit d v) in *. clearbody D. set (Y := S1 * D1 ^ 2 - S2 * D2 * x2 / u) in *.
+  assert (iv : / v <= / u) by (apply Rinv_le_contravar; lra). assert (0 < / v) by pos.
+  assert (q : 0 < / v ^ 2) by pos.
+  assert (A : Y * / v ^ 2 <= S1 * (D / v) ^ 2 - S2 * (D / v) * second d v).
+  { assert (S1 * D1 ^ 2 <= S1 * D ^ 2) by (apply Rmult_le_compat_l; [lra | apply pow_incr; lra]).
+    assert (S2 * (D / v) * second d v <= S2 * D2 * x2 / u * / v ^ 2).
+    { apply Rle_trans with (S2 * (D / v) * (x2 * / v ^ 2)).
+      - apply Rmult_le_compat_l; [| lra]. unfold Rdiv. repeat apply Rmult_le_pos; lra.
+      - replace (S2 * D2 * x2 / u * / v ^ 2) with (S2 * (D2 * / u) * (x2 * / v ^ 2)) by (unfold Rdiv; ring).
+        apply Rmult_le_compat_r; [apply Rmult_le_pos; lra |]. apply Rmult_le_compat_l; [lra |].
+        unfold Rdiv. apply Rmult_le_compat; lra. }
+    unfold Y. replace (S1 * (D / v) ^ 2) with (S1 * D ^ 2 * / v ^ 2) by (field; lra).
+    assert (S1 * D1 ^ 2 * / v ^ 2 <= S1 * D ^ 2 * / v ^ 2) by (apply Rmult_le_compat_r; lra). lra. }
+  assert (P : 0 < (1 + 1 / y) ^ 2) by lra.
+  assert (YB : b1 * (1 + 1 / y) ^ 2 <= Y).
+  { apply Rle_trans with (Y / (1 + 1 / y) ^ 2 * (1 + 1 / y) ^ 2); [apply Rmult_le_compat_r; lra | right; field; lra]. }
+  set (G := (1 + 1 / (INR n * mu d v)) ^ 2) in *. set (X := S1 * (D / v) ^ 2 - S2 * (D / v) * second d v) in *.
+  apply Rmult_le_reg_r with G; [lra |]. replace (X / G * G) with X by (field; lra).
+  apply Rle_trans with (2 := A). apply Rle_trans with (b1 * / v ^ 2 * (1 + 1 / y) ^ 2).
+  - apply Rmult_le_compat_l; [left; pos | lra].
+  - replace (b1 * / v ^ 2 * (1 + 1 / y) ^ 2) with (b1 * (1 + 1 / y) ^ 2 * / v ^ 2) by ring.
+    apply Rmult_le_compat_r; lra.
+Qed.
+
+Lemma bias_high n w : u <= w -> T <= tokens d n w ->
+  B n w <= b2 * / w ^ 2 + s * Rpower w (a - 1) / INR n.
+Proof.
+  intros H HT. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra).
+  apply Rle_trans with (1 := laplace_b n w T m T_6 m_in ltac:(lra) HT).
+  pose proof (tokens_in n w H) as [P [_ L]]; [lia |]. pose proof (deficit_in w H) as [I1 I2].
+  assert (Hw2 : u <= 2 * w) by lra. pose proof (deficit_in (2 * w) Hw2) as [_ I3].
+  assert (pw1 : Rpower w (- (1)) = / w) by (rewrite Rpower_Ropp, Rpower_1; lra).
+  pose proof (power_two w ltac:(lra)) as pw2.
+  assert (V1 : V 1 (half n) w <= H1 * / w).
+  { rewrite <- pw1. apply (spread_half 1 H1 D2 (fun w => deficit d w / w)); auto; try lra.
+    intros v Hv. replace (Rpower v (- (1))) with (/ v) by (rewrite Rpower_Ropp, Rpower_1; lra).
+    apply Rmult_le_compat_r; [left; pos | apply deficit_in; assumption]. }
+  assert (V2 : V 2 (half n) w <= H2 * / w ^ 2).
+  { rewrite <- pw2. apply (spread_half 2 H2 x2 (second d)); auto; try lra.
+    intros v Hv. rewrite power_two by lra. now apply second_le. }
+  pose proof (cut_falls _ _ HT) as C. assert (C0 : 0 < cut (tokens d n w)) by apply exp_pos.
+  assert (C1 : tokens d n w * cut (tokens d n w) <= T * cut T) by (apply cut_times_falls; lra).
+  set (t := tokens d n w) in *. set (D := deficit d w) in *. set (E := deficit d (2 * w)) in *.
+  clearbody t D E.
+  assert (iw : 0 < / w) by pos. assert (q : 0 < / w ^ 2) by pos.
+  assert (K1 : 0 <= kernel 1 1 T m) by (apply kernel_nonneg; simpl; lra).
+  assert (K2 : 0 <= kernel 1 2 T m) by (apply kernel_nonneg; simpl; lra).
+  assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). pose proof r1_pos. pose proof r1_le_r2.
+  assert (A : S1 * (kernel 1 2 T m * (D / w) ^ 2 + 5 * cut t * V 2 (half n) w) <= b2 * / w ^ 2).
+  { apply Rle_trans with (S1 * (D2 ^ 2 * J2 + 5 * cut T * H2) * / w ^ 2); [| apply Rmult_le_compat_r; lra].
+    rewrite (Rmult_assoc S1 _ (/ w ^ 2)). apply Rmult_le_compat_l; [lra |].
+    assert (kernel 1 2 T m * (D / w) ^ 2 <= D2 ^ 2 * J2 * / w ^ 2).
+    { replace ((D / w) ^ 2) with (D ^ 2 * / w ^ 2) by (field; lra). rewrite <- Rmult_assoc.
+      apply Rmult_le_compat_r; [lra |]. rewrite Rmult_comm.
+      apply Rmult_le_compat; [apply pow_le; lra | lra | apply pow_incr; lra | lra]. }
+    assert (cut t * V 2 (half n) w <= cut T * (H2 * / w ^ 2)); [| lra].
+    apply Rle_trans with (cut t * (H2 * / w ^ 2)); [apply Rmult_le_compat_l; lra |].
+    apply Rmult_le_compat_r; [left; pos | lra]. }
+  assert (pa : Rpower w (a - 1) = Rpower w a * / w) by (unfold Rminus; rewrite Rpower_plus, pw1; lra).
+  assert (G : S0 * (kernel 1 1 T m * (E / w) / t + 4 * cut t * V 1 (half n) w) <= s * Rpower w (a - 1) / INR n).
+  { rewrite pa. apply Rle_trans with (S0 * r2 * (D2 * J1 + 4 * T * cut T * H1) * (Rpower w a * / w) / INR n).
+    2: { unfold Rdiv. pose proof (power_pos w a). apply Rmult_le_compat_r; [left; pos |].
+         apply Rmult_le_compat_r; [left; pos | lra]. }
+    assert (it : 0 < / t) by pos.
+    apply Rle_trans with (S0 * ((D2 * J1 + 4 * T * cut T * H1) * / w * / t)).
+    - apply Rmult_le_compat_l; [lra |].
+      assert (kernel 1 1 T m * (E / w) / t <= D2 * J1 * / w * / t).
+      { unfold Rdiv. rewrite <- (Rmult_assoc _ E). apply Rmult_le_compat_r; [lra |]. apply Rmult_le_compat_r; [lra |].
+        apply Rle_trans with (kernel 1 1 T m * D2); [apply Rmult_le_compat_l; lra |].
+        rewrite Rmult_comm. apply Rmult_le_compat_l; lra. }
+      assert (cut t * V 1 (half n) w <= T * cut T * / t * (H1 * / w)); [| lra].
+      apply Rle_trans with (cut t * (H1 * / w)); [apply Rmult_le_compat_l; lra |].
+      apply Rmult_le_compat_r; [left; pos |].
+      apply Rmult_le_reg_l with t; [lra |]. replace (t * (T * cut T * / t)) with (T * cut T) by (field; lra). lra.
+    - replace (S0 * r2 * (D2 * J1 + 4 * T * cut T * H1) * (Rpower w a * / w) / INR n)
+        with (S0 * ((D2 * J1 + 4 * T * cut T * H1) * / w * (r2 * Rpower w a / INR n))) by (unfold Rdiv; ring).
+      apply Rmult_le_compat_l; [lra |]. apply Rmult_le_compat_l; [| lra].
+      assert (0 < cut T) by apply exp_pos. assert (0 <= D2 * J1) by (apply Rmult_le_pos; lra).
+      assert (0 < T * cut T * H1) by pos. apply Rmult_le_pos; lra. }
+  lra.
+Qed.
+
+Lemma smooth_between : Between d N B a 2 u T c1 c2 b1 0 b2 0 s.
+Proof.
+  intros n w H HT. split; [now apply noise_in |]. rewrite power_two by lra. split.
+  - pose proof (bias_low n w w ltac:(lra) H HT). lra.
+  - pose proof (bias_high n w H HT). lra.
+Qed.
+
+Lemma smooth_left n W w W0 l2 : 0 < W0 <= W -> T <= tokens d n u -> 0 <= w <= u ->
+  l2 < b1 * / u ^ 2 * Rpower W0 2 -> l2 < Rpower W 2 * B n w.
+Proof.
+  intros HW HT Hw H. apply Rlt_le_trans with (1 := H). pose proof (bias_low n w u Hw (Rle_refl u) HT) as L.
+  assert (P : Rpower W0 2 <= Rpower W 2) by (apply power_le; lra). pose proof (power_pos W0 2).
+  assert (0 < b1 * / u ^ 2) by pos. rewrite (Rmult_comm (Rpower W 2)). apply Rmult_le_compat; lra.
+Qed.
+End Smooth.
+End Stage.
+
+
+(* A sum of exponentials is convex: above its value at y0 on one side of a point that lies above, it stays above. *)
+Section Convex.
+Variables (k1 k2 k3 r1 r2 r3 : R).
+Hypotheses (k1_pos : 0 <= k1) (k2_pos : 0 <= k2) (k3_pos : 0 <= k3).
+Definition sum (y : R) : R := k1 * exp (r1 * y) + k2 * exp (r2 * y) + k3 * exp (r3 * y).
+Definition slope (y : R) : R := k1 * (r1 * exp (r1 * y)) + k2 * (r2 * exp (r2 * y)) + k3 * (r3 * exp (r3 * y)).
+
+Lemma tangent_one k r y z : 0 <= k -> k * exp (r * y) + k * (r * exp (r * y)) * (z - y) <= k * exp (r * z).
+Proof.
+  intros H. replace (r * z) with (r * y + r * (z - y)) by ring. rewrite exp_plus.
+  pose proof (exp_ineq1_le (r * (z - y))). pose proof (exp_pos (r * y)).
+  replace (k * exp (r * y) + k * (r * exp (r * y)) * (z - y)) with (k * exp (r * y) * (1 + r * (z - y))) by ring.
+  rewrite <- Rmult_assoc. apply Rmult_le_compat_l; [apply Rmult_le_pos; lra | lra].
+Qed.
+
+Lemma tangent y z : sum y + slope y * (z - y) <= sum z.
+Proof.
+  unfold sum, slope. pose proof (tangent_one k1 r1 y z k1_pos). pose proof (tangent_one k2 r2 y z k2_pos).
+  pose proof (tangent_one k3 r3 y z k3_pos). lra.
+Qed.
+
+Lemma outside A y0 y1 y : sum y0 <= A -> A < sum y1 -> y0 < y1 <= y \/ y <= y1 < y0 -> A < sum y.
+Proof.
+  intros H0 H1 H. pose proof (tangent y1 y0). pose proof (tangent y1 y).
+  destruct H; destruct (Rle_lt_dec 0 (slope y1)); nra.
+Qed.
+End Convex.
+
+Lemma sum_of_powers c1 b1 bp a beta v x : 0 < x ->
+  c1 * Rpower x a + b1 * Rpower x (- beta) + bp * v * Rpower x (- (2))
+  = sum c1 b1 (bp * v) a (- beta) (- (2)) (ln x).
+Proof. reflexivity. Qed.
+
+Section Window.
+Variables (d : nat) (N B : nat -> R -> R) (a beta u T c1 c2 b1 bp b2 bn s R2 : R).
+Hypotheses (a_pos : 0 < a) (beta_in : 0 < beta <= 2) (u_pos : 0 < u).
+Hypotheses (c1_pos : 0 < c1) (b1_pos : 0 < b1) (bp_pos : 0 <= bp) (bn_pos : 0 <= bn) (s_pos : 0 <= s) (R2_pos : 0 < R2).
+Hypothesis between : Between d N B a beta u T c1 c2 b1 bp b2 bn s.
+Hypothesis few : forall n w, u <= w -> (1 <= n)%nat -> 0 < tokens d n w /\ / tokens d n w <= R2 * Rpower w a / INR n.
+Variables (W0 K at_ lo hi fin l1 l2 : R).
+Definition below (x v : R) : R := c1 * Rpower x a + b1 * Rpower x (- beta) + bp * v * Rpower x (- (2)).
+Definition above (x v : R) : R :=
+  c2 * Rpower x a + b2 * Rpower x (- beta) + bn * v * Rpower x (- (2)) + s * Rpower x (a - 1) / K.
+Definition excess : R := Rmax beta 1 - 1.
+Definition v0 : R := Rpower W0 (beta - 2).
+Definition enough (n : nat) (W : R) : Prop := W0 <= W /\ K * Rpower W (a + excess) <= INR n /\ (1 <= n)%nat.
+Hypotheses (W0_ge : 1 <= W0) (K_pos : 0 < K) (order : 0 < lo < at_ /\ at_ < hi <= fin) (u_le : u <= at_ * W0).
+Hypotheses (lo_0 : above at_ 0 < below lo 0) (lo_1 : above at_ v0 < below lo v0).
+Hypotheses (hi_0 : above at_ 0 < below hi 0) (hi_1 : above at_ v0 < below hi v0).
+Hypotheses (far : l2 < c1 * Rpower fin a) (l2_ge : above at_ v0 <= l2) (l1_le : forall x, 0 < x -> l1 <= below x 0).
+Hypothesis T_le : T * R2 * Rpower fin a <= K * Rpower W0 excess.
+Hypothesis left_of_u : forall n W w, enough n W -> T <= tokens d n u -> 0 <= w <= u ->
+  l2 < Rpower W beta * B n w.
+Hypotheses (rises : Chebyshev_noise N) (continuous : Continuous N B).
+Hypotheses (nonneg : Squares N) (bias_nonneg : Squares B).
+
+Definition scaled (n : nat) (W w : R) : R := INR n * Rpower W (- a) * N n w + Rpower W beta * B n w.
+
+Lemma linear_in x v : 0 <= v <= v0 -> above at_ 0 < below x 0 -> above at_ v0 < below x v0 -> above at_ v < below x v.
+Proof.
+  unfold above, below. intros [Hv0 Hv1] H0 H1. set (p := Rpower x (- (2))) in *. set (q := Rpower at_ (- (2))) in *.
+  set (A := c2 * Rpower at_ a + b2 * Rpower at_ (- beta)) in *. set (C := s * Rpower at_ (a - 1) / K) in *.
+  set (E := c1 * Rpower x a + b1 * Rpower x (- beta)) in *.
+  destruct (Rle_lt_dec (bn * q) (bp * p)); [nra |].
+  assert ((bn * q - bp * p) * v <= (bn * q - bp * p) * v0) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
+
+Lemma v_in W : W0 <= W -> 0 <= Rpower W (beta - 2) <= v0.
+Proof. intros H. split; [left; apply power_pos | apply power_fall; lra]. Qed.
+
+Lemma excess_ge : 0 <= excess.
+Proof. unfold excess. pose proof (Rmax_r beta 1). lra. Qed.
+
+Lemma one_le W : W0 <= W -> 0 < Rpower W a /\ 0 < Rpower W beta /\ 1 <= Rpower W excess.
+Proof.
+  intros H. repeat split; try apply power_pos. pose proof excess_ge as E.
+  replace 1 with (Rpower 1 excess) by (unfold Rpower; rewrite ln_1, Rmult_0_r; apply exp_0). apply power_le; lra.
+Qed.
+
+Section Context.
+Variables (n : nat) (W : R).
+Hypothesis context : enough n W.
+
+Lemma n_ge : 1 <= INR n /\ (1 <= n)%nat /\ W0 <= W.
+Proof. destruct context as [H [_ H1]]. repeat split; auto. replace 1 with (INR 1) by reflexivity. now apply le_INR. Qed.
+
+Lemma many w : u <= w <= fin * W -> T <= tokens d n w.
+Proof.
+  intros Hw. destruct n_ge as [_ [Hn HW]]. destruct (few n w) as [P Q]; [lra | assumption |].
+  destruct context as [_ [H _]]. destruct (one_le W HW) as [Pa [_ Pe]]. pose proof (power_pos W0 excess).
+  assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia).
+  rewrite <- (Rinv_inv (tokens d n w)).
+  apply Rle_trans with (/ (R2 * Rpower w a / INR n)); [| apply Rinv_le_contravar; [pos | assumption]].
+  pose proof (power_pos w a) as Pw. pose proof (power_pos fin a) as Pf.
+  replace (/ (R2 * Rpower w a / INR n)) with (INR n / (R2 * Rpower w a)) by (field; lra).
+  apply Rmult_le_reg_r with (R2 * Rpower w a); [pos |].
+  replace (INR n / (R2 * Rpower w a) * (R2 * Rpower w a)) with (INR n) by (field; lra).
+  assert (A : Rpower w a <= Rpower fin a * Rpower W a) by (rewrite Rpower_mult_distr by lra; apply power_le; lra).
+  assert (E : Rpower W0 excess <= Rpower W excess) by (apply power_le; [lra | apply excess_ge]).
+  apply Rle_trans with (2 := H). rewrite Rpower_plus.
+  destruct (Rle_lt_dec T 0) as [HT | HT].
+  { apply Rle_trans with 0; [assert (0 < R2 * Rpower w a) by pos; nra | left; pos]. }
+  apply Rle_trans with (T * R2 * Rpower fin a * Rpower W a).
+  - replace (T * R2 * Rpower fin a * Rpower W a) with (T * (R2 * (Rpower fin a * Rpower W a))) by ring.
+    apply Rmult_le_compat_l; [lra |]. apply Rmult_le_compat_l; lra.
+  - apply Rle_trans with (K * Rpower W0 excess * Rpower W a); [apply Rmult_le_compat_r; lra |].
+    replace (K * (Rpower W a * Rpower W excess)) with (K * Rpower W excess * Rpower W a) by ring.
+    apply Rmult_le_compat_r; [lra |]. apply Rmult_le_compat_l; lra.
+Qed.
+
+Lemma factors x : 0 < x -> Rpower (x * W) a = Rpower x a * Rpower W a
+  /\ Rpower W beta * Rpower (x * W) (- beta) = Rpower x (- beta)
+  /\ Rpower W beta * Rpower (x * W) (- (2)) = Rpower W (beta - 2) * Rpower x (- (2))
+  /\ Rpower W (- a) * Rpower W a = 1.
+Proof.
+  intros H. destruct n_ge as [_ [_ HW]]. rewrite <- !Rpower_mult_distr by lra. unfold Rminus.
+  rewrite (Rpower_plus beta). rewrite !Rpower_Ropp.
+  pose proof (power_pos W beta). pose proof (power_pos W a). pose proof (power_pos x beta).
+  repeat split; field; repeat split; try lra; apply Rgt_not_eq, power_pos.
+Qed.
+
+Lemma at_least x : u <= x * W <= fin * W -> 0 < x -> below x (Rpower W (beta - 2)) <= scaled n W (x * W).
+Proof.
+  intros H Hx. destruct n_ge as [_ [Hn HW]]. destruct (factors x Hx) as [F1 [F2 [F3 F4]]].
+  destruct (between n (x * W)) as [[A _] [C _]]; [lra | now apply many |]. rewrite F1 in A.
+  assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). pose proof (power_pos W (- a)). pose proof (power_pos W beta).
+  unfold scaled, below.
+  apply (Rmult_le_compat_l (INR n * Rpower W (- a))) in A; [| left; pos].
+  apply (Rmult_le_compat_l (Rpower W beta)) in C; [| lra].
+  replace (INR n * Rpower W (- a) * (c1 * (Rpower x a * Rpower W a) / INR n))
+    with (c1 * Rpower x a * (Rpower W (- a) * Rpower W a)) in A by (field; lra). rewrite F4 in A.
+  replace (Rpower W beta * (b1 * Rpower (x * W) (- beta) + bp * Rpower (x * W) (- (2))))
+    with (b1 * (Rpower W beta * Rpower (x * W) (- beta)) + bp * (Rpower W beta * Rpower (x * W) (- (2)))) in C by ring.
+  rewrite F2, F3 in C. lra.
+Qed.
+
+Lemma at_most x : u <= x * W <= fin * W -> 0 < x -> scaled n W (x * W) <= above x (Rpower W (beta - 2)).
+Proof.
+  intros H Hx. destruct n_ge as [_ [Hn HW]]. destruct (factors x Hx) as [F1 [F2 [F3 F4]]].
+  destruct (between n (x * W)) as [[_ A] [_ C]]; [lra | now apply many |]. rewrite F1 in A.
+  assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). pose proof (power_pos W (- a)). pose proof (power_pos W beta).
+  unfold scaled, above.
+  apply (Rmult_le_compat_l (INR n * Rpower W (- a))) in A; [| left; pos].
+  apply (Rmult_le_compat_l (Rpower W beta)) in C; [| lra].
+  replace (INR n * Rpower W (- a) * (c2 * (Rpower x a * Rpower W a) / INR n))
+    with (c2 * Rpower x a * (Rpower W (- a) * Rpower W a)) in A by (field; lra). rewrite F4 in A.
+  replace (Rpower W beta * (b2 * Rpower (x * W) (- beta) + bn * Rpower (x * W) (- (2))
+      + s * Rpower (x * W) (a - 1) / INR n))
+    with (b2 * (Rpower W beta * Rpower (x * W) (- beta)) + bn * (Rpower W beta * Rpower (x * W) (- (2)))
+      + s * Rpower (x * W) (a - 1) * (Rpower W beta / INR n)) in C by (field; lra).
+  rewrite F2, F3 in C. rewrite <- Rpower_mult_distr in C by lra.
+  assert (G : s * (Rpower x (a - 1) * Rpower W (a - 1)) * (Rpower W beta / INR n) <= s * Rpower x (a - 1) / K).
+  { destruct context as [_ [E _]]. pose proof (power_pos x (a - 1)).
+    replace (s * (Rpower x (a - 1) * Rpower W (a - 1)) * (Rpower W beta / INR n))
+      with (s * Rpower x (a - 1) * (Rpower W (a - 1) * Rpower W beta / INR n)) by (field; lra).
+    unfold Rdiv at 2. apply Rmult_le_compat_l; [apply Rmult_le_pos; lra |].
+    apply Rmult_le_reg_r with (INR n * K); [pos |].
+    replace (Rpower W (a - 1) * Rpower W beta / INR n * (INR n * K)) with (K * (Rpower W (a - 1) * Rpower W beta))
+      by (field; lra).
+    replace (/ K * (INR n * K)) with (INR n) by (field; lra).
+    apply Rle_trans with (2 := E). rewrite <- Rpower_plus. apply Rmult_le_compat_l; [lra |].
+    apply Rle_Rpower; [lra |]. unfold excess. pose proof (Rmax_l beta 1). lra. }
+  lra.
+Qed.
+
+Definition v : R := Rpower W (beta - 2).
+
+Lemma u_small : u <= at_ * W.
+Proof. destruct n_ge as [_ [_ HW]]. apply Rle_trans with (1 := u_le). apply Rmult_le_compat_l; lra. Qed.
+
+Lemma above_l2 : above at_ v <= l2.
+Proof.
+  destruct n_ge as [_ [_ HW]]. apply Rle_trans with (2 := l2_ge). unfold above. pose proof (v_in W HW) as [_ H]. fold v in H.
+  pose proof (power_pos at_ (- (2))). apply Rplus_le_compat_r, Rplus_le_compat_l.
+  apply Rmult_le_compat_r; [lra |]. apply Rmult_le_compat_l; lra.
+Qed.
+
+Lemma best_le : scaled n W (at_ * W) <= above at_ v.
+Proof.
+  destruct n_ge as [_ [_ HW]]. apply at_most; [| lra]. split; [apply u_small |]. apply Rmult_le_compat_r; lra.
+Qed.
+
+Lemma worse w : 0 <= w -> w <= lo * W \/ hi * W <= w -> above at_ v < scaled n W w.
+Proof.
+  intros H0 H. destruct n_ge as [_ [Hn HW]]. destruct (one_le W HW) as [Pa [Pb _]].
+  assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). pose proof above_l2 as L. pose proof u_small as U.
+  pose proof (power_pos W (- a)).
+  destruct (Rle_lt_dec w u) as [Hu | Hu].
+  { apply Rle_lt_trans with (1 := L). unfold scaled. assert (uu : u <= u <= fin * W) by (assert (at_ * W <= fin * W) by (apply Rmult_le_compat_r; lra); lra).
+    pose proof (left_of_u n W w context (many u uu) (conj H0 Hu)).
+    pose proof (nonneg n w Hn H0). assert (0 <= INR n * Rpower W (- a) * N n w) by (repeat apply Rmult_le_pos; lra). lra. }
+  destruct (Rle_lt_dec w (fin * W)) as [Hf | Hf].
+  - set (x := w / W). assert (E : w = x * W) by (unfold x; field; lra).
+    assert (x_pos : 0 < x) by (unfold x; pos). rewrite E in *. clearbody x.
+    apply Rlt_le_trans with (below x v); [| apply at_least; lra].
+    unfold below. rewrite sum_of_powers by lra.
+    assert (v_pos : 0 <= v) by (left; apply power_pos). assert (bv : 0 <= bp * v) by (apply Rmult_le_pos; lra).
+    assert (S0 : sum c1 b1 (bp * v) a (- beta) (- (2)) (ln at_) <= above at_ v).
+    { rewrite <- sum_of_powers by lra. apply Rle_trans with (2 := best_le). apply at_least; [| lra].
+      split; [assumption | apply Rmult_le_compat_r; lra]. }
+    assert (I : 0 <= v <= v0) by (apply v_in; assumption).
+    destruct H as [H | H].
+    + apply (outside c1 b1 (bp * v) a (- beta) (- (2))) with (ln at_) (ln lo); try lra.
+      * rewrite <- sum_of_powers by lra. now apply linear_in.
+      * right. split; [| apply ln_increasing; lra].
+        assert (x <= lo) by (apply Rmult_le_reg_r with W; lra). apply ln_le; lra.
+    + apply (outside c1 b1 (bp * v) a (- beta) (- (2))) with (ln at_) (ln hi); try lra.
+      * rewrite <- sum_of_powers by lra. now apply linear_in.
+      * left. split; [apply ln_increasing; lra |].
+        assert (hi <= x) by (apply Rmult_le_reg_r with W; lra). apply ln_le; lra.
+  - apply Rle_lt_trans with (1 := L). apply Rlt_le_trans with (1 := far).
+    assert (fu : u <= fin * W) by (apply Rle_trans with (1 := U), Rmult_le_compat_r; lra).
+    assert (fm : u <= fin * W <= fin * W) by lra.
+    destruct (between n (fin * W) fu (many _ fm)) as [[A _] _].
+    destruct (factors fin ltac:(lra)) as [F1 [_ [_ F4]]]. rewrite F1 in A.
+    pose proof (rises n (fin * W) w Hn ltac:(nra)) as M.
+    assert (Bp : 0 <= Rpower W beta * B n w).
+    { apply Rmult_le_pos; [lra |]. apply bias_nonneg; assumption. }
+    unfold scaled. apply Rle_trans with (INR n * Rpower W (- a) * (c1 * (Rpower fin a * Rpower W a) / INR n)).
+    + replace (INR n * Rpower W (- a) * (c1 * (Rpower fin a * Rpower W a) / INR n))
+        with (c1 * Rpower fin a * (Rpower W (- a) * Rpower W a)) by (field; lra). rewrite F4. lra.
+    + apply (Rmult_le_compat_l (INR n * Rpower W (- a))) in A; [| left; pos].
+      apply (Rmult_le_compat_l (INR n * Rpower W (- a))) in M; [| left; pos]. lra.
+Qed.
+End Context.
+
+Definition loss (L sigma : R) (n : nat) (w : R) : R := sigma ^ 2 * N n w + L ^ 2 * B n w.
+
+Section Loss.
+Variables (n : nat) (L sigma : R).
+Hypotheses (L_pos : 0 < L) (sigma_pos : 0 < sigma).
+Definition scale : R := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + beta)).
+Hypothesis context : enough n scale.
+
+Lemma scale_power : Rpower scale (a + beta) = INR n * L ^ 2 / sigma ^ 2.
+Proof.
+  destruct (n_ge n scale context) as [H _]. unfold scale. rewrite Rpower_mult.
+  replace (1 / (a + beta) * (a + beta)) with 1 by (field; lra). apply Rpower_1. pos.
+Qed.
+
+Lemma loss_scaled w : loss L sigma n w * Rpower scale beta / L ^ 2 = scaled n scale w.
+Proof.
+  destruct (n_ge n scale context) as [H _]. pose proof scale_power as S. rewrite Rpower_plus in S.
+  unfold loss, scaled. rewrite Rpower_Ropp.
+  pose proof (power_pos scale a) as P. pose proof (power_pos scale beta) as Q.
+  set (x := Rpower scale a) in *. set (z := Rpower scale beta) in *.
+  assert (E : z = INR n * L ^ 2 / sigma ^ 2 / x) by (rewrite <- S; field; lra).
+  rewrite E. field. lra.
+Qed.
+
+Lemma less w v : scaled n scale w < scaled n scale v <-> loss L sigma n w < loss L sigma n v.
+Proof.
+  rewrite <- !loss_scaled. pose proof (power_pos scale beta). assert (0 < L ^ 2) by pos. unfold Rdiv.
+  rewrite !(Rmult_assoc (loss L sigma n _)). assert (0 < Rpower scale beta * / L ^ 2) by pos. split; intros; nra.
+Qed.
+
+(* The optimal window: a least value exists, and every w that attains it lies between low W and high W. *)
+Theorem window :
+  (exists w, 0 <= w /\ forall x, 0 <= x -> loss L sigma n w <= loss L sigma n x) /\
+  forall w, 0 <= w -> (forall x, 0 <= x -> loss L sigma n w <= loss L sigma n x) ->
+    lo * scale < w < hi * scale /\ l1 <= loss L sigma n w * Rpower scale beta / L ^ 2 <= l2.
+Proof.
+  destruct (n_ge n scale context) as [_ [Hn HW]]. pose proof (worse n scale context) as worse.
+  pose proof (best_le n scale context) as best_le. pose proof (above_l2 n scale context) as above_l2.
+  pose proof (u_small n scale context) as u_small. pose proof (at_least n scale context) as at_least.
+  assert (at_pos : 0 < at_ * scale) by (apply Rmult_lt_0_compat; lra).
+  assert (out : forall x, 0 <= x -> x <= lo * scale \/ hi * scale <= x -> loss L sigma n (at_ * scale) < loss L sigma n x).
+  { intros x Hx H. apply less. apply Rle_lt_trans with (1 := best_le). now apply worse. }
+  split.
+  - destruct (continuity_ab_min (loss L sigma n) 0 (hi * scale)) as [w [H1 H2]].
+    + apply Rmult_le_pos; lra.
+    + intros x _. destruct (continuous n x Hn) as [C1 C2]. unfold loss.
+      apply (continuity_pt_plus (fun x => sigma ^ 2 * N n x) (fun x => L ^ 2 * B n x));
+        apply (continuity_pt_mult (fun _ => _)); auto; apply continuity_pt_const; intros p q; reflexivity.
+    + exists w. split; [lra |]. intros x Hx. destruct (Rle_lt_dec x (hi * scale)) as [H | H]; [apply H1; lra |].
+      apply Rle_trans with (loss L sigma n (at_ * scale)).
+      * apply H1. split; [lra |]. apply Rmult_le_compat_r; lra.
+      * left. apply out; [assumption | right; lra].
+  - intros w Hw Hmin. assert (I : lo * scale < w < hi * scale).
+    { split; apply Rnot_le_lt; intros H;
+        (assert (O : loss L sigma n (at_ * scale) < loss L sigma n w) by (apply out; auto));
+        specialize (Hmin (at_ * scale) ltac:(lra)); lra. }
+    split; [assumption |]. rewrite loss_scaled.
+    assert (up : scaled n scale w <= above at_ (v scale)).
+    { apply Rle_trans with (2 := best_le). apply Rnot_lt_le. intros H. apply less in H.
+      specialize (Hmin (at_ * scale) ltac:(lra)). lra. }
+    split; [| lra].
+    destruct (Rle_lt_dec w u) as [Hu | Hu].
+    { exfalso. assert (uu : u <= u <= fin * scale)
+        by (assert (at_ * scale <= fin * scale) by (apply Rmult_le_compat_r; lra); lra).
+      pose proof (left_of_u n scale w context (many n scale context u uu) (conj Hw Hu)). pose proof (nonneg n w Hn Hw).
+      assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). pose proof (power_pos scale (- a)).
+      assert (0 <= INR n * Rpower scale (- a) * N n w) by (repeat apply Rmult_le_pos; lra). unfold scaled in up. lra. }
+    set (x := w / scale). assert (E : w = x * scale) by (unfold x; field; lra).
+    assert (x_pos : 0 < x) by (unfold x; pos). rewrite E in *. clearbody x.
+    assert (xf : x * scale <= fin * scale) by (apply Rle_trans with (hi * scale); [lra | apply Rmult_le_compat_r; lra]).
+    apply Rle_trans with (2 := at_least x ltac:(lra) x_pos).
+    apply Rle_trans with (1 := l1_le x x_pos). unfold below. rewrite Rmult_0_r, Rmult_0_l, Rplus_0_r.
+    assert (0 <= bp * Rpower scale (beta - 2) * Rpower x (- (2))); [| lra].
+    pose proof (power_pos scale (beta - 2)). pose proof (power_pos x (- (2))). repeat apply Rmult_le_pos; lra.
+Qed.
+
+(* No w < 0 is as good, where K(t) - K(-t) rises in t. *)
+Theorem window_real : Opposite N B ->
+  (exists w, forall x, loss L sigma n w <= loss L sigma n x) /\
+  forall w, (forall x, loss L sigma n w <= loss L sigma n x) ->
+    lo * scale < w < hi * scale /\ l1 <= loss L sigma n w * Rpower scale beta / L ^ 2 <= l2.
+Proof.
+  intros opposite. destruct (n_ge n scale context) as [_ [Hn _]]. destruct window as [[w [Hw Hmin]] all].
+  assert (worse : forall x, 0 < x -> loss L sigma n x < loss L sigma n (- x)).
+  { intros x Hx. destruct (opposite n x Hn Hx) as [E G]. unfold loss. rewrite E.
+    assert (0 < L ^ 2) by pos. nra. }
+  split.
+  - exists w. intros x. destruct (Rle_lt_dec 0 x) as [Hx | Hx]; [now apply Hmin |].
+    pose proof (worse (- x) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hmin (- x) ltac:(lra)). lra.
+  - intros z Hz. apply all; [| intros; apply Hz]. destruct (Rle_lt_dec 0 z) as [H | H]; [assumption |].
+    pose proof (worse (- z) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hz (- z)). lra.
+Qed.
+End Loss.
+End Window.
+
+Lemma tokens_enough n t T R R' q : (1 <= n)%nat -> 0 < t -> / t <= R * q / INR n -> R <= R' -> 0 < q -> 0 < T ->
+  T * R' * q <= INR n -> T <= t.
+Proof.
+  intros Hn Ht H HR Hq HT E. assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia).
+  apply (Rmult_le_compat_r (t * INR n)) in H; [| left; pos].
+  replace (/ t * (t * INR n)) with (INR n) in H by (field; lra).
+  replace (R * q / INR n * (t * INR n)) with (R * q * t) in H by (field; lra).
+  assert (R * q * t <= R' * q * t) by (apply Rmult_le_compat_r; [lra |]; apply Rmult_le_compat_r; lra).
+  assert (0 < R' * q) by (apply Rmult_lt_reg_r with t; lra).
+  apply Rmult_le_reg_r with (R' * q); lra.
+Qed.
+
+(* From w to rho w noise rises and bias falls. *)
+Section Tradeoff.
+Variables (d : nat) (N B : nat -> R -> R) (a beta u T c1 c2 b1 b2 s R2 : R).
+Hypotheses (a_pos : 0 < a) (beta_in : 0 < beta <= 2) (u_pos : 0 < u).
+Hypotheses (c1_pos : 0 < c1) (b1_pos : 0 < b1) (s_pos : 0 <= s) (R2_pos : 0 < R2).
+Hypothesis between : Between d N B a beta u T c1 c2 b1 0 b2 0 s.
+Hypothesis few : forall n w, u <= w -> (1 <= n)%nat -> 0 < tokens d n w /\ / tokens d n w <= R2 * Rpower w a / INR n.
+Variables (rho K rise1 rise2 fall1 fall2 : R).
+Hypotheses (rho_gt : 1 < rho) (u_ge : 1 <= u) (K_pos : 0 < K) (T_le : T * R2 <= K * Rpower (rho * u) (excess beta)).
+Hypotheses (T_pos : 0 < T) (rise1_le : rise1 <= Rpower rho a * c1 / c2) (rise2_ge : Rpower rho a * c2 / c1 <= rise2).
+Hypothesis fall1_le : fall1 <= Rpower rho (- beta) * b1 / (b2 + s / K).
+Hypothesis fall2_ge : Rpower rho (- beta) * (b2 + s / K) / b1 <= fall2.
+
+Lemma both n w : u <= w -> (1 <= n)%nat -> K * Rpower (rho * w) (a + excess beta) <= INR n ->
+  forall x, u <= x <= rho * w ->
+  c1 * Rpower x a / INR n <= N n x <= c2 * Rpower x a / INR n /\
+  b1 * Rpower x (- beta) <= B n x <= (b2 + s / K) * Rpower x (- beta).
+Proof.
+  intros Hw Hn HK x Hx. assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia).
+  assert (M : T <= tokens d n x).
+  { destruct (few n x) as [P Q]; [lra | assumption |].
+    apply (tokens_enough n (tokens d n x) T R2 R2 (Rpower x a)); auto using power_pos; try lra.
+    apply Rle_trans with (2 := HK). rewrite Rpower_plus.
+    assert (Rpower x a <= Rpower (rho * w) a) by (apply power_le; lra).
+    assert (Rpower (rho * u) (excess beta) <= Rpower (rho * w) (excess beta)) by (apply power_le; [nra | apply excess_ge]).
+    pose proof (power_pos x a). pose proof (power_pos (rho * u) (excess beta)).
+    replace (K * (Rpower (rho * w) a * Rpower (rho * w) (excess beta)))
+      with (K * Rpower (rho * w) (excess beta) * Rpower (rho * w) a) by ring.
+    apply Rmult_le_compat; [left; pos | left; pos | | lra].
+    apply Rle_trans with (1 := T_le). apply Rmult_le_compat_l; lra. }
+  destruct (between n x) as [A [C1 C2]]; [lra | assumption |]. split; [assumption |]. split; [lra |].
+  assert (G : s * Rpower x (a - 1) / INR n <= s / K * Rpower x (- beta)); [| lra].
+  replace (s * Rpower x (a - 1) / INR n) with (s * (Rpower x (a - 1) / INR n)) by (field; lra).
+  replace (s / K * Rpower x (- beta)) with (s * (Rpower x (- beta) / K)) by (field; lra).
+  apply Rmult_le_compat_l; [lra |]. apply Rmult_le_reg_r with (INR n * K); [pos |].
+  replace (Rpower x (a - 1) / INR n * (INR n * K)) with (K * Rpower x (a - 1)) by (field; lra).
+  replace (Rpower x (- beta) / K * (INR n * K)) with (INR n * Rpower x (- beta)) by (field; lra).
+  apply Rle_trans with (K * Rpower (rho * w) (a + excess beta) * Rpower x (- beta)).
+  2: { apply Rmult_le_compat_r; [left; apply power_pos | assumption]. }
+  rewrite Rmult_assoc. apply Rmult_le_compat_l; [lra |]. pose proof (excess_ge beta) as E.
+  apply Rle_trans with (Rpower x (a + excess beta) * Rpower x (- beta)).
+  - rewrite <- Rpower_plus. apply Rle_Rpower; [lra |]. unfold excess in *. pose proof (Rmax_l beta 1). lra.
+  - apply Rmult_le_compat_r; [left; apply power_pos |]. apply power_le; lra.
+Qed.
+
+Lemma ratio x y l1 h1 l2 h2 p q : 0 < l1 -> 0 < l2 -> l1 <= x <= h1 -> l2 <= y <= h2 -> p * h1 <= l2 -> h2 <= q * l1 ->
+  0 <= p -> p <= y / x <= q.
+Proof.
+  intros. assert (0 <= q) by (apply Rmult_le_reg_r with l1; lra).
+  split; apply Rmult_le_reg_r with x; try lra; replace (y / x * x) with y by (field; lra).
+  - assert (p * x <= p * h1) by (apply Rmult_le_compat_l; lra). lra.
+  - assert (q * l1 <= q * x) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
+
+Theorem tradeoff n w : u <= w -> (1 <= n)%nat -> K * Rpower (rho * w) (a + excess beta) <= INR n ->
+  rise1 <= N n (rho * w) / N n w <= rise2 /\ fall1 <= B n (rho * w) / B n w <= fall2.
+Proof.
+  intros Hw Hn HK. assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). assert (wr : w <= rho * w) by nra.
+  destruct (both n w Hw Hn HK w ltac:(lra)) as [A1 C1]. destruct (both n w Hw Hn HK (rho * w) ltac:(lra)) as [A2 C2].
+  rewrite <- !Rpower_mult_distr in A2, C2 by lra. pose proof (power_pos w a) as P. pose proof (power_pos w (- beta)) as Q.
+  pose proof (power_pos rho a) as F. pose proof (power_pos rho (- beta)) as G.
+  set (x := Rpower w a) in *. set (z := Rpower w (- beta)) in *. set (f := Rpower rho a) in *.
+  set (g := Rpower rho (- beta)) in *. set (b := b2 + s / K) in *. clearbody x z f g b.
+  assert (c2_pos : 0 < c2).
+  { apply Rmult_lt_reg_r with (x / INR n); [pos |]. rewrite Rmult_0_l. apply Rlt_le_trans with (c1 * x / INR n); [pos |].
+    replace (c2 * (x / INR n)) with (c2 * x / INR n) by (field; lra). lra. }
+  assert (b_pos : 0 < b) by (apply Rmult_lt_reg_r with z; [lra |]; assert (0 < b1 * z) by pos; lra).
+  assert (A : f * c1 / c2 <= N n (rho * w) / N n w <= f * c2 / c1).
+  { apply (ratio _ _ (c1 * x / INR n) (c2 * x / INR n) (c1 * (f * x) / INR n) (c2 * (f * x) / INR n));
+      try assumption; try pos; try (right; field; lra); left; pos. }
+  assert (C : g * b1 / b <= B n (rho * w) / B n w <= g * b / b1).
+  { apply (ratio _ _ (b1 * z) (b * z) (b1 * (g * z)) (b * (g * z)));
+      try assumption; try pos; try (right; field; lra); left; pos. }
+  lra.
+Qed.
+End Tradeoff.
+
+(* The least value of c x^a + b x^-beta. *)
+Lemma balance a beta c b x0 l : 0 < a -> 0 < beta -> 0 < c -> 0 < b ->
+  x0 = Rpower (beta * b / (a * c)) (1 / (a + beta)) -> l <= c * Rpower x0 a + b * Rpower x0 (- beta) ->
+  forall bp x, 0 < x -> l <= c * Rpower x a + b * Rpower x (- beta) + bp * 0 * Rpower x (- (2)).
+Proof.
+  intros Ha Hb Hc Hd E H bp x Hx. rewrite Rmult_0_r, Rmult_0_l, Rplus_0_r.
+  assert (P : 0 < x0) by (rewrite E; apply power_pos).
+  assert (S : Rpower x0 (a + beta) = beta * b / (a * c)).
+  { rewrite E, Rpower_mult. replace (1 / (a + beta) * (a + beta)) with 1 by (field; lra). apply Rpower_1. pos. }
+  apply Rle_trans with (1 := H).
+  pose proof (tangent c b 0 a (- beta) 0 ltac:(lra) ltac:(lra) ltac:(lra) (ln x0) (ln x)) as G.
+  unfold sum, slope in G. rewrite Rpower_plus in S.
+  change (exp (a * ln x0)) with (Rpower x0 a) in G. change (exp (- beta * ln x0)) with (Rpower x0 (- beta)) in G.
+  change (exp (a * ln x)) with (Rpower x a) in G. change (exp (- beta * ln x)) with (Rpower x (- beta)) in G.
+  rewrite !Rpower_Ropp in *. pose proof (power_pos x0 a). pose proof (power_pos x0 beta).
+  assert (Z : c * (a * Rpower x0 a) + b * (- beta * / Rpower x0 beta) = 0).
+  { apply Rmult_eq_reg_r with (Rpower x0 beta); [| lra].
+    replace ((c * (a * Rpower x0 a) + b * (- beta * / Rpower x0 beta)) * Rpower x0 beta)
+      with (c * a * (Rpower x0 a * Rpower x0 beta) - b * beta) by (field; lra). rewrite S. field. lra. }
+  rewrite !Rmult_0_l, !Rplus_0_r, Z, Rmult_0_l in G. lra.
+Qed.
+
+(* The integral of a weight up to an angle, and what is left of it. *)
+Definition head (d k : nat) (w p : R) : R :=
+  RInt (fun x => (1 - cos x) ^ k * exp (- (w * (1 - cos x))) * sin x ^ (d - 2)) 0 p.
+
+Lemma weight_in d k w p low high : 0 <= w -> 0 <= p <= PI -> low <= head d k w p <= high ->
+  low <= weight d k w <= high + PI * 2 ^ k * exp (- (w * (1 - cos p))).
+Proof.
+  intros Hw Hp H. set (f := fun x => (1 - cos x) ^ k * exp (- (w * (1 - cos x))) * sin x ^ (d - 2)).
+  assert (I : forall x y, ex_RInt f x y).
+  { intros x y. apply (ex_RInt_continuous (V := R_CompleteNormedModule)). intros z _.
+    apply (ex_derive_continuous (V := R_NormedModule)). unfold f. auto_derive. trivial. }
+  assert (E : weight d k w = head d k w p + RInt f p PI).
+  { unfold weight, head. symmetry. apply (RInt_Chasles (V := R_CompleteNormedModule)); apply I. }
+  assert (L : 0 <= RInt f p PI).
+  { apply RInt_ge_0; [lra | apply I |]. intros x Hx. unfold f. pose proof (COS_bound x).
+    apply Rmult_le_pos; [apply Rmult_le_pos; [apply pow_le; lra | left; apply exp_pos] |].
+    apply pow_le, sin_ge_0; lra. }
+  assert (U : RInt f p PI <= RInt (fun _ => 2 ^ k * exp (- (w * (1 - cos p)))) p PI).
+  { apply RInt_le; [lra | apply I | apply ex_RInt_const |]. intros x Hx. unfold f. pose proof (COS_bound x).
+    assert (C : cos x <= cos p). { apply cos_decr_1; lra. }
+    replace (2 ^ k * exp (- (w * (1 - cos p)))) with (2 ^ k * exp (- (w * (1 - cos p))) * 1) by ring.
+    assert (0 <= sin x <= 1) by (split; [apply sin_ge_0; lra | apply SIN_bound]).
+    apply Rmult_le_compat; [| apply pow_le; lra | | rewrite <- (pow1 (d - 2)); apply pow_incr; lra].
+    - apply Rmult_le_pos; [apply pow_le; lra | left; apply exp_pos].
+    - apply Rmult_le_compat; [apply pow_le; lra | left; apply exp_pos | apply pow_incr; lra | apply exp_le; nra]. }
+  rewrite RInt_const in U. unfold scal in U. simpl in U. unfold mult in U. simpl in U.
+  assert (0 < 2 ^ k * exp (- (w * (1 - cos p)))) by (apply Rmult_lt_0_compat; [apply pow_lt; lra | apply exp_pos]).
+  rewrite E. split; [lra |]. nra.
+Qed.
+
+(* Inequalities between numbers. *)
+Ltac close_enough := first [lra | interval with (i_prec 70) | interval with (i_prec 160)].
+Ltac extremes := repeat match goal with
+  | |- context [Rmin ?x ?y] => first [rewrite (Rmin_left x y) by close_enough | rewrite (Rmin_right x y) by close_enough]
+  | |- context [Rmax ?x ?y] => first [rewrite (Rmax_left x y) by close_enough | rewrite (Rmax_right x y) by close_enough]
+  end.
+Ltac decide_numbers :=
+  unfold below, above, v0, excess, shift, x2, r1, r2, z1, z2, cut, Rpower; extremes; repeat split; close_enough.

@@ -1,0 +1,429 @@
+r"""Proofs for the proof assistant Coq: numbers and algebra are proved by it, facts of analysis are named hypotheses.
+
+`attention.v` derives theorems on windows from facts of analysis (Jensen, Chebyshev, the Laplace representation) for any
+constants that satisfy some inequalities. For a proof file `exported` writes its constants, a proof of each of those
+inequalities (by the library Interval), and the theorem. `refusal` runs coqc: what it does not accept is not written.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from flint import acb, arb, ctx
+
+from lipverify.errors import OutOfReach
+from lipverify.proofs import checker
+from lipverify.proofs.checker import chain, laws
+from lipverify.proofs.checker.chain import Proof, ball
+
+LIBRARY = Path(__file__).with_name("attention.v")
+FARTHEST = 120
+"""Where an integral over lambda is cut: what is left is below e^-60."""
+TAIL = 75
+"""Where an integral over the angle between token and query is cut: what is left is below e^-75."""
+BITS = 200
+SHARE = 8
+"""An integral is enclosed to this part of the room that the statement about it leaves."""
+RENAMED = {"end": "stop", "at": "middle", "H_3/2": "H_3_2"}
+"""Constants that would be words of Coq, or are no names there."""
+FACTS = r"""
+a_pos: 0 < a
+c_pos: 0 < c
+u_pos: 0 < u
+T_least_ge: 6 <= T_least
+m_in: 0 <= m <= T_least
+S0_nonneg: 0 <= S0
+S1_nonneg: 0 <= S1
+S2_nonneg: 0 <= S2x
+S_in: S0 <= S0_high /\ S1_low <= S1 <= S1_high /\ S2x <= S2
+D_low_le: D_low <= a + Rmin g_low 0 / u
+D_high_ge: a + Rmax g_high 0 / u <= D_high
+D_low_pos: 0 < D_low
+Z_in: Z_low <= z1 u g_low /\ z2 u g_high <= Z_high
+R_in: R_low <= R1 /\ R2 <= R_high
+R2_pos: 0 < R2
+y_pos: 0 < y
+y_le: y <= T_least * R1 * (c * z1 u g_low)
+H_1_pos: 0 < H_1
+H_2_pos: 0 < H_2
+x2_nonneg: 0 <= X2
+H_1_ge: SHIFT 1 * (D_high * J0 + Rpower (2 * u) 1) <= H_1 * (1 - 2 * cut T_least * SHIFT 1)
+H_3_2_ge: SHIFT (3 / 2) * (Rpower X2 (3 / 4) * J0 + Rpower (2 * u) (3 / 2))
+  <= H_3_2 * (1 - 2 * cut T_least * SHIFT (3 / 2))
+H_2_ge: SHIFT 2 * (X2 * J0 + Rpower (2 * u) 2) <= H_2 * (1 - 2 * cut T_least * SHIFT 2)
+M_ge: D_high * J0 + 2 * cut T_least * (SHIFT 1 * (D_high * J0 + Rpower (2 * u) 1)
+  / (1 - 2 * cut T_least * SHIFT 1)) <= M
+c_low_le: c_low <= R1 / (1 + 1 / y) ^ 2
+c_high_ge: R2 * (J1 + 2 * T_least * cut T_least) <= c_high
+c_low_pos: 0 < c_low
+b_low_le: b_low <= (S1 * D_low ^ 2 - S2x * D_high * X2 / u) / (1 + 1 / y) ^ 2
+b_low_pos: 0 < b_low
+b_high_ge: S1 * (D_high ^ 2 * J2 + 5 * cut T_least * H_2) <= b_high
+s_ge: S0 * R2 * (D_high * J1 + 4 * T_least * cut T_least * H_1) <= s
+s_nonneg: 0 <= s
+"""
+"""What is left to show of the constants of a smooth law, each by its name in the library."""
+WINDOW = """
+W_least_ge: 1 <= W_least
+K_pos: 0 < K
+order: 0 < low < middle /\\ middle < high <= stop
+u_le: u <= middle * W_least
+low_0: ABOVE middle 0 < BELOW low 0
+low_1: ABOVE middle (v0 2 W_least) < BELOW low (v0 2 W_least)
+high_0: ABOVE middle 0 < BELOW high 0
+high_1: ABOVE middle (v0 2 W_least) < BELOW high (v0 2 W_least)
+beyond: loss_high < c_low * Rpower stop a
+loss_high_ge: ABOVE middle (v0 2 W_least) <= loss_high
+loss_low_le: loss_low <= c_low * Rpower BALANCE a + b_low * Rpower BALANCE (- (2))
+T_le: T_least * R2 * Rpower stop a <= K * Rpower W_least (excess 2)
+left: loss_high < b_low * / u ^ 2 * Rpower W_least 2
+limit_in: limit_low <= Rpower (2 * (S1 * a ^ 2) * c / (a * Rpower 2 (- a))) (1 / (a + 2)) <= limit_high
+"""
+TRADEOFF = """
+rho_gt: 1 < rho
+u_ge: 1 <= u
+K_pos: 0 < K
+T_le: T_least * R2 <= K * Rpower (rho * u) (excess 2)
+rise_low_le: rise_low <= Rpower rho a * c_low / c_high
+rise_high_ge: Rpower rho a * c_high / c_low <= rise_high
+fall_low_le: fall_low <= Rpower rho (- (2)) * b_low / (b_high + s / K)
+fall_high_ge: Rpower rho (- (2)) * (b_high + s / K) / b_low <= fall_high
+"""
+SHORT = {
+    "R1": "r1 a c u g_low g_high",
+    "R2": "r2 a c u g_low g_high",
+    "X2": "(x2 a g_high D_high)",
+    "SHIFT": "shift a c u g_low g_high",
+    "ABOVE": "above a 2 c_high b_high 0 s K",
+    "BELOW": "below a 2 c_low b_low 0",
+    "BALANCE": "(Rpower (2 * b_low / (a * c_low)) (1 / (a + 2)))",
+}
+"""What stands for longer terms above."""
+MODULE = re.compile(r"^Module (\w+)\.\n(.*?)^End \1\.", re.MULTILINE | re.DOTALL)
+THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
+AXIOMS = ("Uint63.", "PrimInt63.", "ClassicalDedekindReals.", "Classical_Prop.classic", "FunctionalExtensionality.")
+"""What a theorem may rest on: classical logic, Coq's real numbers, and the machine's integers."""
+WRITTEN = (
+    "exports are written for windows, envelopes and tradeoffs of the affine, quadratic and zonal laws; name such a law "
+    "(--law affine) or a claim about one alone (softmax.window-derived/affine)"
+)
+INSTALL = "install Coq 8.16 with Interval (apt-get install --no-install-recommends coq libcoq-interval)"
+HYPOTHESES = {
+    "by_parts": ("Second_moment d a", "integration by parts"),
+    "cauchy": ("Cauchy d", "Cauchy's and Schwarz's inequality"),
+    "squares_N": ("Squares N", "a mean of squares is not negative"),
+    "squares_B": ("Squares B", "a mean of squares is not negative"),
+    "continuous": ("Continuous N B", "a mean of continuous functions of w is continuous"),
+    "integral": ("Moment_integral d a c", "w P' / P = a - D, and the limit of P"),
+    "crossing": ("Bessel_crossing d a", "Bessel's equation: a curve is crossed in one direction only"),
+    "opposite": ("Opposite N B", "every token exchanged by its opposite"),
+    "rises": ("Chebyshev_noise N", "Chebyshev: the noise rises in w for fixed tokens"),
+    "falls_1": ("Chebyshev_spread V 1", "Chebyshev: the mean of h falls in w for fixed tokens"),
+    "falls_2": ("Chebyshev_spread V 2", "Chebyshev: the mean of h^2 falls in w for fixed tokens"),
+    "jensen": ("Jensen_noise d N", "Jensen: the other tokens are averaged"),
+    "jensen_b": ("Jensen_bias d B S1 S2x", "Jensen for every harmonic, and Taylor of 1 - P_l"),
+    "laplace": ("Laplace_noise d N", "the Laplace representation, for the noise"),
+    "laplace_b": ("Laplace_bias d B V S0 S1", "the Laplace representation, for the bias"),
+    "spread_1": ("Laplace_spread d V 1 (fun w => deficit d w / w)", "the Laplace representation, for the mean of h"),
+    "spread_2": ("Laplace_spread d V 2 (second d)", "the Laplace representation, for the mean of h^2"),
+}
+"""The facts of analysis that a proof assumes, those first that take least to prove."""
+WINDOW_ALONE = ("squares_N", "squares_B", "continuous", "opposite", "rises")
+BETWEEN = (
+    "(smooth_between d a c u T_least m N B V a_pos c_pos u_pos T_least_ge m_in g_low g_high D_low D_high crossing "
+    "start signs D_low_le D_high_ge D_low_pos integral cauchy y c_low c_high y_pos y_le jensen laplace c_low_le "
+    "J0 J1 J2 J0_ge J1_ge J2_ge c_high_ge S0 S1 S2x H_1 H_2 b_low b_high s S0_nonneg S1_nonneg S2_nonneg H_1_pos "
+    "H_2_pos by_parts jensen_b laplace_b spread_1 spread_2 falls_1 falls_2 x2_nonneg H_1_ge H_2_ge b_low_le "
+    "b_low_pos b_high_ge s_ge)"
+)
+FEW = "(tokens_in d a c u c_pos u_pos g_low g_high crossing start signs integral)"
+LEFT = (
+    "(smooth_left d a c u T_least B a_pos c_pos u_pos T_least_ge g_low g_high D_low D_high crossing start signs "
+    "D_low_le D_high_ge D_low_pos integral cauchy y y_pos y_le S1 S2x b_low S1_nonneg S2_nonneg by_parts "
+    "jensen_b x2_nonneg b_low_le b_low_pos)"
+)
+
+
+def exported(proofs: Sequence[Mapping[str, Any]]) -> str:
+    """Proofs as one Coq file: the library, and for each its constants, what is to be shown of them, and the theorem.
+
+    Raises
+    ------
+    OutOfReach
+        If no export is written for one of the theorems, or for its law.
+    """
+    return f"{LIBRARY.read_text(encoding='utf-8')}\n{modules(proofs)}"
+
+
+def modules(proofs: Sequence[Mapping[str, Any]]) -> str:
+    """The parts of a file that belong to proofs, each proof once; of the same name the later ones have a number."""
+    found: dict[str, str] = {}
+    for data in proofs:
+        name, text = module(data)
+        same = [each for each in found if re.fullmatch(rf"{name}(_v\d+)?", each)]
+        if text not in (found[each] for each in same):
+            found[f"{name}_v{len(same) + 1}" if same else name] = text
+    return "\n".join(f"Module {name}.\n{text}\nEnd {name}.\n" for name, text in found.items())
+
+
+def module(data: Mapping[str, Any]) -> tuple[str, str]:
+    """A name for a proof, and its part of a file."""
+    proof = checker.read(data)
+    law = str(proof.about.get("law", ""))
+    if proof.theorem not in ("window", "envelope", "tradeoff"):
+        raise OutOfReach(f"theorem {proof.theorem!r}{f' of law {law}' if law else ''}: {WRITTEN}.")
+    statement = checker.statement(data).replace("*)", "* )")  # which would end the comment
+    text = "\n".join((f"(* {statement} *)", *lines(proof, proof.about["d"], *harmonic_sums(law, proof.about["d"]))))
+    return re.sub(r"\W", "_", f"{proof.theorem}_{law}_{proof.about['d']}"), text
+
+
+def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
+    """S0, S1 and S2 of a law, exactly: sums over l of k_l p, k_l p^2 and k_l p q.
+
+    >>> harmonic_sums("affine", 3)
+    (Fraction(1, 9), Fraction(1, 9), Fraction(0, 1))
+    """
+    name, numbers = chain.law_and_numbers(law) if laws.family(law) not in laws.PIECES else (laws.family(law), [])
+    weights = {
+        "affine": {1: Fraction(1, 3 * d)},
+        "quadratic": {2: Fraction(2 * (d - 1), d**2 * (d + 2))},
+        "zonal": dict(enumerate(numbers)),
+    }.get(name)
+    if weights is None:
+        raise OutOfReach(f"law {law}: {WRITTEN}.")
+    pairs = [(k, Fraction(j * (j + d - 2), d - 1)) for j, k in weights.items()]
+    return (
+        sum((k * p for k, p in pairs), Fraction(0)),
+        sum((k * p**2 for k, p in pairs), Fraction(0)),
+        sum((k * p**2 * (p - 1) * Fraction(d - 1, d + 1) for k, p in pairs), Fraction(0)),
+    )
+
+
+def lines(proof: Proof, d: int, S0: Fraction, S1: Fraction, S2: Fraction) -> Iterator[str]:
+    """The part of the file that belongs to this proof."""
+    k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
+    m, p = min(Fraction(FARTHEST), k["T_least"]), angle(k["u"])
+    own = {"a": Fraction(d - 1, 2), "m": m, "p": p, "S0": S0, "S1": S1, "S2x": S2}
+    constants = own | {RENAMED.get(name, name): value for name, value in k.items()}
+    yield f"Definition d : nat := {d}.\nDefinition c : R := {moment_limit(d)}."
+    yield from (f"Definition {name} : R := {written(value)}." for name, value in constants.items())
+    yield f"Ltac values := unfold d, c, {', '.join(constants)}.\nLtac numbers := values; decide_numbers."
+    yield from kernels(k, m)
+    yield from start(k, d, p)
+    facts = FACTS + {"window": WINDOW, "tradeoff": TRADEOFF}.get(proof.theorem, "")
+    for name, says in re.findall(r"^(\w+): (.*(?:\n  .*)*)", facts, flags=re.MULTILINE):
+        yield f"Lemma {name} : {spelled(says)}.\nProof. numbers. Qed."
+    yield "Section Statement.\nVariables (N B : nat -> R -> R) (V : R -> nat -> R -> R)."
+    real = proof.theorem == "window" and laws.domain(proof.about["law"]) == "over all real w"
+    for name, (says, why) in HYPOTHESES.items():
+        if (proof.theorem == "window" or name not in WINDOW_ALONE) and (real or name != "opposite"):
+            yield f"(* {why} *)\nHypothesis {name} : {says}."
+    yield {"window": window(real), "envelope": ENVELOPE, "tradeoff": TRADED}[proof.theorem]
+    yield "End Statement."
+
+
+def spelled(text: str) -> str:
+    """A statement with the longer terms written out."""
+    return re.sub("|".join(rf"\b{name}\b" for name in SHORT), lambda word: SHORT[word[0]], text)
+
+
+def written(value: Fraction) -> str:
+    """A fraction as Coq reads it.
+
+    >>> written(Fraction(-1, 2)), written(Fraction(3))
+    ('- 1 / 2', '3')
+    """
+    sign, over, under = "- " if value < 0 else "", abs(value.numerator), value.denominator
+    return f"{sign}{over} / {under}" if under > 1 else f"{sign}{over}"
+
+
+def moment_limit(d: int) -> str:
+    """c = Gamma(d/2) 2^{d/2-1} / sqrt(2 pi) without Gamma.
+
+    >>> moment_limit(2), moment_limit(3), moment_limit(6)
+    ('1 / sqrt (2 * PI)', '1 / 2', '8 / sqrt (2 * PI)')
+    """
+    if d % 2:
+        return f"{math.prod(range(1, d - 1, 2))} / 2"
+    return f"{math.factorial(d // 2 - 1) * 2 ** (d // 2 - 1)} / sqrt (2 * PI)"
+
+
+def kernels(k: Mapping[str, Fraction], m: Fraction) -> Iterator[str]:
+    """J0, J1 and J2 by integrals up to m."""
+    T = k["T_least"]
+    for name, (power, j) in {"J0": (0, 1), "J1": (1, 1), "J2": (1, 2)}.items():
+        with ctx.workprec(BITS):
+            b = ball(1 - j / T)
+            rest = 2 / b * (-b * ball(m) / 2).exp() * (1 if power == 0 else ball(m) + 2 / b)
+            bound = decimal(ball(k[name]) - rest, -1)
+        yield (
+            f"Lemma {name}_integral : RInt (fun x => x ^ {power} * exp (- ((1 - {j} / T_least) * (x - x * x / (2 * "
+            f"T_least))))) 0 m <= {written(bound)}.\nProof. values. integral with (i_prec 90, i_fuel 1000, "
+            "i_degree 15). Qed."
+        )
+        yield (
+            f"Lemma {name}_ge : kernel {power} {j} T_least m <= {name}.\nProof. unfold kernel. change (INR 1) with 1. "
+            f"change (INR 2) with 2. pose proof {name}_integral as I. apply Rle_trans with (1 := Rplus_le_compat_r _ _ "
+            "_ I). clear I. numbers. Qed."
+        )
+
+
+def start(k: Mapping[str, Fraction], d: int, p: Fraction) -> Iterator[str]:
+    """D(u) between its bounds, by two integrals up to the angle p, and the signs of q on [0, 1/u]."""
+    u, a = k["u"], Fraction(d - 1, 2)
+    yield "Lemma p_in : 0 <= p <= PI.\nProof. numbers. Qed.\nLemma u_start : 0 <= u.\nProof. numbers. Qed."
+    with ctx.workprec(BITS):
+        heads = [integral(d, power, ball(u), ball(p)) for power in (0, 1)]
+        D = ball(u) * heads[1] / heads[0]
+        room = min(float(D - ball(a + k["g_low"] / u)), float(ball(a + k["g_high"] / u) - D))
+        share = arb(max(room, 1e-30)) / D / SHARE
+        for power, found in enumerate(heads):
+            low, high = decimal(found * (1 - share), -1), decimal(found * (1 + share), +1)
+            above = decimal(found * (1 + 2 * share), +1)
+            yield (
+                f"Lemma head_{power} : {written(low)} <= head d {power} u p <= {written(high)}.\n"
+                f"Proof. unfold head. change (d - 2)%nat with {d - 2}%nat. values. integral with (i_prec 90, i_fuel "
+                "4000, i_degree 15). Qed."
+            )
+            yield (
+                f"Lemma weight_{power} : {written(low)} <= weight d {power} u <= {written(above)}.\n"
+                f"Proof. pose proof (weight_in d {power} u p _ _ u_start p_in head_{power}) as [I1 I2]. split; [exact "
+                "I1 |]. apply Rle_trans with (1 := I2). clear I1 I2. numbers. Qed."
+            )
+    yield (
+        "Lemma start : a + g_low / u < deficit d u < a + g_high / u.\nProof. unfold deficit. generalize weight_0 "
+        "weight_1. generalize (weight d 0 u) (weight d 1 u). intros x z Hx Hz. values. split; interval "
+        "with (i_prec 160). Qed."
+    )
+    yield (
+        "Lemma signs x : 0 <= x <= 1 / u -> 0 < sign_at a g_low x /\\ sign_at a g_high x < 0.\nProof. unfold sign_at. "
+        "values. intros H. split; interval with (i_prec 90, i_bisect x). Qed."
+    )
+
+
+def angle(u: Fraction) -> Fraction:
+    """An angle beyond which u (1 - cos) is TAIL, or nearly pi."""
+    return Fraction(math.acos(max(-1.0, 1 - TAIL / float(u))) - 1e-9).limit_denominator(10**6) - Fraction(1, 10**6)
+
+
+def integral(d: int, power: int, u: arb, p: arb) -> arb:
+    """int_0^p (1 - cos)^power e^{-u (1 - cos)} sin^{d-2}."""
+    return acb.integral(
+        lambda x, _: (1 - x.cos()) ** power * (-u * (1 - x.cos())).exp() * x.sin() ** (d - 2), 0, p
+    ).real
+
+
+def decimal(value: arb, way: int) -> Fraction:
+    """A fraction of some thirty digits, not above a ball (-1), or not below it (+1)."""
+    mantissa, power = (value.lower() if way < 0 else value.upper()).man_exp()
+    exact = Fraction(int(mantissa)) * Fraction(2) ** int(power)
+    scale = Fraction(10) ** (30 - math.floor(math.log10(abs(float(exact)))))
+    return Fraction(math.floor(exact * scale) if way < 0 else math.ceil(exact * scale)) / scale
+
+
+def window(real: bool) -> str:
+    """The theorem on windows, over all real w or over w >= 0."""
+    where = "" if real else "0 <= {} -> "
+    least = f"forall x, {where.format('x')}loss N B L sigma n w <= loss N B L sigma n x"
+    exists = f"exists w, {least}" if real else f"exists w, 0 <= w /\\ ({least})"
+    return f"""Lemma left_of_u n W w : enough a 2 W_least K n W -> T_least <= tokens d n u -> 0 <= w <= u ->
+  loss_high < Rpower W 2 * B n w.
+Proof.
+  intros [H _] HT Hw. apply ({LEFT[1:-1]} n W w W_least loss_high); [| assumption | assumption | apply left].
+  pose proof W_least_ge. lra.
+Qed.
+
+Theorem window_theorem : forall n L sigma, 0 < L -> 0 < sigma -> (1 <= n)%nat ->
+  let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + 2)) in
+  W_least <= W -> K * Rpower W (a + 1) <= INR n ->
+  ({exists}) /\\
+  (forall w, {where.format("w")}({least}) ->
+    low * W < w < high * W /\\ loss_low <= loss N B L sigma n w * Rpower W 2 / L ^ 2 <= loss_high).
+Proof.
+  intros n L sigma HL Hs Hn W HW HK.
+  assert (E : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
+  refine (window{"_real" if real else ""} d N B a 2 u T_least c_low c_high b_low 0 b_high 0 s ({SHORT["R2"]}) a_pos _
+    u_pos c_low_pos b_low_pos (Rle_refl 0) (Rle_refl 0) s_nonneg R2_pos {BETWEEN} _ W_least K middle low high stop
+    loss_low loss_high W_least_ge K_pos order u_le low_0 low_1 high_0 high_1 beyond loss_high_ge _ T_le left_of_u rises
+    continuous squares_N squares_B n L sigma HL Hs _{" opposite" if real else ""}).
+  - lra.
+  - intros j w Hw Hj. destruct ({FEW[1:-1]} j w Hw Hj) as [P [_ Q]]. now split.
+  - intros x Hx.
+    exact (balance a 2 c_low b_low _ loss_low a_pos ltac:(lra) c_low_pos b_low_pos eq_refl loss_low_le 0 x Hx).
+  - unfold enough. rewrite E. repeat split; assumption.
+Qed."""
+
+
+ENVELOPE = f"""Theorem envelope_theorem : forall n w, u <= w -> (1 <= n)%nat ->
+  T_least * R_high * Rpower w a <= INR n ->
+  c_low * Rpower w a / INR n <= N n w <= c_high * Rpower w a / INR n /\\
+  b_low * Rpower w (- (2)) <= B n w <= b_high * Rpower w (- (2)) + s * Rpower w (a - 1) / INR n.
+Proof.
+  intros n w Hw Hn HT. pose proof u_pos. pose proof T_least_ge. destruct R_in as [_ R].
+  destruct ({FEW[1:-1]} n w Hw Hn) as [P [_ Q]].
+  assert (M : T_least <= tokens d n w) by (apply (tokens_enough n (tokens d n w) T_least ({SHORT["R2"]}) R_high
+    (Rpower w a)); auto using power_pos; lra).
+  destruct ({BETWEEN[1:-1]} n w Hw M) as [A C]. split; [exact A | lra].
+Qed."""
+TRADED = f"""Theorem tradeoff_theorem : forall n w, u <= w -> (1 <= n)%nat -> K * Rpower (rho * w) (a + 1) <= INR n ->
+  rise_low <= N n (rho * w) / N n w <= rise_high /\\ fall_low <= B n (rho * w) / B n w <= fall_high.
+Proof.
+  assert (E : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
+  intros n w Hw Hn HK. rewrite <- E in HK. pose proof T_le.
+  refine (tradeoff d N B a 2 u T_least c_low c_high b_low b_high s ({SHORT["R2"]}) a_pos u_pos c_low_pos b_low_pos
+    s_nonneg R2_pos {BETWEEN} _ rho K rise_low rise_high fall_low fall_high rho_gt u_ge K_pos T_le _ rise_low_le
+    rise_high_ge fall_low_le fall_high_ge n w Hw Hn HK).
+  - intros j v Hv Hj. destruct ({FEW[1:-1]} j v Hv Hj) as [P [_ Q]]. now split.
+  - pose proof T_least_ge. lra.
+Qed."""
+
+
+def refusal(text: str, folder: str | Path | None = None) -> str | None:
+    """What coqc says against a file; nothing if it compiles and rests on no axiom but those of Coq's own libraries.
+
+    Parameters
+    ----------
+    text
+        The file.
+    folder
+        Where it is compiled, beside compiled libraries that it may require; by default a folder of its own.
+
+    Raises
+    ------
+    OutOfReach
+        If no coqc is installed, or it has no library Interval.
+    """
+    require_coqc()
+    theorems = [f"{of}.{name}" for of, inside in MODULE.findall(text) for name in THEOREM.findall(inside)]
+    asked = "".join(f"Print Assumptions {each}.\n" for each in theorems)
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        path = Path(own, "proof.v")
+        path.write_text(text + asked, encoding="utf-8")
+        command = ["coqc", "-q", "-R", str(folder or own), "", str(path)]
+        ended = subprocess.run(command, cwd=own, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if ended.returncode == 0:
+        used = re.findall(r"^([\w.]+)(?:\n  )? :", ended.stdout, re.MULTILINE)
+        foreign = sorted(name for name in set(used) if not name.startswith(AXIOMS))
+        return f"it assumes {', '.join(foreign)}" if foreign else None
+    if "Cannot find a physical path" in ended.stderr:
+        raise OutOfReach(f"coqc has no library Interval: nothing is exported that was not compiled; {INSTALL}.")
+    where, _, why = ended.stderr.rpartition("Error:")
+    line = int((re.findall(r"line (\d+), characters", where) or ["0"])[-1])
+    lemma = re.findall(r"^(?:Lemma|Theorem) (\w+)", "\n".join(text.splitlines()[:line]), re.MULTILINE)
+    return (
+        f"{lemma[-1] if lemma else 'its beginning'}: {' '.join(why.split())[:200] or f'exit code {ended.returncode}'}"
+    )
+
+
+def require_coqc() -> None:
+    """Refuse where no coqc is installed."""
+    if shutil.which("coqc") is None:
+        raise OutOfReach(f"coqc is not installed: nothing is exported that was not compiled; {INSTALL}.")

@@ -1,0 +1,239 @@
+"""Exports to Coq: what is compiled, what is refused, and whether the facts that they assume are true."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lipverify.cli import main, prove
+from lipverify.errors import OutOfReach
+from lipverify.foundation.shipped import shipped
+from lipverify.proofs import coq
+from tests import ROOT
+from tests.reference import statements
+
+Data = dict[str, Any]
+WITH_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc: Coq and its library Interval")
+EXPORTED = ("affine-3", "quadratic-2", "tradeoff-affine-3")
+MUTATED = ("S1_low", "J2", "g_low", "Z_high", "H_3/2", "M", "c_high", "s", "low", "high", "loss_low", "limit_high")
+FALLS = {"S1_low": 1, "g_low": 1, "low": 1, "high": -1, "loss_low": 1}
+"""Which way a constant becomes false, where that is not -1 per cent."""
+
+
+def proof(name: str) -> Data:
+    return json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the compiled library."""
+    folder = tmp_path_factory.mktemp("coq")
+    shutil.copy(coq.LIBRARY, folder / "attention.v")
+    subprocess.run(["coqc", "-q", "attention.v"], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def refusal(text: str, library: Path) -> str | None:
+    """What coqc says against the part of an export that follows the library."""
+    head = coq.LIBRARY.read_text(encoding="utf-8").partition("Definition")[0]
+    return coq.refusal(f"{head}Require Import attention.\n{text}", library)
+
+
+@WITH_COQ
+@pytest.mark.slow
+def test_exports_compile() -> None:
+    """Several theorems in one file, one of them twice."""
+    assert coq.refusal(coq.exported([proof(name) for name in (*EXPORTED, EXPORTED[0])])) is None
+
+
+@WITH_COQ
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTATED)
+def test_an_export_with_another_constant_does_not_compile(name: str, library: Path) -> None:
+    mutant = copy.deepcopy(proof("affine-3"))
+    (constants,) = (each["constants"] for each in mutant["lemmas"] if name in each["constants"])
+    value = float(constants[name])
+    constants[name] = f"{value + FALLS.get(name, -1) * 0.01 * max(abs(value), 0.01):.12g}"
+    against = refusal(coq.modules([mutant]), library)
+    assert against is not None
+    lemma, _, why = against.partition(": ")
+    assert lemma in coq.modules([mutant])
+    assert re.search("No applicable tactic|Numerical evaluation failed|parameters|Tactic failure|find", why), why
+
+
+STATED = {
+    "as it is": ("W_least <= W", "W_least <= W"),
+    "fewer tokens": ("K * Rpower W (a + 1) <= INR n", "K * Rpower W a <= INR n"),
+    "smaller Lambda": ("W_least <= W ->", ""),
+    "another scale": ("(1 / (a + 2)) in", "(1 / (a + 1)) in"),
+    "lines exchanged": ("low * W < w < high * W", "high * W < w < low * W"),
+    "a line moved": ("low * W < w < high * W", "middle * W < w < high * W"),
+    "bounds of the loss exchanged": ("loss_low <= loss N B L sigma n w", "loss_high <= loss N B L sigma n w"),
+    "no Jensen": ("Hypothesis jensen : Jensen_noise d N.", ""),
+    "no Laplace": ("Hypothesis laplace_b : Laplace_bias d B V S0 S1.", ""),
+    "Jensen with another sum": ("Jensen_bias d B S1 S2x", "Jensen_bias d B S1 S1"),
+    "another covariate": ("Cauchy d.", "Cauchy (d + 1)."),
+}
+"""Other theorems, and other facts, than those that are exported."""
+
+
+@WITH_COQ
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STATED)
+def test_an_export_of_another_structure_does_not_compile(name: str, library: Path) -> None:
+    """Numerical lemmas are admitted here: what fails is the theorem."""
+    text = re.sub(
+        r"^Proof\. (?:numbers|values|unfold|pose).*Qed\.$", "Admitted.", coq.modules([proof("affine-3")]), flags=re.M
+    )
+    before, after = STATED[name]
+    assert before in text
+    against = refusal(text.replace(before, after), library)
+    assert against is not None
+    if name == "as it is":
+        assert against.startswith("it assumes window_affine_3.")
+    else:
+        assert against.startswith(("window_theorem: ", "left_of_u: ", "its beginning: ")), against
+
+
+def test_the_same_numbers_are_in_the_export_and_in_the_proof() -> None:
+    data = proof("affine-3")
+    text = coq.exported([data])
+    for lemma in data["lemmas"]:
+        for name, value in lemma["constants"].items():
+            found = re.search(rf"^Definition {coq.RENAMED.get(name, name)} : R := (.*)\.$", text, flags=re.MULTILINE)
+            assert found, name
+            assert statements.value(found[1].replace(" ", "")) == pytest.approx(float(value), rel=1e-15)
+
+
+def test_nothing_is_assumed_but_what_the_documents_list() -> None:
+    """No axiom, no admitted lemma; the hypotheses of the theorem are those of the list, in its order."""
+    text = coq.exported([proof("affine-3")])
+    own = text[text.index("Module ") :]
+    assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
+    assert re.findall(r"^Hypothesis (\w+) ", own, flags=re.MULTILINE) == list(coq.HYPOTHESES)
+    listed = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == list(coq.HYPOTHESES)
+
+
+@pytest.mark.parametrize("name", ["relu-3", "cosine-3", "step-2", "lt-layers"])
+def test_what_has_no_export_is_refused(name: str) -> None:
+    with pytest.raises(OutOfReach, match="exports are written for"):
+        coq.exported([proof(name)])
+
+
+def test_without_coqc_nothing_is_exported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", "softmax.window-derived/affine", "--coq", str(tmp_path / "a.v")])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "coqc is not installed" in line
+    assert "apt-get install" in line
+    assert not (tmp_path / "a.v").exists()
+
+
+@pytest.mark.parametrize("name", ["affine-3.v", "3.v", "affine", "affine.txt", "é.v"])
+def test_a_name_that_coq_does_not_take_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", "softmax.window-derived/affine", "--coq", str(tmp_path / name)])
+    assert ended.value.code == 2
+    assert "as in affine_3.v" in capsys.readouterr().err
+
+
+def test_a_file_without_a_theorem_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", "--coq", "a.v"])
+    assert ended.value.code == 2
+    assert "name a claim or give --law" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("law", ["affine", "relu"])
+def test_what_is_not_accepted_is_not_written(
+    law: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in (prove, coq):
+        monkeypatch.setattr(module, "require_coqc", lambda: None)
+    monkeypatch.setattr(prove, "refusal", lambda _: "c_high_ge: Tactic failure")
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", "--law", law, "--d", "3", "--coq", str(tmp_path / "a.v")])
+    assert ended.value.code == 1
+    says = {"affine": "coqc does not accept it: c_high_ge: Tactic failure", "relu": "law relu: exports are written for"}
+    assert says[law] in capsys.readouterr().err
+    assert not (tmp_path / "a.v").exists()
+
+
+def test_an_axiom_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What coqc lists under Print Assumptions, and is none of its libraries', refuses the file."""
+    monkeypatch.setattr(coq, "require_coqc", lambda: None)
+    listed = "Axioms:\nUint63.add_spec\n  : forall x, x\nM.false : 1 = 2\nClassical_Prop.classic : forall P, P\n"
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, listed, ""))
+    assert coq.refusal("") == "it assumes M.false"
+
+
+def test_theorems_of_one_name_are_numbered() -> None:
+    """Two ranges of one law are two modules; a theorem that is asked for twice is one."""
+    other = copy.deepcopy(proof("affine-3"))
+    (last,) = (each["constants"] for each in other["lemmas"] if "W_least" in each["constants"])
+    last["W_least"] = f"{float(last['W_least']) * 2:g}"
+    text = coq.modules([proof("affine-3"), other, proof("affine-3"), other])
+    assert re.findall(r"^Module (\w+)\.", text, re.MULTILINE) == ["window_affine_3", "window_affine_3_v2"]
+
+
+def kernel(power: int, j: int, T: float, m: float) -> float:
+    """`kernel` of attention.v by Simpson's rule."""
+    b, steps = 1 - j / T, 20000
+    step = m / steps
+    weights = [1 if i in (0, steps) else 2 + 2 * (i % 2) for i in range(steps + 1)]
+    xs = [i * step for i in range(steps + 1)]
+    head = step / 3 * sum(k * x**power * math.exp(-b * (x - x * x / (2 * T))) for k, x in zip(weights, xs, strict=True))
+    return head + 2 / b * (m + 2 / b if power else 1) * math.exp(-b * m / 2)
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "w"), [(2, 20, 1.0), (2, 3000, 50.0), (3, 400, 5.0), (3, 10**6, 200.0), (5, 10**5, 9.0)]
+)
+def test_the_facts_that_are_assumed_are_true_of_attention(d: int, n: int, w: float) -> None:
+    """Jensen, Laplace and Chebyshev as attention.v states them, for the affine law (S0 = S1 = 1/3d, S2 = 0)."""
+    a = (d - 1) / 2
+    _, h, p = statements.tokens(d)
+
+    def mean(k: int, at: float) -> float:
+        return float((p * h**k * np.exp(-at * h)).sum())
+
+    def spread(tokens: int, at: float) -> tuple[float, float]:
+        first, second = (float(each) for each in statements.averages(d, tokens, at, 2)[3])
+        return first, 2 * first - (1 - 1 / d) * second  # h^2 = 2 (1 - P_1) - (1 - 1/d) (1 - P_2)
+
+    mu, double, D = mean(0, w), mean(0, 2 * w), w * mean(1, w) / mean(0, w)
+    N, B, *_ = statements.terms("affine", d, n, w)
+    T, S, half = n * mu**2 / double, 1 / (3 * d), (n + 1) // 2
+    assert T >= 6
+    cut, second = math.exp(-(T - 1) / 4), mean(2, w) / mu
+    J0, J1, J2 = (kernel(power, j, T, T) for power, j in ((0, 1), (1, 1), (1, 2)))
+    assert mu**2 <= double
+    assert second == pytest.approx((2 * w * (D - a) + 2 * a * D) / w**2, rel=1e-9)
+    assert n * double / (1 + n * mu) ** 2 <= N <= J1 / T + 2 * cut
+    (V1, V2), (U1, U2) = spread(n, w), spread(half, w)
+    assert J0 * D / w + 2 * cut * U1 >= V1
+    assert J0 * second + 2 * cut * U2 >= V2
+    later = spread(n, 1.3 * w)
+    assert later[0] <= V1 <= 2
+    assert later[1] <= V2 <= 4
+    assert statements.terms("affine", d, n, 1.3 * w)[0] >= N
+    for before in (0.4 * w, w):
+        assert statements.terms("affine", d, n, before)[1] >= S * (D / w) ** 2 / (1 + 1 / (n * mu)) ** 2
+    twice = 2 * w * mean(1, 2 * w) / double
+    assert S * (J2 * (D / w) ** 2 + 5 * cut * U2) + S * (J1 * twice / w / T + 4 * cut * U1) >= B
