@@ -85,6 +85,39 @@ def best_direction(kept: str = "1") -> Any:
     return leftover(derived.where(rules).where(summed), stated.where(rules).where(summed), "n")
 
 
+def longer_projection(kept: str = "1") -> Any:
+    """What two tokens' weights differ by, summed over the signs of both projections, less `kept` of a positive form.
+
+    P = e^(r |t_i|) >= Q = e^(r |t_j|) >= 1, and R > 0 is the sum over all other tokens, of any signs.
+    """
+    import sympy
+
+    P, Q, R = sympy.symbols("P Q R", positive=True)
+    derived = sum((p - q) / (p + q + R) for p in (P, 1 / P) for q in (Q, 1 / Q))
+    first, second = (P + Q + R) * (P + Q + R * P * Q), (P * Q + 1 + R * Q) * (P * Q + 1 + R * P)
+    return derived - sympy.Rational(kept) * R * (P - Q) * (P * Q - 1) * (1 / first + 1 / second)
+
+
+def concave(kept: str = "1") -> Any:
+    """F'' of F(alpha) = rho sin(alpha) arcsin(rho cos(alpha)), less `kept` of a form that is <= 0 on [0, pi/2] for rho <= 1.
+
+    A is the arcsine, of cosine e; the angle and A are written by the tangents m and k of their halves.
+    """
+    import sympy
+
+    A, c, s, e, rho = sympy.symbols("A c s e rho")
+
+    def slope(of: Any) -> Any:
+        moves = {c: -s, s: c, A: -rho * s / e, e: rho**2 * c * s / e}  # e^2 = 1 - rho^2 c^2
+        return sum(sympy.diff(of, each) * moved for each, moved in moves.items())
+
+    stated = -rho * s * (A + 2 * rho * c / e + rho * c * (1 - rho**2) / e**3)
+    m, k = sympy.symbols("m k", positive=True)
+    cosine = (1 - m**2) / (1 + m**2)
+    halves = {c: cosine, s: 2 * m / (1 + m**2), e: (1 - k**2) / (1 + k**2), rho: 2 * k / (1 + k**2) / cosine}
+    return (slope(slope(rho * s * A)) - sympy.Rational(kept) * stated).subs(halves)
+
+
 def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) -> Any:
     """The least loss of all w Sigma^{-1}, less that of one M, by balls; affine, d = 2, L = 1, whitened M = diag(m_1, m_2).
 
@@ -267,8 +300,41 @@ claim(
     r"depend on $r$ alone, and $\mathbb{E} \sum_i a_i x_i = m(r) e$ with $m(r) = \mathbb{E} \sum_i a_i t_i$, $t_i = \langle x_i, e \rangle$. The loss at $x$ "
     r"is $\frac{L^2}{3d} (A(r) - 2 m(r) \langle e, x \rangle + 1) + \sigma^2 \nu(r)$. As $m(0) = 0$ and $m' = \mathbb{E}\, \mathrm{Var}_a(t) \geq 0$ (the "
     r"identity), it is least at $e = x$, and what is left depends on $r$ alone: one $r = w \geq 0$ is best for every $x$, and $\mathbf{M} = w \mathbf{I}$ "
-    r"attains it. For a law with harmonics of higher degree the same needs $\mathbb{E} \sum_i a_i P_\ell(t_i) \geq 0$, which can fail (`*/sign`); for the ReLU law it is "
-    "not proved at a finite $n$.",
+    r"attains it. For a law with harmonics of higher degree the same needs $\mathbb{E} \sum_i a_i P_\ell(t_i) \geq 0$, which can fail (`*/sign`); "
+    "for the ReLU law another argument does it (`relu/isotropic/proved`).",
+)
+claim(
+    "softmax.covariance-inversion/relu/isotropic/proved",
+    identity(
+        longer_projection,
+        r"\sum_\pm (a_i - a_j) - R (P - Q) (P Q - 1) (\dots)",
+        control={"kept": "101/100"},
+    ),
+    identity(concave, r"F_\rho'' + \rho \sin\alpha\, (\arcsin(\rho \cos\alpha) + \dots)", control={"kept": "101/100"}),
+    identity(
+        best_direction,
+        r"\frac{\mathrm{d}}{\mathrm{d} r} \sum_i a_i t_i - \mathrm{Var}_a(t)",
+        control={"kept": "101/100"},
+    ),
+    source=LEMMA_1,
+    kind="derived",
+    expected="supported",
+    proves="softmax.covariance-inversion/relu/whitened",
+    title="every minimiser is a multiple of the identity, for ReLU functions, every n and d",
+    statement=r"\mathbf{M}^* \in \mathrm{argmin}\, \mathcal{L} \implies \mathbf{M}^* = w \mathbf{I}, \quad w \geq 0, \qquad \text{for every } n \geq 2, d",
+    assumes=(
+        r"ReLU law, tokens and query uniform on $S^{d-1}$, any $n \geq 2$, $d \geq 2$, $L > 0$, $\sigma$; with `whitened/proved` for every $\Sigma$",
+        "the three identities are checked; what follows from them is by hand",
+    ),
+    finding=r"Query by query, with $\mathbf{M} x = r e$, $|e| = 1$ and $t_i = \langle x_i, e \rangle$, as for linear functions: $x$ takes part in the loss through "
+    r"$\mathbb{E} \sum_i a_i K(\langle x_i, x \rangle)$ alone, and the claim is that this is largest at $x = e$. $K(t)$ is $k_1 t$, for which the third identity does it "
+    r"(strictly for $r > 0$), and an even part $\kappa$ with $\kappa'(t) \propto \arcsin t$. Of two tokens the one with the larger $|t_i|$ has the larger weight on average over the signs of "
+    r"$t_i$ and $t_j$ (first identity: $P = e^{r |t_i|} \geq Q = e^{r |t_j|} \geq 1$, $R$ the sum over the others). So $\mathbb{E} \sum_i a_i H(|t_i|) \geq \mathbb{E} H(|t|)$ for every "
+    r"rising $H$, by Chebyshev's sum inequality. Take $H(t) = \kappa(t) - \mathbb{E} \kappa(\langle y, x \rangle)$ over the $y$ on the sphere with $\langle y, e \rangle = t$: its mean is 0, "
+    r"and it rises. For let $t = \cos\theta$, and let $x$ have length $\rho \leq 1$ and angle $\beta$ to $e$ in the plane of $e$ and $y$. Then $-d\kappa(\rho \cos\theta)/d\theta \propto "
+    r"F_\rho(\theta) = \rho \sin\theta \arcsin(\rho \cos\theta)$, which is odd about $0$ and about $\pi/2$ and concave between them (second identity). So "
+    r"$\frac{1}{2} (F_\rho(\theta - \beta) + F_\rho(\theta + \beta)) \leq F_\rho(\theta) \leq F_1(\theta)$. Hence $e = x$ is best for every $r$, and a matrix with $\mathbf{M} x \parallel x$ "
+    r"for every $x$ is a multiple of $\mathbf{I}$.",
 )
 claim(
     "softmax.covariance-inversion/{law}/{reading}",

@@ -2,6 +2,8 @@ r"""More layers of attention alone: the tokens collapse to a point, at a geometr
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lipverify.claims import Source, bound, claim
@@ -43,21 +45,23 @@ def diameter(x: np.ndarray) -> float:
     return float(np.linalg.norm(x[:, None] - x[None], axis=-1).max())
 
 
-def odds_moved(w: float, layers: int) -> Value:
-    """How far log(b_1 / b_2) of the query's weights b on the labels moves when a third token does; in the plane."""
+def odds_moved(w: float, layers: int) -> Any:
+    """|log(b_1 / b_2)| of the query's weights b on the labels, how far it moves when a third token does; in the plane, by balls."""
+    from flint import arb, arb_mat
 
-    def weights(third: float) -> np.ndarray:
-        angles = np.array([0.3, -0.9, third, 0.0])  # three tokens, and the query
-        x, labels = np.stack([np.cos(angles), np.sin(angles)], axis=1), np.vstack([np.eye(3), np.zeros(3)])
+    def odds(third: str) -> Any:
+        angles = [arb(each) for each in ("0.3", "-0.9", third, "0")]  # three tokens, and the query
+        x = arb_mat([[each.cos(), each.sin()] for each in angles])
+        labels = arb_mat([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
         for _ in range(layers):
-            scores = w * x @ x[:3].T  # the query is never a key
-            a = np.exp(scores)
-            a = a / a.sum(axis=1, keepdims=True)
-            x, labels = a @ x[:3], a @ labels[:3]
-        return np.asarray(labels[-1])
+            keys = arb_mat([[x[i, k] for k in range(2)] for i in range(3)])  # the query is never a key
+            seen = arb_mat([[labels[i, k] for k in range(3)] for i in range(3)])
+            shares = [[(arb(w) * (x * keys.transpose())[i, j]).exp() for j in range(3)] for i in range(4)]
+            a = arb_mat([[each / sum(row, arb(0)) for each in row] for row in shares])
+            x, labels = a * keys, a * seen
+        return (labels[3, 0] / labels[3, 1]).log()
 
-    odds = [float(np.log(b[0] / b[1])) for b in map(weights, (1.5, 2.5))]
-    return abs(odds[0] - odds[1]), ROUNDING
+    return abs(odds("1.5") - odds("2.5"))
 
 
 claim(
@@ -100,8 +104,7 @@ claim(
         r"|\Delta \log (b_1 / b_2)|",
         low=0.001,
         control={"layers": 1},
-        method="identity",
-        grade="bounded",
+        method="certified",
         over={"w": (1.0, 4.0), "layers": (2, 3)},
     ),
     source=Source(

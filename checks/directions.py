@@ -119,6 +119,33 @@ def attention_slope(kept: str = "1") -> Any:
     return leftover(derived, stated, "n")
 
 
+def over_nearest(d: int, n: int, w: float, times: int = 1) -> Any:
+    """The bias of the ReLU law at w over `times` that of the nearest neighbour, its limit as w grows; d = 3, by balls.
+
+    t = <x_i, x> is uniform on [-1, 1], that of the nearest token has the distribution ((1 + t) / 2)^n, and with t = cos u
+    K(t) = (sin u + (pi - u) cos u) / (9 pi) at L = 1: the bias of the nearest neighbour is 2 (K(1) - E K(t)).
+    """
+    from flint import acb, arb
+
+    if d != 3:
+        raise ValueError(f"d = {d}: the nearest neighbour is enclosed at d = 3 only")
+    here = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.ReLU(L=1.0), sigma=0.0), w, "certified", digits=3)
+
+    def weighted(u: Any, _: Any) -> Any:
+        cosine, sine = u.cos(), u.sin()
+        return n * ((1 + cosine) / 2) ** (n - 1) / 2 * sine * (sine + (acb.pi() - u) * cosine)
+
+    mean = acb.integral(weighted, 0, acb.pi()).real / (9 * arb.pi())
+    return arb(float(here.bias), float(here.bias_error)) / (times * 2 * (arb(1) / 9 - mean))
+
+
+def window_rate(law: str, d: int) -> Any:
+    """The exponent of w* in n, proved by the window theorem."""
+    from lipverify.claims.proved import proved_rates
+
+    return proved_rates(law, d)["window"]
+
+
 def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:
     """w* of an even law at a share of the noise at which w = 0 ceases to be a minimum, sigma^2 = (share) x threshold."""
     from lipverify.loss.exact.zonal.spectrum import spectrum_of
@@ -369,6 +396,80 @@ claim(
         "the identity is one of words in matrices of any size $n$",
     ),
     finding=MONOTONE[0].upper() + MONOTONE[1:],
+)
+MOVES = {
+    "l": (SUMMARY, r"L < L' \implies w^*(L) < w^*(L')", "w* grows with L: every n and d", "At a minimiser $w_1 > 0$ the slopes add to 0, and $\\nu' > 0$, so $b'(w_1) < 0$: at a larger "
+          "$L$ the loss falls there, $w_1$ is no minimiser, and $w_2 > w_1$."),
+    "sigma": (INSIGHTS, r"\sigma < \sigma' \implies w^*(\sigma') < w^*(\sigma)", "w* falls with the noise: every n and d", "At a minimiser $w_1 > 0$ the slopes add to 0, and $\\nu' > 0$: "
+              "with more noise the loss rises there, $w_1$ is no minimiser, and the new one is smaller."),
+    "sigma-to-infinity": (NOISE_GROWS, r"w^* \to 0 \quad (\sigma \to \infty)", "w* tends to 0 as the noise grows: every n and d", r"Given $\epsilon > 0$, every $w \geq \epsilon$ loses to "
+                          r"$w = 0$ once $\sigma^2 (\nu(\epsilon) - 1/n) > L^2 b(0)$, because $\nu(w) \geq \nu(\epsilon) > \nu(0) = 1/n$ and $b \geq 0$."),
+}  # fmt: skip
+"""What the monotone noise implies: where it is printed, the statement, its title, and the step from `MONOTONE`."""
+for moved, (printed, statement, title, step) in MOVES.items():
+    claim(
+        f"softmax.window-directions/{{law}}/{moved}/proved",
+        identity(
+            attention_slope,
+            r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
+            control={"kept": "101/100"},
+        ),
+        source=printed,
+        over={"law": ("affine", "relu")},
+        kind="derived",
+        expected="supported",
+        proves=f"softmax.window-directions/{{law}}/{moved}",
+        title=title,
+        statement=statement,
+        assumes=(
+            *MODEL,
+            r"any $n \geq 2$, $d \geq 2$, any law $f = L g$ with a linear part, such as the affine and the ReLU law: $b'(0) < 0$, so that $w^* > 0$; $w \geq 0$",
+            "the identity is checked; what follows from it is by hand",
+        ),
+        finding=f"{MONOTONE[0].upper()}{MONOTONE[1:]} {step}",
+    )
+claim(
+    "softmax.window-directions/{law}/n-to-infinity/proved",
+    bound(
+        window_rate,
+        r"\text{exponent of } w^* \text{ in } n",
+        low="0",
+        strict=True,
+        sharp="rate",
+        over={"d": (2, 3, 5, 8)},
+        method="certified",
+    ),
+    source=CONTEXT_GROWS,
+    kind="derived",
+    expected="supported",
+    over={"law": {"relu": {"rate": "2/(d + 2)"}, "affine": {"rate": "2/(d + 3)"}}},
+    proves="softmax.window-directions/{law}/n-to-infinity",
+    title="w* tends to infinity as the context grows: proved",
+    assumes=(*MODEL, r"$d = 2, 3, 5, 8$; any $L$ and $\sigma$, $n \to \infty$"),
+    finding=r"By the window theorem $w^*$ lies between two multiples of $\Lambda^{2/(d+2)}$ (ReLU) or $\Lambda^{2/(d+3)}$ (affine) for every $n$ from an explicit number on.",
+)
+claim(
+    "softmax.window-directions/relu/l-to-infinity/proved",
+    bound(
+        over_nearest,
+        r"\mathcal{L}_{bias}(w_0) / \lim_{w \to \infty} \mathcal{L}_{bias}(w)",
+        low=1,
+        control={"low": "11/10"},
+        instead={"high": "95/100", "low": "7/10"},
+        over={"d": 3, ("n", "w"): ((2, 2.0), (50, 8.0))},
+        method="certified",
+    ),
+    source=SIGNAL_GROWS,
+    kind="derived",
+    proves="softmax.window-directions/relu/l-to-infinity",
+    expected="refuted",
+    title="w* tends to infinity as L grows, at a fixed number of tokens: disproved",
+    statement=r"w^* \to \infty \quad (L / \sigma \to \infty)",
+    assumes=(*MODEL, r"ReLU law, $d = 3$, $n = 2$ and $50$; $w_0 = 2$ and $8$"),
+    finding=r"As $w \to \infty$ attention tends to the nearest neighbour, and the bias to that of its label. If $w^* \to \infty$, then $\mathcal{L}(w^*) \leq \mathcal{L}(w_0)$ and "
+    r"$\nu(w^*) \geq \nu(w_0)$ (`any-amplitude/proved`) give $b(w^*) \leq b(w_0)$ at arbitrarily large $w^*$, and so a quotient of at least 1. By balls it is less: a window that holds a "
+    "few tokens has a smaller bias than the nearest neighbour alone.",
+    corrected=r"$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$ as well",
 )
 GRIDS = {
     "affine": [(4, 2, 1.0), (4, 5, 1e3), (4, 20, 1.0), (1000, 2, 1e3), (1000, 5, 1.0), (10**12, 2, 1e-3), (10**12, 5, 1e-3), (10**12, 20, 1e3)],

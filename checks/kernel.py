@@ -29,6 +29,37 @@ def steepest(w: float, d: int, n: int, seed: int) -> tuple[float, float]:
     return largest, 1e-13
 
 
+def sensitivity(kept: str = "1") -> Any:
+    """How the prediction moves with x along e, less w Cov_a(y, <x_i, e>), and Var_a(y) less what bounds it, for every n; `kept` of these.
+
+    A, Y and T are the diagonal matrices of attention, labels and <x_i, e>; h and l bound the labels, and the columns sum.
+    (h - l)^2 / 4 is Var + sum_i a_i (h - y_i)(y_i - l) + ((h + l) / 2 - sum_i a_i y_i)^2: Popoviciu's inequality.
+    """
+    from fractions import Fraction
+
+    from lipverify.proofs.words import identity as unit
+    from lipverify.proofs.words import leftover, letters
+
+    s, times = (
+        letters(symmetric=("A", "Y", "T"), A="n n", Y="n n", T="n n", one="n 1", w="", h="", l=""),
+        Fraction(kept),
+    )
+    commute = {(s.T, s.A): s.A @ s.T, (s.Y, s.A): s.A @ s.Y, (s.T, s.Y): s.Y @ s.T}
+    summed = {(s.one.T, s.A, s.one): 1}
+
+    def mean(of: Any) -> Any:
+        return s.one.T @ s.A @ of @ s.one
+
+    moved = s.w * (s.A @ s.T - mean(s.T) * s.A)  # d a_i = w (t_i - sum_j a_j t_j) a_i
+    covariance = mean(s.Y @ s.T) - mean(s.Y) * mean(s.T)
+    variance, half = mean(s.Y @ s.Y) - mean(s.Y) ** 2, Fraction(1, 2)
+    between = mean((s.h * unit("n") - s.Y) @ (s.Y - s.l * unit("n")))
+    derived = s.one.T @ moved @ s.Y @ s.one, Fraction(1, 4) * (s.h - s.l) ** 2
+    stated = times * s.w * covariance, times * (variance + between + (half * (s.h + s.l) - mean(s.Y)) ** 2)
+    one, other = ([each.where(commute).where(summed) for each in side] for side in (derived, stated))
+    return leftover(one, other, "n")
+
+
 def log_ratio(slides: str) -> Any:
     """Log a_i / a_j less that of exp(-c w |x_i - x|^2), for any two tokens, query and w, all on the unit sphere."""
     from fractions import Fraction
@@ -125,6 +156,12 @@ claim(
         "*": "",
     },
 )
+ADAPT = Source(
+    "A",
+    "In-depth insights, Lipschitz Adapt",
+    "Softmax functions [...] could play a vital role in this adaptive behavior because their output is inherently bounded and smooth, promoting stability and preventing "
+    "the model from becoming overly sensitive to small changes in input",
+)
 claim(
     "softmax.sensitivity",
     bound(
@@ -135,12 +172,7 @@ claim(
         method="identity",
         grade="bounded",
     ),
-    source=Source(
-        "A",
-        "In-depth insights, Lipschitz Adapt",
-        "Softmax functions [...] could play a vital role in this adaptive behavior because their output is inherently bounded and smooth, promoting stability and preventing "
-        "the model from becoming overly sensitive to small changes in input",
-    ),
+    source=ADAPT,
     kind="convention",
     expected="supported",
     over={"w": (0.5, 7.0, 100.0), "d": (2, 5), "n": 10},
@@ -152,4 +184,25 @@ claim(
     finding=r"The prediction is a mean of labels, so it is bounded by them. Its derivative along a unit vector $e$ is $w$ times the covariance of $y_i$ and $\langle x_i, e "
     r"\rangle$ under the attention, at most $w$ times half their ranges (Popoviciu), and two antipodes attain it. So softmax attention is as sensitive as its "
     r"window is narrow: what keeps it stable is $w^*$, not the softmax.",
+)
+claim(
+    "softmax.sensitivity/proved",
+    identity(
+        sensitivity,
+        r"\langle \nabla_x \hat{y}, e \rangle - w\, \mathrm{Cov}_a(y, t),\ \tfrac{1}{4} (h - l)^2 - \mathrm{Var}_a(y) - \dots",
+        control={"kept": "101/100"},
+    ),
+    source=ADAPT,
+    kind="derived",
+    expected="supported",
+    proves="softmax.sensitivity",
+    title="how sensitive the prediction is to the query: every n, d, w and context",
+    statement=r"\min_i y_i \leq \hat{y} \leq \max_i y_i, \qquad |\nabla_x \hat{y}| \leq \tfrac{w}{2} (\max_i y_i - \min_i y_i)",
+    assumes=(
+        r"any tokens in the unit ball, any labels, query, $n$, $d$ and $w \geq 0$; $\mathbf{M} = w \mathbf{I}$",
+        "the identities are checked; what follows is by hand",
+    ),
+    finding=r"Along a unit vector $e$, with $t_i = \langle x_i, e \rangle$, the prediction moves by $w\, \mathrm{Cov}_a(y, t)$ (first identity). With $h = \max_i y_i$ and $l = \min_i y_i$ the "
+    r"second identity is a sum of terms that are not negative: $\mathrm{Var}_a(y) \leq (h - l)^2 / 4$, and likewise $\mathrm{Var}_a(t) \leq 1$ as $|t_i| \leq 1$. So the covariance is at most "
+    r"$(h - l) / 2$. The prediction is a mean of labels.",
 )

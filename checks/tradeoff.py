@@ -19,6 +19,7 @@ from lipverify.claims import (
     bound,
     claim,
     draw,
+    identity,
     per_profile,
 )
 from lipverify.claims.coordinate import said
@@ -61,6 +62,29 @@ def proved(law: str, d: int) -> dict[str, Any]:
     if not isinstance(found, Tradeoff) or found.ratio != 2.0 or found.least_w > 1000 or found.constants["K"] > 100:
         raise ValueError(f"tradeoff-{law}-{d}.json: not from w >= 1000 and n >= 100 (2 w)^p to 2 w: {found.statement}")
     return {"noise": between(found, *found.rise), "bias": between(found, *found.fall)}
+
+
+def slopes_in_w(kept: str = "1") -> Any:
+    """Slopes in w of sum_i a_i^2 and of sum_i a_i (1 - t_i), less `kept` of sum_ij a_i a_j (a_i - a_j)(t_i - t_j) and of -Var_a(t).
+
+    For every n and fixed tokens; A and T are the diagonal matrices of attention and scores, and the column 1 sums.
+    """
+    from fractions import Fraction
+
+    from lipverify.proofs.words import leftover, letters
+
+    s, times = letters(symmetric=("A", "T"), A="n n", T="n n", one="n 1"), Fraction(kept)
+
+    def total(of: Any) -> Any:
+        return s.one.T @ of @ s.one
+
+    moved = s.A @ s.T - total(s.A @ s.T) * s.A  # d a_i = (t_i - sum_j a_j t_j) a_i
+    pairs = 2 * total(s.A @ s.A @ s.T) * total(s.A) - 2 * total(s.A @ s.A) * total(s.A @ s.T)
+    variance = total(s.A @ s.T @ s.T) * total(s.A) - total(s.A @ s.T) ** 2
+    derived, stated = (total(moved @ s.A + s.A @ moved), total(moved - moved @ s.T)), (times * pairs, -times * variance)
+    rules, summed = {(s.T, s.A): s.A @ s.T}, {(s.one.T, s.A, s.one): 1}
+    one, other = ([each.where(rules).where(summed) for each in side] for side in (derived, stated))
+    return leftover(one, other, "n")
 
 
 def proved_beyond(law: str, d: int, n: int) -> Any:
@@ -256,6 +280,32 @@ claim(
     RISES,
     over={"law": ("relu", "cosine", "quadratic"), "d": (2, 3, 5)},
     **EVERY,
+)
+claim(
+    "softmax.tradeoff/{law}/noise/every-w/proved",
+    identity(
+        slopes_in_w,
+        r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j),\ "
+        r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i (1 - t_i) + \mathrm{Var}_a(t)",
+        control={"kept": "101/100"},
+    ),
+    source=TABLE,
+    kind="derived",
+    expected="supported",
+    over={"law": LAWS},
+    proves="softmax.tradeoff/{law}/noise/relevant",
+    title="noise and attended points are monotone in w, and so is the mean distance: every w, n and d",
+    statement=r"w < w' \implies N(w) < N(w'), \quad \mathbb{E} \sum_i a_i (1 - t_i) \text{ falls}, \qquad \text{for every } w \geq 0",
+    assumes=(
+        *MODEL,
+        r"any $n \geq 2$, $d \geq 2$; the identities are checked, and both hold context by context",
+        "any law of the functions",
+    ),
+    finding=r"Attention rises with the score, so every $a_i a_j (a_i - a_j)(t_i - t_j) \geq 0$, and is positive where two scores differ: $\mathbb{E} \sum_i a_i^2$ rises, and the "
+    r"number of attended points, one over it, falls. $\frac{1}{2} |x_i - x|^2 = 1 - t_i$: the mean squared distance of what is attended to falls by the variance of the scores. "
+    r"For the affine law the latter is the bias of the estimator in the statistical sense: given $f$ and $x$ its mean misses $f(x)$ by $\langle q, x \rangle\, \mathbb{E} \sum_i a_i (1 - t_i)$, "
+    r"which falls for every $w$. $\mathcal{L}_{bias}$, with the variance over contexts in it, falls along the optimal windows: of two of them, at any two values of $L / \sigma$, the larger has the "
+    r"smaller $B / L^2$ (`softmax.window-directions/any-amplitude/proved`), but not for every $w$ (`bias/every-window`).",
 )
 PROVED: dict[str, Any] = {
     "source": TABLE,

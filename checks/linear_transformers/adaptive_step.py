@@ -54,6 +54,22 @@ def step(sigma: float, contexts: int, seed: int) -> dict[str, Value]:
     return found
 
 
+def mean_step(noise: str = "1") -> Any:
+    """E(1 + xy sum y^2) less 1 + xy n (|w|^2 + sigma^2), of which `noise` of the variance, for every d, n, w and sigma.
+
+    Each label is w^T x + sigma g^T z with x and z of covariance I and |g| = 1.
+    """
+    from fractions import Fraction
+
+    from lipverify.proofs.words import identity as unit
+    from lipverify.proofs.words import leftover, letters
+
+    s = letters(w="d 1", x="d 1", g="m 1", z="m 1", sigma="", xy="", n="")
+    square = ((s.w.T @ s.x + s.sigma * (s.g.T @ s.z)) ** 2).mean(s.x, unit("d")).mean(s.z, unit("m"))
+    derived = 1 + s.xy * s.n * square.where({(s.g.T, s.g): 1})
+    return leftover(derived, 1 + s.xy * s.n * (s.w.T @ s.w + Fraction(noise) * s.sigma**2), "d")
+
+
 SECTION = Source(
     "V",
     "Section 5.3, the adaptive step",
@@ -171,6 +187,25 @@ claim(
     r"context are not ordered draw by draw: a little noise against the signal lowers $\sum_i y_i^2$. It is the step with its sign that falls: its size shrinks "
     r"up to the $\sigma$ where it is 0, here $\sqrt{30}$, and grows beyond (`every-noise`).",
 )  # fmt: skip
+claim(
+    "lt.adaptive-step/shrinks/proved",
+    identity(
+        mean_step,
+        r"\mathbb{E} \Bigl[1 + \omega_{xy} \sum_i y_i^2\Bigr] - 1 - \omega_{xy} n (\|w^*\|^2 + \sigma^2)",
+        control={"noise": "101/100"},
+    ),
+    proves="lt.adaptive-step/shrinks",
+    source=SHRINKS,
+    kind="derived",
+    expected="supported",
+    title="With both weights negative, the signed step falls as the noise grows: every d, n, w and sigma",
+    statement=r"\mathbb{E} \Bigl[1 + \omega_{xy} \sum_i y_i^2\Bigr] = 1 + \omega_{xy} n (\|w^*\|^2 + \sigma^2)",
+    assumes=(
+        *TWO_LAYERS,
+        r"tokens of covariance $\mathbf{I}$, noise of variance $\sigma^2$, independent of them; any law",
+    ),
+    finding=r"Its derivative in $\sigma^2$ is $\omega_{xy} n$, which is negative with $\omega_{xy}$. The sum of squared labels is the one that is exact (`derived`).",
+)
 claim(
     "lt.adaptive-step/shrinks/every-noise",
     bound(

@@ -10,7 +10,8 @@ from lipverify.claims.ledger import Grade, Record, Scalar, weakest
 def behind(judged: Iterable[Record], records: Iterable[Record]) -> Grade | None:
     """The weakest grade of what stands behind some verdicts, `records` being all readings of the statement.
 
-    A claim that another one proves, with the same verdict and wherever it was measured, has the grade of its proof.
+    A claim that another one proves, with the same verdict and wherever it was measured, has the grade of its proof. A
+    claim is refuted at one point: there a proof at one of its points is enough.
     """
     proofs = {record.proves: record for record in records if record.proves}
     grades = (proofs[each.id].grade if _covered(each, proofs.get(each.id)) else each.grade for each in judged)
@@ -28,13 +29,17 @@ _OPPOSITE = {"supported", "refuted"}
 
 
 def _covered(claim: Record, proof: Record | None) -> bool:
-    """Whether a proof comes to the claim's verdict, and at all its points: in the coordinates that all cells have."""
+    """Whether a proof supports a claim at all its points, or refutes it at one, by the coordinates that all have."""
     if proof is None or proof.verdict != claim.verdict or not proof.control.caught:
         return False
     every = [cell.where.keys() for cell in (*claim.cells, *proof.cells)]
     shared = set.intersection(*map(set, every)) if every else set()
 
     def points(record: Record) -> set[tuple[Scalar, ...]]:
-        return {tuple(cell.where[name] for name in sorted(shared)) for cell in record.cells}
+        refuted = record.verdict == "refuted"
+        cells = [cell for cell in record.cells if cell.verdict == "refuted"] if refuted else record.cells
+        return {tuple(cell.where[name] for name in sorted(shared)) for cell in cells}
 
+    if claim.verdict == "refuted":
+        return bool(points(claim) & points(proof))
     return points(claim) <= points(proof)

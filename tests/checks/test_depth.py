@@ -27,8 +27,8 @@ def test_no_context_contracts_less_than_the_bound_and_a_residual_spreads() -> No
 
 
 def test_odds_move_from_the_second_layer_on() -> None:
-    assert DEPTH.odds_moved(2.0, 1)[0] < 1e-14
-    assert DEPTH.odds_moved(2.0, 2)[0] > 1e-3
+    assert DEPTH.odds_moved(2.0, 1) < 1e-12
+    assert DEPTH.odds_moved(2.0, 2) > 1e-3
 
 
 def test_the_steepest_prediction_is_that_of_antipodes() -> None:

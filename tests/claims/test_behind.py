@@ -52,6 +52,24 @@ def test_a_proof_counts_where_it_is_of_the_whole_claim_and_to_the_same_verdict(l
     assert behind(ledger.claims[:1], ledger.claims) == grade
 
 
+def refuted(*dimensions: int, found: float) -> Ledger:
+    """A claim that samples refute at d = 2 and 3, and a proof in some dimensions."""
+    claim = toys.claim(
+        *(toys.cell(Measurement(drawn, (1.3,)), NEAR_ONE, FALSE, where={"d": d}) for d in (2, 3)), id="toy.one"
+    )
+    proof = toys.claim(*(cell(found, "proved", d=d) for d in dimensions), id="toy.one/proved", proves="toy.one")
+    return run([claim, proof], jobs=0)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "grade"),
+    [(refuted(3, 5, found=1.3), "proved"), (refuted(5, found=1.3), "sampled"), (refuted(3, found=1.0), "sampled")],
+)
+def test_one_point_that_is_disproved_is_enough_if_it_is_one_of_the_claim(ledger: Ledger, grade: str) -> None:
+    assert ledger.claims[0].verdict == "refuted"
+    assert behind(ledger.claims[:1], ledger.claims) == grade
+
+
 def test_a_claim_and_its_proof_that_contradict_each_other_are_found_by_the_audit() -> None:
     assert audit(both(2, 3)) == ()
     (found,) = audit(both(2, 3, found=1.3))

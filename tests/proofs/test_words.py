@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks import covariance, directions, kernel, linear_attention, split, values
+from checks import covariance, directions, kernel, linear_attention, split, tradeoff, values
+from checks.linear_transformers import adaptive_step, expressive_limit
 from lipverify.claims.ran import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
@@ -177,6 +178,10 @@ def test_only_the_corrected_lemma_holds_at_every_size() -> None:
         (lambda: directions.attention_slope(), lambda: directions.attention_slope("101/100")),
         (lambda: covariance.whitened(), lambda: covariance.whitened(space=1)),
         (lambda: covariance.best_direction(), lambda: covariance.best_direction("99/100")),
+        (lambda: tradeoff.slopes_in_w(), lambda: tradeoff.slopes_in_w("99/100")),
+        (lambda: kernel.sensitivity(), lambda: kernel.sensitivity("99/100")),
+        (lambda: expressive_limit.squared(2), lambda: expressive_limit.squared(1)),
+        (lambda: adaptive_step.mean_step(), lambda: adaptive_step.mean_step("99/100")),
         (
             lambda: linear_attention.above_floor("relu", "offset"),
             lambda: linear_attention.above_floor("relu", "offset", "99/100"),
@@ -236,3 +241,63 @@ def test_the_loss_of_linear_attention_is_its_floor_a_positive_part_and_a_square(
     )  # fmt: skip
     assert float(drawn.total_error) < 0.05 * stated
     assert abs(float(drawn.total) - stated) <= 2 * float(drawn.total_error)
+
+
+def test_the_three_steps_of_lemma_1_for_relu_hold_at_numbers() -> None:
+    """The ordering of two weights, the concavity and the kernel, at numbers."""
+    from lipverify.laws import ReLU
+
+    for wrong, right in ((covariance.longer_projection("99/100"), covariance.longer_projection()),
+                         (covariance.concave("99/100"), covariance.concave())):  # fmt: skip
+        (value, error), stood = seen(right)
+        assert (value, error) == (0.0, 0.0)
+        assert stood[""].grade == "proved"
+        assert seen(wrong)[0][0] != 0
+    random = np.random.default_rng(5)
+    for _ in range(50):  # summed over the signs of two projections, the longer one has the larger weight
+        u, v, rest = *np.sort(random.uniform(0, 3, 2))[::-1], np.exp(random.normal(size=3)).sum()
+        signs = [(np.exp(i * u), np.exp(j * v)) for i in (1, -1) for j in (1, -1)]
+        assert sum((p - q) / (p + q + rest) for p, q in signs) >= -1e-12
+    t = np.linspace(-0.99, 0.99, 41)
+    K = ReLU(L=1.0).covariance(5)(t)
+    even = (K + K[::-1]) / 2
+    assert np.allclose(even / even[20], np.sqrt(1 - t**2) + t * np.arcsin(t), rtol=1e-9)
+    angle, beta = np.linspace(0, np.pi / 2, 60), random.uniform(0, np.pi, 40)[:, None]
+    for rho in (0.2, 0.8, 1.0):
+
+        def F(of: Any, rho: float = rho) -> Any:
+            return rho * np.sin(of) * np.arcsin(rho * np.cos(of))
+
+        assert np.all(F(angle - beta) + F(angle + beta) <= 2 * F(angle) + 1e-12)
+        assert np.all(F(angle) <= np.sin(angle) * np.arcsin(np.cos(angle)) + 1e-12)
+
+
+def test_the_longer_projection_gets_more_of_an_even_function_in_drawn_contexts() -> None:
+    """The conclusion of Lemma 1's proof: for a fixed length of M x the even part of the ReLU law is best aimed at x."""
+    random = np.random.default_rng(11)
+    tokens_ = random.normal(size=(40_000, 4, 3))
+    tokens_ /= np.linalg.norm(tokens_, axis=-1, keepdims=True)
+    a = np.exp(4.0 * tokens_[:, :, 0])
+    a /= a.sum(axis=1, keepdims=True)
+
+    def gain(angle: float) -> np.ndarray:
+        t = tokens_ @ np.array([np.cos(angle), np.sin(angle), 0.0])
+        return np.asarray(np.sum(a * (np.sqrt(1 - t**2) + t * np.arcsin(t)), axis=1))
+
+    for angle in (0.3, 0.8, 1.5):
+        less = gain(0.0) - gain(angle)
+        assert less.mean() > 3 * less.std() / np.sqrt(len(less))
+
+
+def test_the_bias_over_that_of_the_nearest_neighbour_is_enclosed() -> None:
+    """Against the exact method at a w at which attention is all but the nearest neighbour."""
+    from lipverify import Problem, loss_terms
+    from lipverify.laws import ReLU
+
+    found = directions.over_nearest(3, 2, 2.0)
+    problem = Problem(d=3, n=2, law=ReLU(L=1.0), sigma=0.0)
+    here, far = (float(loss_terms(problem, w).bias) for w in (2.0, 2000.0))
+    assert float(found) == pytest.approx(here / far, rel=1e-3)
+    assert float(directions.over_nearest(3, 2, 2.0, 2)) == pytest.approx(float(found) / 2, rel=1e-5)
+    with pytest.raises(ValueError, match="at d = 3 only"):
+        directions.over_nearest(2, 2, 2.0)
