@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +28,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law
 from lipverify.problem.laws import law_named
 from lipverify.proofs import Proof, prove_window
-from lipverify.proofs.coq import exported, refusal, require_coqc
+from lipverify.proofs.coq import ABOUT, exported, refusal, require_coqc, whole
 
 WINDOWS = (
     "softmax.noise-rate",
@@ -70,6 +70,7 @@ def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool)
         out = out.absolute()
         require_writable(out)
     proved, console, refusals = [], Console(highlight=False), list[str]()
+    wholes, wanted = algebra_of(wanted) if coq is not None else ({}, wanted)
     for name, find in theorems(wanted):
         begun = time.perf_counter()
         try:
@@ -89,14 +90,30 @@ def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool)
         json_module.dump([proof.data for proof in proved], sys.stdout)
         sys.stdout.write("\n")
     if coq is not None and not refusals:
-        return export_to_coq(proved, coq)
+        return export_to_coq(proved, coq, wholes)
     return 1 if refusals else 0
 
 
-def export_to_coq(proofs: Sequence[Proof], path: Path) -> int:
-    """Write proofs as a Coq file; one that coqc does not accept is not written. What happened goes to stderr."""
+def algebra_of(wanted: Wanted) -> tuple[dict[str, str], Wanted]:
+    """The claims that Coq proves by algebra alone, with their modules, and what else is wanted."""
+    found, rest = dict[str, str](), list[str]()
+    for id in wanted.ids:
+        modules = {claim.id: whole(claim.id) for claim in behind_each([id], profile_named("full"))}
+        found |= {id: module for id, module in modules.items() if module}
+        if not any(modules.values()):
+            rest.append(id)
+        elif left := [id for id, module in modules.items() if not module]:
+            print(f"not exported, for it is measured: {', '.join(left)}", file=sys.stderr)
+    return found, replace(wanted, ids=rest)
+
+
+def export_to_coq(proofs: Sequence[Proof], path: Path, wholes: Mapping[str, str]) -> int:
+    """Write proofs as a Coq file; one that coqc does not accept is not written. What happened goes to stderr.
+
+    `wholes` are modules of `algebra.v`, by the claims that ask for them.
+    """
     try:
-        text = exported([proof.data for proof in proofs])
+        text = exported([proof.data for proof in proofs], wholes.values())
         against = refusal(text)
     except OutOfReach as error:
         print(f"{path.name} is not written: {error}", file=sys.stderr)
@@ -106,6 +123,8 @@ def export_to_coq(proofs: Sequence[Proof], path: Path) -> int:
         return 1
     write_whole(path, text.encode())
     print(f"{path}: compiled by coqc", file=sys.stderr)
+    for module in dict.fromkeys(wholes.values()):
+        print(f"  module {module}: {ABOUT[module]}; no hypothesis", file=sys.stderr)
     return 0
 
 

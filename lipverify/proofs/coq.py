@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,22 @@ from lipverify.proofs import checker
 from lipverify.proofs.checker import chain, laws
 from lipverify.proofs.checker.chain import Proof, ball
 
-LIBRARY = Path(__file__).with_name("attention.v")
+LIBRARY, ALGEBRA = (Path(__file__).with_name(f"{name}.v") for name in ("attention", "algebra"))
+WHOLE = {
+    "lt.momentum/printed": "momentum",
+    "lt.momentum/derived": "momentum",
+    "lt.second-order/both/proved": "layers",
+    "lt.expressive-limit/length/proved": "majorant",
+    "lt.match-tuned": "table_1",
+}
+"""What the ids of claims begin with that have a module of `algebra.v`."""
+ABOUT = {
+    "momentum": "Lemma 4.4 in four readings, for all d and n",
+    "layers": "the number of layers, for every kappa and epsilon",
+    "majorant": "the moments and the polynomial of the bound for n >= 6",
+    "table_1": "Section 6 against the printed entries, not what was trained",
+}
+"""What those modules prove, without a hypothesis."""
 FARTHEST = 120
 """Where an integral over lambda is cut: what is left is below e^-60."""
 TAIL = 75
@@ -112,8 +127,8 @@ THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
 AXIOMS = ("Uint63.", "PrimInt63.", "ClassicalDedekindReals.", "Classical_Prop.classic", "FunctionalExtensionality.")
 """What a theorem may rest on: classical logic, Coq's real numbers, and the machine's integers."""
 WRITTEN = (
-    "exports are written for windows, envelopes and tradeoffs of the affine, quadratic and zonal laws; name such a law "
-    "(--law affine) or a claim about one alone (softmax.window-derived/affine)"
+    "exports are written for windows, envelopes and tradeoffs of affine, quadratic and zonal laws (--law affine, or a "
+    f"claim about one law, softmax.window-derived/affine) and for {', '.join(WHOLE)}"
 )
 INSTALL = "install Coq 8.16 with Interval (apt-get install --no-install-recommends coq libcoq-interval)"
 HYPOTHESES = {
@@ -152,15 +167,35 @@ LEFT = (
 )
 
 
-def exported(proofs: Sequence[Mapping[str, Any]]) -> str:
-    """Proofs as one Coq file: the library, and for each its constants, what is to be shown of them, and the theorem.
+def exported(proofs: Sequence[Mapping[str, Any]], wholes: Iterable[str] = ()) -> str:
+    """A Coq file: of each proof its constants, what is to be shown of them and the theorem, after the library.
+
+    Parameters
+    ----------
+    proofs
+        Proof files.
+    wholes
+        Modules of `algebra.v`, which assume nothing.
 
     Raises
     ------
     OutOfReach
         If no export is written for one of the theorems, or for its law.
     """
-    return f"{LIBRARY.read_text(encoding='utf-8')}\n{modules(proofs)}"
+    of_proofs = modules(proofs)
+    algebra = ALGEBRA.read_text(encoding="utf-8")
+    chosen = [found[0] for found in MODULE.finditer(algebra) if found[1] in set(wholes)]
+    parts = [f"{LIBRARY.read_text(encoding='utf-8')}\n{of_proofs}"] if proofs else []
+    return "\n\n".join((*parts, algebra[: algebra.index("Module ")].strip(), *chosen, "") if chosen else parts)
+
+
+def whole(id: str) -> str | None:
+    """The module of `algebra.v` about a claim, if there is one.
+
+    >>> whole("lt.momentum/printed"), whole("lt.momentum/kappa")
+    ('momentum', None)
+    """
+    return next((module for start, module in WHOLE.items() if id.startswith(start)), None)
 
 
 def modules(proofs: Sequence[Mapping[str, Any]]) -> str:

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lipverify.claims.registry import select_claims
 from lipverify.cli import main, prove
 from lipverify.errors import OutOfReach
 from lipverify.foundation.shipped import shipped
+from lipverify.linear_transformer import published
 from lipverify.proofs import coq
 from tests import ROOT
 from tests.reference import statements
@@ -102,6 +104,73 @@ def test_an_export_of_another_structure_does_not_compile(name: str, library: Pat
         assert against.startswith("it assumes window_affine_3.")
     else:
         assert against.startswith(("window_theorem: ", "left_of_u: ", "its beginning: ")), against
+
+
+FALSE = {
+    "momentum": (
+        ("~ lemma_holds (fun a => a) true true", "lemma_holds (fun a => a) true true"),
+        ("derived : lemma_holds (fun _ => 1) true true", "derived : lemma_holds (fun _ => 1) true false"),
+        ("- a * rho * yx * sum d", "+ a * rho * yx * sum d"),
+        ("xy * a ^ 2 * rho", "xy * a * rho"),
+    ),
+    "layers": (
+        ("/ ln 2 + 4.", "/ ln 2 + 7 / 2."),
+        ("ln kappa / ln (27 / 4) + ln", "ln kappa / ln 9 + ln"),
+        ("0 < epsilon <= 1 / 2 ->", "0 < epsilon <= 1 ->"),
+    ),
+    "majorant": (
+        ("(INR n) <= 5.", "(INR n) <= 4."),
+        ("(6 <= n)%nat ->", "(3 <= n)%nat ->"),
+        ("1 <= y * p y.", "11 / 10 <= y * p y."),
+    ),
+    "table_1": (
+        ("above DIAG TunedRR = 12%nat", "above DIAG TunedRR = 11%nat"),
+        ("full_tuned : at_most FULL TunedRR 0 5 4", "full_tuned : at_most FULL TunedRR 0 5 3"),
+        ("[2; 10; 25; 35; 47; 50; 57; 10; 35]", "[2; 10; 25; 35; 50; 50; 57; 10; 35]"),
+    ),
+}
+"""Statements of `algebra.v`, and others in their places that are false, or that its proof does not reach."""
+
+
+@WITH_COQ
+@pytest.mark.slow
+def test_algebra_compiles() -> None:
+    assert coq.refusal(coq.exported((), coq.ABOUT)) is None
+
+
+@WITH_COQ
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "before", "after"), [(name, *each) for name, pairs in FALSE.items() for each in pairs]
+)
+def test_other_algebra_does_not_compile(module: str, before: str, after: str) -> None:
+    text = coq.exported((), [module])
+    assert text.count(before) >= 1
+    assert coq.refusal(text.replace(before, after))
+
+
+def test_algebra_assumes_nothing() -> None:
+    text = coq.exported((), coq.ABOUT)
+    assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Hypothes[ie]s|Variables?|Conjecture|Abort)\b", text)
+    assert coq.MODULE.findall(text)
+    assert [name for name, _ in coq.MODULE.findall(text)] == list(coq.ABOUT)
+    assert set(coq.WHOLE.values()) == set(coq.ABOUT)
+
+
+def test_every_claim_with_algebra_is_there() -> None:
+    ids = [each.id for each in select_claims(())]
+    assert all(any(id.startswith(start) for id in ids) for start in coq.WHOLE)
+
+
+def test_the_entries_of_the_table_are_the_published_ones() -> None:
+    """In thousandths, for every law of the noise but none at all."""
+    text = dict(coq.MODULE.findall(coq.exported((), ["table_1"])))["table_1"]
+    noises = [noise.name for noise in published.NOISES[1:]]
+    for model in ("DIAG", "FULL", *published.BASELINES):
+        (found,) = re.findall(rf"^Definition {model} : .*? := ([^.]*)\.", text, re.MULTILINE)
+        layers = published.LAYERS if model in published.MODELS else (0,)
+        expected = [round(1000 * published.printed(noise, model, k).value) for k in layers for noise in noises]
+        assert [int(each) for each in re.findall(r"\d+", found)] == expected
 
 
 def test_the_same_numbers_are_in_the_export_and_in_the_proof() -> None:
