@@ -61,6 +61,21 @@ def over_display(d: int, n: float, ratio: float) -> Value:
     return value / display, error / display
 
 
+def proved_display(d: int, ratio: float) -> Any:
+    """The same for every n at which the window theorem holds for both L = 1 and L' = ratio; d = 2, where both sides are n^(-3/4)."""
+    from flint import arb
+
+    from lipverify.claims.proved import between, proved_window
+    from lipverify.proofs import prove_transfer
+
+    if d != 2:
+        raise ValueError(f"d = {d}: both sides fall at one rate at d = 2 only")
+    found = proved_window("relu", d)
+    least, cost = between(found, *found.loss), prove_transfer(found, ratio)
+    # the transfer is about L' with twelve digits: the loss, at most quadratic in L', is no more than 1e-11 of it away
+    return least * between(cost, *cost.worse) * arb(ratio).sqrt() * arb(1, 1e-11)
+
+
 def at_home(law: str, d: int, n: float, L: float, sigma: float = 1.0) -> Value:
     """The loss of w*(L) on L."""
     found = lv.optimal_window(problem(law, d, n, L, sigma))
@@ -265,6 +280,28 @@ claim(
         displayed, least=at(over_display, d=2, n=1e4, ratio=1 / 3), at_l=at(over_display, d=2, n=1e4, ratio=1.0)
     ),
     corrected=r"$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C$ (necessarily below 0.84 at $d = 2$), for large $n$",
+)
+claim(
+    "softmax.generalization-smaller/relu/lower/displayed/proved",
+    bound(
+        proved_display,
+        DISPLAY,
+        low=1,
+        control=1.15,
+        instead={"high": "95/100", "low": "7/10"},
+        over={"d": 2, "ratio": 1 / 3},
+        method="certified",
+    ),
+    source=SMALLER_TASKS,
+    kind="derived",
+    expected="refuted",
+    proves="softmax.generalization-smaller/relu/lower/displayed",
+    title="the lower bound for smaller L, with the constant 1 that is displayed: disproved for every large n",
+    statement=r"\mathcal{L}(\mathbf{M}) \geq \frac{1}{n} \Bigl(\frac{nL^2}{\sigma^2}\Bigr)^{\frac{2}{2(d+2)}} \qquad (L' \leq L)",
+    assumes=(*MODEL, r"ReLU law, $d = 2$, $L = \sigma = 1$, $L' = 1/3$; every $n \geq 10^9$"),
+    finding=r"By the window theorem $\mathcal{L}'(w^*(L')) \leq C L'^2 \Lambda'^{-3/4}$ and by its transfer $\mathcal{L}'(w^*(L))$ is at most a multiple of that, both with numbers; at $d = 2$ the right side "
+    r"is $n^{-3/4}$ as well, so that the quotient is the product of the two and $(L'/L)^{1/2}$: it is below 1 for every such $n$, and no $n$ is large enough.",
+    corrected=r"$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C < 1$, for large $n$",
 )
 claim(
     "softmax.generalization-smaller/{law}/{side}/printed/{reading}",

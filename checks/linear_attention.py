@@ -151,6 +151,23 @@ def from_preconditioner(law: str, n: int, contexts: int, seed: int, trace: float
     return float(np.abs(best.M - M).max() / np.abs(M).max()), float(best.M_error.max() / np.abs(M).max())
 
 
+def stationary(trace: str = "1") -> Any:
+    """d E g g^T less A Sigma P^{-1} for every d, n and Sigma, with `trace` of the trace in P; then E g g^T P Sigma = A Sigma^2 / d.
+
+    By Isserlis E <q, x>^2 x x^T = (tr(Sigma) Sigma + 2 Sigma^2) / d for q uniform on the sphere; m = 1/n, t = tr(Sigma).
+    """
+    from fractions import Fraction
+
+    from lipverify.proofs.words import identity as unit
+    from lipverify.proofs.words import leftover, letters
+
+    s = letters(symmetric=("S",), S="d d", A="", B="", t="", m="", variance="", k="")
+    square = s.t * s.S + 2 * s.S @ s.S
+    derived = s.m * ((s.A + s.B) * square + s.k * s.variance * s.S) + (1 - s.m) * s.A * s.S @ s.S
+    least = (1 - s.m) * s.A * s.S + s.m * (s.A + s.B) * (2 * s.S + Fraction(trace) * s.t * unit("d"))
+    return leftover(derived, s.S @ (least + s.m * s.k * s.variance * unit("d")), "d")
+
+
 def problem(law: str, d: int, n: float, ratio: float = 1.0) -> lv.Problem:
     """A problem from plain values, at sigma = 1 and L = ratio."""
     return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=ratio), sigma=1.0)
@@ -369,17 +386,18 @@ claim(
         r"(affine with an offset). It tends to none as $d$ grows.",
     },
 )
+KNOWN = Source(
+    "S",
+    "What is known about ICL in this setting?",
+    "Solving pretraining loss yields transformers that execute preconditioned GD during ICL. Only holds for linear attention and linear tasks",
+)
 claim(
     "linear-attention.descent/{law}",
     bound(
         from_preconditioner, r"\max |\mathbf{M}^* - \mathbf{P}| / \max |\mathbf{P}|", equals=0, within=0.2, control={"trace": 0.0}, over={"n": 10},
         method="montecarlo", given={"contexts": per_profile(8192, 40_960)},
     ),
-    source=Source(
-        "S",
-        "What is known about ICL in this setting?",
-        "Solving pretraining loss yields transformers that execute preconditioned GD during ICL. Only holds for linear attention and linear tasks",
-    ),
+    source=KNOWN,
     kind={"affine": "convention", "*": "stronger"},
     expected="supported",
     over={"law": tuple(PARTS)},
@@ -393,4 +411,21 @@ claim(
     finding=r"The loss is a convex quadratic in $\mathbf{M}$; its minimum is derived and compared with that on sampled contexts. Without the even part ($B = 0$) it is what Ahn et al. and "
     r"Mahankali et al. print, with the noise in the trace. With it only the trace and $2 \Sigma$ count for more, so that the restriction to linear tasks is one of what was proved: on nonlinear tasks the layer takes a step of "
     "the same kind, towards the best linear function (linear-attention.floor says what that leaves).",
+)  # fmt: skip
+claim(
+    "linear-attention.descent/{law}/proved",
+    identity(stationary, r"d\, \mathbb{E} g g^\top - A\, \Sigma\, \mathbf{P}^{-1}", control={"trace": "99/100"}),
+    proves="linear-attention.descent/{law}",
+    source=KNOWN,
+    kind="derived",
+    expected="supported",
+    over={"law": tuple(PARTS)},
+    title="the loss of linear attention is least at the preconditioner: every d, n and Sigma",
+    statement=r"\mathbf{M}^* = \mathbf{P} = \left(\left(1 - \tfrac{1}{n}\right) \Sigma + \tfrac{A + B}{A n} (2 \Sigma + \mathrm{tr} \Sigma \, \mathbf{I}) + \tfrac{d \sigma^2}{A n} \mathbf{I}\right)^{-1}",
+    assumes=(
+        r"$x \sim \mathcal{N}(0, \Sigma)$, any invertible $\Sigma$, $d$, $n$, $\sigma$; $f = a \langle q, x \rangle + b |\langle q, x \rangle|$ with $q$ uniform on the sphere, $\mathbb{E} a b = 0$, $A > 0$",
+        "the identity is checked, with the fourth moments of Isserlis; what follows is by hand",
+    ),
+    finding=r"With $g = \frac{1}{n} \sum_i y_i x_i$ the loss $\mathbb{E} (g^\top \mathbf{M} x - f(x))^2$ is a convex quadratic in $\mathbf{M}$, least where $\mathbb{E} [g g^\top] \mathbf{M} \Sigma = \mathbb{E} [g f(x) x^\top] = "
+    r"A \Sigma^2 / d$. The even part $|\langle q, x \rangle|$ is uncorrelated with $x$ and adds to the square of a label alone. That gradient descent on the loss ends there is known of a convex quadratic.",
 )  # fmt: skip

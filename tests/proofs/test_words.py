@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks import covariance, directions, kernel, linear_attention, split, tradeoff, values
-from checks.linear_transformers import adaptive_step, expressive_limit
+from checks import covariance, directions, kernel, linear_attention, lowrank, split, tradeoff, values
+from checks.linear_transformers import adaptive_step, expressive_limit, match_tuned
 from lipverify.claims.ran import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
@@ -181,6 +181,7 @@ def test_only_the_corrected_lemma_holds_at_every_size() -> None:
         (lambda: tradeoff.slopes_in_w(), lambda: tradeoff.slopes_in_w("99/100")),
         (lambda: kernel.sensitivity(), lambda: kernel.sensitivity("99/100")),
         (lambda: expressive_limit.squared(2), lambda: expressive_limit.squared(1)),
+        (lambda: linear_attention.stationary(), lambda: linear_attention.stationary("99/100")),
         (lambda: adaptive_step.mean_step(), lambda: adaptive_step.mean_step("99/100")),
         (
             lambda: linear_attention.above_floor("relu", "offset"),
@@ -301,3 +302,57 @@ def test_the_bias_over_that_of_the_nearest_neighbour_is_enclosed() -> None:
     assert float(directions.over_nearest(3, 2, 2.0, 2)) == pytest.approx(float(found) / 2, rel=1e-5)
     with pytest.raises(ValueError, match="at d = 3 only"):
         directions.over_nearest(2, 2, 2.0)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_the_mean_over_a_sign_is_that_of_numbers_and_one_per_cent_off_is_seen(power: int) -> None:
+    (value, error), stood = seen(lowrank.averaged(power))
+    assert (value, error, stood[""].grade) == (0.0, 0.0, "proved")
+    assert seen(lowrank.averaged(power, "99/100"))[0][0] != 0
+    A, S = np.random.default_rng(2).uniform(-0.65, 0.65, 30), np.random.default_rng(3).normal(scale=3, size=30)
+    mean = (np.tanh(A + S) ** power + np.tanh(A - S) ** power) / 2
+    assert np.all(np.abs(mean) <= np.abs(np.tanh(A))) if power == 1 else np.all(mean >= np.tanh(A) ** 2)
+
+
+def test_a_spurious_or_uneven_block_loses_to_the_best_multiple_in_drawn_contexts() -> None:
+    """Theorem 4 with two tokens within its radius, k = 2 and a spurious axis: means over 400,000 contexts."""
+    random = np.random.default_rng(4)
+    x = random.normal(size=(400_000, 3, 3))
+    x /= np.linalg.norm(x, axis=-1, keepdims=True)
+    delta, query = x[:, 0] - x[:, 1], x[:, 2]
+    alpha, beta = np.sum(delta[:, :2] ** 2, axis=1) / 8 + 0.1, np.sum((delta * query)[:, :2], axis=1) / 2
+
+    def loss(*diagonal: float) -> np.ndarray:
+        tau = np.tanh(np.sum(delta * diagonal * query, axis=1) / 2)
+        return np.asarray(alpha * tau**2 - beta * tau)
+
+    c = 0.65
+    for other in ((c, c, 0.8), (c, c, -3.0), (c, 0.3, 0.0), (-c, c, 0.0), (0.3, 0.3, 0.0)):
+        less = loss(*other) - loss(c, c, 0.0)
+        assert less.mean() > 3 * less.std() / np.sqrt(len(less)), other
+
+
+def test_what_is_printed_is_compared_digit_by_digit() -> None:
+    """Against the rows of the table's own file, read here as text."""
+    import csv
+    from importlib.resources import files
+
+    text = (files("lipverify.linear_transformer") / "table1.csv").read_text(encoding="utf-8")
+    rows = {(row["model"], int(row["layers"])): Fraction(row["3"]) for row in csv.DictReader(text.splitlines())}
+    deep = [rows[model, layers] for model in ("DIAG", "FULL") for layers in (5, 6, 7)]
+    tuned = rows["TunedRR", 0]
+    assert match_tuned.printed_ratio("uniform-3", "best", 5, 7, "TunedRR") == min(deep) / tuned == Fraction(25, 23)
+    assert match_tuned.printed_ratio("uniform-3", "every", 5, 7, "TunedRR") == max(deep) / tuned > 1
+    half = Fraction(1, 2000)  # of a unit of the last digit: what rounding may have hidden
+    assert (min(deep) - half) / (tuned + half) > 1
+
+
+def test_the_displayed_constant_is_disproved_where_it_is_measured() -> None:
+    """The interval that holds for every large n contains the exact quotient at n = 10^10."""
+    from checks import generalization
+
+    interval = generalization.proved_display(2, 1 / 3)
+    value, error = generalization.over_display(2, 1e10, 1 / 3)
+    assert interval.low < value - error < value + error < interval.high < 1
+    with pytest.raises(ValueError, match="at d = 2 only"):
+        generalization.proved_display(3, 1 / 3)
