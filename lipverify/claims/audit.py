@@ -14,18 +14,20 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import zip_longest
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
 
 from lipverify.claims.behind import contradicted
-from lipverify.claims.claim import Claim
+from lipverify.claims.claim import CellPlan, Claim
+from lipverify.claims.exponents import POWER
 from lipverify.claims.family import Place
 from lipverify.claims.ledger import FORMAT, Asked, Cell, Ledger, ProofRecord, Record, weakest
 from lipverify.claims.outcomes import counts, measured, passages
 from lipverify.claims.ran import METHOD_GRADES
 from lipverify.claims.ranges import EDGES, range_of
-from lipverify.claims.record import agree, controls_caught, follows
+from lipverify.claims.record import agree, beside_exponent, control_of, controls_caught, follows, repeated_by
 from lipverify.claims.verdict import OTHER_WAY, Allowed, Interval, contains, decide, margin, settled
 from lipverify.errors import InvalidInput
 
@@ -178,6 +180,9 @@ def _manifest(ledger: Ledger) -> Iterator[Difference]:
 
 def _record(record: Record) -> Iterator[Difference]:
     """The differences of one claim."""
+    if faults := [(cell, fault) for cell in record.cells if (fault := _ray(cell))]:
+        yield from (_difference(record, _place(cell), "ray", cell.ray, fault) for cell, fault in faults)
+        return
     for cell in record.cells:
         for what, stated, follow in _cell(cell):
             yield _difference(record, _place(cell), what, stated, follow)
@@ -195,6 +200,8 @@ def _record(record: Record) -> Iterator[Difference]:
     for what, follow in follows(record.id, record.cells, record.cross_checks).items():
         if getattr(record, what) != follow:
             yield _difference(record, "", what, getattr(record, what), follow)
+    if record.reproduce != repeated_by(record.file, record.id):
+        yield _difference(record, "", "reproduce", record.reproduce, repeated_by(record.file, record.id))
     caught = controls_caught(record.verdict, record.cells)
     if record.control.caught != caught:
         yield _difference(record, "", "control", record.control.caught, caught)
@@ -232,6 +239,14 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
         yield "interval", _said(cell.interval), f"{cell.measured} ± {cell.error}"
 
 
+def _ray(cell: Cell) -> str:
+    """Why no limit could be seen along the ray of a cell; empty where one could."""
+    try:
+        return "" if cell.ray is None or cell.ray.ladder else "a ladder"
+    except InvalidInput as error:
+        return str(error)
+
+
 def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     """A range whose numbers or words are not those of its formulas at the coordinates of the cell."""
     if not edges:
@@ -254,7 +269,7 @@ def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: 
 
 def _equal(one: float, other: float) -> bool:
     """True for two ends that differ by the rounding of another machine's functions at most."""
-    return one == other or abs(one - other) <= 16 * sys.float_info.epsilon * max(abs(one), abs(other))
+    return one == other or math.isclose(one, other, rel_tol=16 * sys.float_info.epsilon)
 
 
 def _proof(proof: ProofRecord) -> Iterator[tuple[str, Any, Any]]:
@@ -272,24 +287,65 @@ def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
     if claim is None:
         yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
         return
-    words = ("title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves")
-    for name in words:
-        if getattr(record, name) != getattr(claim, name):
-            yield _difference(record, "", name, _short(getattr(record, name)), _short(getattr(claim, name)))
-    controls = (claim.true_control, claim.false_control)
-    if record.control.statement not in controls:
-        yield _difference(record, "", "control", _short(record.control.statement), " or ".join(map(_short, controls)))
-    if record.verdict == "error":
-        return
-    stated = [(cell.where, cell.quantity, cell.claimed, cell.allowed) for cell in record.cells]
-    planned = [(plan.where, plan.quantity, plan.claimed, plan.allowed) for plan in claim.cells]
-    for number, (one, other) in enumerate(zip_longest(stated, planned), start=1):
-        if one is None or other is None or one[:3] != other[:3] or not _same(one[3], other[3]):
-            yield _difference(record, f"cell {number}", "cell", _short(one), _short(other))
-    checks = [(check.where, check.quantity, check.methods) for check in record.cross_checks]
-    asked = [(plan.where, plan.quantity, plan.methods) for plan in claim.evidence.cross_checks]
-    if checks != asked:
-        yield _difference(record, "", "cross-checks", _short(checks), _short(asked))
+    control = control_of(claim, record.verdict, record.control.caught)
+    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in WORDS]
+    pairs += [("control", record.control, control), ("file", PurePath(record.file).name, PurePath(claim.file).name)]
+    if record.verdict != "error":
+        checks = [(check.where, check.quantity, check.quantity_latex, check.methods) for check in record.cross_checks]
+        asked = [(plan.where, plan.quantity, plan.quantity_latex, plan.methods) for plan in claim.evidence.cross_checks]
+        pairs += [("cells", len(record.cells), len(claim.cells)), ("cross-checks", checks, asked)]
+        for cell, plan in zip(record.cells, claim.cells, strict=False):
+            for what, stated, follow in _against_plan(cell, plan):
+                yield _difference(record, _place(cell), what, _short(stated), _short(follow))
+    for what, stated, follow in pairs:
+        if stated != follow:
+            yield _difference(record, "", what, _short(stated), _short(follow))
+
+
+WORDS = (
+    "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
+    "reading",
+)  # fmt: skip
+"""What a record repeats of its claim."""
+
+
+def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
+    """(what, stated, what follows) of a cell that is not the one that its claim plans.
+
+    Where the power of a logarithm decides (`lipverify.claims.exponents`), what the plan says of the exponent is not
+    what the cell says: its quantity, its words and the numbers of its range are its own.
+    """
+    pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in PLANNED]
+    logarithm = plan.ray is not None and beside_exponent(cell)
+    if logarithm:
+        pairs.append(("what is allowed", _sides(cell.allowed), _sides(plan.allowed)))
+    else:
+        pairs += [(name, getattr(cell, name), getattr(plan, name)) for name in SAID]
+        if not _same(cell.allowed, plan.allowed):
+            yield "what is allowed", _said(cell.allowed), _said(plan.allowed)
+    control, planned = cell.control, plan.true if cell.control.expects == "supported" else plan.false
+    pairs.append(("control", control.says, planned.says))
+    quantity = control.quantity or cell.quantity
+    if plan.ray is None or not quantity.startswith(POWER):
+        allowed = planned.allowed if isinstance(planned.allowed, Allowed) else planned.allowed(cell.interval)
+        pairs += [("control's quantity", quantity, plan.quantity), ("control's range", control.edges, planned.edges)]
+        if not _same(control.allowed, allowed):
+            yield "control's range", _said(control.allowed), _said(allowed)
+    if planned.measurement is None and not control.quantity and cell.measured is not None and cell.error is not None:
+        both = Interval(cell.measured - cell.error, cell.measured + cell.error)
+        if any(map(math.isfinite, control.interval.ends)) and not _within(control.interval, both):
+            yield "control's interval", _said(control.interval), f"{_said(both)}, which was measured for both"
+    yield from (pair for pair in pairs if pair[1] != pair[2])
+
+
+PLANNED = ("where", "given", "ray")
+SAID = ("quantity", "quantity_latex", "claimed", "claimed_latex", "edges")
+"""What a cell repeats of its plan: always, and where its own quantity decides."""
+
+
+def _sides(allowed: Allowed) -> tuple[bool, bool, bool]:
+    """Which ends a range has, and whether it is open."""
+    return allowed.low is None, allowed.high is None, allowed.open
 
 
 def _same(one: Allowed, other: Allowed) -> bool:
@@ -307,15 +363,18 @@ def _no_control(claimed: Allowed, control: Allowed, expects: str) -> bool:
 
 
 def _is_measured(cell: Cell) -> bool:
-    """True if the interval is measured ± error to rounding, or meets that where a note says what narrowed it."""
+    """True if the interval is measured ± error to rounding, or lies in that where a note says what narrowed it."""
     low, high = cell.interval.ends
     if cell.measured is None or cell.error is None:
         return not math.isfinite(high - low)
-    rounding = 4 * sys.float_info.epsilon * (abs(low) + abs(high) + abs(cell.measured))
-    least, most = cell.measured - cell.error, cell.measured + cell.error
-    if cell.note:
-        return cell.error >= 0 and low <= most + rounding and least - rounding <= high
-    return abs(least - low) <= rounding and abs(most - high) <= rounding
+    whole = Interval(cell.measured - cell.error, cell.measured + cell.error)
+    return _within(cell.interval, whole) and (bool(cell.note) or _within(whole, cell.interval))
+
+
+def _within(interval: Interval, outer: Interval) -> bool:
+    """Whether an interval lies in another one, to rounding."""
+    rounding = 12 * sys.float_info.epsilon * max(map(abs, outer.ends))
+    return outer.ends[0] - rounding <= interval.ends[0] <= interval.ends[1] <= outer.ends[1] + rounding
 
 
 def _numbers(cell: Cell) -> bool:

@@ -88,9 +88,9 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
         assumptions=claim.assumptions,
         expected=claim.expected,
         claimed=claim.claimed,
-        control=_control_of(claim, fields["verdict"], caught),
+        control=control_of(claim, fields["verdict"], caught),
         seconds=round(cost, 2),
-        reproduce=shlex.join(["lipverify", "verify", *filter(None, [claim.file]), claim.id]),
+        reproduce=repeated_by(claim.file, claim.id),
         heading=claim.heading,
         corrected=claim.corrected,
         proves=claim.proves,
@@ -101,7 +101,12 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
     )
 
 
-def _control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
+def repeated_by(file: str, id: str) -> str:
+    """The command that verifies one claim again."""
+    return shlex.join(["lipverify", "verify", *filter(None, [file]), id])
+
+
+def control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
     """The control that had to come out the other way."""
     said = (claim.true_control, claim.true_latex) if verdict == "refuted" else (claim.false_control, claim.false_latex)
     return Control(statement=said[0], caught=caught, latex=said[1])

@@ -251,6 +251,12 @@ ANYWAY: dict[str, Edit] = {
     "a passage left out": lambda all: all.update(passages=[]),
     "the range in words": record_of(0, range="for every x"),
     "what a limit assumes": record_of(3, condition=""),
+    "how to repeat it": record_of(0, reproduce="lipverify verify other.claim"),
+    "one end of what is allowed": cell_at(4, "allowed", low=None),
+    "one end of the interval": cell_at(0, "interval", low=None),
+    "an interval beyond what was measured": cell_at(3, "interval", high=0.51),
+    "the start of a ray": cell_at(3, "ray", start=0.0),
+    "the end of a ray": cell_at(3, "ray", stop=-1.0),
 }
 """Edits that the data itself gives away, whatever the digests say."""
 BY_DIGEST: dict[str, Edit] = {
@@ -263,8 +269,19 @@ BY_DIGEST: dict[str, Edit] = {
     "what is claimed": record_of(0, claimed="x² ≤ 2 x"),
     "what holds instead": record_of(1, corrected="nothing"),
     "the control of a claim": lambda all: all["claims"][0]["control"].update(statement="x² ≤ x/100"),
+    "the control of a claim in LaTeX": lambda all: all["claims"][0]["control"].update(latex="$x > 0$"),
+    "what the function was given": cell_at(0, given={"case": "smaller"}),
+    "a ray": cell_at(3, ray=None),
+    "the points of a ray": cell_at(3, "ray", points=100),
+    "a range without its formulas": cell_at(0, edges={}),
+    "a control without its formulas": cell_at(0, "control", edges={}),
+    "the quantity in LaTeX": cell_at(0, quantity_latex="$r$"),
+    "the claim of a cell in LaTeX": cell_at(0, claimed_latex="$< 0$"),
+    "a control of another quantity": cell_at(0, "control", quantity="r"),
+    "the section": record_of(0, heading={"section": "Proofs", "title": "Proved"}),
+    "the reading": record_of(0, reading="another"),
+    "the file": record_of(0, file="others.py", reproduce="lipverify verify others.py mine.square"),
     "the finding": record_of(0, finding="It holds for every $x$."),
-    "how to repeat it": record_of(0, reproduce="lipverify verify other.claim"),
     "the seconds": record_of(0, seconds=1e6),
     "the seed": lambda all: all.update(seed=1),
     "the profile": lambda all: all.update(profile="full"),
@@ -276,7 +293,10 @@ BY_DIGEST: dict[str, Edit] = {
 """Edits that the digests give away."""
 BY_REGISTRY = (
     "the kind", "the kind of a stronger one", "the statement", "the title", "the source", "what was recorded",
-    "what is claimed", "what holds instead", "the control of a claim",
+    "what is claimed", "what holds instead", "the control of a claim", "the control of a claim in LaTeX",
+    "what the function was given", "the points of a ray", "a range without its formulas",
+    "a control without its formulas", "the quantity in LaTeX", "the claim of a cell in LaTeX",
+    "a control of another quantity", "the section", "the reading", "the file",
 )  # fmt: skip
 """Those of them that a comparison with the claims gives away, when the digests are made anew."""
 
@@ -324,6 +344,31 @@ def test_what_only_the_claims_know_is_found_beside_them(declared: tuple[Ledger, 
     made = sealed(edited(ledger, BY_DIGEST[what]))
     assert audit(made) == ()
     assert audit_against(made, claims)
+
+
+LOGARITHMS = dedent("""\
+    from math import log
+
+    from lipverify.claims import claim, exponent
+
+    def grows(n):
+        return n**0.5 * log(n), 1e-14
+
+    for side, control in {"low": "3/5", "high": "2/5", "equals": "3/5"}.items():
+        claim("mine." + side, exponent(grows, "q", along="n", control=control, **{side: "1/2"}),
+              source=("My notes", "Lemma 2", "$q$ grows"), kind="printed")
+""")
+
+
+def test_where_the_power_of_a_logarithm_decides_a_sound_ledger_is_not_accused(tmp_path: Path) -> None:
+    path = tmp_path / "my_claims.py"
+    path.write_text(LOGARITHMS, encoding="utf-8")
+    claims = claims_of(str(path), profile_named("quick"))
+    ledger = run(claims, jobs=1)
+    assert [record.cells[0].quantity for record in ledger.claims] == 3 * ["power of log n in q"]
+    assert audit(ledger) == audit_against(ledger, claims) == ()
+    (found,) = audit_against(sealed(edited(ledger, cell_at(0, "allowed", open=True))), claims[:1])[:1]
+    assert found.what == "what is allowed"
 
 
 def test_whole_numbers_in_the_place_of_floats_do_not_change_a_digest(
