@@ -21,6 +21,9 @@ ANSWER = "10s"
 RECONNECTS = 30.0
 """Seconds after which a scheduler that was lost is given up, if Dask has not done so: the same for each call."""
 
+ENDS = 5.0
+"""Seconds that processes with nothing left to do have to end: enough for a busy machine."""
+
 
 class Workers(Protocol):
     """Where calls are run, at most `count` of them at a time."""
@@ -93,11 +96,17 @@ class Processes:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
-        """End the processes, which have nothing left to do, and what a measure left running."""
-        processes = self._processes()
-        self._pool.shutdown()
+        """End the processes, which have nothing left to do, and what a measure left running.
+
+        A thread of a measure's own can hold its process for ever, which is then killed.
+        """
+        processes, until = self._processes(), time.monotonic() + ENDS
+        self._pool.shutdown(wait=False)
         for process in processes:
+            process.join(max(0.0, until - time.monotonic()))
             end_all_of(process.pid)
+            process.kill()
+        self._pool.shutdown()
 
     def _processes(self) -> list[Any]:
         return list(dict(getattr(self._pool, "_processes", None) or {}).values())

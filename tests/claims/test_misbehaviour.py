@@ -125,7 +125,7 @@ def test_a_keyboard_interrupt_of_ones_own_is_no_signal() -> None:
 
 
 HOSTILE = dedent("""\
-    import os
+    import os, threading, time
     from lipverify.claims import bound, claim
 
     def hostile(x):
@@ -156,6 +156,7 @@ HOSTILITIES = {
         "did not end",
     ),
     "raises what UTF-8 cannot write": ("raise ValueError(chr(0xD800))", "ValueError: \\ud800"),
+    "leaves a thread that does not end": ("threading.Thread(target=time.sleep, args=(1000,)).start()", ""),
     "changes the folder": ("os.chdir('/')", ""),
     "raises a long text": ("raise ValueError('x' * 100_000)", "100000 letters"),
 }
