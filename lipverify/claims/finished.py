@@ -20,6 +20,8 @@ from lipverify.errors import InvalidInput
 from lipverify.scaling import Growth
 
 NAME = "finished.sqlite"
+NAMES = (NAME, *(f"{NAME}-{kind}" for kind in ("wal", "shm", "journal")))
+"""The file, and those that SQLite makes and removes with it."""
 
 
 class Kept(NamedTuple):

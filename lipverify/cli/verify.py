@@ -87,13 +87,13 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
     """Verify, showing verdicts as they come; write the ledger and then the reports; say how it ended: the exit code."""
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
     # what measures is imported once it is known what is asked for: a refusal comes at once
-    from lipverify.claims.finished import NAME
+    from lipverify.claims.finished import NAMES
     from lipverify.loss.montecarlo.backend import backend_named
 
     backend_named(how.backend)
     named, out = out, out.absolute()  # a measure may change the current folder
     require_writable(out)
-    require_targets("out", [out / name for name in (*WRITERS, "ledger.json", NAME)])
+    require_targets("out", [out / name for name in (*WRITERS, "ledger.json", *NAMES)])
     with alone_in(out):
         return _verified(claims, how, out, named, shown)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lipverify.claims.finished import NAMES
 from lipverify.claims.ledger import Ledger, Provenance, read_ledger, write_ledger
 from lipverify.cli import main
 from lipverify.errors import InvalidInput
@@ -91,7 +92,7 @@ def test_through_a_link_its_target_is_written(writer: str, place: Path) -> None:
     assert real.read_bytes() != b"old"
 
 
-@pytest.mark.parametrize("name", ["ledger.json", "report.pdf", "report.html", "finished.sqlite"])
+@pytest.mark.parametrize("name", ["ledger.json", "report.pdf", "report.html", *NAMES])
 @pytest.mark.parametrize("kind", KINDS)
 def test_verify_refuses_before_it_measures(
     kind: str, name: str, place: Path, capsys: pytest.CaptureFixture[str]
