@@ -139,11 +139,11 @@ def over_nearest(d: int, n: int, w: float, times: int = 1) -> Any:
     return arb(float(here.bias), float(here.bias_error)) / (times * 2 * (arb(1) / 9 - mean))
 
 
-def window_rate(law: str, d: int) -> Any:
-    """The exponent of w* in n, proved by the window theorem."""
+def window_rate(law: str, d: int, power: int = 1) -> Any:
+    """The exponent of w* in n, or with `power` 2 in L, proved by the window theorem: w* is of the order of a power of n L^2 / sigma^2."""
     from lipverify.claims.proved import proved_rates
 
-    return proved_rates(law, d)["window"]
+    return proved_rates(law, d)["window"] * power
 
 
 def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:
@@ -485,6 +485,12 @@ SIGNS: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {
     for law, most_L, most_n in (("affine", 2, 1.75), ("relu", 1.1, 0.55))
 }
 """The elasticities with their signs; the controls lie just beyond the largest of the grid (2 is reached where noise dominates)."""
+SMOOTHER = Source(
+    "A",
+    "TL;DR; In-depth insights, Attention Window",
+    "paraphrased: the attention window narrows for smoother functions (higher Lipschitzness); a smaller attention window is observed in settings with high "
+    "Lipschitzness (smooth functions), a larger window with low Lipschitzness (rougher functions)",
+)
 for law, cells in GRIDS.items():
     claim(
         f"softmax.window-directions/{law}/grid",
@@ -525,12 +531,7 @@ claim(
         instead={"low": 0, "strict": True},
         method="exact",
     ),
-    source=Source(
-        "A",
-        "TL;DR; In-depth insights, Attention Window",
-        "paraphrased: the attention window narrows for smoother functions (higher Lipschitzness); a smaller attention window is observed in settings with high "
-        "Lipschitzness (smooth functions), a larger window with low Lipschitzness (rougher functions)",
-    ),
+    source=SMOOTHER,
     kind="convention",
     reading="smoother: a smaller Lipschitz constant",
     expected="refuted",
@@ -539,6 +540,32 @@ claim(
     statement=r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L} < 0",
     assumes=(*MODEL, r"$n = 1000$, $L = \sigma = 1$; smoother: a smaller Lipschitz constant"),
     finding="A large Lipschitz constant means a rough function. What the summary says of the number is right, what it says in words is its opposite.",
+    corrected="the window narrows for rougher functions (higher Lipschitzness) and widens for smoother ones",
+)
+claim(
+    "softmax.window-directions/{law}/smoother/proved",
+    bound(
+        window_rate,
+        r"\text{exponent of } w^* \text{ in } L",
+        high="0",
+        strict=True,
+        control="-1/10",
+        instead={"low": "0", "strict": True},
+        over={"d": (2, 3, 5, 8)},
+        given={"power": 2},
+        method="certified",
+    ),
+    source=SMOOTHER,
+    kind="derived",
+    expected="refuted",
+    over={"law": ("affine", "relu")},
+    proves="softmax.window-directions/{law}/smoother",
+    title="the window narrows for smoother functions, smoother in the usual sense: disproved",
+    statement=r"w^* = \Theta(L^e),\ e < 0",
+    assumes=(*MODEL, r"$d = 2, 3, 5, 8$; every $n$ from an explicit number on; smoother: a smaller Lipschitz constant"),
+    finding=r"By the window theorem $w^*$ is of the order of a positive power of $n L^2 / \sigma^2$; and it rises with $L$ for every $n$ (`{law}/l/proved`).".replace(
+        "{law}", "relu"
+    ),
     corrected="the window narrows for rougher functions (higher Lipschitzness) and widens for smoother ones",
 )
 NEAREST = {"affine": {"held": "4/(d + 3)"}, "relu": {"held": "3/(d + 2)"}}

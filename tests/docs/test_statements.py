@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from lipverify.claims import outcomes
+from lipverify.claims.profile import profile_named
+from lipverify.claims.registry import all_claims
+from lipverify.claims.runner import run
+from lipverify.report.sources import short
+from tests.docs import passages
 from tests.docs.statements import COUNTS, PAGE, README, SOURCES, Sentence, by_stem, counted, page, sentences
 
 
@@ -49,3 +55,51 @@ def test_the_page_is_that_of_the_claims() -> None:
 def test_the_readme_counts_are_those_of_the_claims() -> None:
     (block,) = COUNTS.findall(README.read_text(encoding="utf-8"))
     assert block == counted(), "python -m tests.docs.statements writes it anew"
+
+
+def wrong(text: str, reasons: dict[tuple[str, str], passages.Reason]) -> list[str]:
+    """What is wrong with the page of passages: places, kinds and outcomes by the registry, and reasons by the page."""
+    found, registered = [], passages.registered()
+    rows = {place: (about, outcome) for place, about, outcome in passages.told(text)}
+    places = {f"{short(each.paper)}: {each.place}".replace("|", r"\|"): each for each in registered}
+    found += [f"{place}: in the page alone" for place in rows.keys() - places.keys()]
+    found += [f"{place}: not in the page" for place in places.keys() - rows.keys()]
+    for place in rows.keys() & places.keys():
+        passage, (about, outcome) = places[place], rows[place]
+        reason = reasons.get((passage.paper, passage.place))
+        if outcome not in (passages.DECIDED[passage.outcome], passages.SHOWN[passage.outcome]):
+            found.append(f"{place}: {outcome}, and by the claims it {passage.outcome}")
+        if (outcome == passages.SHOWN[passage.outcome]) != (reason is not None):
+            found.append(f"{place}: {outcome}: a reason for what no proof decides, and for nothing else")
+        if about != (reason.about if reason else passages.MATHEMATICS):
+            found.append(f"{place}: {about}")
+    known = {(each.paper, each.place) for each in registered}
+    return found + [f"{place}: no such passage" for place in reasons.keys() - known]
+
+
+def test_every_passage_is_in_the_page_of_passages_with_its_outcome_and_a_reason_where_no_proof_decides_it() -> None:
+    text = passages.PAGE.read_text(encoding="utf-8")
+    assert wrong(text, passages.reasons()) == [], "python -m tests.docs.passages LEDGER writes it anew"
+    one = next(iter(passages.reasons()))
+    assert len(wrong(text, {key: value for key, value in passages.reasons().items() if key != one})) >= 1
+    assert wrong(text, passages.reasons() | {("S", "Theorem 9"): passages.Reason("mathematics", "none")})
+    assert wrong(text.replace("| proved |", "| disproved |", 1), passages.reasons())
+    assert {each.about for each in passages.reasons().values()} == {passages.MATHEMATICS, passages.EXPERIMENT}
+    assert all(each.why.strip() for each in passages.reasons().values())
+
+
+@pytest.mark.slow
+def test_what_the_page_calls_proved_is_proved_when_it_is_run() -> None:
+    """The claims that decide those passages, and the claims that prove them, measured now: their grade is `proved`."""
+    rows = {place: outcome for place, _, outcome in passages.told(passages.PAGE.read_text(encoding="utf-8"))}
+    every = all_claims(profile_named("quick"))
+    decided = [
+        each
+        for each in passages.registered()
+        if rows[f"{short(each.paper)}: {each.place}".replace("|", r"\|")] in passages.DECIDED.values()
+    ]
+    telling = {id for each in decided for id in each.claims}
+    ledger = run([each for each in every if each.id in telling or each.proves in telling], jobs=0)
+    grades = {each.place: each.grade for each in outcomes.passages(outcomes.measured(ledger.claims))}
+    assert len(decided) > 20
+    assert {each.place: grades[each.place] for each in decided} == {each.place: "proved" for each in decided}

@@ -1,0 +1,125 @@
+"""The page `docs/passages.md`: every printed passage, mathematics or experiment, and whether it is proved.
+
+`python -m tests.docs.passages LEDGER ...` writes it; of a claim that is in several ledgers the last one counts.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from lipverify.claims.ledger import Passage, Record, read_ledger
+from lipverify.claims.outcomes import measured, passages, recorded
+from lipverify.claims.profile import profile_named
+from lipverify.claims.registry import all_claims
+from lipverify.report.sources import short
+from tests import ROOT
+
+PAGE = ROOT / "docs" / "passages.md"
+MATHEMATICS, EXPERIMENT = "mathematics", "experiment"
+DECIDED = {
+    "holds as printed": "proved",
+    "holds in one of its readings": "proved in one reading",
+    "false as printed": "disproved",
+    "open": "open: the readings tried are disproved",
+}
+"""What a passage is whose outcome rests on proofs alone."""
+SHOWN = {
+    "holds as printed": "supported only",
+    "holds in one of its readings": "supported only, in one reading",
+    "false as printed": "refuted, not disproved",
+    "open": "open",
+}
+HEAD = """\
+# What is printed, and what is proved
+
+Every passage that is counted, one a row: mathematics, or an experiment (training or sampling, whose result is a number
+of a machine and no theorem); whether it is proved or disproved, or what else stands behind its outcome, by its
+[grade](verdicts.md#what-is-counted); and for what no proof decides, why. *Proved* means that each claim that decides
+the passage has the grade `proved`, or is proved by another claim wherever it was measured; to disprove, one
+counterexample is enough. Where a theorem follows by hand from identities that are checked, its claim says so and its
+finding has the argument (`lipverify explain ID`). Where a wording leaves readings open and those that were tried fail,
+it stays open.
+
+Made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`; the tests compare places, outcomes
+and claims with the registry.
+"""
+
+
+class Reason(NamedTuple):
+    """A passage that no proof decides: an experiment or mathematics, and why."""
+
+    about: str
+    why: str
+
+
+def reasons() -> dict[tuple[str, str], Reason]:
+    """By source and place."""
+    listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["passage"]
+    return {(each["source"], each["place"]): Reason(each["about"], each["why"]) for each in listed}
+
+
+def outcome(passage: Passage) -> str:
+    """Proved, disproved, or what else stands behind the outcome."""
+    if passage.grade == "proved":
+        return DECIDED[passage.outcome]
+    return f"{SHOWN[passage.outcome]} ({passage.grade})"
+
+
+def row(passage: Passage, why: dict[tuple[str, str], Reason]) -> str:
+    """A passage with its kind, its outcome and the reason."""
+    reason = why.get((passage.paper, passage.place), Reason(MATHEMATICS, ""))
+    where = f"{short(passage.paper)}: {passage.place}".replace("|", r"\|")
+    named = ", ".join(f"`{stem}`" for stem in dict.fromkeys(id.partition("/")[0] for id in passage.claims))
+    return f"| {where} | {reason.about} | {outcome(passage)} | {reason.why} | {named} |\n"
+
+
+def page(found: Sequence[Passage]) -> str:
+    """The whole page."""
+    why = reasons()
+    kinds = {EXPERIMENT: Counter[str](), MATHEMATICS: Counter[str]()}
+    for each in found:
+        about = why.get((each.paper, each.place), Reason(MATHEMATICS, "")).about
+        kinds[about][outcome(each).partition(" (")[0]] += 1
+    summed = ", ".join(
+        f"{sum(counts.values())} are {name} ({'; '.join(f'{counts[one]} {one}' for one in sorted(counts))})"
+        for name, counts in ((MATHEMATICS, kinds[MATHEMATICS]), (f"{EXPERIMENT}s", kinds[EXPERIMENT]))
+    )
+    head = f"{HEAD}\nOf {len(found)} passages {summed}.\n\n"
+    return head + "".join(
+        [
+            "| printed in | about | outcome | why no proof decides it | claims |\n|---|---|---|---|---|\n",
+            *(row(each, why) for each in found),
+        ]
+    )
+
+
+def of_ledgers(paths: Sequence[str]) -> list[Passage]:
+    """The passages of some ledgers, in the order of the report."""
+    records: dict[str, Record] = {each.id: each for path in paths for each in read_ledger(Path(path)).claims}
+    known = [records[claim.id] for claim in all_claims(profile_named("quick")) if claim.id in records]
+    return list(passages(measured(known)))
+
+
+def told(text: str) -> list[tuple[str, str, str]]:
+    """Place, kind and outcome of each row of a page."""
+    rows = [
+        re.split(r"(?<!\\\\) \| ", line.strip().strip("|").strip())
+        for line in text.splitlines()
+        if line.startswith("| ")
+    ]
+    return [(row[0], row[1], row[2].partition(" (")[0]) for row in rows[1:]]
+
+
+def registered() -> list[Passage]:
+    """The same from the claims alone, without what only a run says."""
+    return list(passages(recorded(all_claims(profile_named("quick")))))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(of_ledgers(sys.argv[1:])), encoding="utf-8")
