@@ -92,6 +92,35 @@ def mirrored(kind: str, d: int, n: int, layers: int, seed: int) -> Fraction:
     return Fraction(missed)
 
 
+def step_in_words(of: str, wrong: str = "") -> Any:
+    """Words left of one layer for every size, at any tokens E, with the weights of a token's keys as a diagonal matrix D.
+
+    "model": E = T E_0 becomes T' E_0, T' = (I + P T G T^T Q) T, with the moments G = E_0 D E_0^T of the start; wrong: without D.
+    "prediction": the images of two queries add up to that of their sum; wrong: each query has weights of its own.
+    "signs": a token E u becomes s times its image if all tokens change signs F and F u = s u; wrong: D changes with them.
+    """
+    from lipverify.proofs.words import identity as unit
+    from lipverify.proofs.words import leftover, letters
+
+    s = letters(
+        symmetric=("D", "C", "F"), E="p n", T="p p", D="n n", C="n n", F="n n", P="p p", Q="p p", u="n 1", x="p 1", z="p 1", s="",
+    )  # fmt: skip
+
+    def layer(tokens: Any, weights: Any, token: Any) -> Any:
+        return token + s.P @ tokens @ weights @ tokens.T @ s.Q @ token
+
+    if of == "model":
+        moments = s.E @ (unit("n") if wrong else s.D) @ s.E.T
+        stated = (unit("p") + s.P @ s.T @ moments @ s.T.T @ s.Q) @ s.T
+        return leftover(layer(s.T @ s.E, s.D, s.T @ s.E), stated @ s.E, "p n")
+    if of == "prediction":
+        one, other = layer(s.E, s.D, s.x), layer(s.E, s.C if wrong else s.D, s.z)
+        return leftover(layer(s.E, s.D, s.x + s.z), one + other, "p n")
+    signs = {(s.F, s.F): unit("n"), (s.F, s.u): s.s * s.u, (s.F, s.D): s.D @ s.F, (s.F, s.C): s.C @ s.F}
+    flipped = layer(s.E @ s.F, s.C if wrong else s.D, s.E @ s.F @ s.u)
+    return leftover(flipped.where(signs), s.s * layer(s.E, s.D, s.E @ s.u), "p n")
+
+
 REBUTTAL = Source(
     "V",
     "Rebuttal 1, attention variants",
@@ -180,3 +209,38 @@ claim(
     r"$x_t$. Gates of the keys alone would do no harm: they only weigh the moments.",
     corrected="linear exactly as long as no weight depends on the query's own entries; gates of the keys alone keep it",
 )
+STEPS: dict[str, tuple[str, str, str, str]] = {
+    "decay": (
+        "model", "with decaying keys every token is one linear map of itself, at every depth and size", r"E' - T' E_0",
+        r"A layer takes $E = T E_0$ to $T' E_0$ with $T' = (\mathbf{I} + P\, T G T^\top Q) T$, whatever the weights $D$ of the keys are, if they are the same for every token: the step of an induction.",
+    ),
+    "retention/prediction": (
+        "prediction", "RetNet's prediction is linear in the query, at every depth and size", r"q'(x + z) - q'(x) - q'(z)",
+        "The query is never a key, so that its weights on the context do not depend on it: each layer is linear in it, and so are all.",
+    ),
+    **{
+        f"{kind}/quadratic-target": (
+            "signs", f"parity of tokens at every depth and size: {words}", r"e'(E F) - s\, e'(E)",
+            r"If tokens change their signs, a diagonal matrix $F$, and the weights $D$ of a token's keys do not, its image changes its own sign alone, and so at every layer. "
+            r"So $y_i^L x_i(1)^2$ are uncorrelated and of mean 0, as in `quadratic-target`.",
+        )
+        for kind, words in (("retention", "a mask with decays"), ("decay", "decays of the keys"), ("gated", "gates that are even in each token"))
+    },
+}  # fmt: skip
+"""What one layer does in words, its title, what is left, and how the claim follows, by the claim that it proves."""
+for proven, (of, title, quantity, finding) in STEPS.items():
+    claim(
+        f"lt.attention-variants/{proven}/proved",
+        identity(step_in_words, quantity, control={"wrong": "yes"}, over={"of": of}),
+        proves=f"lt.attention-variants/{proven}",
+        source=REBUTTAL,
+        kind="derived",
+        expected="supported",
+        title=title,
+        statement=quantity + r" = 0 \quad \text{for every } d, n",
+        assumes=(
+            "any tokens, queries, weights $P$, $Q$, masks, decays and gates of that kind; any number of layers, by induction",
+            "the identity is checked; what follows is by hand",
+        ),
+        finding=finding,
+    )

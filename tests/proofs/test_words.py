@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks import covariance, directions, kernel, linear_attention, lowrank, split, tradeoff, values
-from checks.linear_transformers import adaptive_step, expressive_limit, match_tuned
+from checks.linear_transformers import adaptive_step, expressive_limit, match_tuned, variants
 from lipverify.claims.ran import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
@@ -181,6 +181,9 @@ def test_only_the_corrected_lemma_holds_at_every_size() -> None:
         (lambda: tradeoff.slopes_in_w(), lambda: tradeoff.slopes_in_w("99/100")),
         (lambda: kernel.sensitivity(), lambda: kernel.sensitivity("99/100")),
         (lambda: expressive_limit.squared(2), lambda: expressive_limit.squared(1)),
+        (lambda: variants.step_in_words("model"), lambda: variants.step_in_words("model", "yes")),
+        (lambda: variants.step_in_words("prediction"), lambda: variants.step_in_words("prediction", "yes")),
+        (lambda: variants.step_in_words("signs"), lambda: variants.step_in_words("signs", "yes")),
         (lambda: linear_attention.stationary(), lambda: linear_attention.stationary("99/100")),
         (lambda: adaptive_step.mean_step(), lambda: adaptive_step.mean_step("99/100")),
         (
