@@ -200,8 +200,9 @@ def _record(record: Record) -> Iterator[Difference]:
     for what, follow in follows(record.id, record.cells, record.cross_checks).items():
         if getattr(record, what) != follow:
             yield _difference(record, "", what, getattr(record, what), follow)
-    if record.reproduce != repeated_by(record.file, record.id):
-        yield _difference(record, "", "reproduce", record.reproduce, repeated_by(record.file, record.id))
+    command = repeated_by(record.file, record.id)
+    if record.reproduce != command and not re.fullmatch(re.escape(command) + r" --decide [0-9.e+]+", record.reproduce):
+        yield _difference(record, "", "reproduce", record.reproduce, command)
     caught = controls_caught(record.verdict, record.cells)
     if record.control.caught != caught:
         yield _difference(record, "", "control", record.control.caught, caught)
