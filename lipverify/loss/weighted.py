@@ -15,12 +15,13 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.averages import Averages, Points
 from lipverify.loss.exact.ridge.context import Contexts, powers
+from lipverify.loss.exact.ridge.terms import DENSITY_ROUNDING
 from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, token_nodes
 
 ORDERS = (28, 40)
 """Two rules that share no node; the finer is the answer, their difference its error."""
-ROUNDING = 2.0**-44
-"""Of a sum of a few hundred terms, in units of the largest |h|."""
+ROUNDING = 2.0**-43
+"""Of a sum of a few hundred terms, in units of the largest |h|; the power of the density rounds besides."""
 
 
 def weighted_mean(
@@ -46,7 +47,8 @@ def weighted_mean(
     0.717049
     """
     rough, mean = (_by_rule(d, n, w, h, meetings, order) for order in ORDERS)
-    return mean, np.abs(mean - rough) + ROUNDING * np.maximum(size, np.abs(mean))
+    rounding = ROUNDING + DENSITY_ROUNDING * (d - 2)
+    return mean, np.abs(mean - rough) + rounding * np.maximum(size, np.abs(mean))
 
 
 def _by_rule(

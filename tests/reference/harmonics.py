@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import eval_gegenbauer, eval_legendre
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import Zonal
@@ -37,12 +36,11 @@ def bias_by_harmonics(
     total = float(weight @ values**2)
     last = int(30 * np.sqrt(w) + 60)
     k = []
+    # (l + d - 2) P_{l+1} = (2 l + d - 2) z P_l - l P_{l-1}
+    before, p = np.ones_like(z), z
     for degree in range(1, last + 1):
-        if d == 3:
-            p = eval_legendre(degree, z)
-        else:
-            p = eval_gegenbauer(degree, (d - 2) / 2, z) / eval_gegenbauer(degree, (d - 2) / 2, 1.0)
         k.append(float((weight @ (values * p)) ** 2 / (weight @ p**2)))
+        before, p = p, ((2 * degree + d - 2) * z * p - degree * before) / (degree + d - 2)
     listed = loss_terms(Problem(d=d, n=n, law=Zonal(spectrum=(0.0, *k)), sigma=1.0), w)
     rest = max(total - sum(k), 0.0)
     bias = float(listed.bias) + rest * (1 + float(listed.noise))

@@ -1,11 +1,14 @@
-"""How long the nightly tests go on, and which numbers they draw: both from the environment, to repeat a night."""
+"""How long the nightly tests go on and what they draw, both from the environment to repeat a night; what they print."""
 
 from __future__ import annotations
 
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
 
 ROUNDS = int(os.environ.get("LIPVERIFY_ROUNDS", "100"))
 """Random moments, or problems, a test."""
@@ -26,3 +29,35 @@ def until_time_is_up(seconds: float = SECONDS) -> Iterator[int]:
     while time.monotonic() - begun < seconds:
         yield count
         count += 1
+
+
+@dataclass
+class Outcome:
+    """True over claimed error of the worse term and the claimed relative error, with what knows the truth (`by`).
+
+    Or, where nothing was compared, why (`why`).
+    """
+
+    kind: str
+    by: str = ""
+    why: str = ""
+    ratio: float = 0.0
+    claimed: float = 0.0
+
+
+def table(name: str, outcomes: Sequence[Outcome]) -> str:
+    """A line for each kind and one for all: tried, compared, failed, and the worst ratio; refusals by their reason."""
+    lines = []
+    for kind in (*sorted({each.kind for each in outcomes}), "all"):
+        some = [each for each in outcomes if kind in (each.kind, "all")]
+        compared = [each for each in some if each.by]
+        counts = Counter(each.by or each.why for each in some)
+        failed = sum(not each.ratio <= 1 for each in compared)
+        worst = max((each.ratio for each in compared), default=0.0)
+        claimed = median([each.claimed for each in compared] or [0.0])
+        lines.append(
+            f"  {name}, {kind}: {len(some)} tried, {len(compared)} compared, {failed} failed, worst true/claimed "
+            f"{worst:.3g}, median claimed {claimed:.1e} of the value"
+            + "".join(f"; {count} {word}" for word, count in sorted(counts.items()))
+        )
+    return "\n".join(lines)

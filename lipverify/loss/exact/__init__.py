@@ -99,8 +99,9 @@ def exact_terms(
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     """By the route that is asked for, or that reaches it."""
     if isinstance(problem.law, ReLUNetwork):
+        # its variogram is known: analytic in r up to 2 (1 + bias^2)^{1/2}, past which it is one of a half-power of 3
         field = _field_of(problem.law, problem.d)
-        return replace(_terms(problem.replace(law=field), w, route), problem=problem)
+        return replace(_terms(problem.replace(law=field), w, route), problem=problem, error_kind="bounded")
     if isinstance(problem.law, Ridge) and (seen := sighted(problem.law)) != problem.law:
         found = ", ".join(f"{at:g}" for at in sorted(set(seen.kinks) - set(problem.law.kinks)))
         terms = _terms(problem.replace(law=seen), w, route)

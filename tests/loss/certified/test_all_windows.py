@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -9,19 +10,22 @@ import pytest
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
-from tests.slow.rounds import ROUNDS, SEED
+from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most
 
 
-def outside(law: Law, d: int, n: int, w: float, route: str | None = None) -> float:
-    """How far the exact bias is from its ball, in units of its error; refusals count 0."""
+def outside(law: Law, d: int, n: int, w: float, route: str | None = None) -> Outcome:
+    """How far the exact bias is from its ball, in units of its error."""
     problem = Problem(d=d, n=n, law=law, sigma=0.0)
     try:
         with at_most(20.0):
             terms, ball = loss_terms(problem, w, route=route), loss_terms(problem, w, "certified", digits=18)
-    except (OutOfReach, TooLong):
-        return 0.0
-    return float(abs(terms.bias - ball.bias) / (terms.bias_error + ball.bias_error))
+    except OutOfReach:
+        return Outcome(law.name, why="refused")
+    except TooLong:
+        return Outcome(law.name, why="too long")
+    ratio = abs(terms.bias - ball.bias) / (terms.bias_error + ball.bias_error)
+    return Outcome(law.name, "ball", ratio=float(ratio), claimed=float(terms.bias_error / terms.bias))
 
 
 @pytest.mark.parametrize("route", [None, "ridge", "zonal"])
@@ -35,26 +39,40 @@ def outside(law: Law, d: int, n: int, w: float, route: str | None = None) -> flo
 )
 def test_what_was_outside_its_error(L: float, d: int, n: int, w: float, route: str | None) -> None:
     """By 22, 13 and 2.3 times: what tables lost at t = 1, where they are large, was not counted elsewhere."""
-    assert outside(Cosine(L=L), d, n, w, route) <= 1
+    assert outside(Cosine(L=L), d, n, w, route).ratio <= 1
 
 
-def swept(seed: object) -> tuple[Law, int, int, float]:
-    """A random problem: L from 1 to 200, mostly large; w from 1e-12 to 30."""
+@pytest.mark.parametrize(
+    ("L", "d", "n", "w"),
+    [
+        (48.31922505152226, 2, 41017326844, 3.957812199750493e-10),
+        (40.72088615829472, 2, 170945077795093, 0.0016189798344054748),
+        (72.79, 2, 10**12, 1e-14),
+        (46.79, 4, 10**12, 3e-14),
+    ],
+)
+def test_rounding_of_moments_is_well_inside_the_error(L: float, d: int, n: int, w: float) -> None:
+    """It was four fifths of the error: rounding of high moments, which nearly cancel, was not counted."""
+    assert outside(Cosine(L=L), d, n, w, "ridge").ratio <= 1 / 3
+
+
+def swept(seed: object, largest: float = 200.0) -> tuple[Law, int, int, float]:
+    """A random problem: L from 1 to the largest; w from 1e-12 to 30."""
     dice = random.Random(str(seed))
-    size = 10 ** dice.uniform(0, 2.3)
+    size = 10 ** dice.uniform(0, math.log10(largest))
     law: Law = dice.choice([Cosine(L=size), Cosine(L=size), Affine(L=size), ReLU(L=size), Quadratic(L=size)])
     n = round(10 ** dice.uniform(0.3, dice.choice([1, 6, 15])))
     return law, dice.choice([2, 3, 4, 5, 8, 15, 40]), n, 10 ** dice.uniform(-12, dice.choice([-1, 1.5]))
 
 
 def test_the_exact_method_is_inside_its_error_at_every_window() -> None:
-    ratios = {seed: outside(*swept(seed)) for seed in range(24)}
-    assert sum(ratio > 0 for ratio in ratios.values()) >= 16  # most are compared, not refused
-    assert {seed: ratio for seed, ratio in ratios.items() if ratio > 1} == {}
+    outcomes = {seed: outside(*swept(seed)) for seed in range(24)}
+    assert sum(bool(each.by) for each in outcomes.values()) >= 16, "most are compared, not refused"
+    assert {seed: each for seed, each in outcomes.items() if not each.ratio <= 1} == {}
 
 
 @pytest.mark.nightly
 def test_thousands_of_windows_are_inside_their_errors() -> None:
-    ratios = {seed: outside(*swept((SEED, seed))) for seed in range(30 * ROUNDS)}
-    print(f"seed {SEED}: {len(ratios)} tried, {sum(ratio > 0 for ratio in ratios.values())} compared")
-    assert {seed: ratio for seed, ratio in ratios.items() if ratio > 1} == {}
+    outcomes = {k: outside(*swept((SEED, k), 200.0 if k % 2 else 1e4)) for k in range(30 * ROUNDS)}
+    print(f"seed {SEED}: exact losses against balls\n{table('against balls', list(outcomes.values()))}")
+    assert {k: each for k, each in outcomes.items() if not each.ratio <= 1} == {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, seed, settings, target
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
@@ -16,9 +16,13 @@ from lipverify.laws import Cosine, Matern, Ridge, Zonal
 from lipverify.loss.exact.ridge.context import Grading
 from lipverify.problem.features import SEEN, features
 from tests.reference.harmonics import bias_by_harmonics
+from tests.slow.rounds import ROUNDS, SEED, Outcome, table
+from tests.slow.test_differences import TooLong, at_most
 from tests.strategies import log_floats
 
 Link = Callable[[Any], Any]
+LONGEST = 60.0
+"""Seconds for one loss: with one core to itself none has taken half of them."""
 
 
 def hidden(link: Link) -> Link:
@@ -55,16 +59,20 @@ def places(kind: str, at: float, scale: float) -> tuple[float, ...]:
     return (at - scale, at, at + scale) if kind == "hat" else (at,) if kind != "spike" else ()
 
 
-def ratio(kind: str, at: float, scale: float, height: float, d: int, n: float, w: float) -> float:
-    """True over claimed error; 0 where the error is no bound, or the problem is refused."""
+def compared(kind: str, at: float, scale: float, height: float, d: int, n: float, w: float) -> Outcome:
+    """The exact bias against harmonics by rules that know where the feature is."""
     link = KINDS[kind](at, scale, height)
     try:
-        terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
+        with at_most(LONGEST):
+            terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
     except OutOfReach:
-        return 0.0
+        return Outcome(kind, why="refused")
+    except TooLong:
+        return Outcome(kind, why="too long")
     assert terms.error_kind == "bounded"
     bias, known = bias_by_harmonics(link, places(kind, at, scale), d, n, w)
-    return float(abs(terms.bias - bias) / (terms.bias_error + known))
+    ratio = float(abs(terms.bias - bias) / (terms.bias_error + known))
+    return Outcome(kind, "harmonics", ratio=ratio, claimed=float(terms.bias_error / terms.bias))
 
 
 features_of_a_kind = st.tuples(
@@ -77,20 +85,30 @@ features_of_a_kind = st.tuples(
 def test_a_narrow_feature_is_inside_the_error(
     what: tuple[str, float, float, float], d: int, n: float, w: float
 ) -> None:
-    found = ratio(*what, d, round(n), w)
-    target(found)
-    assert found <= 1
+    found = compared(*what, d, round(n), w)
+    target(found.ratio)
+    assert found.ratio <= 1
 
 
 @pytest.mark.nightly
-@settings(max_examples=3000, deadline=None)
-@given(what=features_of_a_kind, d=st.sampled_from([3, 4, 5, 12, 40]), n=log_floats(3, 1e20), w=log_floats(0.01, 100.0))
-def test_thousands_of_narrow_features_are_inside_their_errors(
-    what: tuple[str, float, float, float], d: int, n: float, w: float
-) -> None:
-    found = ratio(*what, d, round(n), w)
-    target(found)
-    assert found <= 1
+def test_thousands_of_narrow_features_are_inside_their_errors() -> None:
+    outcomes: list[Outcome] = []
+
+    # examples that fail are kept by Hypothesis and tried first the next night
+    @seed(SEED)
+    @settings(max_examples=30 * ROUNDS, deadline=None)
+    @given(
+        what=features_of_a_kind, d=st.sampled_from([3, 4, 5, 12, 40]), n=log_floats(3, 1e20), w=log_floats(0.01, 100.0)
+    )
+    def searched(what: tuple[str, float, float, float], d: int, n: float, w: float) -> None:
+        outcomes.append(compared(*what, d, round(n), w))
+        target(outcomes[-1].ratio, label="true error / claimed error")
+        assert outcomes[-1].ratio <= 1
+
+    try:
+        searched()
+    finally:
+        print(f"seed {SEED}: narrow features\n{table('features', outcomes)}")
 
 
 @pytest.mark.parametrize(

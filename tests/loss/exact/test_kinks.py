@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
-from scipy.special import ive
+from scipy.special import ive, j0
 
 from lipverify import Problem, leading, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Quadratic, ReLU, Ridge
 from lipverify.loss.asymptotic.sphere import sigma, w
+from lipverify.loss.exact.ridge.kinked import kinked_averages
 from lipverify.loss.exact.ridge.roots import has_roots
+from lipverify.loss.exact.ridge.terms import averaged_terms, remaining
 from lipverify.loss.exact.ridge.variogram import variogram_of
 from lipverify.problem.fine import sighted, undeclared
 from tests.strategies import log_floats
@@ -414,3 +416,22 @@ def test_a_steep_place_beside_a_kink_is_resolved(d: int, steep: Callable[[Any], 
     one, other = (loss_terms(problem, 10.0, route=route) for route in ("ridge", "zonal"))
     assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
     assert one.bias_error <= 1e-9 * one.bias
+
+
+@pytest.mark.parametrize("frequency", [30.0, 60.0, 81.89473577504464, 120.0, 170.0, 250.0])
+@pytest.mark.parametrize("n", [4.0, 1000.0])
+def test_rules_that_do_not_settle_say_what_they_may_miss(frequency: float, n: float) -> None:
+    """Between few places no rule resolves a fast wave: their last difference was a third of what they were off by."""
+    averages = kinked_averages(2, lambda z: np.sin(frequency * z), (0.0,))
+    value, error = averaged_terms(((1.0, averages),), 2, n, np.array([1e-9]))
+    # at w = 0 it is (1 + 1/n) Var sin(k z), and w moves it by less than 1e-8 of that
+    truth = (1 + 1 / n) * (1 - j0(2 * frequency)) / 2
+    assert abs(value.bias[0] - truth) <= error.bias[0] + 1e-8 * truth
+    assert error.bias[0] < 0.1 * truth
+
+
+def test_what_remains_is_no_less_than_what_did_not_converge() -> None:
+    gaps = np.array([[1.0, 1.0, 1.0, 1.0], [0.9, 0.1, 0.3, 0.9], [0.01, 0.01, 0.1, 1e-9]])
+    # erratic; at a steady rate; at a rate that falls; resolved at once
+    assert remaining(gaps).round(12).tolist() == [3.6, 0.04, 0.4, 4e-9]
+    assert remaining(gaps[:2]).tolist() == [4.0] * 4

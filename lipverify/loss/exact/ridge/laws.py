@@ -22,9 +22,6 @@ from lipverify.problem.own import Ridge, Zonal
 
 WORST_TABLE = 1e-9
 """A cosine that a table does not follow to this accuracy is refused, since the other route has no table."""
-STEEP = 1e-10
-"""A link of one's own that a table does not follow to this is looked at in pieces, if it is steep somewhere."""
-
 Parts = tuple[tuple[float, TaskAverages], ...]
 """(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
 
@@ -88,7 +85,7 @@ def link_averages(law: RidgeLaw, d: int, k: int = 0) -> TaskAverages:
         # the law's places are its kinks, or where it is steep: at these nothing is left between nodes
         return kinked_averages(d, lambda z: law.links(z, np)[k], _resolving(law, *feature))
     averages = smooth_averages(d, difference(lambda z: law.links(z, np)[k]))
-    if averages.relative_error > STEEP and isinstance(law, Ridge) and (places := steep_places(law.link)):
+    if not averages.followed and isinstance(law, Ridge) and (places := steep_places(law.link)):
         split = kinked_averages(d, law.link, places)
         return min(split, averages, key=lambda each: each.relative_error)
     return averages

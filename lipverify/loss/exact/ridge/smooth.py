@@ -35,8 +35,13 @@ SETTLED = 3e-12
 STEEP, SMALL = 1e-3, 0.1
 """Differences are in units of what is there, and no less than the first share of the largest slope or the second of the
 largest value: the variogram of an even link is 0 at t = -1, where few tokens are."""
-LOST = 4 * float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)
+LOST = 4 * EPS
 """Rounding of a table, relative to its largest slope, at t = 1: differences of two tables happen to be less."""
+FOLLOWED = 2.5e-11
+"""Of a link that two tables do not agree on to this no table is large enough: it is steep somewhere."""
+STEP = 2 * EPS
+"""Rounding of a moment m_j, relative to m_0: of the sum once, and of each of the j steps to T_j."""
 NEGLIGIBLE = 1e-17
 """Terms below this share of the largest are not worth a moment."""
 
@@ -104,6 +109,17 @@ class Table:
         slope = np.abs(chebyshev.chebval(1 - near, self.variogram))
         return float(np.max(slope) / max(float(np.max(near * slope)), 1e-300))
 
+    @property
+    def rounding(self) -> float:
+        """What rounding of the moments moves `pair` by, relative, where windows are wide.
+
+        H = sum_j m_j b_j is off by STEP m_0 sum_j (1 + j) |b_j(c)|, and its mean square, where all tokens count alike,
+        is m_0^2 Var f(x); narrower windows lose less. Moments that are 0, as all but two are on the circle, count too.
+        """
+        steps = np.abs(self.increment) * (1 + np.arange(len(self.increment))[:, None])
+        off = STEP * np.sqrt(self.c_weight @ steps.sum(axis=0) ** 2)
+        return float(2 * off / max(np.sqrt(max(self.variance, 0.0)), 1e-300))
+
     def at(self, t: Floats) -> Floats:
         """Rows at every t: variogram / (1 - t), the mean square slope, and the variance."""
         slope = chebyshev.chebval(t, self.increment)
@@ -139,7 +155,8 @@ def smooth_averages(d: int, increment: Increment) -> TaskAverages:
         variance=table.variance,
         variogram=lambda nodes: nodes.near * chebyshev.chebval(1 - nodes.near, table.variogram),
         pair=pair,
-        relative_error=4 * max(gap, missed, LOST * table.steepness),
+        relative_error=4 * max(gap, missed, LOST * table.steepness) + table.rounding,
+        followed=gap <= FOLLOWED,
         smooth=True,
     )
 

@@ -47,7 +47,8 @@ class TaskAverages:
 
     `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
     refining; `relative_error` bounds what the averages themselves are known to, relative. `smooth` says that the
-    variogram is analytic in the angle, from 0 to pi, or not averaged.
+    variogram is analytic in the angle, from 0 to pi, or not averaged; `followed` that the table it comes from, if any,
+    resolves it.
 
     Instead of `pair`, or beside it for windows with few tokens, a law may give `cross(contexts, order, factors)`: the
     integral of `pair` over u against the second of the factors at every window, and a bound on its error apart from
@@ -62,6 +63,7 @@ class TaskAverages:
     tolerance: float = 1e-11
     relative_error: float = 0.0
     smooth: bool = False
+    followed: bool = True
     cross: Cross | None = None
     off: Callable[[TokenNodes], Floats] | None = None
     bias: Callable[[Rules], tuple[Floats, Floats]] | None = None

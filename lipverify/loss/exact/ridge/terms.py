@@ -6,7 +6,7 @@ r"""Noise and bias by quadrature, and how far they can be wrong.
 Where windows hold few tokens the integrals over u are taken first (see `others`), and those over tokens last.
 Both are computed twice, with rules of different order that share no node. The finer value is the
 answer; their difference plus a bound on rounding is its error. If the difference is not small,
-the order is raised, and if that does not help the error says so.
+the order is raised, and if that does not help the error is what all differences say: see `remaining`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ arctangent (11/4 eps); by addition theorems sine and cosine at the node over tha
 a sum each (3/2 eps, twice), the square of the latter, a sum, a quotient and two products (5/2 eps), and the tangent of
 the turn (1/2 eps). Its power d - 2 is in the weight of every token. What weights have in common moves the averages
 of psi_1 and psi_2 and the deficit of phi alike, and enters the loss once at most."""
+FAR = 4.0
+"""Where rules do not settle, the last may be off by so many times what it differs from the others by."""
+LUCK = 1e-4
+"""How often two rules of which neither resolves anything agree to this share of what they are off by."""
 MOST_ROUNDING = 1e-3
 """A value that rounding alone may move by more than this share says little, and would take long."""
 MOST_WINDOWS = 16
@@ -169,6 +173,7 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
     value = _quadrature(parts, contexts, ORDERS[0])
     gap = Values(np.abs(value.noise), np.abs(value.bias))
     off, rough = np.asarray(value.off), np.ones(contexts.w.shape, dtype=bool)
+    gaps: list[tuple[Floats, Floats]] = []
     for order in ORDERS[1:]:
         try:
             finer = _quadrature(parts, contexts[rough], order)
@@ -178,12 +183,34 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
             break  # what is known so far stands, with its error
         _put((gap, value), rough, (finer.distance(value[rough]), finer))
         off[rough] = finer.off
-        rough = ~((gap.noise <= settled * value.noise) & (gap.bias <= tolerance * value.bias))
+        gaps.append((gap.noise.copy(), gap.bias.copy()))
+        known = gap.noise <= settled * value.noise, gap.bias <= tolerance * value.bias
+        rough = ~(known[0] & known[1])
         if not rough.any():
             break
+    noise, bias = (
+        np.where(done, each[-1], remaining(each))
+        for done, each in zip(known, np.array(gaps).swapaxes(0, 1), strict=True)
+    )
     rounding = rounding + value.known
-    known = rounding + max((part.relative_error for _, part in parts), default=0.0)
-    return value, Values(gap.noise + rounding * value.noise, gap.bias + known * value.bias + off)
+    tables = rounding + max((part.relative_error for _, part in parts), default=0.0)
+    return value, Values(noise + rounding * value.noise, bias + tables * value.bias + off)
+
+
+def remaining(gaps: Floats) -> Floats:
+    """The error of the last of some rules that have not settled, from the differences between them: (rule, window).
+
+    If each is less than half of the one before, the next one will be no larger than the last, or than that is at the
+    rate before; otherwise nothing is resolved yet, and one small difference may be luck, unless it is tiny: a rule that
+    has enough nodes is right at once.
+    """
+    if len(gaps) < 3:
+        return np.asarray(FAR * np.max(gaps, axis=0))
+    first, before, last = gaps[-3:]
+    converging = (2 * last <= before) & (2 * before <= first)
+    rate = np.divide(before, first, out=np.ones_like(before), where=first > 0)
+    former = np.where(converging, rate * before, before)
+    return np.asarray(FAR * np.where(last <= LUCK * before, last, np.maximum(last, former)))
 
 
 def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
