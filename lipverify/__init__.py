@@ -18,7 +18,7 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify import attention, claims, covariates, laws, linear_transformer, loss, optimum, problem, scaling
     from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
-    from lipverify.loss import LossTerms, loss_terms
+    from lipverify.loss import Cost, LossTerms, budget, loss_cost, loss_terms
     from lipverify.loss.asymptotic import Leading, leading
     from lipverify.optimum import (
         MatrixOptimum,
@@ -38,6 +38,7 @@ __version__ = "0.2.0"
 __all__ = [
     "Affine",
     "Cosine",
+    "Cost",
     "Growth",
     "Leading",
     "LossTerms",
@@ -52,6 +53,7 @@ __all__ = [
     "Zonal",
     "__version__",
     "attention",
+    "budget",
     "claims",
     "covariates",
     "growth",
@@ -59,6 +61,7 @@ __all__ = [
     "leading",
     "linear_transformer",
     "loss",
+    "loss_cost",
     "loss_terms",
     "optimal_matrix",
     "optimal_window",
@@ -74,6 +77,7 @@ __getattr__, __dir__ = lazy(
     {
         "Affine": "laws",
         "Cosine": "laws",
+        "Cost": "loss",
         "Growth": "scaling",
         "Leading": "loss.asymptotic",
         "LossTerms": "loss",
@@ -86,8 +90,10 @@ __getattr__, __dir__ = lazy(
         "Sensitivity": "optimum",
         "Trajectory": "optimum",
         "Zonal": "laws",
+        "budget": "loss",
         "growth": "scaling",
         "leading": "loss.asymptotic",
+        "loss_cost": "loss",
         "loss_terms": "loss",
         "optimal_matrix": "optimum",
         "optimal_window": "optimum",

@@ -15,6 +15,9 @@ from lipverify.cli.laws import law_at
 from lipverify.cli.progress import progress_of
 from lipverify.problem import Problem
 
+WORK = "tenths of a second, about"
+"""What the progress of an exact loss counts."""
+
 
 def print_loss(
     d: int,
@@ -24,7 +27,7 @@ def print_loss(
     L: float,
     sigma: float,
     method: str,
-    route: str | None,
+    exact: dict[str, Any],
     sampled: dict[str, Any],
     json: bool,
 ) -> int:
@@ -37,11 +40,14 @@ def print_loss(
     options = {"workers": threads, **sampled} if method == "montecarlo" else {}
     for name in set(sampled) - set(options) - {"seed"}:
         raise InvalidInput(f"{name} is an option of method 'montecarlo'; the method is {method!r}.")
-    if route is not None:
-        options["route"] = route
-    with progress_of("drew") as progress:
-        if method == "montecarlo":
-            options["progress"] = lambda done, total: progress(done, total, "contexts")
+    exact = {name: value for name, value in exact.items() if value is not None}
+    for name in exact if method != "exact" else ():
+        raise InvalidInput(f"{name} is an option of method 'exact'; the method is {method!r}.")
+    options |= exact
+    what, unit = ("drew", "contexts") if method == "montecarlo" else ("worked", WORK)
+    with progress_of(what) as progress:
+        if method in ("montecarlo", "exact"):
+            options["progress"] = lambda done, total: progress(done, total, unit)
         terms = loss_terms(problem, w, method, **options)
     columns = ("w", "bias", "noise", "total", "bias_error", "noise_error")
     if json:
@@ -67,12 +73,13 @@ def print_loss(
     return 0
 
 
-def print_window(d: int, n: float, law: str, L: float, sigma: float, json: bool) -> int:
+def print_window(d: int, n: float, law: str, L: float, sigma: float, limits: dict[str, Any], json: bool) -> int:
     """The optimum as a few lines, or as one JSON object."""
     problem = Problem(d=d, n=n, law=law_at(law, L), sigma=sigma)
     from lipverify.optimum import optimal_window
 
-    optimum = optimal_window(problem)
+    with progress_of("worked") as progress:
+        optimum = optimal_window(problem, progress=lambda done, total: progress(done, total, WORK), **limits)
     fields = ("w", "loss", "bias", "noise", "w_error", "loss_error")
     if json:
         values = {name: _finite(getattr(optimum, name)) for name in fields}

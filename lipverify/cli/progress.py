@@ -27,9 +27,17 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)
+    bar = Progress(*columns, console=console, transient=True)
+    task = bar.add_task("", total=None)
+
+    def show(done: int, total: int, label: str) -> None:
+        bar.start()  # at the first call: what takes no time shows nothing
+        bar.update(task, completed=done, total=total, description=label)
+
+    try:
+        yield show
+    finally:
+        bar.stop()
 
 
 def _plain(what: str) -> Callable[[int, int, str], None]:

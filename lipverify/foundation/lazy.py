@@ -27,7 +27,7 @@ def lazy(
     >>> attribute("LossTerms").__module__
     'lipverify.loss.terms'
     >>> directory()
-    ['LossTerms', 'METHODS', 'loss_terms']
+    ['Cost', 'LossTerms', 'METHODS', 'budget', 'loss_cost', 'loss_terms']
     """
 
     def attribute(name: str) -> Any:

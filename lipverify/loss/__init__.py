@@ -2,6 +2,7 @@
 
 methods      loss_terms: any method by its name
 terms        the record that all of them return
+work         what exact losses take and may take: time, memory; their progress
 exact/       quadrature whose cost does not depend on n: two routes
 certified/   balls that are proved to contain the values
 asymptotic/  leading terms, derived by SymPy
@@ -15,9 +16,21 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
+    from lipverify.loss.exact.cost import loss_cost
     from lipverify.loss.methods import METHODS, loss_terms
     from lipverify.loss.terms import LossTerms
+    from lipverify.loss.work import Cost, budget
 
-__all__ = ["METHODS", "LossTerms", "loss_terms"]
+__all__ = ["METHODS", "Cost", "LossTerms", "budget", "loss_cost", "loss_terms"]
 
-__getattr__, __dir__ = lazy(__name__, {"METHODS": "methods", "LossTerms": "terms", "loss_terms": "methods"})
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "METHODS": "methods",
+        "Cost": "work",
+        "LossTerms": "terms",
+        "budget": "work",
+        "loss_cost": "exact.cost",
+        "loss_terms": "methods",
+    },
+)

@@ -19,6 +19,7 @@ from lipverify.foundation.remembered import forgetting
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.kernels import kernel_for
 from lipverify.loss.terms import ErrorKind, LossTerms
+from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
 from lipverify.problem.laws import Affine, Linear
@@ -58,8 +59,10 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         "certified": balls that are proved to contain the values, with 20 digits.
     **options
         For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`; `M`, see
-        `lipverify.problem.whitening`; and `attention`, a kernel of `lipverify.attention`
-        (of Affine and Linear tasks; all others are sampled).
+        `lipverify.problem.whitening`; `attention`, a kernel of `lipverify.attention`
+        (of Affine and Linear tasks; all others are sampled); `budget` in seconds of a nominal processor, 300 by
+        default, and `memory` in GiB, 4 by default: what would take more is refused before it begins; and `progress`,
+        called with (done, expected) in tenths of such seconds. See `lipverify.budget` and `lipverify.loss_cost`.
         For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
         For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
         `lipverify.loss.montecarlo.montecarlo_terms`.
@@ -77,7 +80,7 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     InvalidInput
         If `w`, `method` or an option breaks its rule.
     OutOfReach
-        If the method cannot reach the accuracy that was asked for.
+        If the method cannot reach the accuracy that was asked for, or an exact loss is beyond its budget.
 
     >>> from lipverify.laws import ReLU
     >>> terms = loss_terms(Problem(d=5, n=100, law=ReLU(L=1.0), sigma=1.0), w=[0.0, 5.0])
@@ -86,7 +89,15 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     """
     values = numbers("w", w, "w", least=0)
     require_problem(problem)
-    chosen("method", method, METHODS)
+    if chosen("method", method, METHODS) == "exact":
+        seconds, memory, progress = (options.pop(name, None) for name in ("budget", "memory", "progress"))
+        with budgeted(seconds, memory, progress):
+            return _by_method(problem, values, method, options)
+    return _by_method(problem, values, method, options)
+
+
+def _by_method(problem: Problem, values: Floats, method: str, options: dict[str, Any]) -> LossTerms:
+    """The terms by a method whose name is known, within a budget if it is the exact one."""
     kernel = method == "exact" and options.get("attention", "softmax") != "softmax"
     if kernel:
         kernel_for(options["attention"], problem, values, options.pop("M", None))

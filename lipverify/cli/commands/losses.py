@@ -20,6 +20,8 @@ def loss(
     sigma: float = 1.0,
     method: str = "exact",
     route: str | None = None,
+    budget: float | None = None,
+    memory: float | None = None,
     contexts: Positive | None = None,
     rtol: float | None = None,
     sampling: str | None = None,
@@ -49,6 +51,11 @@ def loss(
         exact, montecarlo, asymptotic or certified.
     route
         For exact: ridge or zonal, two quadratures that share nothing.
+    budget
+        For exact: seconds of a nominal processor that it may take; what would take more is refused before it begins.
+        300 by default.
+    memory
+        For exact: GiB that it may take; 4 by default.
     contexts
         For montecarlo: how many contexts to draw.
     rtol
@@ -68,7 +75,8 @@ def loss(
 
     given = {"contexts": contexts, "rtol": rtol, "sampling": sampling, "backend": backend, "workers": jobs}
     sampled = {name: value for name, value in given.items() if value is not None} | {"seed": seed}
-    return print_loss(d, n, w, law, L, sigma, method, route, sampled, json)
+    exact = {"route": route, "budget": budget, "memory": memory}
+    return print_loss(d, n, w, law, L, sigma, method, exact, sampled, json)
 
 
 @app.command
@@ -79,6 +87,8 @@ def window(
     law: str = "relu",
     L: Lipschitz = 1.0,
     sigma: float = 1.0,
+    budget: float | None = None,
+    memory: float | None = None,
     json: Json = False,
 ) -> int:
     """The w* that minimises the loss, whose window is about w*^{-1/2} wide, and the loss there.
@@ -96,12 +106,16 @@ def window(
         Lipschitz constant; what is written out is multiplied by it.
     sigma
         Standard deviation of the label noise.
+    budget
+        Seconds of a nominal processor that all losses of the search together may take; 300 by default.
+    memory
+        GiB that they may take; 4 by default.
     json
         Print an object.
     """
     from lipverify.cli.numbers import print_window
 
-    return print_window(d, n, law, L, sigma, json)
+    return print_window(d, n, law, L, sigma, {"budget": budget, "memory": memory}, json)
 
 
 @app.command

@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
+from lipverify.loss.exact.cost import FLAT, begin, close, cost_of, field_of, known, loss_cost, plan_of, wide
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.ridge import ridge_terms
 from lipverify.loss.exact.ridge.laws import has_averages, narrow
-from lipverify.loss.exact.ridge.planes import meetings_of
 from lipverify.loss.exact.ridge.roots import has_roots
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import ErrorKind, LossTerms
+from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 from lipverify.problem.features import SEEN, features
 from lipverify.problem.fine import sighted, undeclared
@@ -43,26 +44,18 @@ up to it for any digits at all, which takes half a minute where windows hold few
 INSTANT = 2e4
 """The same for a kernel that is known to `LOST`, and beyond that window for any law: there are hardly more digits to be
 had."""
-WIDE, LOW = 50.0, 6
-"""Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
-variogram takes seconds. In more dimensions it is blunt."""
-FLAT = 1e-3
-"""Up to this window a link with roots is served by its harmonics alone, of which a few dozen matter: tables for the
-ridge route would need more panels than there is memory for."""
 LOST = 1e-8
 """A relative error beyond which the result of a kernel, or of an undeclared link, says what would give more."""
 NOTICED = 1e-3
 """A relative error beyond which a route has noticed that it does not resolve a link: no other one overrules it, unless
 it knows the link as a formula."""
-CLOSE = 1e-3
-"""Kinks nearer to each other than this are looked at harmonic by harmonic first."""
 HARMONICS = 64
 """Of a kernel that are looked at for one that is negative, however few enter the loss."""
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
 TINY = 1e-300
 ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
 
-__all__ = ["ROUTES", "exact_terms", "ridge_terms", "zonal_terms"]
+__all__ = ["ROUTES", "exact_terms", "loss_cost", "ridge_terms", "wide", "zonal_terms"]
 
 
 def exact_terms(
@@ -91,7 +84,8 @@ def exact_terms(
         return kernel_terms(problem, w, attention)
     if np.any(w > LARGEST):
         raise OutOfReach(f"w = {w.max():g}: at most {LARGEST:g}, for 2 w must be a double; use method='montecarlo'.")
-    terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)
+    with budgeted():
+        terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)
     shaped = {name: np.reshape(getattr(terms, name), np.shape(w)) for name in COLUMNS}
     return replace(terms, w=w, **shaped)
 
@@ -100,7 +94,7 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     """By the route that is asked for, or that reaches it."""
     if isinstance(problem.law, ReLUNetwork):
         # its variogram is known: analytic in r up to 2 (1 + bias^2)^{1/2}, past which it is one of a half-power of 3
-        field = _field_of(problem.law, problem.d)
+        field = field_of(problem.law, problem.d)
         return replace(_terms(problem.replace(law=field), w, route), problem=problem, error_kind="bounded")
     if isinstance(problem.law, Ridge) and (seen := sighted(problem.law)) != problem.law:
         found = ", ".join(f"{at:g}" for at in sorted(set(seen.kinks) - set(problem.law.kinks)))
@@ -109,11 +103,18 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
         return replace(terms, problem=problem, reason=f"{terms.reason} {said}".strip())
     law = problem.law
     if route is not None:
-        terms = ROUTES[chosen("route", route, ROUTES)](problem, w)
+        terms = _by(chosen("route", route, ROUTES), problem, w)
         return _explained(replace(terms, error_kind=kind_of(law, route)))
-    if narrow(law) is not None or _close(law):
+    begin(problem, plan_of(problem, w))
+    if narrow(law) is not None or close(law):
         return _narrow_terms(problem, w)
     return _known_terms(problem, w)
+
+
+def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
+    """By a route, if the budget allows it."""
+    begin(problem, cost_of(problem, w, route, known(problem, route)), route)
+    return ROUTES[route](problem, w)
 
 
 def kind_of(law: Law, route: str) -> ErrorKind:
@@ -138,11 +139,6 @@ def _kind_of_field(law: Zonal) -> ErrorKind:
     return "bounded" if known is not None and known.narrowest(graded=True)[0] >= SEEN else "estimated"
 
 
-def _close(law: Law) -> bool:
-    """Whether kinks stand so close that the variogram, which is not smooth at their differences, takes minutes."""
-    return isinstance(law, Ridge) and bool(np.any(np.diff(law.kink_points) < CLOSE))
-
-
 def _narrow_terms(problem: Problem, w: Floats) -> LossTerms:
     """Of a link with narrow features: by harmonics, which know it; where they do not reach by the other route."""
     parts = []
@@ -156,7 +152,7 @@ def _known_terms(problem: Problem, w: Floats) -> LossTerms:
     """By the route that is the quicker, and by the other where that is blunt."""
     law = problem.law
     if not has_averages(law):
-        return replace(zonal_terms(problem, w), error_kind=kind_of(law, "zonal"))
+        return replace(_by("zonal", problem, w), error_kind=kind_of(law, "zonal"))
     if not isinstance(law, RidgeLaw):
         spectrum_of(law, problem.d, HARMONICS)  # refuses what is no covariance in this dimension
     elif not isinstance(law, Ridge):
@@ -183,12 +179,6 @@ def _known_terms(problem: Problem, w: Floats) -> LossTerms:
     else:
         places = np.flatnonzero(~quick)
     return _explained(replace(_joined(problem, parts, places, w), error_kind=kind))
-
-
-@lru_cache(maxsize=64)
-def _field_of(law: ReLUNetwork, d: int) -> Zonal:
-    """The field with the covariance of a network; the same one each time, for what is tabulated is remembered by it."""
-    return Zonal(variogram=law.covariance(d).variogram)
 
 
 def _explained(terms: LossTerms) -> LossTerms:
@@ -224,14 +214,6 @@ def _estimate(law: Law) -> str:
     )
 
 
-def wide(problem: Problem) -> float:
-    """The window up to which the zonal route is the quicker one, for a link with roots; or -1."""
-    law = problem.law
-    if not isinstance(law, Ridge) or not law.kink_points or not has_roots(law.link, law.kink_points):
-        return -1.0
-    return WIDE if 2 < problem.d <= LOW and len(meetings_of(law.kink_points)) >= 2 else FLAT
-
-
 def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
     """The windows at which no other route is tried."""
     share, law = _share(terms), terms.problem.law
@@ -244,11 +226,11 @@ def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
 def _first(problem: Problem, w: Floats, first: str, second: str) -> LossTerms:
     """By the first route, or by the second where that does not reach."""
     try:
-        return ROUTES[first](problem, w)
+        return _by(first, problem, w)
     except OutOfReach as refusal:
         reason = f"{first}: {refusal}"
     try:
-        return replace(ROUTES[second](problem, w), reason=reason)
+        return replace(_by(second, problem, w), reason=reason)
     except OutOfReach as refusal:
         raise OutOfReach(f"neither route reaches this. {reason} {second}: {refusal}") from None
 
@@ -270,7 +252,7 @@ def _sharper(terms: LossTerms, first: str, second: str, floor: float = 0.0) -> t
         said = "route='zonal' may give more, in minutes."
     else:
         try:
-            other = ROUTES[second](problem, terms.w)
+            other = _by(second, problem, np.asarray(terms.w))
         except OutOfReach as refusal:
             said = f"{second}: {refusal}"
         else:

@@ -23,6 +23,7 @@ from lipverify.foundation.remembered import remembered
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.loss import loss_terms
 from lipverify.loss.terms import ErrorKind
+from lipverify.loss.work import Progress, budgeted
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimum
 from lipverify.optimum.window.origin import REACH, OriginLoss
 from lipverify.optimum.window.search import competing
@@ -78,7 +79,15 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
 
 @makes("bounded", "exact")
-def optimal_window(problem: Problem, *, route: str | None = None, M: Any = None) -> Optimum:
+def optimal_window(
+    problem: Problem,
+    *,
+    route: str | None = None,
+    M: Any = None,
+    budget: float | None = None,
+    memory: float | None = None,
+    progress: Progress | None = None,
+) -> Optimum:
     r"""The global minimiser w* of the exact loss; it depends on L and sigma through L/sigma only.
 
     Parameters
@@ -91,6 +100,8 @@ def optimal_window(problem: Problem, *, route: str | None = None, M: Any = None)
         The matrix of the scores w x_i^T M x; the identity if left out. Other matrices and covariates on an ellipsoid
         have an exact optimum where whitening makes the problem isotropic, see `lipverify.problem.whitening`; for any
         others see `empirical_window`.
+    budget, memory, progress
+        As for an exact loss, see `loss_terms`, for all the losses of the search together.
 
     Returns
     -------
@@ -105,7 +116,7 @@ def optimal_window(problem: Problem, *, route: str | None = None, M: Any = None)
         everywhere, or there is no such route.
     OutOfReach
         If the minimum cannot be located: the loss is flat about it to its error. The message says what makes it less,
-        where that is known.
+        where that is known. Or if the search is beyond its budget.
 
     Source: Collins et al., slides, Theorem 2 (the minimiser is w_KQ I).
 
@@ -115,6 +126,12 @@ def optimal_window(problem: Problem, *, route: str | None = None, M: Any = None)
     (6.055341, 'interior')
     """
     require_problem(problem)
+    with budgeted(budget, memory, progress):
+        return _optimal(problem, route, M)
+
+
+def _optimal(problem: Problem, route: str | None, M: Any) -> Optimum:
+    """The optimum within the budget about this call."""
     if M is not None or not problem.isotropic:
         return _whitened(problem, route, M)
     if problem.law.constant and problem.sigma == 0:

@@ -23,6 +23,7 @@ from scipy.special import betainc
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.supports import token_breaks
 from lipverify.loss.exact.ridge.tokens import Kernel, Places, TokenNodes, gauss_rule, kernel, smooth_rule, token_nodes
+from lipverify.loss.work import spend
 
 SERIES_BELOW = 1.0
 """There the alternating sum loses a factor of e^{2e} = 230 to cancellation, and no more."""
@@ -30,6 +31,8 @@ SERIES_TAIL = 2.5
 """If no u is larger than this, the series serves all. It loses e^{2 lambda} to cancellation and meets weights phi^n,
 which are e^-42 at the largest u (see `Contexts`) and, as 1 - phi is concave in lambda, below e^{-3 lambda} before."""
 SERIES_REMAINDER = 1e-17
+TOKEN, MOMENT = 60.0, 3.0
+"""Nanoseconds of a node of a token, and of a moment there."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Averages:
             self.places = self.places.join(direct)
             self.breaks = np.concatenate([self.breaks, token_breaks(direct)])
         self.nodes = token_nodes(self.places, self._with(meetings), order, smooth_rule if smooth else gauss_rule)
+        spend(self.nodes.near.size, TOKEN, "averages over a token")
         self.terms = series_terms(float(np.max(points.u[~self.direct], initial=-np.inf)))
         self._powers: dict[Kernel, list[Floats]] = {}
 
@@ -109,6 +113,7 @@ class Averages:
         weight = kernel(k, nodes.y[first:]) * nodes.weight[first:]
         at_anchors, direct = [], []
         for h in hs:
+            spend(h.size, MOMENT, "moments of a smooth link")
             at_anchors.append(h[:first].copy())
             direct.append(np.einsum("pi,pi->p", weight, h[first:]))
         # (w, j, node) times (w, node, h), of one window after the other

@@ -25,6 +25,7 @@ from lipverify.loss.exact.ridge.graded import Graded
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
 from lipverify.loss.exact.ridge.tokens import angle_at, integer_power, plain_rule, split_rule
+from lipverify.loss.work import spend
 
 BEND = 1.5
 """cosh z turns from a square into an exponential about here."""
@@ -46,6 +47,8 @@ TOGETHER, ROWS = 16, 600
 """Angles gamma, and pairs (gamma, psi), at a time: what is worked on stays in a processor's cache."""
 SLIVER = 1e-15
 TINY = 1e-300
+PAIR = 15.0
+"""Nanoseconds of a pair of tokens."""
 
 
 @lru_cache(maxsize=256)
@@ -151,11 +154,12 @@ class Between:
         within = (np.arange(count) >= first[:, None]) & (np.arange(count) < end[:, None])
         row, panel = np.nonzero(within)
         nodes, weighted = self._nodes
+        x, gauss = plain_rule(self.order + MORE)
+        spend(row.size * self.order + 2 * start.size * x.size, PAIR, "the angle between two tokens")
         share = (nodes[panel] - start[row, None]) / (2 * span[row, None])
         density = _half_power(4 * share * (1 - share), d - 4) / span[row, None]
         means = [np.bincount(row, np.sum(density * q[panel], axis=1), minlength=start.size) for q in weighted]
         result = np.stack(means).astype(float)
-        x, gauss = plain_rule(self.order + MORE)
         for ends in ((start, left), (right, top)):
             phi = [2 * np.arctan2(*(np.sqrt(np.maximum(part, 0)) for part in (at - start, last - at))) for at in ends]
             here = np.flatnonzero(phi[1] - phi[0] > SLIVER)

@@ -16,8 +16,9 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.context import Factors, Grading, log_power, powers
 from lipverify.loss.exact.ridge.graded import Graded
-from lipverify.loss.exact.ridge.others import ABOVE, BELOW, SPAN, STEP, TOGETHER, log_rate, others_of
+from lipverify.loss.exact.ridge.others import ABOVE, BELOW, OTHER, SPAN, STEP, TOGETHER, log_rate, others_of
 from lipverify.loss.exact.ridge.planes import LARGE
+from lipverify.loss.work import spend
 
 FALLEN, SAMPLES = 46.0, 256
 """Where x ends: the logarithm of what is averaged has fallen by this, looked for at so many places."""
@@ -83,8 +84,12 @@ def counted(k: int, d: int, n: float, w: float, low: float, high: float, factors
 
 def panels_of(d: int, w: float, low: float, high: float) -> Floats:
     """Edges of panels of a deficit on which a rule is worth its order."""
-    width = min(PANEL, NARROWER * w / math.sqrt(d)) if d > LARGE else PANEL
-    return Grading(d, np.array(w)).panels(low, high, width)
+    return Grading(d, np.array(w)).panels(low, high, width_of(d, w))
+
+
+def width_of(d: int, w: float) -> float:
+    """The width of a panel of a deficit, in the graded coordinate."""
+    return min(PANEL, NARROWER * w / math.sqrt(d)) if d > LARGE else PANEL
 
 
 def _once(
@@ -104,6 +109,7 @@ def _once(
         spread = float(np.ptp(ends))
         ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
         u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
+        spend(x.size * u.shape[1], OTHER, "tables of what other tokens do")
         log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
         y = u - x[:, None]
         logs = y - np.exp(y) + log_power(log_phi, n - 1)

@@ -7,12 +7,14 @@ from functools import lru_cache
 import numpy as np
 
 from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.absolute import relu_averages
 from lipverify.loss.exact.ridge.fields import field_averages
 from lipverify.loss.exact.ridge.kinked import kinked_averages
 from lipverify.loss.exact.ridge.roots import is_resolved, rough_ends, steep_places
 from lipverify.loss.exact.ridge.smooth import cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
+from lipverify.loss.work import price_of
 from lipverify.problem.features import SEEN, UNSEEN, features
 from lipverify.problem.fields import variation_of
 from lipverify.problem.fine import sighted
@@ -71,20 +73,24 @@ def parts_of(law: Law, d: int) -> Parts:
 
 def link_averages(law: RidgeLaw, d: int, k: int = 0) -> TaskAverages:
     """The averages for link number k of a law, tabulated where the link is smooth."""
+
+    def link(z: Floats) -> Floats:
+        return law.links(z, np)[k]
+
     ends = rough_ends(law.link, law.kink_points) if isinstance(law, Ridge) else ()
     if kinks := tuple(sorted(law.kink_points + ends)):
         if (feature := narrow(law)) is not None and feature[0] < UNSEEN:
             _resolving(law, *feature)
-        return kinked_averages(d, lambda z: law.links(z, np)[k], kinks, bool(law.jump_points))
+        return kinked_averages(d, link, kinks, bool(law.jump_points))
     if isinstance(law, Cosine):
-        averages = smooth_averages(d, cosine_increment(law.L))
+        averages = smooth_averages(d, cosine_increment(law.L), 2 * price_of(np.sin))
         if averages.relative_error > WORST_TABLE:
             raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
         return averages
     if (feature := narrow(law)) is not None and feature[0] < UNSEEN:
         # the law's places are its kinks, or where it is steep: at these nothing is left between nodes
-        return kinked_averages(d, lambda z: law.links(z, np)[k], _resolving(law, *feature))
-    averages = smooth_averages(d, difference(lambda z: law.links(z, np)[k]))
+        return kinked_averages(d, link, _resolving(law, *feature))
+    averages = smooth_averages(d, difference(link), 2 * price_of(link))
     if not averages.followed and isinstance(law, Ridge) and (places := steep_places(law.link)):
         split = kinked_averages(d, law.link, places)
         return min(split, averages, key=lambda each: each.relative_error)

@@ -28,6 +28,7 @@ from lipverify.loss.exact.ridge.graded import Graded
 from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
 from lipverify.loss.exact.ridge.supports import token_breaks
 from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, angle_at, integer_power, kernel, split_rule
+from lipverify.loss.work import spend
 
 PHI_ORDER = 28
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
@@ -44,6 +45,8 @@ RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
 PANEL, FEWEST_PANELS = 1.5, 3
 """Of rules over one token, in the graded coordinate."""
 SAFETY = 4.0
+OTHER = 100.0
+"""Nanoseconds of a node behind a table."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,7 @@ def others_of(d: int, n: float, w: float, low: float, high: float, factors: Fact
     def rows(x: Floats, of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
         """log Q_1 and log Q_2, and ratios after them."""
         u, log_weight = of(x)
+        spend(x.size * u.shape[1], OTHER, "tables of what other tokens do")
         log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
         logs = log_weight + log_power(log_phi, n - 2)
         largest = np.max(logs, axis=1)

@@ -30,6 +30,7 @@ from lipverify.loss.exact.ridge.others import Others
 from lipverify.loss.exact.ridge.planes import LARGE
 from lipverify.loss.exact.ridge.products import Products
 from lipverify.loss.exact.ridge.tokens import angle_at, gauss_rule, plain_rule, split_rule
+from lipverify.loss.work import spend
 
 PANEL, GROWTH = 4.0, 4.0
 """Of the nearer token's deficit, in the graded coordinate, of which the scale doubles no sooner than in the second."""
@@ -57,6 +58,8 @@ the second number."""
 NEGLIGIBLE, ROUGH = 1e-21, 6
 """Pairs of tokens with less than this share of the largest weight are left out: G is a few thousand times larger at
 those that count least than at those that count most. The largest weight is looked for by a rule of a low order."""
+PAIR = 200.0
+"""Nanoseconds of a pair of tokens."""
 
 
 def pair_term(products: Products, contexts: Contexts, order: int, factors: Factors) -> tuple[Floats, Floats]:
@@ -93,6 +96,7 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
         keep = weight > NEGLIGIBLE * peak * (ROUGH / order) ** 2
         if not keep.any():
             continue
+        spend(weight.size, PAIR, "pairs of tokens")
         value, off = products(near[some], which[keep], both[:, keep], sine[keep], order)
         total += float(weight[keep] @ value)
         slack += float(weight[keep] @ off)

@@ -18,13 +18,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations_with_replacement, pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.foundation.angles import sine_and_cosine
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.ridge.tokens import gauss_rule, smooth_rule
+from lipverify.loss.work import NANO, counted, price_of, spend
 
 Link = Callable[[Floats], Floats]
 Rule = tuple[Floats, Floats]
@@ -43,6 +45,10 @@ NEGLIGIBLE = 1e-19
 """Nodes with less than this share of the largest weight are left out."""
 MANY = 4
 """So many times the order on the circle, where one angle is all: that is cheap, and many roundings average out."""
+NODE = 36.0
+"""Nanoseconds of a node on a circle, without the link."""
+PILOTS = 60
+"""Nodes in a shell at which the order is looked for that values will need."""
 BATCH = 60_000
 """Values of the link that are worked on at a time: they stay in a processor's cache."""
 
@@ -72,20 +78,70 @@ class Planes:
     noise: ClassVar[float] = 0.0
     loses: ClassVar[int] = 1
 
+    @property
+    def price(self) -> float:
+        """Nanoseconds of a node on the circle."""
+        return NODE + 2 * price_of(self.link)
+
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order."""
-        # over phi nothing happens at the ends of an interval, over rho it does
-        outer, inner = (root_rule(order),) * 2 if self.roots else (gauss_rule(order), smooth_rule(order))
+        outer, inner = self._rules(order)
         if self.d == 2:
-            return self._circle(theta, np.ones_like(theta), None, inner if self.roots else smooth_rule(MANY * order))
-        total = np.zeros_like(theta)
-        bases = sorted({0.0, *(abs(c) for c in self.kinks if abs(c) < 1)})
-        for base, end in pairwise([*bases, 1.0]):
-            total += self._shell(theta, base, end, outer, inner)
-        return total
+            return self._circle(theta, np.ones_like(theta), None, inner)
+        return np.asarray(sum(self._shell(theta, *shell, outer, inner) for shell in self._shells))
+
+    def pilot(self, theta: Floats, orders: tuple[int, ...], power: int, settled: float) -> tuple[int, float]:
+        """What `at` costs: the order that settles at a few nodes, and nodes on circles an angle, over its square.
+
+        V goes as theta^power, and `settled` is by how much values may differ, relative to what is there.
+        """
+        ones, rows = np.ones_like(theta), np.arange(theta.size)
+        places: list[tuple[Any, ...]] = [(rows, ones, 1.0, theta, ones, None)]
+        if self.d > 2:
+            places = []
+            for base, end in self._shells:
+                row, tau, weight = self._over_tau(theta, base, end, self._rules(orders[0])[0])
+                some = np.argsort(weight)[:: -max(1, weight.size // PILOTS)][:PILOTS]
+                share, tau = row.size / (theta.size * orders[0]), tau[some]
+                places.append((row[some], weight[some], share, theta[row[some]], np.hypot(tau, base), (base, tau)))
+        former = np.full(theta.shape, np.inf)
+        for order in orders:
+            values, nodes = np.zeros_like(theta), 0.0
+            for row, weight, share, *place in places:
+                with counted() as meter:
+                    values += np.bincount(row, weight * self._circle(*place, self._rules(order)[1]), theta.size)
+                nodes += share * meter.done / (NANO * self.price * row.size * order)
+            values /= np.sin(theta / 2) ** power
+            size = np.abs(values) if self.roots else np.max(np.abs(values))
+            if np.all(np.abs(values - former) <= settled * size):
+                break
+            former = values
+        return order, nodes / (order if self.d == 2 else 1)
+
+    @property
+    def _shells(self) -> list[tuple[float, float]]:
+        """Ranges of rho between the kinks."""
+        return list(pairwise([*sorted({0.0, *(abs(c) for c in self.kinks if abs(c) < 1)}), 1.0]))
+
+    def _rules(self, order: int) -> tuple[Rule, Rule]:
+        """Over rho, where something happens at the ends of an interval, and over phi, where nothing does."""
+        if self.roots:
+            return (root_rule(order),) * 2
+        return gauss_rule(order), smooth_rule(MANY * order if self.d == 2 else order)
 
     def _shell(self, theta: Floats, base: float, end: float, outer: Rule, over_phi: Rule) -> Floats:
         """The part with base < rho < end, over tau = (rho^2 - base^2)^{1/2}: in it all is analytic at the base."""
+        row, tau, weight = self._over_tau(theta, base, end, outer)
+        rho, inner = np.hypot(tau, base), np.empty_like(tau)
+        step = max(1, BATCH // len(over_phi[0]))
+        for i in range(0, tau.size, step):
+            some = slice(i, i + step)
+            inner[some] = self._circle(theta[row[some]], rho[some], (base, tau[some]), over_phi)
+        scale = (self.d - 2) * math.sqrt((1 - base) * (1 + base))
+        return np.asarray(scale * np.bincount(row, weight * inner, minlength=theta.size))
+
+    def _over_tau(self, theta: Floats, base: float, end: float, outer: Rule) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """Nodes and weights of a shell: which angle, tau, and the weight."""
         top, last = math.sqrt((1 - base) * (1 + base)), math.sqrt((end - base) * (end + base))
         splits = [np.full((theta.size, 2), [0.0, last]), np.clip(self._crossings(theta, base), 0, last)]
         if self.d > LARGE:
@@ -103,14 +159,7 @@ class Planes:
         omega = low + width * x
         weight = width * gauss * np.sin(omega) * (top * np.cos(omega)) ** (self.d - 3)
         wanted = weight > NEGLIGIBLE * np.max(weight, initial=0.0)
-        row, tau, weight = np.repeat(row, len(x))[wanted.ravel()], top * np.sin(omega[wanted]), weight[wanted]
-        rho = np.hypot(tau, base)
-        inner = np.empty_like(tau)
-        step = max(1, BATCH // len(over_phi[0]))
-        for i in range(0, tau.size, step):
-            some = slice(i, i + step)
-            inner[some] = self._circle(theta[row[some]], rho[some], (base, tau[some]), over_phi)
-        return np.asarray((self.d - 2) * top * np.bincount(row, weight * inner, minlength=theta.size))
+        return np.repeat(row, len(x))[wanted.ravel()], top * np.sin(omega[wanted]), weight[wanted]
 
     def _crossings(self, theta: Floats, base: float) -> Floats:
         """The tau at which both coordinates are at kinks, (theta, pairs of kinks)."""
@@ -151,6 +200,7 @@ class Planes:
             if not here.size:
                 continue
             width, r, h = (high - low)[here], rho[here], half[here]
+            spend(here.size * x.size, self.price, "the variogram of the link")
             nodes, middle = low[here, None] + width[:, None] * x, (low + high)[here] / 2
             # rho cos(phi -+ half), by the piece of the link that the middle of the interval is in
             sine, cosine = sine_and_cosine(nodes)

@@ -24,6 +24,7 @@ from lipverify.loss.exact.ridge.averages import Averages
 from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
 from lipverify.loss.exact.ridge.task import TaskAverages
 from lipverify.loss.exact.ridge.tokens import TokenNodes
+from lipverify.loss.work import spend
 from lipverify.problem.fine import unseen
 
 Increment = Callable[[Floats, Floats], Floats]
@@ -44,6 +45,8 @@ STEP = 2 * EPS
 """Rounding of a moment m_j, relative to m_0: of the sum once, and of each of the j steps to T_j."""
 NEGLIGIBLE = 1e-17
 """Terms below this share of the largest are not worth a moment."""
+ENTRY = 7.0
+"""Nanoseconds of an entry of a table, without the link."""
 
 
 def difference(link: Callable[[Floats], Floats]) -> Increment:
@@ -74,8 +77,9 @@ class Table:
     c_weight: Floats
 
     @classmethod
-    def of(cls, d: int, increment: Increment, size: int) -> Table:
+    def of(cls, d: int, increment: Increment, size: int, price: float) -> Table:
         """Interpolation at `size` Chebyshev points in t."""
+        spend(size**3, ENTRY + price, "the table of a smooth link")
         c, c_weight = zonal_rule(d, size)
         r, r_weight = zonal_rule(d - 1, size)
         t = chebyshev_points(size)[:, None, None]
@@ -127,7 +131,7 @@ class Table:
         return np.stack([chebyshev.chebval(t, self.variogram), squares, np.full_like(t, self.variance)])
 
 
-def smooth_averages(d: int, increment: Increment) -> TaskAverages:
+def smooth_averages(d: int, increment: Increment, price: float) -> TaskAverages:
     """The averages of a smooth link, from a table as large as it takes; its error says if none was large enough.
 
     Raises
@@ -135,9 +139,9 @@ def smooth_averages(d: int, increment: Increment) -> TaskAverages:
     OutOfReach
         If the link has features that no table sees.
     """
-    table = Table.of(d, increment, SIZES[0])
+    table = Table.of(d, increment, SIZES[0], price)
     for size in SIZES[1:]:
-        larger = Table.of(d, increment, size)
+        larger = Table.of(d, increment, size, price)
         gap, table = larger.distance(table), larger
         if gap <= SETTLED:
             break

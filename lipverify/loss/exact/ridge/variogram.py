@@ -143,17 +143,21 @@ def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> V
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
 
     def plain() -> Variogram:
-        orders = ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
-        return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings, orders)
+        return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings, orders_of(link, kinks, False))
 
     def rooted() -> Variogram:
-        return tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings, ROOT_ORDERS)
+        return tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings, orders_of(link, kinks, True))
 
     first, second = (rooted, plain) if has_roots(link, kinks, NEAR) else (plain, rooted)
     table = first()
     if _known(table) <= ANALYTIC:
         return table
     return min(table, second(), key=_known)
+
+
+def orders_of(link: Link, kinks: tuple[float, ...], roots: bool) -> tuple[int, ...]:
+    """The orders of rules that are tried for a link with kinks."""
+    return ROOT_ORDERS if roots else ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
 
 
 def _known(table: Variogram) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
+from lipverify.loss.work import spend
 from lipverify.problem.features import SMALLEST, Features, features
 from lipverify.problem.fine import unseen
 from lipverify.problem.law import RidgeLaw
@@ -39,6 +40,8 @@ less than 1e-19 of its range (`features`), and of the second less than 1e-12."""
 
 Coefficient = Callable[[int, Floats], tuple[float, float, bool]]
 """From a degree and averages (function, rule) with P_l: k_l, its error, and whether it is below rounding."""
+COEFFICIENT = 2.0
+"""Nanoseconds of a coefficient at a node."""
 
 
 def _rules(d: int, splits: tuple[float, ...], most: int, known: Features | None = None) -> tuple[Floats, Floats]:
@@ -193,6 +196,7 @@ def _listed(
     near, weight, centred = rule
     (rest, slack), k, errors, quiet = total, [], [], 0
     for degree, deficit in enumerate(deficits(d, near), 1):
+        spend(near.size, COEFFICIENT * len(centred), "the spectrum of the law")
         one, error, silent = coefficient(degree, centred @ (weight * (1 - deficit)).T)
         if error > max(rest, total[1]) and degree > 1:
             break

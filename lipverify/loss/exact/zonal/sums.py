@@ -11,7 +11,8 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
-from lipverify.loss.exact.zonal.tokens import Nodes, both, nodes
+from lipverify.loss.exact.zonal.tokens import PANELS, Nodes, both, nodes, panels_of
+from lipverify.loss.work import spend
 
 SHARED_BELOW = 1.0
 """Up to this u one rule over tokens serves all."""
@@ -20,6 +21,8 @@ BLOCK, SHARED_BLOCK = 16, 512
 LARGE = 700.0
 SILENT = 1e-17
 """Averages over a harmonic that are below this share cannot be told from zero, and no later one is computed."""
+HARMONIC = 5.0
+"""Nanoseconds of a harmonic at a node, and of four points there that share it."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +40,30 @@ class Sums:
 
 def sums(spectrum: Spectrum, w: float, u: Floats) -> Sums:
     """The integrands at every u, in increasing order."""
-    shared, single = u[u <= SHARED_BELOW], u[u > SHARED_BELOW]
-    # the nodes of a rule grow with the harmonics that it resolves
-    points = max(8, SHARED_BLOCK // (1 + spectrum.k.size // 100))
-    blocks = [part[None, :] for part in np.array_split(shared, 1 + shared.size // points) if part.size]
-    blocks += [single[i : i + BLOCK, None] for i in range(0, single.size, BLOCK)]
+    blocks = _blocks(u, spectrum.k.size)
     rules = (nodes(spectrum.d, w, np.maximum(block[:, -1], SHARED_BELOW), spectrum.k.size) for block in blocks)
     parts = [_block(spectrum, rule, block) for rule, block in zip(rules, blocks, strict=True)]
     columns = ([getattr(part, field.name) for part in parts] for field in fields(Sums))
     return Sums(*(np.concatenate(column, axis=1) for column in columns))
+
+
+def _blocks(u: Floats, harmonics: int) -> list[Floats]:
+    """Points (rule, point) that are worked on at a time."""
+    shared, single = u[u <= SHARED_BELOW], u[u > SHARED_BELOW]
+    # the nodes of a rule grow with the harmonics that it resolves
+    points = max(8, SHARED_BLOCK // (1 + harmonics // 100))
+    blocks = [part[None, :] for part in np.array_split(shared, 1 + shared.size // points) if part.size]
+    return blocks + [single[i : i + BLOCK, None] for i in range(0, single.size, BLOCK)]
+
+
+def count_of(d: int, w: float, u: Floats, harmonics: int) -> tuple[float, float]:
+    """What a harmonic costs at all points u, in nodes, and the largest array."""
+    count = largest = 0.0
+    for block in _blocks(u, harmonics):
+        live = 2 * (PANELS - 2) * panels_of(d, w, np.maximum(block[:, -1], SHARED_BELOW), harmonics)[1]
+        count += len(block) * live * (1 + block.shape[1] / 4)
+        largest = max(largest, float(block.size * live))
+    return count, largest
 
 
 def log_phi(rule: Nodes, u: Floats) -> Floats:
@@ -88,6 +106,7 @@ def _harmonics(
     pairs, increments = np.zeros((2, *mean.shape)), np.zeros((2, *near.shape))
     remains = [mean, mean]
     for degree, deficit in enumerate(deficits(spectrum.d, near)):
+        spend(near.size * (1 + first.shape[2] / 4), HARMONIC, "harmonics")
         coefficients = spectrum.k[degree], spectrum.error[degree]
         ends = degree + 1 == spectrum.k.size
         if not any(coefficients) and not ends:

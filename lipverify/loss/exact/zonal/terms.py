@@ -18,7 +18,7 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, log_phi, sums
+from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, sums
 from lipverify.loss.exact.zonal.tokens import nodes
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
@@ -76,6 +76,19 @@ def work_of(problem: Problem, w: float) -> float:
         return math.inf
     shared, harmonics = np.count_nonzero(u <= SHARED_BELOW), _wanted(w, u)
     return harmonics * (u.size - shared + shared / 4 + harmonics / 750)
+
+
+def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
+    """Harmonics that a window takes at most, nodes for each, and the largest array.
+
+    Raises
+    ------
+    OutOfReach
+        If it has too many points in u.
+    """
+    u = _grid(problem.d, float(problem.n), w)
+    harmonics = min(_wanted(w, u), MOST_DEGREES)
+    return harmonics, *count_of(problem.d, w, u, int(harmonics))
 
 
 def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:

@@ -46,6 +46,15 @@ def nodes(d: int, w: float, steps: Floats, degrees: int = 0) -> Nodes:
     Panels end where e^{-s} s^{(d-3)/2} has fallen by e^-46 on either side. All but the outermost, where e^{-s}
     is below e^-16, resolve harmonics up to `degrees`.
     """
+    edges, size = panels_of(d, w, steps, degrees)
+    theta, weight = _panels(edges, size)
+    near = 2 * np.sin(theta / 2) ** 2
+    density = np.abs(np.sin(theta)) ** (d - 2) / half_beta(d - 1)
+    return Nodes(near, w * near, weight * density, slice(size, (PANELS - 1) * size))
+
+
+def panels_of(d: int, w: float, steps: Floats, degrees: float) -> tuple[Floats, int]:
+    """The edges of panels for each step, as angles, and how many nodes there are on a panel."""
     half_m = (d - 1) / 2
     spread = TAIL + 2 * half_m + 12 * math.sqrt(half_m)
     stops = steps[:, None] + np.array([-SHOULDER, 0.0, SHOULDER, 16.0, spread])
@@ -53,11 +62,7 @@ def nodes(d: int, w: float, steps: Floats, degrees: int = 0) -> Nodes:
     s = np.clip(np.hstack([ends[:, :1], stops, ends[:, 1:]]), 0.0, 2 * w)
     edges = 2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s))
     widest = float(np.max(np.diff(edges)[:, 1:4]))
-    size = 112 + int(30 * math.sqrt(half_m) + WAVE * degrees * widest)
-    theta, weight = _panels(edges, size)
-    near = 2 * np.sin(theta / 2) ** 2
-    density = np.abs(np.sin(theta)) ** (d - 2) / half_beta(d - 1)
-    return Nodes(near, w * near, weight * density, slice(size, (PANELS - 1) * size))
+    return edges, 112 + int(30 * math.sqrt(half_m) + WAVE * degrees * widest)
 
 
 def _panels(edges: Floats, size: int) -> tuple[Floats, Floats]:

@@ -1,0 +1,324 @@
+r"""What an exact loss will take, from counts of nodes that are known before it begins.
+
+Most of a long loss is the table of the variogram of a link: of so many angles, and nodes on circles for each, of which
+the number goes with the square of the order that the link asks for. The order is looked for at a few nodes. What a
+window takes follows from the range of u that matters there, and of the zonal route from the harmonics and points.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import chosen, numbers
+from lipverify.loss.exact.ridge.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
+from lipverify.loss.exact.ridge.between import PAIR
+from lipverify.loss.exact.ridge.context import MOST_PANELS, PANEL, Contexts, Grading, LogGrading
+from lipverify.loss.exact.ridge.counts import width_of
+from lipverify.loss.exact.ridge.graded import PARTS, TABLE
+from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
+from lipverify.loss.exact.ridge.kinked import MOST_MEETINGS
+from lipverify.loss.exact.ridge.laws import has_averages, narrow
+from lipverify.loss.exact.ridge.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP
+from lipverify.loss.exact.ridge.pieces import SIZE
+from lipverify.loss.exact.ridge.planes import Planes, meetings_of
+from lipverify.loss.exact.ridge.roots import NEAR, has_roots, rough_ends, steep_places
+from lipverify.loss.exact.ridge.smooth import ENTRY, SIZES
+from lipverify.loss.exact.ridge.terms import MOST_WINDOWS, ORDERS
+from lipverify.loss.exact.ridge.turns import TURN
+from lipverify.loss.exact.ridge.variogram import CHECKS, SETTLED_ROOT, orders_of, root_edges
+from lipverify.loss.exact.zonal.projection import COEFFICIENT
+from lipverify.loss.exact.zonal.sums import HARMONIC
+from lipverify.loss.exact.zonal.terms import FLAT as UNIFORM
+from lipverify.loss.exact.zonal.terms import counts_of
+from lipverify.loss.work import GIB, NANO, Cost, price_of, running
+from lipverify.problem import Problem
+from lipverify.problem.fine import sighted
+from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.laws import Cosine
+from lipverify.problem.network import ReLUNetwork
+from lipverify.problem.own import Ridge, Zonal
+from lipverify.problem.problem import require_isotropic
+from lipverify.problem.sums import summands
+
+TRACING = 0.1
+"""Seconds in which a function of one's own is looked at: for kinks, jumps and narrow features."""
+FEW = 4
+"""Angles at which the order of a table is looked for."""
+SETTLED, EASIER = 1e-12, 4.0
+"""By how much means over a few nodes may differ, relative, and how much more than means over all of a link with roots:
+these average out."""
+SPLIT = 1.5
+"""So many pieces there are in the end, for each that a table begins with."""
+USED = 2
+"""Orders of rules over tokens that a loss takes, of `ORDERS`."""
+BREAKS = 8
+"""Intervals of a rule over one token."""
+FITS, PAIRS = 12, 1500
+"""Polynomials for what two tokens have in common, for each angle at which the variogram is not smooth and one more, and
+the pairs of tokens behind each."""
+CLEAR = 4.0
+"""A count is taken for too large if it is beyond the limit by this factor: it is about right."""
+CROSSED, PANELS_NODES = 20.0, 100
+"""Panels that the argument of Q crosses at most for a pair of tokens, and the price of a node on one, in pairs."""
+COPIES = 8
+"""Arrays of a size that are there at a time."""
+DOUBLE = 8
+
+WIDE, LOW = 50.0, 6
+"""Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
+variogram takes seconds. In more dimensions it is blunt."""
+FLAT = 1e-3
+"""Up to this window a link with roots is served by its harmonics alone, of which a few dozen matter: tables for the
+ridge route would need more panels than there is memory for."""
+CLOSE = 1e-3
+"""Kinks nearer to each other than this are looked at harmonic by harmonic first."""
+NOTHING = Cost(seconds=0.0, memory=0.0, stage="nothing")
+
+Stages = dict[str, float]
+
+
+def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
+    """What the exact losses at windows `w` would take, before any begins: counted, so the same on every machine.
+
+    Seconds are those of a nominal processor, see `lipverify.budget`, and are right within a small factor where they
+    are more than one. For links with kinks they cost a few per cent of the loss, once for a law and a dimension.
+
+    Raises
+    ------
+    InvalidInput
+        If `w` or `route` break their rule, or the problem is not isotropic.
+    OutOfReach
+        If no route reaches these windows.
+
+    >>> from lipverify.laws import ReLU
+    >>> loss_cost(Problem(d=5, n=100, law=ReLU()), 5.0).seconds < 1
+    True
+    """
+    values = np.ravel(numbers("w", w, "w", least=0))
+    require_isotropic(problem, "loss_cost")
+    if route is not None:
+        chosen("route", route, ("ridge", "zonal"))
+    costs = [plan_of(problem.replace(law=law), values, route) for _, law in summands(problem.law)]
+    largest = max(costs, key=lambda cost: cost.seconds)
+    return Cost(
+        seconds=sum(cost.seconds for cost in costs), memory=max(cost.memory for cost in costs), stage=largest.stage
+    )
+
+
+def plan_of(problem: Problem, w: Floats, route: str | None = None) -> Cost:
+    """What the route that is asked for, or those that are tried first, would take at all windows."""
+    law = problem.law
+    if isinstance(law, ReLUNetwork):
+        return plan_of(problem.replace(law=field_of(law, problem.d)), w, route)
+    if isinstance(law, Ridge) and (seen := sighted(law)) != law:
+        return plan_of(problem.replace(law=seen), w, route)
+    if route is not None:
+        return cost_of(problem, w, route, known(problem, route))
+    if not has_averages(law):
+        return cost_of(problem, w, "zonal")
+    flat = np.full(w.shape, True) if narrow(law) is not None or close(law) else w <= wide(problem)
+    costs = []
+    for some, routes in ((w[flat], ("zonal", "ridge")), (w[~flat], ("ridge", "zonal"))):
+        if some.size:
+            costs.append(_first_cost(problem, some, *routes))
+    stage = max(costs, key=lambda cost: cost.seconds, default=NOTHING).stage
+    seconds, memory = (sum(cost.seconds for cost in costs), max((cost.memory for cost in costs), default=0.0))
+    return Cost(seconds=seconds, memory=memory, stage=stage)
+
+
+def _first_cost(problem: Problem, w: Floats, first: str, second: str) -> Cost:
+    """What the first route takes, or the second where counts tell that the first does not reach or costs too much."""
+    costs, reasons = [], []
+    for route in (first, second):
+        try:
+            costs.append(cost_of(problem, w, route, known(problem, route)))
+        except OutOfReach as refusal:
+            reasons.append(f"{route}: {refusal}")
+            continue
+        if affordable(costs[-1]):
+            return costs[-1]
+    if not costs:
+        raise OutOfReach(f"neither route reaches this. {' '.join(reasons)}")
+    return costs[0]
+
+
+def begin(problem: Problem, cost: Cost, route: str = "") -> None:
+    """Take notice of a loss that is about to begin; refused if the budget does not allow it."""
+    meter = running()
+    if meter is not None:
+        law = f"the exact loss of the {problem.law.name} law in d = {problem.d}"
+        meter.begin(cost, f"{law} by route={route!r}" if route else law)
+        meter.begun.add((problem.law, problem.d, route))
+
+
+def known(problem: Problem, route: str) -> bool:
+    """Whether the tables of a law are there, or have been counted: within one budget that is done once."""
+    meter = running()
+    return meter is not None and (problem.law, problem.d, route) in meter.begun
+
+
+def affordable(cost: Cost) -> bool:
+    """Whether the budget allows it."""
+    meter = running()
+    return meter is None or (meter.done + cost.seconds <= meter.seconds and cost.memory <= meter.memory)
+
+
+def close(law: Law) -> bool:
+    """Whether kinks stand so close that the variogram, which is not smooth at their differences, takes minutes."""
+    return isinstance(law, Ridge) and bool(np.any(np.diff(law.kink_points) < CLOSE))
+
+
+def wide(problem: Problem) -> float:
+    """The window up to which the zonal route is the quicker one, for a link with roots; or -1."""
+    law = problem.law
+    if not isinstance(law, Ridge) or not law.kink_points or not has_roots(law.link, law.kink_points):
+        return -1.0
+    return WIDE if 2 < problem.d <= LOW and len(meetings_of(law.kink_points)) >= 2 else FLAT
+
+
+@lru_cache(maxsize=64)
+def field_of(law: ReLUNetwork, d: int) -> Zonal:
+    """The field with the covariance of a network; the same one each time, for what is tabulated is remembered by it."""
+    return Zonal(variogram=law.covariance(d).variogram)
+
+
+def cost_of(problem: Problem, w: Floats, route: str, tabulated: bool = False) -> Cost:
+    """The cost of all windows by a route, without the tables of the law if these are known.
+
+    Raises
+    ------
+    OutOfReach
+        If the route does not reach them, as far as counts tell.
+    """
+    table, memory = table_of(problem.law, problem.d, route)
+    stages = {} if tabulated else dict(table)
+    some = w[(w > UNIFORM) & (problem.n > 1)]
+    of_window = _ridge_window if route == "ridge" else _zonal_window
+    for at in some:
+        more, space = of_window(problem, float(at))
+        memory = max(memory, space * (min(MOST_WINDOWS, some.size) if route == "ridge" else 1))
+        for stage, seconds in more.items():
+            stages[stage] = stages.get(stage, 0.0) + seconds
+    stage = max(stages, key=lambda each: stages[each], default="nothing")
+    return Cost(seconds=sum(stages.values()), memory=memory / GIB, stage=stage)
+
+
+def _panels(grading: Grading, low: float, high: float, width: float) -> float:
+    """About how many panels a table has; refused as the table itself if it is clear that there are too many."""
+    ends = grading.v(np.array([low, high]))
+    count = float(ends[1] - ends[0]) / width + 1
+    return count if count < CLEAR * MOST_PANELS else float(grading.panels(low, high, width).size)
+
+
+@lru_cache(maxsize=256)
+def table_of(law: Law, d: int, route: str) -> tuple[Stages, float]:
+    """Seconds for what is tabulated once for a law in a dimension, by stage, and bytes."""
+    if route == "zonal" or not has_averages(law):
+        return ({"tracing": TRACING} if isinstance(law, Ridge | Zonal) else {}), 0.0
+    if isinstance(law, Cosine):
+        return _smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin))
+    if not isinstance(law, Ridge):
+        return {"tables of the law": TRACING}, 0.0
+    ends = rough_ends(law.link, law.kink_points)
+    stages: Stages = {"tracing": TRACING}
+    memory = 0.0
+    kinks = tuple(sorted(law.kink_points + ends))
+    if not kinks and (narrow(law) is None or not steep_places(law.link)):
+        length = _length(law)
+        more, memory = _smooth_table(length, 2 * price_of(law.link))
+        stages |= more
+        kinks = steep_places(law.link) if length >= SIZES[-1] else ()
+    elif not kinks:
+        kinks = steep_places(law.link)
+    if kinks:
+        stages["the variogram of the link"] = _variogram(law, d, kinks)
+        meetings = len(meetings_of(kinks))
+        if meetings <= MOST_MEETINGS and d > 2:
+            panels = 1 if not meetings else 20
+            stages["means over pairs of tokens"] = FITS * (meetings + 1) * PAIRS * 60 * panels * TURN * NANO / 2
+    return stages, memory
+
+
+def _smooth_table(length: int, price: float) -> tuple[Stages, float]:
+    """The tables of all sizes up to the one after that which holds a link of so many coefficients."""
+    used = [size for size, before in zip(SIZES, (0, 0, *SIZES), strict=False) if before < length]
+    seconds = sum(size**3 for size in used) * (ENTRY + price) * NANO
+    return {"the table of a smooth link": seconds}, COPIES * DOUBLE * float(used[-1]) ** 3
+
+
+def _length(law: Ridge) -> int:
+    """Chebyshev coefficients of a link, as many as count."""
+    size = SIZES[-1]
+    sizes = np.abs(to_coefficients(size) @ np.asarray(law.links(chebyshev_points(size), np)[0], dtype=float))
+    return int(np.max(np.flatnonzero(sizes > SETTLED * np.max(sizes)), initial=0)) + 1
+
+
+def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
+    """Seconds for the table of a variogram: the search for an order, the pieces, and what they are compared with."""
+    planes, meetings = Planes(d, lambda z: law.links(z, np)[0], kinks), meetings_of(kinks)
+    rooted = has_roots(law.link, kinks, NEAR)
+    edges = root_edges(meetings) if rooted else [0.0, *meetings, math.pi]
+    planes = replace(planes, roots=rooted)
+    power = 1 if law.jump_points and not rooted else 2
+    orders = orders_of(law.link, kinks, rooted)
+    middles = np.array([(low + high) / 2 for low, high in pairwise(edges)])
+    few = middles[np.linspace(0, middles.size - 1, min(FEW, middles.size)).astype(int)]
+    finer, nodes = planes.pilot(few, orders, power, EASIER * SETTLED_ROOT if rooted else SETTLED)
+    pieces = len(edges) - 1
+    tried = sum(order**2 for order in orders if order <= finer) * pieces * len(CHECKS[::2])
+    order = orders[max(orders.index(finer) - 1, 0)]
+    angles = order**2 * SIZE * (SPLIT * pieces + 2 * (not rooted)) + finer**2 * SPLIT * pieces * len(CHECKS)
+    return (tried + angles) * nodes * planes.price * NANO
+
+
+def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
+    """Seconds for one window by the ridge route, by stage, and bytes."""
+    d, law = problem.d, problem.law
+    contexts = Contexts.at(d, float(problem.n), np.array([w]))
+    low, high = float(contexts.low[0]), float(contexts.high[0])
+    grading = Grading(d, np.array(w))
+    v = grading.v(np.array([low, min(max(SERIES_BELOW, low), high), high]))
+    width = max(float(v[2] - v[0]), 1e-9)
+    direct = float(v[2] - v[1]) / width if high > SERIES_TAIL else 0.0
+    panels = max(6, math.ceil(width / PANEL))
+    meetings = len(meetings_of(law.kink_points)) if isinstance(law, Ridge) else 0
+    by_angles = meetings > MOST_MEETINGS or (isinstance(law, Ridge) and has_roots(law.link, law.kink_points, NEAR))
+    stages: Stages = {"averages over a token": 0.0}
+    orders = ORDERS[:USED]
+    for order in orders:
+        points = panels * order * 2 / math.pi * direct + 1
+        stages["averages over a token"] += points * BREAKS * order * TOKEN * NANO
+    memory = COPIES * DOUBLE * panels * orders[-1] * (direct + 0.01) * BREAKS * orders[-1]
+    if not by_angles and high <= SERIES_TAIL and not meetings:
+        return stages, memory
+    top = min(high + ABOVE, 2 * w + 5)
+    tables = _panels(LogGrading(d, np.array(w), Q_SHARE), -1.0, top, 1.0)
+    stages["tables of what other tokens do"] = 2 * tables * TABLE * (ABOVE + BELOW) / STEP * OTHER * NANO
+    memory = max(memory, COPIES * DOUBLE * tables * PARTS * 6.0)
+    deficits = _panels(grading, -math.log(2), min(max(high, 1.0), 2 * w), width_of(d, w)) if by_angles else tables / 3
+    for order in (some // 2 + 4 for some in orders):
+        if by_angles:
+            pairs = (8 + math.log2(1 + w)) * order * (min(deficits, CROSSED) + 6) * order
+            count = pairs * (min(deficits, CROSSED) / 4 * order + 2 * (order + 6)) / 4 + PANELS_NODES * deficits * order
+        else:
+            count = (3 * deficits + 4) * order * (5 + 3 * meetings) * order
+        stages["the angle between two tokens"] = stages.get("the angle between two tokens", 0.0) + count * PAIR * NANO
+    return stages, memory
+
+
+def _zonal_window(problem: Problem, w: float) -> tuple[Stages, float]:
+    """Seconds for one window by the zonal route, by stage, and bytes."""
+    harmonics, nodes, largest = counts_of(problem, w)
+    links = len(problem.law.links(np.zeros(1), np)) if isinstance(problem.law, RidgeLaw) else 1
+    spectrum = harmonics * (2000 + 13 * harmonics) * COEFFICIENT * links * NANO
+    return {"harmonics": harmonics * nodes * HARMONIC * NANO, "the spectrum of the law": spectrum}, (
+        COPIES * DOUBLE * (largest + 30 * harmonics)
+    )

@@ -1,0 +1,254 @@
+"""What exact losses cost: estimated before one begins, counted while it runs, held to a budget, and shown.
+
+Work is counted and not timed: so many evaluations of a known price, in seconds of a nominal processor, one that writes
+a million exponentials in `EXPONENTIALS` seconds. So an estimate, and a refusal by it, are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.showing import Shown
+from lipverify.foundation.validation import function, number
+from lipverify.foundation.warned import warn_caller
+
+EXPONENTIALS = 1e-3
+"""Seconds in which the nominal processor writes a million exponentials."""
+SECONDS, MEMORY = 300.0, 4.0
+"""The budget of one exact loss, or of one optimal window: seconds of a nominal processor, and GiB."""
+LONG = 1.0
+"""Seconds from which a loss shows its progress; the estimate of a loss is not worth showing below."""
+MANY = 60.0
+"""Seconds beyond which a loss that nobody follows warns."""
+STEP = 0.05
+"""Seconds of work between two calls of a progress function."""
+OVERRUN = 3.0
+"""A loss that takes this many times its budget, so that the estimate was wrong, is stopped."""
+GIB = 2.0**30
+NANO = 1e-9
+CHEAP, UNKNOWN = 0.5, 10.0
+"""Nanoseconds a point of one of NumPy's functions, and of a function of which nothing is known."""
+DEAR = {"exp": 1.0, "log": 1.0, "sqrt": 1.0, "power": 3.0, "float_power": 3.0, "sin": 8.0, "cos": 8.0, "hypot": 6.0}
+DEAR |= dict.fromkeys(("tan", "tanh", "expm1", "log1p", "arcsin", "arccos", "arctan", "arctan2", "erf"), 2.0)
+DEAR |= dict.fromkeys(("sinh", "cosh", "floor_divide", "remainder"), 10.0)
+
+Progress = Callable[[int, int], None]
+
+
+class Cost(Shown, msgspec.Struct, frozen=True, kw_only=True):
+    """What a loss takes, estimated from counts of evaluations.
+
+    Attributes
+    ----------
+    seconds
+        Of a nominal processor; see `lipverify.budget`.
+    memory
+        GiB of arrays at a time, beside what Python and NumPy take.
+    stage
+        What takes most of the time.
+    """
+
+    seconds: float
+    memory: float
+    stage: str
+
+    def _title(self) -> str:
+        return f"about {self.seconds:.2g} s and {self.memory:.1g} GiB, most of it {self.stage}"
+
+    def _columns(self) -> dict[str, object]:
+        return {"seconds": self.seconds, "memory": self.memory, "stage": self.stage}
+
+
+@dataclass
+class Meter:
+    """The work of the losses in one scope: what it may be, what it will be and what it is, in seconds."""
+
+    seconds: float = SECONDS
+    memory: float = MEMORY
+    progress: Progress | None = None
+    done: float = 0.0
+    expected: float = 0.0
+    begun: set[Hashable] = field(default_factory=set)
+    stages: dict[str, float] = field(default_factory=dict)
+    _shown: float = 0.0
+    _warned: bool = False
+
+    def begin(self, cost: Cost, what: str) -> None:
+        """Take notice of a loss that is about to begin.
+
+        Raises
+        ------
+        OutOfReach
+            If its estimate, with what is done, is beyond the budget.
+        """
+        for needed, most, unit in ((self.done + cost.seconds, self.seconds, "s"), (cost.memory, self.memory, "GiB")):
+            if needed > most:
+                name = "seconds" if unit == "s" else "memory"
+                raise OutOfReach(
+                    f"{what} would take about {needed:.2g} {unit}, most of it {cost.stage}, and the budget is "
+                    f"{most:g} {unit}; give a larger one (budget {name}), declare the places where the link is "
+                    "steep or bends as kinks=(...), take another route, or sample by method='montecarlo'."
+                )
+        self.expected = max(self.expected, self.done + cost.seconds)
+        if self.expected > MANY and self.progress is None and not self._warned:
+            self._warned = True
+            warn_caller(
+                f"{what} takes about {self.expected / 60:.0f} minutes on one processor, most of it {cost.stage}; "
+                "progress= follows it, and budget= refuses it."
+            )
+
+    def add(self, seconds: float, what: str) -> None:
+        """Count work that is about to be done, and show it.
+
+        Raises
+        ------
+        OutOfReach
+            If the work is several times the budget.
+        """
+        self.done += seconds
+        self.stages[what] = self.stages.get(what, 0.0) + seconds
+        if self.done > OVERRUN * self.seconds:
+            raise OutOfReach(
+                f"stopped after {self.done:.2g} s, more than {OVERRUN:g} times the budget of {self.seconds:g} s, in "
+                f"{what}: the estimate of {self.expected:.2g} s was too low; give a larger budget, or sample by "
+                "method='montecarlo'."
+            )
+        if self.progress is not None and max(self.done, self.expected) > LONG and self.done > self._shown + STEP:
+            self._shown = self.done
+            done = math.ceil(10 * self.done)
+            self.progress(done, max(done, math.ceil(10 * self.expected)))
+
+
+_PRICES: ContextVar[list[float]] = ContextVar("prices")
+_METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def budget(
+    seconds: float | None = None, memory: float | None = None, progress: Progress | None = None
+) -> Iterator[Meter]:
+    """Within it all exact losses together, those of windows, slopes and ladders too, take no more than this.
+
+    Work is counted, not timed, in seconds of a nominal processor, which writes a million exponentials in 1 ms: a
+    loss is refused before it begins if its estimate, with what is done already, is more. An estimate is right within a
+    small factor for what takes long; what takes three times its budget is stopped.
+
+    Parameters
+    ----------
+    seconds
+        > 0; 300 for each call of `loss_terms` or `optimal_window` where there is no budget about it.
+    memory
+        GiB of arrays at a time, > 0; 4 by default.
+    progress
+        Called with (done, expected) in tenths of such seconds, of losses that take more than one.
+
+    Raises
+    ------
+    InvalidInput
+        If a limit is no number above 0, or `progress` is no function.
+
+    >>> from lipverify import Problem, optimal_window
+    >>> from lipverify.laws import ReLU
+    >>> with budget(seconds=60) as meter:
+    ...     _ = optimal_window(Problem(d=4, n=1000, law=ReLU()))
+    >>> meter.done < meter.seconds
+    True
+    """
+    with _metered(_meter("seconds", seconds, memory, progress)) as meter:
+        yield meter
+
+
+def _meter(name: str, seconds: float | None, memory: float | None, progress: Progress | None) -> Meter:
+    """A meter with these limits, of which the time has this name."""
+    return Meter(
+        SECONDS if seconds is None else number(name, seconds, "a budget of seconds", above=0),
+        MEMORY if memory is None else number("memory", memory, "a budget of GiB", above=0),
+        None if progress is None else function("progress", progress, "(done, expected), in tenths of seconds"),
+    )
+
+
+@contextmanager
+def _metered(meter: Meter) -> Iterator[Meter]:
+    """Within it this meter counts."""
+    token = _METER.set(meter)
+    try:
+        yield meter
+    finally:
+        _METER.reset(token)
+
+
+@contextmanager
+def budgeted(
+    seconds: float | None = None, memory: float | None = None, progress: Progress | None = None
+) -> Iterator[Meter]:
+    """The meter of the budget about this call; where there is none, or one is given, a new one."""
+    meter = _METER.get()
+    if meter is not None and seconds is memory is progress is None:
+        yield meter
+        return
+    with _metered(_meter("budget", seconds, memory, progress)) as own:
+        yield own
+
+
+def running() -> Meter | None:
+    """The meter of the budget about this call."""
+    return _METER.get()
+
+
+@contextmanager
+def counted() -> Iterator[Meter]:
+    """Within it work is counted by itself, whatever it is."""
+    with _metered(Meter(seconds=math.inf)) as meter:
+        yield meter
+
+
+def spend(evaluations: float, price: float, what: str) -> None:
+    """Count evaluations that are about to be made, at a price in nanoseconds each."""
+    meter = _METER.get()
+    if meter is not None:
+        meter.add(evaluations * price * NANO, what)
+
+
+class _Priced(np.ndarray):
+    """An array that knows what was done to it."""
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> Any:
+        _PRICES.get().append(DEAR.get(ufunc.__name__, CHEAP))
+        plain = [np.asarray(each) if isinstance(each, _Priced) else each for each in inputs]
+        return _as_priced(getattr(ufunc, method)(*plain, **named))
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
+        _PRICES.get().append(CHEAP)
+        return super().__array_function__(function, types, inputs, named)
+
+
+def _as_priced(value: Any) -> Any:
+    return value.view(_Priced) if isinstance(value, np.ndarray) else value
+
+
+@lru_cache(maxsize=256)
+def price_of(link: Callable[[Any], Any]) -> float:
+    """Nanoseconds of the nominal processor that a function of arrays takes a point, by what it calls of NumPy.
+
+    >>> price_of(np.abs) < price_of(lambda z: np.sin(z) ** 0.3)
+    True
+    """
+    token = _PRICES.set([])
+    try:
+        link(np.linspace(-0.9, 0.9, 64).view(_Priced))
+    except Exception:  # what does not take such arrays
+        return UNKNOWN
+    finally:
+        prices = _PRICES.get()
+        _PRICES.reset(token)
+    return sum(prices)
