@@ -28,7 +28,7 @@ SECONDS, MEMORY = 300.0, 4.0
 """The budget of one exact loss, or of one optimal window: seconds of a nominal processor, and GiB."""
 LONG = 1.0
 """Seconds from which a loss shows its progress; the estimate of a loss is not worth showing below."""
-MANY = 60.0
+MANY = 10.0
 """Seconds beyond which a loss that nobody follows warns."""
 STEP = 0.05
 """Seconds of work between two calls of a progress function."""
@@ -93,17 +93,17 @@ class Meter:
         """
         for needed, most, unit in ((self.done + cost.seconds, self.seconds, "s"), (cost.memory, self.memory, "GiB")):
             if needed > most:
-                name = "seconds" if unit == "s" else "memory"
+                name = "budget" if unit == "s" else "memory"
                 raise OutOfReach(
                     f"{what} would take about {needed:.2g} {unit}, most of it {cost.stage}, and the budget is "
-                    f"{most:g} {unit}; give a larger one (budget {name}), declare the places where the link is "
+                    f"{most:g} {unit}; give a larger one by {name}=, declare the places where the link is "
                     "steep or bends as kinks=(...), take another route, or sample by method='montecarlo'."
                 )
         self.expected = max(self.expected, self.done + cost.seconds)
         if self.expected > MANY and self.progress is None and not self._warned:
             self._warned = True
             warn_caller(
-                f"{what} takes about {self.expected / 60:.0f} minutes on one processor, most of it {cost.stage}; "
+                f"{what} takes about {self.expected:.2g} s, most of it {cost.stage}; "
                 "progress= follows it, and budget= refuses it."
             )
 
@@ -141,7 +141,8 @@ def budget(
 
     Work is counted, not timed, in seconds of a nominal processor, which writes a million exponentials in 1 ms: a
     loss is refused before it begins if its estimate, with what is done already, is more. An estimate is right within a
-    small factor for what takes long; what takes three times its budget is stopped.
+    small factor for what takes long; what takes three times its budget is stopped. A call with an option `budget`,
+    `memory` or `progress` has a budget of its own.
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ def budgeted(
 ) -> Iterator[Meter]:
     """The meter of the budget about this call; where there is none, or one is given, a new one."""
     meter = _METER.get()
-    if meter is not None and seconds is memory is progress is None:
+    if meter is not None and seconds is None and memory is None and progress is None:
         yield meter
         return
     with _metered(_meter("budget", seconds, memory, progress)) as own:
@@ -240,6 +241,8 @@ def _as_priced(value: Any) -> Any:
 def price_of(link: Callable[[Any], Any]) -> float:
     """Nanoseconds of the nominal processor that a function of arrays takes a point, by what it calls of NumPy.
 
+    A function that calls nothing of NumPy on an array has the price of an unknown one.
+
     >>> price_of(np.abs) < price_of(lambda z: np.sin(z) ** 0.3)
     True
     """
@@ -251,4 +254,4 @@ def price_of(link: Callable[[Any], Any]) -> float:
     finally:
         prices = _PRICES.get()
         _PRICES.reset(token)
-    return sum(prices)
+    return sum(prices) or UNKNOWN

@@ -55,15 +55,15 @@ FEW = 4
 SETTLED, EASIER = 1e-12, 4.0
 """By how much means over a few nodes may differ, relative, and how much more than means over all of a link with roots:
 these average out."""
-SPLIT = 1.5
-"""So many pieces there are in the end, for each that a table begins with."""
+SPLIT, SPLIT_ROOT = 3.5, 1.5
+"""So many pieces there are in the end, for each that a table begins with: with kinks, and with roots."""
 USED = 2
 """Orders of rules over tokens that a loss takes, of `ORDERS`."""
 BREAKS = 8
 """Intervals of a rule over one token."""
-FITS, PAIRS = 12, 1500
+FITS, PAIRS, CROSSING = 12, 1500, 5
 """Polynomials for what two tokens have in common, for each angle at which the variogram is not smooth and one more, and
-the pairs of tokens behind each."""
+the pairs of tokens behind each, and the panels of a turn that crosses such an angle."""
 CLEAR = 4.0
 """A count is taken for too large if it is beyond the limit by this factor: it is about right."""
 CROSSED, PANELS_NODES = 20.0, 100
@@ -242,7 +242,7 @@ def table_of(law: Law, d: int, route: str) -> tuple[Stages, float]:
         stages["the variogram of the link"] = _variogram(law, d, kinks)
         meetings = len(meetings_of(kinks))
         if meetings <= MOST_MEETINGS and d > 2:
-            panels = 1 if not meetings else 20
+            panels = CROSSING if meetings else 1
             stages["means over pairs of tokens"] = FITS * (meetings + 1) * PAIRS * 60 * panels * TURN * NANO / 2
     return stages, memory
 
@@ -272,10 +272,10 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     middles = np.array([(low + high) / 2 for low, high in pairwise(edges)])
     few = middles[np.linspace(0, middles.size - 1, min(FEW, middles.size)).astype(int)]
     finer, nodes = planes.pilot(few, orders, power, EASIER * SETTLED_ROOT if rooted else SETTLED)
-    pieces = len(edges) - 1
+    pieces, split = len(edges) - 1, SPLIT_ROOT if rooted else SPLIT
     tried = sum(order**2 for order in orders if order <= finer) * pieces * len(CHECKS[::2])
     order = orders[max(orders.index(finer) - 1, 0)]
-    angles = order**2 * SIZE * (SPLIT * pieces + 2 * (not rooted)) + finer**2 * SPLIT * pieces * len(CHECKS)
+    angles = order**2 * SIZE * (split * pieces + 2 * (not rooted)) + finer**2 * split * pieces * len(CHECKS)
     return (tried + angles) * nodes * planes.price * NANO
 
 

@@ -99,17 +99,18 @@ class Planes:
         places: list[tuple[Any, ...]] = [(rows, ones, 1.0, theta, ones, None)]
         if self.d > 2:
             places = []
-            for base, end in self._shells:
-                row, tau, weight = self._over_tau(theta, base, end, self._rules(orders[0])[0])
+            for low, end in self._shells:
+                row, tau, weight = self._over_tau(theta, low, end, self._rules(orders[0])[0])
                 some = np.argsort(weight)[:: -max(1, weight.size // PILOTS)][:PILOTS]
                 share, tau = row.size / (theta.size * orders[0]), tau[some]
-                places.append((row[some], weight[some], share, theta[row[some]], np.hypot(tau, base), (base, tau)))
+                places.append((row[some], weight[some], share, theta[row[some]], np.hypot(tau, low), (low, tau)))
         former = np.full(theta.shape, np.inf)
         for order in orders:
             values, nodes = np.zeros_like(theta), 0.0
-            for row, weight, share, *place in places:
+            for row, weight, share, angles, rho, base in places:
                 with counted() as meter:
-                    values += np.bincount(row, weight * self._circle(*place, self._rules(order)[1]), theta.size)
+                    circles = self._circle(angles, rho, base, self._rules(order)[1])
+                values += np.bincount(row, weight * circles, theta.size)
                 nodes += share * meter.done / (NANO * self.price * row.size * order)
             values /= np.sin(theta / 2) ** power
             size = np.abs(values) if self.roots else np.max(np.abs(values))

@@ -39,6 +39,8 @@ DENSITY_ROUNDING = 4 * EPS
 theta in [0, pi], which the deficit and the weight share, from two edges (2 eps) and its place between them (1 eps)."""
 FLAT = 1e-17
 """A w up to here changes weights, and both terms, by less than rounding."""
+SHORT = (64, 512)
+"""Lengths of a spectrum that are looked at before work is estimated: a smooth law has no more harmonics."""
 WEIGHTLESS = 48.0
 """Contexts with n (1 - phi) above this have probability e^-48."""
 
@@ -87,8 +89,11 @@ def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
         If it has too many points in u.
     """
     u = _grid(problem.d, float(problem.n), w)
-    harmonics = min(_wanted(w, u), MOST_DEGREES)
-    return harmonics, *count_of(problem.d, w, u, int(harmonics))
+    harmonics = int(min(_wanted(w, u), MOST_DEGREES))
+    for most in SHORT:
+        if most < harmonics and (size := spectrum_of(problem.law, problem.d, most).k.size) < most:
+            harmonics = size
+    return harmonics, *count_of(problem.d, w, u, harmonics)
 
 
 def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:
