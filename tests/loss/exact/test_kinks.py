@@ -260,16 +260,20 @@ def test_places_that_are_none_or_too_many_are_not_declared(link: Callable[[Any],
     assert undeclared(link, ()) is not None
 
 
+def silent(done: int, expected: int) -> None:
+    """A progress function: what is long and has none warns."""
+
+
 def test_what_is_not_declared_is_named() -> None:
     law, named = Ridge(teeth), "undeclared: Ridge"
     problem = Problem(d=3, n=1e5, law=law, sigma=0.1)
     assert named in loss_terms(Problem(d=7, n=1e12, law=law), 300.0).reason
     assert named in loss_terms(problem, 3.0, route="ridge").reason
     # harmonics are taken on both sides of every place of a formula; of what is none nobody knows the places
-    optimum = optimal_window(problem)
+    optimum = optimal_window(problem, progress=silent)
     assert 0 < optimum.w_error < 1e-6 * optimum.w
     with pytest.raises(OutOfReach, match=named):
-        optimal_window(problem.replace(law=Ridge(lambda z: teeth(np.asarray(z, dtype=float)))))
+        optimal_window(problem.replace(law=Ridge(lambda z: teeth(np.asarray(z, dtype=float)))), progress=silent)
 
 
 @pytest.mark.parametrize("s", [0.1, 0.5, 0.9])
