@@ -28,7 +28,7 @@ SECONDS, MEMORY = 300.0, 4.0
 """The budget of one exact loss, or of one optimal window: seconds of a nominal processor, and GiB."""
 LONG = 1.0
 """Seconds from which a loss shows its progress; the estimate of a loss is not worth showing below."""
-MANY = 10.0
+MANY = 60.0
 """Seconds beyond which a loss that nobody follows warns."""
 STEP = 0.05
 """Seconds of work between two calls of a progress function."""

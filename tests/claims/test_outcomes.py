@@ -15,6 +15,7 @@ from lipverify.claims.ledger import Kind, Record, read_ledger
 from lipverify.claims.outcomes import OUTCOMES, Judged, controls, counts, measured, outcome, passages, recorded
 from lipverify.claims.registry import all_claims
 from lipverify.claims.verdict import VERDICTS, Verdict
+from lipverify.foundation.quoting import counted
 from tests import ROOT
 from tests.commands import Commands
 
@@ -159,7 +160,7 @@ def test_the_sentence_on_controls_is_true_of_the_cells() -> None:
     first, *others = record.cells
     escaped = replace(first, control=replace(first.control, verdict=first.verdict))
     assert controls([replace(record, cells=(escaped, *others))]) == (
-        f"1 of {len(record.cells)} decided cells had a control that did not come out the other way"
+        f"1 of {counted(len(record.cells), 'decided cell')} had a control that did not come out the other way"
     )
     powerless = replace(escaped, verdict="inconclusive")
     assert controls([replace(record, cells=(powerless,))]) == "no cell is decided, that of 1 undecided cell did not"
@@ -167,6 +168,7 @@ def test_the_sentence_on_controls_is_true_of_the_cells() -> None:
 
 OWN = '''
 from lipverify.claims import Source, bound, claim
+from lipverify.foundation.quoting import counted
 
 LEMMA, FIGURE = (Source("Mine", place, "$x > 0$") for place in ("Lemma 1", "Figure 2"))
 

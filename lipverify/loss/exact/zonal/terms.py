@@ -86,13 +86,15 @@ def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
     Raises
     ------
     OutOfReach
-        If it has too many points in u.
+        If it has too many points in u, or too many harmonics there.
     """
     u = _grid(problem.d, float(problem.n), w)
     harmonics = int(min(_wanted(w, u), MOST_DEGREES))
     for most in SHORT:
         if most < harmonics and (size := spectrum_of(problem.law, problem.d, most).k.size) < most:
             harmonics = size
+    if _pairs(u, harmonics) > MOST_WORK:
+        harmonics = _spectrum(problem.law, problem.d, w, u).k.size
     return harmonics, *count_of(problem.d, w, u, harmonics)
 
 
@@ -138,13 +140,17 @@ def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
             f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {wanted:.0f} harmonics, "
             f"at most {MOST_DEGREES}; use a smaller w, {OTHERWISE}."
         )
-    work = np.count_nonzero(u > SHARED_BELOW) * spectrum.k.size
-    if work > MOST_WORK:
+    if _pairs(u, spectrum.k.size) > MOST_WORK:
         raise OutOfReach(
             f"w = {w:g}: windows hold few tokens and the zonal route would need {spectrum.k.size} harmonics at each of "
             f"{u.size} points, minutes of work; use a smaller w, {OTHERWISE}."
         )
     return spectrum
+
+
+def _pairs(u: Floats, harmonics: int) -> int:
+    """Harmonics at points that have a rule of their own."""
+    return int(np.count_nonzero(u > SHARED_BELOW)) * harmonics
 
 
 def _wanted(w: float, u: Floats) -> float:
