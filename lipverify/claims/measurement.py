@@ -30,6 +30,7 @@ from lipverify.claims.finished import Finished
 from lipverify.claims.place import place
 from lipverify.claims.ran import Ran
 from lipverify.claims.workers import Workers
+from lipverify.errors import DeviceLost
 from lipverify.foundation.interruption import Interrupted, interruptible, require_uninterrupted
 from lipverify.foundation.output import diverted
 
@@ -64,6 +65,8 @@ class Outcome(NamedTuple):
     """What it warned of, each once."""
     ran: Ran | None = None
     """What ran, where the result is known to come from it."""
+    spent: bool = False
+    """Whether what measured it can measure no more: its GPU is lost to it."""
 
 
 class TimeLimit(BaseException):
@@ -278,7 +281,16 @@ class _Run:
         elif error is not None:
             self._finish(address, Outcome(None, f"{address}: {type(error).__name__}: {shortened(str(error))}", 0.0))
         else:
-            self._finish(address, future.result())
+            outcome = future.result()
+            self._finish(address, outcome)
+            if outcome.spent:
+                self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """New workers in place of these; what runs begins again."""
+        if self.workers.restart():
+            self._again([address for address, _ in self.running.values()])
+            self.running.clear()
 
     def _lose(self, address: str) -> None:
         """A worker was lost under this measurement, and with it, in a pool, all that ran."""
@@ -316,9 +328,7 @@ class _Run:
             address, begun = self.running.pop(future)
             future.cancel()
             self._finish(address, Outcome(None, _too_long(address, self.limit), time.monotonic() - begun))
-        if self.workers.restart():
-            self._again([address for address, _ in self.running.values()])
-            self.running.clear()
+        self._begin_anew()
 
     def _beat(self) -> None:
         """Say what runs, about twice a second."""
@@ -360,7 +370,7 @@ def _heights(measurements: Mapping[str, Measurement]) -> dict[str, int]:
 def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> Outcome:
     """The outcome of a measurement: an exception is one too, so that it travels between processes."""
     clock, measuring = time.perf_counter(), os.getpid()
-    result, ran, problem, warned = None, None, "", dict[str, None]()
+    result, ran, problem, warned, spent = None, None, "", dict[str, None](), False
     try:
         with warnings.catch_warnings(), diverted(), alarm(limit):
             warnings.showwarning = lambda text, kind, file, line, *_: warned.setdefault(
@@ -374,11 +384,12 @@ def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> O
     # a broken check must not cost the other claims their evidence, whatever it raises
     except BaseException as error:
         problem = f"{measurement.address}: {type(error).__name__}: {shortened(str(error))}{place(error)}"
+        spent = isinstance(error, DeviceLost)
     if os.getpid() != measuring:
         os._exit(
             0
         )  # a measure forked, and this is its child: it must not answer, and take the next call, as the worker does
-    return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned), ran)
+    return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned), ran, spent)
 
 
 def shortened(text: str) -> str:

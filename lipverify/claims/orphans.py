@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from multiprocessing.connection import wait
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from lipverify.foundation.interruption import SIGNALS
@@ -20,13 +21,17 @@ PR_SET_PDEATHSIG = 1
 """prctl(2)."""
 
 
-def begin_worker(shared: Path | None) -> None:
+def begin_worker(shared: Path | None, devices: SimpleQueue[str] | None = None) -> None:
     """What a process does before its first measurement: it remembers what it finds where the others do.
+
+    Where there are GPUs it takes the next of `devices`, and sees no other.
 
     Ctrl-C reaches every process of a terminal: the main process decides what becomes of the others. On Linux the kernel
     ends this one with its parent, even inside of compiled code; elsewhere, and where the parent is not the main process
     itself, a thread waits for the pipe that only the main process holds open.
     """
+    if devices is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = devices.get()
     remember_in(shared)
     keep_memory()
     with contextlib.suppress(OSError, AttributeError):

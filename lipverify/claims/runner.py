@@ -19,11 +19,12 @@ from lipverify.claims.measurement import Outcome, measure
 from lipverify.claims.origin import fingerprint, provenance
 from lipverify.claims.record import record
 from lipverify.claims.watch import Running, Watch
-from lipverify.claims.workers import Given, ThisProcess, Workers, processes
+from lipverify.claims.workers import Given, ThisProcess, Workers, processes, require_usable
 from lipverify.claims.workers import cluster as cluster_at
 from lipverify.errors import InvalidInput
 from lipverify.foundation.remembered import remembering
-from lipverify.loss.montecarlo.backend import backend_named
+from lipverify.foundation.validation import chosen
+from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
 
 PLANNED_FIRST = 3
 """Statements that are planned before anything is measured."""
@@ -44,9 +45,9 @@ def run(
 ) -> Ledger:
     """Verify claims and return the ledger.
 
-    Measurements run in `jobs` processes (one a processor by default; 0 is this process, for a debugger, which a measure
-    can then end, stop or fork), in any `concurrent.futures.Executor`, or on the
-    workers of the Dask scheduler at the address `cluster`; random numbers are addressed by measurement, so the
+    Measurements run in `jobs` processes (one a processor by default, or one a GPU, which they are dealt in turn; 0 is
+    this process, for a debugger, which a measure can then end, stop or fork), in any `concurrent.futures.Executor`, or
+    on the workers of the Dask scheduler at the address `cluster`; random numbers are addressed by measurement, so the
     ledger's findings do not depend on which. A measurement that raises, takes longer than `limit` seconds or kills its
     process twice spoils the claims that need it, and no other. What `finished` holds is not measured again, and what
     is measured is put there at once. `watch` is told of every verdict as soon as it is made.
@@ -54,12 +55,11 @@ def run(
     Raises
     ------
     InvalidInput
-        If `backend` is not known or not available, or the cluster cannot be used.
+        If `backend` is not known or not available, or the executor or the cluster cannot be used.
     """
-    backend_named(backend)
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     deciding = _Deciding(watch or Watch())
-    with remembering() as shared, _workers(jobs, executor, cluster, shared) as workers:
+    with remembering() as shared, _workers(jobs, executor, cluster, shared, backend) as workers:
         measure(
             deciding.plan(claims),
             workers,
@@ -158,14 +158,19 @@ def _seems(claim: Claim) -> tuple[bool, int]:
 
 
 def _workers(
-    jobs: int | None, executor: Executor | None, address: str | None, shared: Path
+    jobs: int | None, executor: Executor | None, address: str | None, shared: Path, backend: str
 ) -> AbstractContextManager[Workers]:
     """Who measures; processes of this machine share a folder."""
+    if address is not None and executor is None:
+        return cluster_at(address, fingerprint(), chosen("backend", backend, BACKENDS))
+    devices = backend_named(backend).devices()
     if executor is not None:
+        if devices:
+            require_usable(executor)
         return nullcontext(Given(executor))
-    if address is not None:
-        return cluster_at(address, fingerprint())
-    return nullcontext(ThisProcess()) if jobs == 0 else processes(jobs or os.cpu_count() or 1, shared)
+    if jobs == 0:
+        return nullcontext(ThisProcess())
+    return processes(jobs or len(devices) or os.cpu_count() or 1, shared, devices)
 
 
 def _machine() -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +17,7 @@ from lipverify.claims.origin import fingerprint
 from lipverify.claims.orphans import begin_worker, end_all_of
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
+from lipverify.loss.montecarlo.backend import backend_named
 
 ANSWER = "10s"
 """How long a scheduler has to answer."""
@@ -64,14 +67,24 @@ class ThisProcess:
 
 
 class Processes:
-    """A pool of processes, which can be ended whatever they are at; what they remember is in the folder `shared`."""
+    """A pool of processes, which can be ended whatever they are at; what they remember is in the folder `shared`.
 
-    def __init__(self, count: int, shared: Path | None = None) -> None:
-        self.count, self._shared = count, shared
+    Where there are GPUs, `devices`, each process sees one of them, in turn. It is not forked then: a child of a process
+    that has used CUDA, if only to count the GPUs, cannot use it.
+    """
+
+    def __init__(self, count: int, shared: Path | None = None, devices: Sequence[str] = ()) -> None:
+        self.count, self._shared, self._devices = count, shared, devices
         self._pool = self._begin()
 
     def _begin(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.count, initializer=begin_worker, initargs=(self._shared,))
+        if not self._devices:
+            return ProcessPoolExecutor(self.count, initializer=begin_worker, initargs=(self._shared,))
+        context = multiprocessing.get_context("spawn")
+        dealt = context.SimpleQueue()
+        for device in islice(cycle(self._devices), self.count):
+            dealt.put(device)
+        return ProcessPoolExecutor(self.count, context, initializer=begin_worker, initargs=(self._shared, dealt))
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run a call in a process."""
@@ -132,6 +145,22 @@ class Given:
         return False
 
 
+def require_usable(executor: Executor) -> None:
+    """Refuse an executor whose workers cannot use a GPU: forked processes, or several threads.
+
+    Raises
+    ------
+    InvalidInput
+        If it is one of `concurrent.futures` and of that kind.
+    """
+    context = getattr(executor, "_mp_context", None)
+    if context is not None and context.get_start_method() == "fork":
+        rule = "CUDA cannot be used in forked processes"
+        raise InvalidInput(f"executor: {rule}; give it mp_context=multiprocessing.get_context('spawn').")
+    if isinstance(executor, ThreadPoolExecutor) and executor._max_workers > 1:
+        raise InvalidInput(f"executor: {executor._max_workers} threads; one gives a GPU all its work, use processes.")
+
+
 class OfACluster(Given):
     """The workers of a Dask scheduler, which may come and go: a call is made by this process's code or not at all."""
 
@@ -161,9 +190,9 @@ def _by_the_same_code(code: str, function: Callable[..., Any], *arguments: Any) 
 
 
 @contextmanager
-def processes(count: int, shared: Path | None = None) -> Iterator[Processes]:
+def processes(count: int, shared: Path | None = None, devices: Sequence[str] = ()) -> Iterator[Processes]:
     """Processes that are ended at once when this one is interrupted."""
-    workers = Processes(count, shared)
+    workers = Processes(count, shared, devices)
     try:
         yield workers
     except BaseException:
@@ -173,14 +202,14 @@ def processes(count: int, shared: Path | None = None) -> Iterator[Processes]:
 
 
 @contextmanager
-def cluster(address: str, code: str) -> Iterator[Given]:
+def cluster(address: str, code: str, backend: str = "numpy") -> Iterator[Given]:
     """The workers of a running Dask scheduler.
 
     Raises
     ------
     InvalidInput
-        If Dask is not installed, nothing answers at the address, there is no worker, or the fingerprint of one of them
-        is not `code`: its numbers would not be this version's.
+        If Dask is not installed, nothing answers at the address, there is no worker, the fingerprint of one of them
+        is not `code` (its numbers would not be this version's), or one of them cannot use the backend.
     """
     try:
         from dask.distributed import Client
@@ -195,6 +224,7 @@ def cluster(address: str, code: str) -> Iterator[Given]:
         if not client.nthreads():
             raise InvalidInput(f"cluster = {address!r}: the scheduler has no worker; start one with `dask worker`.")
         _require_same_code(client, code)
+        _require_backend(client, backend)
         yield OfACluster(client, code)
 
 
@@ -220,6 +250,25 @@ def _require_same_code(client: Any, code: str) -> None:
             raise InvalidInput(f"cluster: the worker at {worker} does not say what code it has ({shown(theirs)}).")
         if theirs != code:
             raise InvalidInput(f"cluster: the worker at {worker} {_other(theirs, code)}")
+
+
+def _require_backend(client: Any, backend: str) -> None:
+    """Refuse workers that do not have a backend, or that give a GPU more than one thread."""
+    for worker, refusal in client.run(_refusal_of, backend).items():
+        threads = client.nthreads()[worker]
+        if not refusal and backend == "cupy" and threads > 1:
+            refusal = f"{threads} threads; one gives a GPU all its work, begin workers with `dask cuda worker`."
+        if refusal:
+            raise InvalidInput(f"cluster: the worker at {worker}: {refusal}")
+
+
+def _refusal_of(backend: str) -> str:
+    """Why a backend cannot be used here, or nothing."""
+    try:
+        backend_named(backend)
+    except InvalidInput as error:
+        return str(error)
+    return ""
 
 
 def _other(theirs: str, code: str) -> str:

@@ -88,9 +88,12 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
     # what measures is imported once it is known what is asked for: a refusal comes at once
     from lipverify.claims.finished import NAMES
-    from lipverify.loss.montecarlo.backend import backend_named
+    from lipverify.foundation.validation import chosen
+    from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
 
-    backend_named(how.backend)
+    chosen("backend", how.backend, BACKENDS)
+    if how.cluster is None:  # else the workers say whether they have it
+        backend_named(how.backend)
     named, out = out, out.absolute()  # a measure may change the current folder
     require_writable(out)
     require_targets("out", [out / name for name in (*WRITERS, "ledger.json", *NAMES)])

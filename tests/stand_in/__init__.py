@@ -25,10 +25,13 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [FOLDER, os.environ.get("PYTHONPATH", "")])))
     for name in MODULES:
         monkeypatch.delitem(sys.modules, name, raising=False)
-    launch._compiled.cache_clear()
+    cached = (launch._compiled, launch.require_gpu)
+    for each in cached:
+        each.cache_clear()
     try:
         yield import_module("cupy")
     finally:
-        launch._compiled.cache_clear()
+        for each in cached:
+            each.cache_clear()
         for name in MODULES:
             sys.modules.pop(name, None)

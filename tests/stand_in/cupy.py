@@ -6,8 +6,8 @@ a fork a process that inherits a device in use may not use it, as CUDA forbids.
 
 Kernels are run by `run_kernel(name, grid, block, arguments)`, which a test may replace. Settings are variables of the
 environment, so that worker processes have them: CUPY_STAND_IN_DEVICES (how many there are), CUPY_STAND_IN_LOG (a file
-that gets a line with the process and the visible device at the first use), CUPY_STAND_IN_BYTES (the largest array that
-fits), CUPY_STAND_IN_NVRTC ("missing").
+that gets a line with the process and the visible devices at the first use), CUPY_STAND_IN_BYTES (the largest array that
+fits), CUPY_STAND_IN_NVRTC ("missing"), CUPY_STAND_IN_FAULT ("FAULT at WHEN", one of `FAULTS` at a moment of `fail_at`).
 """
 
 from __future__ import annotations
@@ -46,13 +46,33 @@ class CompileException(Exception):
     """A source that does not compile."""
 
 
+class CUDADriverError(RuntimeError):
+    """An error of the driver."""
+
+
 for kind, module in (
     (CUDARuntimeError, "cupy_backends.cuda.api.runtime"),
+    (CUDADriverError, "cupy_backends.cuda.api.driver"),
     (NVRTCError, "cupy_backends.cuda.libs.nvrtc"),
     (OutOfMemoryError, "cupy.cuda.memory"),
     (CompileException, "cupy.cuda.compiler"),
 ):
     kind.__module__ = module
+
+FAULTS: dict[str, Exception] = {
+    "memory": OutOfMemoryError("Out of memory allocating 8,192 bytes (allocated so far: 1,024 bytes)."),
+    "no memory for the context": CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"),
+    "source": CompileException('/tmp/tmpq/x.cubin.cu(12): error: identifier "h" is undefined\n\n1 error detected.'),
+    "compiler": NVRTCError("NVRTC_ERROR_INVALID_OPTION (5)"),
+    "old driver": CUDADriverError(
+        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION: the provided PTX was compiled with an unsupported"
+    ),
+    "time-out": CUDARuntimeError("cudaErrorLaunchTimeout: the launch timed out and was terminated"),
+    "time-out of the driver": CUDADriverError("CUDA_ERROR_LAUNCH_TIMEOUT: the launch timed out and was terminated"),
+    "illegal address": CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered"),
+}
+STICKY = ("time-out", "time-out of the driver", "illegal address")
+"""After these the process can use the device no more."""
 
 
 class State:
@@ -60,10 +80,17 @@ class State:
 
     user: int | None = None
     """The process that used it first."""
-    error: Exception | None = None
-    """What the next use raises."""
+    uses = 0
     lost: Exception | None = None
     """What every use raises from now on."""
+
+
+def fail_at(when: str) -> None:
+    """Fail if that is wanted now: at "use 7", when "compiling", or when contexts of "n = 20" are launched."""
+    fault, _, wanted = os.environ.get("CUPY_STAND_IN_FAULT", "").partition(" at ")
+    if wanted == when:
+        State.lost = FAULTS[fault] if fault in STICKY else None
+        raise FAULTS[fault]
 
 
 def touch() -> None:
@@ -77,9 +104,8 @@ def touch() -> None:
         raise CUDARuntimeError("cudaErrorInitializationError: initialization error")
     if State.lost is not None:
         raise State.lost
-    if State.error is not None:
-        error, State.error = State.error, None
-        raise error
+    State.uses += 1
+    fail_at(f"use {State.uses}")
 
 
 def bound(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
@@ -306,6 +332,7 @@ class RawModule:
         bound("RawModule.get_function", arguments, keywords)
         name = arguments[0]
         assert not self.names or name in self.names
+        fail_at("compiling")
 
         def launch(*arguments: Any, **keywords: Any) -> None:
             bound("RawKernel.__call__", arguments, keywords)
@@ -316,6 +343,8 @@ class RawModule:
             assert grid[0] < 2**31
             assert all(each <= 65535 for each in grid[1:])
             assert all(isinstance(each, ndarray | np.generic) for each in given), "of the device"
+            if name.startswith("samples"):
+                fail_at(f"n = {given[5]}")
             run_kernel(name, grid, block, tuple(host(each) for each in given))
 
         return launch

@@ -90,39 +90,43 @@ class Leaves:
         self._lengths, self._unit, self._xp, self._moments = lengths, unit, xp, moments
         self._open: list[Array] = []
         """The samples of the leaf that is not full."""
-        self._held, self._length = 0, next(lengths)
+        self._held, self._ahead = 0, [next(lengths)]
+        """Samples of the open leaf, and the lengths that are known of it and of leaves after it."""
+        self._rest: tuple[Floats, Floats] | None = None
+        """What `rest` gives, from when it is first asked until there are more samples."""
 
     def add(self, samples: Array) -> Floats:
-        """The moments of the leaves that these samples fill, (leaves, 6, columns), about the mean of the first leaf."""
-        first = self.count == self._held
-        self._open.append(samples)
-        self._held += samples.shape[0]
+        """The moments of the leaves that these samples fill, (leaves, 6, columns), about the mean of the first leaf.
+
+        If memory does not suffice nothing has happened: the same samples can be added in smaller pieces.
+        """
+        held, cuts = self._held + samples.shape[0], [0]
+        while held - cuts[-1] >= self._ahead[len(cuts) - 1]:
+            cuts.append(cuts[-1] + self._ahead[len(cuts) - 1])
+            if len(cuts) > len(self._ahead):
+                self._ahead.append(next(self._lengths))
+        moments, centre, rest = np.empty((0, 6, self._unit.size)), self.centre, [*self._open, samples]
+        if len(cuts) > 1:
+            rows = self._together(rest)
+            centre = _mean(rows[: cuts[1], ...]) if self.count == self._held else centre
+            moments, rest = self._moments(rows, cuts, centre, self._unit), [rows[cuts[-1] :, ...]]
         self.count += samples.shape[0]
-        if self._held < self._length:
-            return np.empty((0, 6, self._unit.size))
-        cuts = [0]
-        while self._held >= self._length:
-            cuts.append(cuts[-1] + self._length)
-            self._held -= self._length
-            self._length = next(self._lengths)
-        rows = self._rows()
-        self._open = [rows[cuts[-1] :, ...]]
-        if first:
-            self.centre = _mean(rows[: cuts[1], ...])
-        return self._moments(rows, cuts, self.centre, self._unit)
+        self._rest = None
+        self.centre, self._open, self._held, self._ahead = centre, rest, held - cuts[-1], self._ahead[len(cuts) - 1 :]
+        return moments
 
     def rest(self) -> tuple[Floats, Floats]:
         """(moments, centre) of the samples that fill no leaf, (1 or 0, 6, columns)."""
         if not self._held:
             return np.empty((0, 6, self._unit.size)), self.centre
-        rows = self._rows()
-        centre = _mean(rows) if self.count == self._held else self.centre
-        return self._moments(rows, [0, self._held], centre, self._unit), centre
+        if self._rest is None:
+            self._open = [self._together(self._open)]
+            centre = _mean(self._open[0]) if self.count == self._held else self.centre
+            self._rest = self._moments(self._open[0], [0, self._held], centre, self._unit), centre
+        return self._rest
 
-    def _rows(self) -> Array:
-        if len(self._open) > 1:
-            self._open = [self._xp.concat(self._open, axis=0)]
-        return self._open[0]
+    def _together(self, parts: list[Array]) -> Array:
+        return self._xp.concat(parts, axis=0) if len(parts) > 1 else parts[0]
 
 
 def _mean(rows: Array) -> Floats:

@@ -57,34 +57,41 @@ def tally_of(
     """
     backend: Backend = getattr(sampler, "backend", NUMPY)
     tally = kind(*sampler.bounds(), xp=backend.xp, moments=backend.moments)
-    with backend.at_work():
-        for chunk in _chunks(sampler, count, workers) if workers > 1 else _in_memory(sampler, count, backend):
-            tally.add(chunk[: count - tally.count, ...])
-            if progress is not None:
-                progress(tally.count, count)
+    added = _added(tally, sampler, count, workers) if workers > 1 else _added_in_memory(tally, sampler, count, backend)
+    for _ in added:
+        if progress is not None:
+            progress(tally.count, count)
     return tally
+
+
+def _added(tally: Tally | NormalTally, sampler: Sampler, count: int, workers: int) -> Iterator[None]:
+    """Add the first `count` samples to a tally, chunk by chunk, made by threads."""
+    for chunk in _chunks(sampler, count, workers):
+        yield tally.add(chunk[: count - tally.count, ...])
+
+
+def _added_in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
+    """The same by this thread; where memory does not suffice, in smaller and smaller chunks."""
+    size, short = sampler.size, False
+    while tally.count < count:
+        first, divisible = tally.count, isinstance(sampler, Addressed) and size > 1
+        try:
+            tally.add(_chunk(sampler, first, min(size, count - first))[: count - first, ...])
+        except MemoryError:
+            if tally.count > first or (short and not divisible):
+                raise
+            short = True
+        else:
+            short = False
+            yield
+        if short:  # what the failed call held is free by now
+            size = -(-size // 2) if divisible else size
+            backend.release()
 
 
 def _chunk(sampler: Sampler, first: int, count: int) -> Array:
     """Samples from a first one on, which begins a chunk where a chunk is drawn whole."""
     return sampler.rows(first, count) if isinstance(sampler, Addressed) else sampler.chunk(first // sampler.size)
-
-
-def _in_memory(sampler: Sampler, count: int, backend: Backend) -> Iterator[Array]:
-    """The first `count` samples; where memory does not suffice, in smaller and smaller chunks."""
-    first, size, again = 0, sampler.size, False
-    while first < count:
-        try:
-            chunk = _chunk(sampler, first, min(size, count - first))
-        except MemoryError:
-            divisible = isinstance(sampler, Addressed) and size > 1
-            if again and not divisible:
-                raise
-            size, again = -(-size // 2) if divisible else size, True
-            backend.release()
-            continue
-        yield chunk
-        first += chunk.shape[0]
 
 
 def _chunks(sampler: Sampler, count: int, workers: int) -> Iterator[Array]:

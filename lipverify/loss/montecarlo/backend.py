@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -50,6 +50,8 @@ class Backend:
         Gives memory back that the library keeps.
     threads
         Whether more than one thread is of use.
+    devices
+        The names of the GPUs: each is for one process or more, which must not be forked.
     """
 
     xp: Any = np
@@ -62,6 +64,7 @@ class Backend:
     at_work: Callable[[], AbstractContextManager[object]] = nullcontext
     release: Callable[[], object] = bool
     threads: bool = True
+    devices: Callable[[], Sequence[str]] = tuple
 
 
 NUMPY = Backend()
@@ -93,6 +96,7 @@ def _cupy(device: Any = None) -> Backend:
         at_work=lambda: launch.at_work(device),
         release=launch.release,
         threads=False,
+        devices=launch.devices,
     )
 
 

@@ -161,24 +161,25 @@ def montecarlo_terms(
     def at(address: str) -> Samples:
         return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where, sphere_noise)
 
-    first = at(stream)
-    if kind is Tally:
-        _require_bounds(first, problem)
-    share = first.contexts_a_sample
-    draws = numbers_of(first, problem)
-    shown = None if progress is None else lambda done, total: progress(share * done, share * total)
-    if contexts is not None:
-        require_affordable(contexts, draws, "progress= follows them", progress is not None)
-    if rtol is None:
-        wanted = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
-        value, error = tally_of(first, max(2, -(-wanted // share)), shown, workers, kind).interval()
-    else:
-        pilot = min(PILOT, max(2, round(DEFAULT_DRAWS / draws)))
-        value, error = until(
-            lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), shown, workers, kind
-        )
-    scales = np.repeat([problem.sigma**2, first.unit], np.size(w))
-    error = error + first.off if isinstance(first, Elliptic) else error
+    with where.at_work():
+        first = at(stream)
+        if kind is Tally:
+            _require_bounds(first, problem)
+        share = first.contexts_a_sample
+        draws = numbers_of(first, problem)
+        shown = None if progress is None else lambda done, total: progress(share * done, share * total)
+        if contexts is not None:
+            require_affordable(contexts, draws, "progress= follows them", progress is not None)
+        if rtol is None:
+            wanted = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
+            value, error = tally_of(first, max(2, -(-wanted // share)), shown, workers, kind).interval()
+        else:
+            pilot = min(PILOT, max(2, round(DEFAULT_DRAWS / draws)))
+            value, error = until(
+                lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), shown, workers, kind
+            )
+        scales = np.repeat([problem.sigma**2, first.unit], np.size(w))
+        error = error + first.off if isinstance(first, Elliptic) else error
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
     return LossTerms(

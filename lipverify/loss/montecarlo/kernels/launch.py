@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -48,6 +49,9 @@ TOKENS = 2**26
 OLDEST = 14
 """The first CuPy with all that is used of the array standard (`concat`, `matrix_transpose`)."""
 INSTEAD = "use --backend numpy."
+NO_MEMORY = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY")
+NOT_COMPILED = ("failed to load", "PTX", "NO_BINARY_FOR_GPU", "NoKernelImageForDevice")
+"""What CUDA calls these, where CuPy has no exception of its own for them."""
 
 
 def why_no_gpu() -> str:
@@ -76,8 +80,9 @@ def has_gpu() -> bool:
     return not why_no_gpu()
 
 
+@functools.cache
 def require_gpu() -> None:
-    """Refuse to go on without a GPU.
+    """Refuse to go on without a GPU; once there is one it is not looked for again.
 
     Raises
     ------
@@ -102,14 +107,14 @@ def at_work(device: Any = None) -> Iterator[None]:
     DeviceLost
         If it fails in any other way: the process can use it no more.
     """
-    with nullcontext() if device is None else device:
-        try:
+    try:
+        with nullcontext() if device is None else device:
             yield
-        except Exception as error:
-            refusal = _refusal(error)
-            if refusal is None:
-                raise
-            raise refusal from error
+    except Exception as error:
+        refusal = _refusal(error)
+        if refusal is None:
+            raise
+        raise refusal from error
 
 
 def _refusal(error: Exception) -> Exception | None:
@@ -117,10 +122,11 @@ def _refusal(error: Exception) -> Exception | None:
     kind, line = type(error), _line(error)
     if not (kind.__module__.startswith("cupy") or line.startswith("CuPy failed to load")):
         return None
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or any(mark in line for mark in NO_MEMORY):
         few = "the memory of the GPU does not suffice for the smallest chunk"
-        return OutOfReach(f"backend = 'cupy': {few} ({line}); ask for fewer values of w, or {INSTEAD}")
-    if kind.__name__ in ("CompileException", "NVRTCError") or "failed to load" in line:
+        way = "end what else uses it, ask for fewer values of w"
+        return OutOfReach(f"backend = 'cupy': {few} ({line}); {way}, or {INSTEAD}")
+    if kind.__name__ in ("CompileException", "NVRTCError") or any(mark in line for mark in NOT_COMPILED):
         way = "install the extra cuda12 or cuda13 that fits the driver"
         return InvalidInput(f"backend = 'cupy': the kernels do not compile here ({line}); {way}, or {INSTEAD}")
     if isinstance(error, RuntimeError):
@@ -133,6 +139,17 @@ def _refusal(error: Exception) -> Exception | None:
 def _line(error: Exception) -> str:
     """The first line of what an exception says, or its name."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def devices() -> list[str]:
+    """The devices that this process sees, as CUDA_VISIBLE_DEVICES would name them to another."""
+    import cupy
+
+    with at_work():
+        count = int(cupy.cuda.runtime.getDeviceCount())
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = map(str, range(count)) if named is None else (name.strip() for name in named.split(","))
+    return list(itertools.islice(names, count))
 
 
 def release() -> None:
@@ -276,14 +293,13 @@ def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floa
     """
     import cupy
 
-    with at_work():
-        leaves, columns = len(cuts) - 1, samples.shape[1]
-        out = cupy.empty((leaves, 6, columns))
-        threads = min(THREADS, -(-columns // LANES) * LANES)
-        there = [cupy.asarray(cuts, dtype=cupy.uint64), *(cupy.asarray(part) for part in (centre, unit))]
-        arguments = (cupy.ascontiguousarray(samples), np.int32(columns), *there, out)
-        _kernel("moments")((leaves, -(-columns // threads)), (threads,), arguments)
-        return np.asarray(out.get())
+    leaves, columns = len(cuts) - 1, samples.shape[1]
+    out = cupy.empty((leaves, 6, columns))
+    threads = min(THREADS, -(-columns // LANES) * LANES)
+    there = [cupy.asarray(cuts, dtype=cupy.uint64), *(cupy.asarray(part) for part in (centre, unit))]
+    arguments = (cupy.ascontiguousarray(samples), np.int32(columns), *there, out)
+    _kernel("moments")((leaves, -(-columns // threads)), (threads,), arguments)
+    return np.asarray(out.get())
 
 
 def _kernel(name: str) -> Any:

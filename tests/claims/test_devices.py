@@ -1,0 +1,141 @@
+"""Verification on GPUs, without one: processes that are not forked, one device each, and devices that fail."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import re
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from lipverify import Problem, loss_terms
+from lipverify.claims.runner import run
+from lipverify.errors import DeviceLost, InvalidInput
+from lipverify.laws import ReLU
+from tests.commands import Commands, kept_in
+
+TEXT = dedent("""\
+    from lipverify import Problem, loss_terms
+    from lipverify.claims import bound, claim
+    from lipverify.laws import ReLU
+
+    def noise(n, seed, contexts, backend):
+        drawn = {"contexts": contexts // 50, "seed": seed, "backend": backend}
+        terms = loss_terms(Problem(d=3, n=n, law=ReLU()), 2.0, "montecarlo", **drawn)
+        return terms.noise, terms.noise_error
+
+    claim("mine.noise", bound(noise, "noise", high="1", control="1 / n"), over={"n": (5, 10, 20, 40)},
+          source=("My notes", "Lemma 1", "smaller"), kind="printed", expected="supported")
+    """)
+LOSS = ("loss", "--d", "3", "--n", "20", "--w", "2", "--method", "montecarlo", "--contexts", "600", "--json")
+
+
+def sampled() -> float:
+    return float(loss_terms(Problem(d=3, n=5, law=ReLU()), 2.0, "montecarlo", contexts=60, backend="cupy").noise)
+
+
+def cells(folder: Path) -> Any:
+    return json.loads((folder / "ledger.json").read_text())["claims"][0]["cells"]
+
+
+def test_a_forked_child_of_a_process_that_used_its_device_cannot_use_it(cupy: Any) -> None:
+    """The rule that the stand-in enforces, as CUDA does."""
+    assert sampled() > 0
+    with (
+        ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as forked,
+        pytest.raises(DeviceLost, match=r"initialization error.*use --backend numpy\.$"),
+    ):
+        forked.submit(sampled).result()
+
+
+def forked() -> Executor:
+    return ProcessPoolExecutor(1, multiprocessing.get_context("fork"))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"), [(forked, "forked.*'spawn'"), (lambda: ThreadPoolExecutor(2), "2 threads.*processes")]
+)
+def test_executors_that_cannot_use_a_gpu_are_refused(cupy: Any, make: Any, message: str) -> None:
+    with make() as executor, pytest.raises(InvalidInput, match=message):
+        run((), backend="cupy", executor=executor)
+
+
+@pytest.mark.slow
+def test_each_process_has_one_gpu_and_their_number_changes_no_bit(
+    cupy: Any, lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(TEXT)
+    monkeypatch.setenv("CUPY_STAND_IN_DEVICES", "2")
+    log = tmp_path / "log"
+    monkeypatch.setenv("CUPY_STAND_IN_LOG", str(log))
+    answers = []
+    for visible, jobs in ((None, ()), ("GPU-b,GPU-a", ("--jobs", "3")), ("1", ("--jobs", "1"))):
+        log.unlink(missing_ok=True)
+        if visible:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        out = tmp_path / str(visible)
+        done = lipverify("verify", str(tmp_path / "mine.py"), "--backend", "cupy", "--out", str(out), *jobs)
+        assert done.returncode == 0, done.stderr
+        answers.append(cells(out))
+        used = [line.split(" ")[1] for line in log.read_text().splitlines() if "," not in line.split(" ")[1]]
+        assert set(filter(None, used)) <= set((visible or "0,1").split(","))
+        assert len(set(filter(None, used))) > (visible != "1")
+    assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"BYTES": "8"}, "memory of the GPU does not suffice.*ask for fewer values of w"),
+        ({"FAULT": "source at compiling"}, "do not compile.*install the extra cuda12 or cuda13"),
+        ({"FAULT": "old driver at compiling"}, "do not compile.*that fits the driver"),
+        ({"FAULT": "time-out at n = 20"}, "LaunchTimeout.*use a GPU that drives no display"),
+        ({"FAULT": "illegal address at n = 20"}, "illegal memory access.*start again"),
+        ({"FAULT": "no memory for the context at use 2"}, "memory of the GPU.*end what else uses it"),
+        ({"NVRTC": "missing"}, "finds no NVRTC.*cuda12 or cuda13"),
+        ({"DEVICES": "0"}, "sees no device"),
+    ],
+)
+def test_what_goes_wrong_on_a_device_is_one_line(
+    cupy: Any, lipverify: Commands, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(f"CUPY_STAND_IN_{name}", value)
+    done = lipverify(*LOSS, "--backend", "cupy")
+    assert done.returncode == 2
+    [line] = [each for each in done.stderr.splitlines() if each.startswith("lipverify")]
+    assert re.search(message, line), line
+    assert line.endswith("use --backend numpy.")
+    assert "Traceback" not in done.stderr
+
+
+def test_little_memory_gives_smaller_chunks_and_the_same_bits(
+    cupy: Any, lipverify: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = lipverify(*LOSS, "--backend", "cupy")
+    monkeypatch.setenv("CUPY_STAND_IN_BYTES", "640")  # 600 contexts are 150 bundles, 1200 bytes a term
+    few = lipverify(*LOSS, "--backend", "cupy")
+    assert whole.returncode == few.returncode == 0
+    assert json.loads(whole.stdout) == json.loads(few.stdout)
+
+
+@pytest.mark.parametrize("jobs", ["0", "1"])
+def test_a_lost_device_costs_one_measurement_where_another_process_can_go_on(
+    cupy: Any, lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    (tmp_path / "mine.py").write_text(TEXT)
+    monkeypatch.setenv("CUPY_STAND_IN_FAULT", "illegal address at n = 10")
+    out = str(tmp_path / "out")
+    done = lipverify("verify", str(tmp_path / "mine.py"), "--backend", "cupy", "--jobs", jobs, "--out", out)
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    problem = json.loads((tmp_path / "out" / "ledger.json").read_text())["claims"][0]["problem"]
+    assert "DeviceLost: backend = 'cupy': the GPU failed (cudaErrorIllegalAddress" in problem
+    assert kept_in(tmp_path / "out") == (3 if jobs == "1" else 1), "all but one, or what was measured before it"
+    monkeypatch.delenv("CUPY_STAND_IN_FAULT")
+    again = ("verify", str(tmp_path / "mine.py"), "--backend", "numpy", "--jobs", jobs, "--out", out)
+    assert lipverify(*again).returncode == 0
