@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import copy
+import inspect
 import json
+import re
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,7 @@ import pytest
 from flint import arb
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.law import Law
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
@@ -364,3 +369,88 @@ def test_a_lemma_that_crashes_is_its_file_s_failure(
     assert checker.main([str(file), str(file)]) == 2
     printed = capsys.readouterr()
     assert (printed.out.count("proved"), printed.err.count(error.__name__)) == (1, 1)
+
+
+def to_read(name: str) -> dict[str, int]:
+    """How many lines of each module of the checker stand behind one proof, docstrings and comments with them.
+
+    Counted are the functions that the check of its file runs, the classes and constants that these name, of tables by
+    name the entries of this theorem and law, and the docstrings of their modules. Imports, and functions and entries
+    for other proofs, are not.
+    """
+    folder = Path(checker.__file__).parent
+    text = (shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")
+    stated = json.loads(text)
+    ran: set[tuple[str, int]] = set()
+
+    def call(frame: FrameType, event: str, _: Any) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.parent == folder:
+            ran.add((path.stem, frame.f_code.co_firstlineno))
+
+    for loaded in filter(inspect.ismodule, vars(checker).values()):
+        for function in vars(loaded).values():
+            getattr(function, "cache_clear", lambda: None)()  # what is remembered would not be run
+    before = sys.getprofile()
+    sys.setprofile(call)
+    try:
+        assert checker.main([str(shipped() / "proofs" / f"{name}.json")]) == 0
+    finally:
+        sys.setprofile(before)
+    words = {stated["theorem"], str(stated.get("law", "")).partition(":")[0]}
+    trees = {path.stem: ast.parse(path.read_text(encoding="utf-8")).body for path in sorted(folder.glob("*.py"))}
+    lines: dict[str, set[int]] = {module: set() for module, _ in ran}
+    named: set[str] = set()
+
+    def kept(module: str, node: ast.AST) -> None:
+        lines[module] |= set(range(node.lineno, (node.end_lineno or 0) + 1))  # type: ignore[attr-defined]
+        named.update(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+        named.update(each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute))
+
+    def runs(module: str, node: ast.FunctionDef | ast.ClassDef) -> bool:
+        first = min((each.lineno for each in node.decorator_list), default=node.lineno)
+        return any((module, line) in ran for line in range(first, (node.end_lineno or 0) + 1))
+
+    def targets(node: ast.stmt) -> set[str]:
+        one = [node.target] if isinstance(node, ast.AnnAssign) else []
+        return {each.id for each in getattr(node, "targets", one) if isinstance(each, ast.Name)}
+
+    for module in lines:
+        for node in trees[module]:
+            if isinstance(node, ast.FunctionDef) and runs(module, node):
+                kept(module, node)
+        if isinstance(trees[module][0], ast.Expr):
+            kept(module, trees[module][0])
+    size = -1
+    while size != sum(map(len, lines.values())):
+        size = sum(map(len, lines.values()))
+        for module in lines:
+            for node, after in zip(trees[module], [*trees[module][1:], ast.Pass()], strict=True):
+                if isinstance(node, ast.ClassDef) and (node.name in named or runs(module, node)):
+                    kept(module, node)
+                if not targets(node) & named:
+                    continue
+                table = getattr(node, "value", None)
+                if isinstance(table, ast.Dict):
+                    lines[module] |= {node.lineno, node.end_lineno or 0}
+                    for key, entry in zip(table.keys, table.values, strict=True):
+                        if not isinstance(key, ast.Constant) or key.value in words:
+                            kept(module, entry)
+                else:
+                    kept(module, node)
+                if isinstance(after, ast.Expr):
+                    kept(module, after)
+    return {module: len(found) for module, found in lines.items()}
+
+
+ROW = re.compile(r"\| [^|]* \| `([a-z0-9.-]+)` \| ([^|]*) \| (\d+) \|")
+
+
+def test_what_a_sceptic_must_read_is_as_long_as_the_documents_say() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text(encoding="utf-8")
+    rows = ROW.findall(text.partition("### What a sceptic must read")[2])
+    assert len(rows) > 5
+    for name, modules, total in rows:
+        counted = {module: int(number) for module, number in re.findall(r"`(\w+)` (\d+)", modules)}
+        assert counted == to_read(name), name
+        assert sum(counted.values()) == int(total), name

@@ -88,7 +88,7 @@ def test_the_evaluator_finds_false_what_is_not(law: str) -> None:
 def test_sums_in_logarithms_are_those_over_tokens(law: str, d: int) -> None:
     n, w = 10 ** (d + 6), 700.0
     N, B, *_ = statements.terms(law, d, n, w)
-    assert statements.many(law, d, math.log(n), w) == pytest.approx((N, B), rel=1e-11)
+    assert statements.one_harmonic(law, d, math.log(n), w) == pytest.approx((N, B), rel=1e-11)
 
 
 @given(st.sampled_from((2, 3, 4, 5, 6, 7, 8, 9, 10, 30, 101, 1000)), st.floats(-6, 16))
@@ -132,7 +132,7 @@ def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) ->
             Q = S1 * a**2 * math.exp(-2 * (log_k + log_W))
             sigma_square = math.exp(log_n - (a + 2) * log_W)
             for x in (0.44, 0.6, 0.89, 0.91, 0.99, 1.0, 1.01, 1.1, 1.5):
-                N, B = statements.many(law, d, log_n, x * math.exp(log_k + log_W))
+                N, B = statements.one_harmonic(law, d, log_n, x * math.exp(log_k + log_W))
                 ends = (k["first"], k["split"]) if x < 0.9 else (k["split"], arb(1)) if x < 1 else (arb(1), arb(2))
                 c, b = (float(each.lower()) for each in dimensions.below(k, size, *ends))
                 if 1e-200 < x**a <= 1 + a / 2:  # below, the noise is none in doubles; beyond, nothing is said

@@ -297,3 +297,48 @@ def test_the_evaluator_is_the_oracle_s(d: int, n: int, w: float) -> None:
         exact = oracle.laplace(d, n, mpmath.mpf(w), order=16)
     for found, value in zip(statements.terms("affine", d, n, w), exact, strict=False):
         assert found == pytest.approx(float(value), rel=statements.ROUNDING)
+
+
+LARGE = {"relu-6", "relu-7", "relu-8"}
+"""Their windows need more harmonics than memory holds."""
+SHIPPED = sorted({path.stem for path in (shipped() / "proofs").glob("*.json")} - LARGE)
+NEAR = 0.01
+"""By how much one bound of a statement is moved inwards, as a share of it."""
+SHARP = {
+    **{f"affine-{d}": "loss_low, loss_high" for d in range(2, 9)},
+    **{f"quadratic-{d}": "loss_low, loss_high" for d in (2, 3, 5)},
+    **{f"cosine-{d}": "loss_low, loss_high" for d in (2, 3, 5)},
+    **{f"relu-{d}": "loss_high" for d in (2, 3, 4, 5)},
+    **{f"clip-{d}": "loss_high" for d in (2, 3, 5)},
+    **{f"step-{d}": "loss_low, loss_high" for d in (2, 3, 5)},
+    "beside-2": "loss_low, loss_high",
+    "dimensions-affine": "low, high, loss_low, loss_high",
+    "dimensions-quadratic": "loss_low, loss_high",
+    "covariance-space": "low, high",
+    "lt-cosine": "offset, low",
+    **{f"rising-affine-{d}-3": "slope 1" for d in (2, 3, 5, 8)},
+    "tradeoff-affine-2": "rise_low, rise_high",
+    "tradeoff-affine-3": "rise_low, rise_high, fall_high",
+    **{f"tradeoff-affine-{d}": "rise_low, rise_high, fall_low, fall_high" for d in (5, 8)},
+}
+"""Bounds that leave less room than `NEAR`."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_evaluator_finds_every_shipped_proof_true_at_its_border_and_inside(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "INSIDE", (1.0, 10.0))
+    proof = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
+    assert statements.wrong(checker.statement(proof)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "bounds"), SHARP.items())
+def test_the_evaluator_finds_false_what_is_a_hundredth_closer(name: str, bounds: str) -> None:
+    """Where the theorem has less room than that; the lines of windows are wider."""
+    said = checker.statement(json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")))
+    closer = statements.closer(said, NEAR)
+    found = {what.partition(" ")[2] for what, control in closer.items() if statements.wrong(control)}
+    assert set(bounds.split(", ")) <= found

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import jv, roots_legendre
 
 Array = Any
 Long = np.longdouble
@@ -33,6 +34,8 @@ SLOPE = 1e-3
 """w* is found to this share; what is printed of it is farther apart."""
 BEYOND = (1.0, 30.0)
 """How far beyond the border of a range it is tried as well."""
+INSIDE = (1.0,)
+"""The same of windows, each of which is a search."""
 
 
 def value(text: str) -> float:
@@ -107,6 +110,8 @@ def count(d: int, degree: int) -> float:
 def spectrum(law: str, d: int, degree: int) -> tuple[Array, float]:
     """k_l for l = 1 to degree, at L = 1, and the sum of all beyond."""
     name, _, text = law.partition(":")
+    if name in PIECES:
+        return pieces(text, d, degree)
     numbers = [value(each) for each in text.split(",")] if text else []
     t, h, p = tokens(d)
     if name == "zonal":
@@ -114,6 +119,17 @@ def spectrum(law: str, d: int, degree: int) -> tuple[Array, float]:
         listed[: len(numbers) - 1] = numbers[1:]
         return listed, 0.0
     counts = np.array([count(d, j) for j in range(1, degree + 1)])
+    if name.startswith("matern-"):
+        z = math.sqrt(2 * float(name.removeprefix("matern-"))) / numbers[0]
+        # a kernel of r = 2 sin(theta/2) is smooth in theta, the angle: a Gauss rule
+        x, weight = roots_legendre(degree + 200)
+        angle = np.pi * (x + 1) / 2
+        r = z * 2 * np.sin(angle / 2)
+        kernel = np.exp(-r) * {"0.5": 1 + 0 * r, "1.5": 1 + r, "2.5": 1 + r + r**2 / 3}[name.removeprefix("matern-")]
+        weight *= np.sin(angle) ** (d - 2)
+        means = legendre(d, np.cos(angle), degree) @ (weight * kernel) / weight.sum()
+        k = np.array([count(d, j) for j in range(1, degree + 1)]) * numbers[1] * means[1:]
+        return k, max(numbers[1] * (1 - means[0]) - k.sum(), 0.0)
     if name.startswith("rough-"):
         s = float(name.removeprefix("rough-"))
         k, ratio = np.zeros(degree), 1.0
@@ -148,6 +164,45 @@ def spectrum(law: str, d: int, degree: int) -> tuple[Array, float]:
     return counts * (p * kernels[name]() * P).sum(axis=1), 0.0
 
 
+PIECES = ("kinks", "jumps")
+
+
+def legendre(d: int, t: Array, degree: int) -> Array:
+    """P_0 to P_degree in d dimensions at numbers between -1 and 1."""
+    t = np.asarray(t, dtype=float)
+    found = [np.ones_like(t), t]
+    for k in range(1, degree):
+        found.append(((2 * k + d - 2) * t * found[k] - k * found[k - 1]) / (k + d - 2))
+    return np.array(found[: degree + 1])
+
+
+@cache
+def pieces(text: str, d: int, degree: int) -> tuple[Array, float]:
+    """k_l of a link of pieces, and the sum beyond: a Gauss rule for small l, by parts for large."""
+    breaks, *coefficients = ([value(each) for each in part.split(",")] for part in text.split("|"))
+    parts = [np.polynomial.Polynomial(each) for each in coefficients]
+    ends, at, few = np.arccos([1.0, *breaks[::-1], -1.0]), np.array(breaks), min(degree, 40)
+    norm, square, means = math.sqrt(math.pi) * math.gamma((d - 1) / 2) / math.gamma(d / 2), 0.0, np.zeros(degree + 1)
+    x, weight = roots_legendre(200)
+    for link, first, last in zip(parts[::-1], ends, ends[1:], strict=False):
+        angle = first + (last - first) * (x + 1) / 2
+        h, p = link(np.cos(angle)), weight * (last - first) / 2 * np.sin(angle) ** (d - 2) / norm
+        means[: few + 1] += legendre(d, np.cos(angle), few) @ (p * h)
+        square += p @ h**2
+    factor, rest = 1 / norm, np.zeros(degree + 1)
+    # int h P_l (1-t^2)^{(d-3)/2} is what jumps, and int h' P_{l-1} (1-t^2)^{(d-1)/2} with P two dimensions up
+    for order in range(min(max(map(len, coefficients)), degree)):
+        dim = d + 2 * order
+        factor /= dim - 1
+        jump = [float(right(z) - left(z)) for left, right, z in zip(parts, parts[1:], at, strict=False)]
+        P = legendre(dim + 2, at, degree - order - 1)[: degree - order]
+        rest[order + 1 :] += factor * (P @ (np.array(jump) * (1 - at**2) ** ((dim - 1) / 2)))
+        parts = [each.deriv() for each in parts]
+    means[few + 1 :] = rest[few + 1 :]
+    k = np.array([count(d, j) for j in range(1, degree + 1)]) * means[1:] ** 2
+    return k, max(square - means[0] ** 2 - k.sum(), 0.0)
+
+
 def degrees(law: str, w: float) -> int:
     """How many harmonics enter: all of a finite law; else until windows blur those beyond."""
     name = law.partition(":")[0]
@@ -158,11 +213,49 @@ def degrees(law: str, w: float) -> int:
 
 def terms(law: str, d: int, n: int, w: float) -> tuple[float, float, float, float]:
     """N / sigma^2, B, E sum a_i (f(x_i) - f(x))^2 / 2 and E (f - E f)^2, at L = 1."""
+    if w > SHARP and law.startswith(("rough", *PIECES)):
+        x, k, rest = waves(law, d, w)
+        noise, bias = many(d, math.log(n), w, rest, k, lambda h: risen(d, x, h))
+        return noise, bias, math.nan, math.nan
     degree = degrees(law, w)
     k, rest = spectrum(law, d, degree)
     noise, alone, pairs, mean = averages(d, n, w, degree)
     bias = float((k * (2 * alone + pairs)).sum()) + rest * (1 + noise)
     return noise, bias, float((k * mean).sum()) + rest, float(k.sum()) + rest
+
+
+SHARP = 1e5
+"""From here on harmonics enter by blocks, and those near a point are waves in the plane, up to 1/w."""
+
+
+def waves(law: str, d: int, w: float) -> tuple[Array, Array, float]:
+    """(l (l+d-2))^{1/2}, the k_l of a block near it, and the sum beyond."""
+    if law.partition(":")[0] in PIECES:
+        degree = 2 ** math.ceil(math.log2(7 * math.sqrt(w)))
+        k, rest = spectrum(law, d, degree)
+        starts = np.unique(np.geomspace(1, degree, 700).astype(int)) - 1
+        sums = np.add.reduceat(k, starts)
+        square = np.arange(1, degree + 1) * (np.arange(1, degree + 1) + d - 2.0)
+        return np.sqrt(np.add.reduceat(k * square, starts) / np.where(sums > 0, sums, 1)), sums, rest
+    s, last = float(law.removeprefix("rough-")), 7 * math.sqrt(w)
+    # Gamma(l-s) / Gamma(l+s+d-1) and N_l as powers of l + (d-2)/2
+    log_x, step = np.linspace(0, math.log(last), 1200, retstep=True)
+    _, h, p = tokens(d)
+    constant = 2**s * float((p * h ** Long(s)).sum()) / 2
+    factor = constant * 2 * math.gamma(s + d - 1) / (-math.gamma(-s) * math.gamma(d - 1))
+    ends = np.where(np.arange(1200) % 1199 == 0, 0.5, 1.0)
+    x = np.exp(log_x)
+    found = np.sqrt(np.maximum(x**2 - (d - 2) ** 2 / 4, 0))
+    return found, factor * step * ends * x ** (-2 * s), factor * last ** (-2 * s) / (2 * s)
+
+
+def risen(d: int, x: Array, h: Array) -> Array:
+    """1 - P_l where 1 - t = h, at (l (l+d-2))^{1/2} = x, a row for each: by Bessel's function, up to a share h."""
+    nu = (d - 3) / 2
+    z = np.outer(x, 2 * np.arcsin(np.sqrt(h / 2)))
+    far = np.maximum(z, 0.1)
+    near = z**2 / (4 * (nu + 1)) * (1 - z**2 / (8 * (nu + 2)))
+    return np.where(z < 0.1, near, 1 - math.gamma(nu + 1) * (2 / far) ** nu * jv(nu, far))
 
 
 def tokens_from(least: float) -> list[int]:
@@ -179,7 +272,7 @@ def optimum(law: str, d: int, n: int, square: float, sigma: float, low: float, h
         return sigma**2 * noise + square * bias
 
     # from a rough place to a close one: few places are asked for more than once
-    places = np.linspace(math.log(low), math.log(high), 8)
+    places = np.linspace(math.log(low), math.log(high), 12)
     values = [loss(float(x)) for x in places]
     at = int(np.argmin(values))
     ends = places[max(at - 1, 0)], places[min(at + 1, len(places) - 1)]
@@ -209,8 +302,51 @@ def wrong(statement: str) -> list[str]:
     raise ValueError(f"no statement that is known: {statement}")
 
 
+BOUNDS = {
+    "envelope": {"c_low": 1, "c_high": -1, "b_low": 1, "b_high": -1},
+    "tradeoff": {"rise_low": 1, "rise_high": -1, "fall_low": 1, "fall_high": -1},
+    "window": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
+    "every_dimension": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
+    "every_n": {"least": 1, "largest": -1},
+    "transfer": {"low": 1, "high": -1},
+    "circle": {"low": 1, "high": -1},
+    "ridge": {"K": -1},
+    "layers": {"C": -1},
+    "cosine": {"offset": -1, "low": 1},
+}
+"""The bounds that statements of a kind print, and which way is inwards."""
+
+
+def closer(statement: str, share: float) -> dict[str, str]:
+    """The statement with one bound moved inwards by a share of itself, by what was moved."""
+    found = {}
+    for pattern, check in PATTERNS:
+        match = re.fullmatch(pattern, statement)
+        if not match:
+            continue
+        moved = {name: (match.span(name), way) for name, way in BOUNDS.get(check.__name__, {}).items()}
+        if check is one_problem:
+            for name, printed in PRINTED.items():
+                bounds = re.search(printed.replace("#", NUMBER), statement)
+                groups = range(1, bounds.re.groups + 1) if bounds else ()
+                moved |= {f"{name} {i}": (bounds.span(i), 3 - 2 * i) for i in groups if bounds}
+        for name, ((start, stop), way) in moved.items():
+            number = value(statement[start:stop])
+            found[f"{check.__name__} {name}"] = (
+                f"{statement[:start]}{number + way * share * abs(number):.12g}{statement[stop:]}"
+            )
+    return found
+
+
+PRINTED = {"w*": r" # <= w\* <= # for", "c*": r" # <= c\* - 1 <= # with", "slope": r"\)\^# B"}
+"""The bounds of statements about one problem, lower ones first."""
+
+
 def named(law: str) -> str:
     """The law as `spectrum` reads it, from the words of a statement."""
+    smooth = re.fullmatch(r"(matern-[\d.]+) .* = \((.*), (.*)\), times.*", law)
+    if smooth:
+        return f"{smooth[1]}:{smooth[2]},{smooth[3]}"
     words = re.fullmatch(r"([a-z0-9.-]+)(?: of L = (\S+)| .*\(([^()]*)\).*| with the variogram .*)?", law)
     if not words:
         raise ValueError(f"no law that is known: {law}")
@@ -228,7 +364,8 @@ def g(*names: str) -> list[str]:
 
 def powers(law: str, d: int) -> tuple[float, float]:
     """a = (d-1)/2 and beta."""
-    beta = {"relu": 1.5, "kinked": 1.5}.get(law.partition(":")[0], 2.0)
+    rough = {"relu": 1.5, "kinked": 1.5, "kinks": 1.5, "jumps": 0.5, "matern-0.5": 0.5, "matern-1.5": 1.5}
+    beta = rough.get(law.partition(":")[0], 2.0)
     return (d - 1) / 2, float(law.removeprefix("rough-")) if law.startswith("rough-") else beta
 
 
@@ -278,7 +415,7 @@ def window(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
     yield from exponents({"beta": beta, "whole": a + beta, "power": a + max(beta, 1.0) - 1}, k)
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
-    for W in (k["W"] * more for more in BEYOND[:1]):
+    for W in (k["W"] * more for more in INSIDE):
         for n in tokens_from(k["K"] * W ** k["power"]):
             where = f"at W = {W:.12g}, n = {n}: "
             w, loss = best(name, dim, n, W)
@@ -289,7 +426,7 @@ def window(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 def best(law: str, d: int, n: int, W: float) -> tuple[float, float]:
     """w*, and loss(w*) W^beta / L^2, where (n L^2 / sigma^2)^{1/(a + beta)} is W."""
     a, beta = powers(law, d)
-    w, loss = optimum(law, d, n, W ** (a + beta) / n, 1.0, W / 20, 3 * W)
+    w, loss = optimum(law, d, n, W ** (a + beta) / n, 1.0, W / 100, 3 * W)
     return w, loss * W**beta / (W ** (a + beta) / n)
 
 
@@ -308,10 +445,13 @@ CENTRES: dict[tuple[str, str, str], Callable[[int], tuple[float, float]]] = {
 """What is printed of k^{(d+3)/2} and of m, and log k^{(d+3)/2} and m k^2."""
 
 
-def many(law: str, d: int, log_n: float, w: float) -> tuple[float, float]:
+def many(
+    d: int, log_n: float, w: float, rest: float, weights: Array, deficits: Callable[[Array], Array]
+) -> tuple[float, float]:
     """E sum a_i^2 and B at L = 1, for more tokens and dimensions than a double counts: all in logarithms.
 
-    Trapezoidal rules in log h and in log lambda, lambda in units of 1 / (n E g).
+    B is that of harmonics with these weights, and of others that are blurred altogether. Trapezoidal rules in log h and
+    in log lambda, lambda in units of 1 / (n E g).
     """
     a = (d - 1) / 2
     step = min(0.08, 0.2 / math.sqrt(a))
@@ -321,10 +461,7 @@ def many(law: str, d: int, log_n: float, w: float) -> tuple[float, float]:
     log_g = -w * h
     constant = math.lgamma(2 * a) - 2 * math.lgamma(a) - a * math.log(2)
     log_p = constant + a * log_h + (a - 1) * np.log1p(-h / 2) + math.log(step)
-    weight, deficit = {
-        "affine": (1 / (3 * d), h),
-        "quadratic": (2 * (d - 1) / (d**2 * (d + 2)), d / (d - 1) * (2 * h - h**2)),
-    }[law]
+    deficit = deficits(h)
     top = (log_p + log_g).max()
     log_mean = top + math.log(np.exp(log_p + log_g - top).sum())
     v = np.arange(-20.0, 4.6, 0.25)[:, None]
@@ -336,8 +473,22 @@ def many(law: str, d: int, log_n: float, w: float) -> tuple[float, float]:
     once = np.exp(log_p + log_g - log_mean - y)
     twice = np.exp(log_p + 2 * log_g - 2 * log_mean - log_n - y)
     one, two = (0.25 * np.exp(2 * v + (1 - j * few) * log_phi) for j in (1, 2))
-    alone, pair = (one * twice * deficit).sum(), (two * (once * deficit).sum(axis=1, keepdims=True) ** 2).sum()
-    return float((one * twice).sum()), weight * (2 * float(alone) + (1 - few) * float(pair))
+    alone, pair = (one * twice).sum(axis=0) @ deficit.T, (two * (once @ deficit.T) ** 2).sum(axis=0)
+    noise = float((one * twice).sum())
+    return noise, float(weights @ (2 * alone + (1 - few) * pair)) + rest * (1 + noise)
+
+
+HARMONIC: dict[str, tuple[Callable[[int], float], Callable[[int, Array], Array]]] = {
+    "affine": (lambda d: 1 / (3 * d), lambda d, h: h),
+    "quadratic": (lambda d: 2 * (d - 1) / (d**2 * (d + 2)), lambda d, h: d / (d - 1) * (2 * h - h**2)),
+}
+"""Its weight k_l, and 1 - P_l where 1 - t = h."""
+
+
+def one_harmonic(law: str, d: int, log_n: float, w: float) -> tuple[float, float]:
+    """`many` for a law of one harmonic."""
+    weight, deficit = HARMONIC[law]
+    return many(d, log_n, w, 0.0, np.array([weight(d)]), lambda h: deficit(d, h)[None, :])
 
 
 def centre_and_unit(law: str, d: int) -> tuple[float, float]:
@@ -370,7 +521,7 @@ def nearest(
     """The best w of one problem: in units of k W, and its loss in units of m L^2 / W^2."""
 
     def loss(log_x: float) -> float:
-        noise, bias = many(law, d, log_n, math.exp(log_k + log_W + log_x))
+        noise, bias = one_harmonic(law, d, log_n, math.exp(log_k + log_W + log_x))
         return (noise * math.exp(log_n - (d + 3) / 2 * log_W) + bias) * math.exp(2 * (log_W + log_k)) / least
 
     places = np.linspace(math.log(0.05), math.log(4), 12)
@@ -405,7 +556,7 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
     for n in tokens_from(k["K"] * max(W, shift * W) ** k["power"]):
         square = W ** (a + beta) / n
         w = best(name, dim, n, W)[0]
-        other = optimum(name, dim, n, square * k["rho"] ** 2, 1.0, shift * W / 20, 3 * shift * W)[1]
+        other = optimum(name, dim, n, square * k["rho"] ** 2, 1.0, shift * W / 100, 3 * shift * W)[1]
         noise, bias, *_ = terms(name, dim, n, w)
         found = (noise + square * k["rho"] ** 2 * bias) / other
         yield from within(f"at W = {W:.12g}, n = {n}: worse by", k["low"], found, k["high"], SLOPE)
@@ -467,10 +618,12 @@ def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iter
             yield f"at w = {w:.6g} the loss is less than between {low:g} and {high:g}"
     if c_low is None:
         return
+    if law.partition(":")[0] not in ("affine", "relu"):
+        raise ValueError(f"E f^2 is not known: {law}")
     for w in np.linspace(low, high, 3):
-        N, B, gap, V = terms(law, dim, many, float(w))
+        N, B, gap, _ = terms(law, dim, many, float(w))
         total, G = noise**2 * N + square * B, square * gap
-        excess = (G - total) / (total + square * V + offset - 2 * G)
+        excess = (G - total) / (total + square / (3 * dim) + offset - 2 * G)  # E f^2 = L^2 / (3d), its mean included
         if abs(loss(float(w)) - min(inside)) < 1e-6 * min(inside):
             yield from within(f"c* - 1 at w = {w:.6g}", c_low, excess, float(c_high or 0), 1e-6)
 

@@ -23,29 +23,18 @@ def smooth(k: Known) -> tuple[Bounds, Conditions]:
     (p-1) (d-1)/(d+1) and P_l'''(1) = q ((d-1) p - 2d) / (d+3), S0 = K', S1 = K' + K'' (d+1)/(d-1), S2 = ((d+3) K''' +
     2d K'') / (d-1) at t = 1.
     """
-    d, L, last = k["d"], k["L"], int(k["degree"].unique_fmpz())
-    named = {int(name.removeprefix(WEIGHT)): ball for name, ball in k.items() if name.startswith(WEIGHT)}
+    d, rest = k["d"], k.get("rest", arb(0))
     if "K'" in k:
         one, two, three = k["K'"], k["K''"], k["K'''"]
         S1, S2 = one + two * (d + 1) / (d - 1), ((d + 3) * three + 2 * d * two) / (d - 1)
         return bounds_of(one, S1, S2), {"the kernel is not constant": one > 0}
-    if named:
-        weights, rest, halving = named, arb(0), True
-    elif last <= 2:
-        weights, rest, halving = {last: 1 / (3 * d) if last == 1 else 2 * (d - 1) / (d**2 * (d + 2))}, arb(0), True
-    else:
-        weights = {j: harmonics(d, j) * wave(d, L, j) ** 2 / L**2 for j in range(2, last + 1, 2)}
-        first, second = (
-            harmonics(d, j) * ((L / 2) ** j * (d / 2).gamma() / (d / 2 + j).gamma()) ** 2 * slope(d, j) ** 3 / L**2
-            for j in (last + 2, last + 4)
-        )
-        rest, halving = arb(0).union(2 * first), bool(2 * second < first)  # p, p^2 and p q are at most p^3
+    weights = {int(name.removeprefix(WEIGHT)): ball for name, ball in k.items() if name.startswith(WEIGHT)}
     pairs = [(weight, slope(d, j)) for j, weight in weights.items()]
     return bounds_of(
         sum(weight * p for weight, p in pairs) + rest,
         sum(weight * p**2 for weight, p in pairs) + rest,
         sum(weight * p**2 * (p - 1) * (d - 1) / (d + 1) for weight, p in pairs) + rest,
-    ), {"the terms left out halve": halving}
+    ), {"the terms left out halve": bool(k.get("halving", True))}
 
 
 def bounds_of(S0: Ball, S1: Ball, S2: Ball) -> Bounds:
@@ -64,6 +53,16 @@ def projected(d: Ball, link: list[Ball]) -> dict[int, Ball]:
         found[degree] = harmonics(d, degree) * mean**2
         before, now = now, ((2 * degree + d - 2) * t * now - degree * before) * (1 / (degree + d - 2))
     return found
+
+
+def waves(d: Ball, L: Ball, last: int = 80) -> dict[str, Ball]:
+    """Of the cosine law k_l to the last, what is left over at most of any sum in `smooth`, and whether it halves."""
+    first, second = (
+        harmonics(d, j) * ((L / 2) ** j * (d / 2).gamma() / (d / 2 + j).gamma()) ** 2 * slope(d, j) ** 3 / L**2
+        for j in (last + 2, last + 4)
+    )
+    weights = {f"{WEIGHT}{j}": harmonics(d, j) * wave(d, L, j) ** 2 / L**2 for j in range(2, last + 1, 2)}
+    return {**weights, "rest": arb(0).union(2 * first), "halving": 2 * second < first}  # p, p^2 and p q are at most p^3
 
 
 def slope(d: Ball, degree: int) -> Ball:

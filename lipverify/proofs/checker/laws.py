@@ -11,7 +11,7 @@ from typing import Any
 from flint import arb
 
 from .chain import Ball, Malformed, Rule, ball, law_and_numbers, number, shown, size
-from .harmonics import WEIGHT, projected, smooth, smooth_bias
+from .harmonics import WEIGHT, projected, smooth, smooth_bias, waves
 from .kink import kink, kink_bias
 from .roughness import jumps, kinks, matern, read, rough
 from .tokens import moments, noise, scale, tilt
@@ -42,8 +42,6 @@ class Family:
         Whether they are.
     own
         What of them enters the lemmas.
-    degree
-        The last harmonic that is summed.
     """
 
     about: Rule | None
@@ -53,7 +51,6 @@ class Family:
     rule: str = "nothing"
     allowed: Callable[[Numbers], bool] = lambda numbers: not numbers
     own: Callable[[Numbers, Ball], dict[str, Any]] = field(default=lambda numbers, d: {})
-    degree: int = 0
     rises: Callable[[Numbers], bool] = lambda _: False
 
     @property
@@ -110,13 +107,13 @@ def of_matern(nu: str) -> Family:
 
 SMOOTH = (smooth, (smooth_bias,), "2")
 LAWS: dict[str, Family] = {
-    "affine": Family(*SMOOTH, degree=1, rises=lambda _: True),
-    "quadratic": Family(*SMOOTH, degree=2),
+    "affine": Family(*SMOOTH, own=lambda numbers, d: {f"{WEIGHT}1": 1 / (3 * d)}, rises=lambda _: True),
+    "quadratic": Family(*SMOOTH, own=lambda numbers, d: {f"{WEIGHT}2": 2 * (d - 1) / (d**2 * (d + 2))}),
     "cosine": Family(
         *SMOOTH,
         rule="one positive number",
         allowed=lambda numbers: len(numbers) == 1 and numbers[0] > 0,
-        degree=80,
+        own=lambda numbers, d: waves(d, ball(numbers[0])),
     ),
     "zonal": Family(
         *SMOOTH,
@@ -210,11 +207,10 @@ def own_constant(law: str) -> str:
 def start(law: str, d: int) -> dict[str, Any]:
     """What is given."""
     kind = LAWS[family(law)]
-    known: dict[str, Any] = {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(kind.beta), "degree": arb(kind.degree)}
+    known = {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(kind.beta)}
     if family(law) in PIECES:
-        return known | {"L": arb(1), "pieces": read(law.partition(":")[2])}
-    numbers = law_and_numbers(law)[1]
-    return known | {"L": ball(numbers[0]) if own_constant(law) else arb(1)} | kind.own(numbers, arb(d))
+        return known | {"pieces": read(law.partition(":")[2])}
+    return known | kind.own(law_and_numbers(law)[1], arb(d))
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ needs, those of `harmonics`, `kink` or `variogram`; here is what follows from no
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -185,49 +186,83 @@ def gathered(facts: Facts, stage: int) -> dict[str, Any]:
 
 def statement(proof: Proof) -> str:
     """The theorem of a proof, each constant from the lemma that certifies it."""
-    law, d, kind = proof.about["law"], proof.about["d"], LAWS[family(proof.about["law"])]
-    a, beta = Fraction(d - 1, 2), Fraction(kind.beta)
+    law, d = proof.about["law"], proof.about["d"]
+    a, beta = Fraction(d - 1, 2), Fraction(LAWS[family(law)].beta)
+    words = {
+        "a": shown(a),
+        "beta": shown(beta),
+        "power": shown(a + max(beta, Fraction(1)) - 1),
+        "whole": shown(a + beta),
+        "free": "n and all sigma > 0" if own_constant(law) else "n and all L, sigma > 0",
+        "best": f"{domain(law)} the loss has a least value",
+    }
+    return f"{written(law)}, d = {d}: {STATEMENTS[proof.theorem](proof, words)}"
 
-    def of(rule: Rule, stage: int = 0) -> dict[str, str]:
-        return {name: shown(value) for name, value in proof.constants(rule, stage).items()}
 
-    which, free = f"{written(law)}, d = {d}: ", "n and all sigma > 0" if own_constant(law) else "n and all L, sigma > 0"
-    power, W = f"W^{shown(a + max(beta, Fraction(1)) - 1)}", f"(n L^2 / sigma^2)^(1/{shown(a + beta)})"
-    if proof.theorem == "envelope":
-        k, bias = of(noise, 1), of(kind.bias[-1], 1)
-        u, tokens = of(tilt, 1)["u"], proof.constants(laplace)["T_least"] * proof.constants(moments, 1)["R_high"]
-        beside = f" + {bias['b_next']} / w^{shown(2 - beta)}" if "b_next" in bias else ""
-        return which + (
-            f"{k['c_low']} <= n N / (sigma^2 w^{shown(a)}) <= {k['c_high']} and {bias['b_low']} <= w^{shown(beta)} B / "
-            f"L^2 <= {bias['b_high']}{beside} + {bias['s']} w^{shown(a + beta - 1)} / n, for all w >= {u} and all n >= "
-            f"{shown(tokens)} w^{shown(a)}"
-        )
-    if proof.theorem == "tradeoff":
-        k, u = of(tradeoff), of(tilt, 1)["u"]
-        return which + (
-            f"{k['rise_low']} <= N(rho w) / N(w) <= {k['rise_high']} and {k['fall_low']} <= B(rho w) / B(w) <= "
-            f"{k['fall_high']}, rho = {k['rho']}, for all w >= {u} and all n >= {k['K']} (rho w)^{power[2:]}"
-        )
-    if proof.theorem == "every n":
-        k = of(reached) | of(every)
-        M = f"min(Lambda / {3 * d}, {k['k']} Lambda^(1/{shown(a + beta)}))"
-        return which + (
-            f"{domain(law)} the loss has a least value, and every w* that attains it has {k['least_ratio']} M <= w* <= "
-            f"{k['largest_ratio']} M, M = {M}, Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L <= "
-            f"{k['rho']} sigma; at n = 1 the loss is the same at all w"
-        )
-    k = of(window)
-    best, beyond = f"{domain(law)} the loss has a least value", f"W >= {k['W_least']} and n >= {k['K']} {power}"
-    if proof.theorem == "transfer":
-        k |= of(transfer)
-        return which + (
-            f"{best}, and {k['worse_low']} <= loss'(w*(L)) / loss'(w*(L')) <= {k['worse_high']} for all w* that attain "
-            f"it and the loss' of L' = {k['rho']} L, W = {W}, for all {free} where {beyond}, for L and for L' alike"
-        )
-    return which + (
-        f"{best}, and every w* that attains it has {k['low']} W < w* < {k['high']} W and {k['loss_low']} <= loss(w*) "
-        f"W^{shown(beta)} / L^2 <= {k['loss_high']}, W = {W}, for all {free} with {beyond}"
-    )
+def of(proof: Proof, rule: Rule, stage: int = 0) -> dict[str, str]:
+    """The constants of one lemma as they are printed."""
+    return {name: shown(value) for name, value in proof.constants(rule, stage).items()}
+
+
+def of_window(proof: Proof, words: Mapping[str, str]) -> str:
+    """What `window` says."""
+    k = {**words, **of(proof, window)}
+    return (
+        "{best}, and every w* that attains it has {low} W < w* < {high} W and {loss_low} <= loss(w*) W^{beta} / L^2 "
+        "<= {loss_high}, W = (n L^2 / sigma^2)^(1/{whole}), for all {free} with W >= {W_least} and n >= {K} W^{power}"
+    ).format(**k)
+
+
+def of_transfer(proof: Proof, words: Mapping[str, str]) -> str:
+    """What `transfer` says, in the range of `window`."""
+    k = {**words, **of(proof, window), **of(proof, transfer)}
+    return (
+        "{best}, and {worse_low} <= loss'(w*(L)) / loss'(w*(L')) <= {worse_high} for all w* that attain it and the "
+        "loss' of L' = {rho} L, W = (n L^2 / sigma^2)^(1/{whole}), for all {free} where W >= {W_least} and n >= {K} "
+        "W^{power}, for L and for L' alike"
+    ).format(**k)
+
+
+def of_envelope(proof: Proof, words: Mapping[str, str]) -> str:
+    """What `noise` and the last lemma about the bias say, in the range of the one stage."""
+    bias = LAWS[family(proof.about["law"])].bias[-1]
+    tokens = proof.constants(laplace)["T_least"] * proof.constants(moments, 1)["R_high"]
+    k = {**words, **of(proof, noise, 1), **of(proof, bias, 1), "u": of(proof, tilt, 1)["u"], "tokens": shown(tokens)}
+    a, beta = Fraction(words["a"]), Fraction(words["beta"])
+    beside = f" + {k['b_next']} / w^{shown(2 - beta)}" if "b_next" in k else ""
+    return (
+        "{c_low} <= n N / (sigma^2 w^{a}) <= {c_high} and {b_low} <= w^{beta} B / L^2 <= {b_high}"
+        + beside
+        + f" + {{s}} w^{shown(a + beta - 1)} / n, for all w >= {{u}} and all n >= {{tokens}} w^{{a}}"
+    ).format(**k)
+
+
+def of_tradeoff(proof: Proof, words: Mapping[str, str]) -> str:
+    """What `tradeoff` says, in the range of the one stage."""
+    k = {**words, **of(proof, tradeoff), "u": of(proof, tilt, 1)["u"]}
+    return (
+        "{rise_low} <= N(rho w) / N(w) <= {rise_high} and {fall_low} <= B(rho w) / B(w) <= {fall_high}, rho = {rho}, "
+        "for all w >= {u} and all n >= {K} (rho w)^{power}"
+    ).format(**k)
+
+
+def of_every(proof: Proof, words: Mapping[str, str]) -> str:
+    """What `every` says, of M as `reached` has it."""
+    k = {**words, **of(proof, reached), **of(proof, every), "three": str(3 * proof.about["d"])}
+    return (
+        "{best}, and every w* that attains it has {least_ratio} M <= w* <= {largest_ratio} M, M = min(Lambda / "
+        "{three}, {k} Lambda^(1/{whole})), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L <= "
+        "{rho} sigma; at n = 1 the loss is the same at all w"
+    ).format(**k)
+
+
+STATEMENTS: dict[str, Callable[[Proof, Mapping[str, str]], str]] = {
+    "envelope": of_envelope,
+    "window": of_window,
+    "transfer": of_transfer,
+    "tradeoff": of_tradeoff,
+    "every n": of_every,
+}
 
 
 KIND = Kind(
