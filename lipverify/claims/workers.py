@@ -17,7 +17,6 @@ from lipverify.claims.origin import fingerprint
 from lipverify.claims.orphans import begin_worker, end_all_of
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
-from lipverify.loss.montecarlo.backend import backend_named
 
 ANSWER = "10s"
 """How long a scheduler has to answer."""
@@ -264,6 +263,8 @@ def _require_backend(client: Any, backend: str) -> None:
 
 def _refusal_of(backend: str) -> str:
     """Why a backend cannot be used here, or nothing."""
+    from lipverify.loss.montecarlo.backend import backend_named  # SciPy comes with it: `lipverify list` needs none
+
     try:
         backend_named(backend)
     except InvalidInput as error:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 FOLDER = str(Path(__file__).parent)
-MODULES = ("cupy", "cupyx", "cupyx.scipy", "cupyx.scipy.special")
+PACKAGES = ("cupy", "cupyx", "cupy_backends")
 
 
 @contextmanager
@@ -23,8 +23,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     monkeypatch.syspath_prepend(FOLDER)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [FOLDER, os.environ.get("PYTHONPATH", "")])))
-    for name in MODULES:
-        monkeypatch.delitem(sys.modules, name, raising=False)
+    for name in _loaded():
+        monkeypatch.delitem(sys.modules, name)
     cached = (launch._compiled, launch.require_gpu)
     for each in cached:
         each.cache_clear()
@@ -33,5 +33,9 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     finally:
         for each in cached:
             each.cache_clear()
-        for name in MODULES:
-            sys.modules.pop(name, None)
+        for name in _loaded():
+            del sys.modules[name]
+
+
+def _loaded() -> list[str]:
+    return [name for name in sys.modules if name.partition(".")[0] in PACKAGES]

@@ -18,6 +18,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -58,6 +59,10 @@ for kind, module in (
     (CompileException, "cupy.cuda.compiler"),
 ):
     kind.__module__ = module
+    # errors are pickled by the name of their module, with their causes where a library asks for it
+    for each in accumulate(module.split("."), "{}.{}".format):
+        sys.modules.setdefault(each, ModuleType(each))
+    setattr(sys.modules[module], kind.__name__, kind)
 
 FAULTS: dict[str, Exception] = {
     "memory": OutOfMemoryError("Out of memory allocating 8,192 bytes (allocated so far: 1,024 bytes)."),
