@@ -59,10 +59,12 @@ for kind, module in (
     (CompileException, "cupy.cuda.compiler"),
 ):
     kind.__module__ = module
-    # errors are pickled by the name of their module, with their causes where a library asks for it
-    for each in accumulate(module.split("."), "{}.{}".format):
-        sys.modules.setdefault(each, ModuleType(each))
-    setattr(sys.modules[module], kind.__name__, kind)
+    # Errors are pickled by the name of their module. Only `import cupy` puts it there: pytest, which looks for doctests,
+    # imports this file by its own name, and would leave a module "cupy" that is empty.
+    if __name__ == "cupy":
+        for each in accumulate(module.split("."), "{}.{}".format):
+            sys.modules.setdefault(each, ModuleType(each))
+        setattr(sys.modules[module], kind.__name__, kind)
 
 FAULTS: dict[str, Exception] = {
     "memory": OutOfMemoryError("Out of memory allocating 8,192 bytes (allocated so far: 1,024 bytes)."),
