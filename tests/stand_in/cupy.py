@@ -59,8 +59,8 @@ for kind, module in (
     (CompileException, "cupy.cuda.compiler"),
 ):
     kind.__module__ = module
-    # Errors are pickled by the name of their module. Only `import cupy` puts it there: pytest, which looks for doctests,
-    # imports this file by its own name, and would leave a module "cupy" that is empty.
+    # Errors are pickled by the name of their module. Only `import cupy` puts it there: pytest, which looks for
+    # doctests, imports this file by its own name, and would leave a module "cupy" that is empty.
     if __name__ == "cupy":
         for each in accumulate(module.split("."), "{}.{}".format):
             sys.modules.setdefault(each, ModuleType(each))
