@@ -52,7 +52,7 @@ toc_object_entries = False
 nitpicky = True
 nitpick_ignore_regex = [
     # other projects: their documents are not looked up
-    ("py:.*", r"(numpy|np|sympy|concurrent|collections|pathlib|contextlib|typing|fractions)\..*"),
+    ("py:.*", r"(numpy|np|sympy|concurrent|collections|pathlib|contextlib|os|typing|fractions)\..*"),
     ("py:.*", r"(hypothesis|strategies|st)\..*"),
     ("py:class", r"(Any|ArrayLike|NDArray|Generator|Expr|Path|Executor|SearchStrategy|Self)"),
 ]

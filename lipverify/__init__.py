@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from lipverify.problem import Problem
     from lipverify.scaling import Growth, growth
+    from lipverify.verification import Verification, verify
 
 __version__ = "0.2.0"
 
@@ -50,6 +51,7 @@ __all__ = [
     "Ridge",
     "Sensitivity",
     "Trajectory",
+    "Verification",
     "Zonal",
     "__version__",
     "attention",
@@ -70,6 +72,7 @@ __all__ = [
     "problem",
     "scaling",
     "sensitivity",
+    "verify",
 ]
 
 __getattr__, __dir__ = lazy(
@@ -89,6 +92,7 @@ __getattr__, __dir__ = lazy(
         "Ridge": "laws",
         "Sensitivity": "optimum",
         "Trajectory": "optimum",
+        "Verification": "verification",
         "Zonal": "laws",
         "budget": "loss",
         "growth": "scaling",
@@ -99,6 +103,7 @@ __getattr__, __dir__ = lazy(
         "optimal_window": "optimum",
         "pretrain": "optimum",
         "sensitivity": "optimum",
+        "verify": "verification",
     },
     modules=[
         "attention",

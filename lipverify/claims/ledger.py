@@ -405,6 +405,10 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     backend: str
     provenance: Provenance
     claims: tuple[Record, ...]
+    title: str = ""
+    """Of the report; empty for lipverify's own."""
+    author: str = ""
+    """Who states the claims; empty where nobody is named."""
     asked: tuple[Asked, ...] = ()
     """The manifest: one entry a claim, in the order of the claims."""
     passages: tuple[Passage, ...] = ()

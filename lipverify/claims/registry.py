@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from lipverify.claims.claim import Claim
+from lipverify.claims.file import read_file
 from lipverify.claims.library import contents
 from lipverify.claims.loading import claims_of, library_claims, matches
 from lipverify.claims.profile import Profile, profile_named
 from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown
+
+LONGEST_TITLE = 200
+"""Letters of a title, or of the names of the authors: two lines of a page."""
 
 
 def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
@@ -65,6 +70,29 @@ def _stems(patterns: Iterable[str]) -> list[str]:
     """The stems that claims which match a pattern can have."""
     stems, wanted = list(contents().files), [pattern.partition("/")[0] for pattern in patterns]
     return [stem for stem in stems if any(matches(stem, first) or "*" in first for first in wanted)]
+
+
+def entitled(patterns: Sequence[str], title: str | None = None, author: str | None = None) -> tuple[str, str]:
+    """The title and the author of a report: as given, else `TITLE` and `AUTHOR` of the first claims file that has them.
+
+    Empty where nobody says: the report then has lipverify's own title, and no author.
+
+    Raises
+    ------
+    InvalidInput
+        If either is no text of one line, with at most 200 letters.
+    """
+    modules = [read_file(pattern).module() for pattern in dict.fromkeys(patterns) if is_path(pattern)]
+
+    def named(name: str, given: str | None) -> str:
+        here = ((module.__file__, getattr(module, name.upper(), None)) for module in modules)
+        stated = next(((f"{path}: {name.upper()}", text) for path, text in here if text is not None), (name, ""))
+        where, text = stated if given is None else (name, given)
+        if not isinstance(text, str) or len(text) > LONGEST_TITLE or len(text.splitlines()) > 1:
+            raise InvalidInput(f"{where} = {shown(text)}: give a text of one line, of at most {LONGEST_TITLE} letters.")
+        return text.strip()
+
+    return named("title", title), named("author", author)
 
 
 def is_path(pattern: str) -> bool:

@@ -41,6 +41,8 @@ def run(
     cluster: str | None = None,
     limit: float | None = None,
     finished: Finished | None = None,
+    title: str = "",
+    author: str = "",
     watch: Watch | None = None,
 ) -> Ledger:
     """Verify claims and return the ledger.
@@ -50,7 +52,8 @@ def run(
     on the workers of the Dask scheduler at the address `cluster`; random numbers are addressed by measurement, so the
     ledger's findings do not depend on which. A measurement that raises, takes longer than `limit` seconds or kills its
     process twice spoils the claims that need it, and no other. What `finished` holds is not measured again, and what
-    is measured is put there at once. `watch` is told of every verdict as soon as it is made.
+    is measured is put there at once. `title` and `author` are those of the report. `watch` is told of every verdict as
+    soon as it is made.
 
     Raises
     ------
@@ -81,6 +84,8 @@ def run(
             seconds=round(time.perf_counter() - clock, 1),
         ),
         claims=tuple(deciding.records[place] for place in range(len(claims))),
+        title=title,
+        author=author,
     )
     return sealed(ledger, {each.id: (len(each.cells), len(each.evidence.cross_checks)) for each in claims})
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
+from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from lipverify.claims.ledger import Ledger, read_ledger
+from lipverify.claims.registry import entitled
 from lipverify.cli.folders import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import reason, require_target
@@ -42,24 +45,38 @@ def write_reports(ledger: Ledger, folder: Path, evidence: bool) -> dict[str, str
     return failed
 
 
-def report_on(ledger: Path, out: Path | None, html: bool, evidence: bool, open_it: bool) -> int:
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted of a report."""
+
+    html: bool = False
+    evidence: bool = False
+    open: bool = False
+    title: str | None = None
+    author: str | None = None
+    """In place of what the ledger says."""
+
+
+def report_on(ledger: Path, out: Path | None, wanted: Wanted) -> int:
     """The report of a ledger that exists: a PDF, or a web page where that or a browser is asked for."""
-    web = html or open_it or (out is not None and out.suffix.lower() in WEB)
+    web = wanted.html or wanted.open or (out is not None and out.suffix.lower() in WEB)
     if web and out is not None and out.suffix.lower() not in WEB:
         raise InvalidInput(f"out = {shown(str(out))}: a web page is a file whose name ends in .html.")
     if out is not None and out.suffix.lower() not in (".pdf", *WEB):
         raise InvalidInput(f"out = {shown(str(out))}: a report is a file whose name ends in .pdf or .html.")
     content = read_ledger(ledger)
+    title, author = entitled((), wanted.title or content.title, wanted.author or content.author)
+    content = replace(content, title=title, author=author)
     name = "report.html" if web else "report.pdf"
     target = out if out is not None else ledger.with_name(name)
     require_target("out", target)
     require_writable(target.parent)
     try:
-        WRITERS[name](content, target, evidence)
+        WRITERS[name](content, target, wanted.evidence)
     except OSError as error:
         raise InvalidInput(f"out = {shown(str(target))}: cannot be written ({reason(error)}).") from None
     Console(stderr=True, highlight=False).print(str(target), soft_wrap=True)
-    if open_it:
+    if wanted.open:
         show(target)
     return 0
 

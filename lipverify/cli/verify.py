@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import Ledger, Record, ledger_bytes, write_ledger
 from lipverify.claims.profile import profile_named
 from lipverify.claims.reach import reach
-from lipverify.claims.registry import select_claims
+from lipverify.claims.registry import entitled, select_claims
 from lipverify.cli.ending import BROKE, ending, exit_code
 from lipverify.cli.folders import require_writable
 from lipverify.cli.reports import WRITERS, show, write_reports
@@ -51,6 +51,9 @@ class How:
     resume: bool = False
     evidence: bool = False
     """Whether the report has the evidence as an appendix."""
+    title: str | None = None
+    author: str | None = None
+    """Of the report; None for what the claims files say."""
 
     def __post_init__(self) -> None:
         if self.jobs is not None and self.jobs < 0:
@@ -86,6 +89,8 @@ class Shown:
 def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
     """Verify, showing verdicts as they come; write the ledger and then the reports; say how it ended: the exit code."""
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
+    title, author = entitled(ids, how.title, how.author)
+    how = replace(how, title=title, author=author)
     # what measures is imported once it is known what is asked for: a refusal comes at once
     from lipverify.claims.finished import NAMES
     from lipverify.foundation.validation import chosen
@@ -143,6 +148,8 @@ def _ledger_of(claims: Sequence[Claim], how: How, finished: Finished, shown: Sho
         "cluster": how.cluster,
         "limit": how.seconds,
         "finished": finished,
+        "title": how.title,
+        "author": how.author,
     }
     with screen(claims, to_stderr=shown.json) as watch:
         ledger = run(claims, **settings, watch=watch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lipverify.claims.ledger import GRADES, Ledger, Passage
 from lipverify.claims.outcomes import OUTCOMES, measured, passages
+from lipverify.claims.plain import plain
 from lipverify.foundation.quoting import counted
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.front import Contents, Draw, contents_of, front
@@ -31,8 +32,10 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     found = passages(measured(ledger.claims))
     sections = _sections(contents, found, anchors, draw, defined, evidence)
     return Report(
-        title=TITLE,
-        author=printable(f"lipverify {ledger.provenance.versions.get('lipverify', '')}").strip(),
+        title=plain(printable(ledger.title)) or TITLE,
+        heading=rich(ledger.title or TITLE),
+        author=printable(ledger.author),
+        made_by=printable(f"lipverify {ledger.provenance.versions.get('lipverify', '')}").strip(),
         words=words.VERDICTS,
         outcomes={str(name): said for name, said in OUTCOMES.items()},
         grades={str(name): said for name, said in GRADES.items()},

@@ -224,7 +224,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The whole report."""
 
     title: str
+    """Without formulas, as the files' own data have it."""
+    heading: Text
+    """The title as it is set."""
     author: str
+    """Who states the claims; empty where nobody is named."""
+    made_by: str
+    """The program and its version."""
     words: dict[str, str]
     """The word for each verdict."""
     outcomes: dict[str, str]

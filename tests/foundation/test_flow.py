@@ -31,6 +31,7 @@ FLOW = [
     {"report"},
     {"export"},
     {"cli"},
+    {"verification"},
     {"pytest_plugin"},
     {"checks"},
 ]

@@ -26,6 +26,8 @@ def verify(
     strict: Annotated[bool, Parameter(negative="")] = False,
     resume: Annotated[bool, Parameter(negative="")] = False,
     evidence: Annotated[bool, Parameter(negative="")] = False,
+    title: str | None = None,
+    author: str | None = None,
     open: Open = False,
 ) -> int:
     """Verify claims; write OUT/ledger.json, OUT/report.pdf and OUT/report.html.
@@ -69,6 +71,10 @@ def verify(
         Go on with a run that was interrupted: what it finished, with these settings and this version, is in OUT.
     evidence
         Add every cell, cross-check and figure to the PDF, as an appendix; the web page and the ledger have them anyway.
+    title
+        Title of the report; TITLE of the first claims file that has one by default.
+    author
+        Authors of the report; AUTHOR of the first claims file that has one by default.
     open
         Show OUT/report.html in the browser.
     """
@@ -83,7 +89,7 @@ def verify(
         "limit": limit,
         "decide": decide,
     }
-    how = How(**measured, resume=resume, evidence=evidence)  # type: ignore[arg-type]
+    how = How(**measured, resume=resume, evidence=evidence, title=title, author=author)  # type: ignore[arg-type]
     return verify_claims(ids, how, out, Shown(json=json, table=table, strict=strict, open=open))
 
 

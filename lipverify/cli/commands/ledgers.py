@@ -20,6 +20,8 @@ def report(
     html: Annotated[bool, Parameter(negative="")] = False,
     out: Path | None = None,
     evidence: Annotated[bool, Parameter(negative="")] = False,
+    title: str | None = None,
+    author: str | None = None,
     open: Open = False,
 ) -> int:
     """Make a report of a ledger: a PDF (two pages for anyone, a page for each theorem), or with --html a web page.
@@ -34,12 +36,16 @@ def report(
         The file; report.pdf or report.html beside the ledger by default. A name that ends in .html asks for a web page.
     evidence
         Add every cell, cross-check and figure to the PDF, as an appendix; a web page and the ledger have them anyway.
+    title
+        Title of the report; what the ledger says by default.
+    author
+        Authors of the report, likewise.
     open
         Show the web page in the browser; implies --html.
     """
-    from lipverify.cli.reports import report_on
+    from lipverify.cli.reports import Wanted, report_on
 
-    return report_on(ledger, out, html, evidence, open)
+    return report_on(ledger, out, Wanted(html=html, evidence=evidence, open=open, title=title, author=author))
 
 
 @app.command

@@ -30,9 +30,9 @@ def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> s
         "body",
         element("a", "Skip to the theorems", href="#theorems", class_="skip"),
         _hatches(),
-        _header(report),
+        _header(report, formulas),
         element("div", side, main, class_="sheet"),
-        element("footer", element("p", f"Written by {report.author} from a ledger; nothing is fetched to read it.")),
+        element("footer", element("p", f"Written by {report.made_by} from a ledger; nothing is fetched to read it.")),
         element("div", id="tip", role="status", hidden=True),
     )  # fmt: skip
     return formulas.fill(_document(report, body))
@@ -84,16 +84,20 @@ def _hatches() -> Markup:
     return element("svg", element("defs", patterns), width=0, height=0, aria_hidden="true", class_="hatches")
 
 
-def _header(report: Report) -> Markup:
+def _header(report: Report, words: Formulas) -> Markup:
     themes = [
         element("option", name, value=value)
         for value, name in (("", "as the system"), ("light", "light"), ("dark", "dark"))
     ]
     return element(
         "header",
-        element("h1", report.title),
+        element("h1", words.rich(report.heading)),
         element(
-            "p", report.author, " ", element("label", "Colours ", element("select", themes, id="theme")), class_="faint"
+            "p",
+            report.author or report.made_by,
+            " ",
+            element("label", "Colours ", element("select", themes, id="theme")),
+            class_="faint",
         ),
     )
 

@@ -1,0 +1,188 @@
+"""`lipverify.verify`: what the command `lipverify verify` does, from Python."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.picture import draw_cells
+from lipverify.claims.profile import profile_named
+from lipverify.claims.registry import entitled, select_claims
+from lipverify.claims.runner import run
+from lipverify.claims.watch import Watch
+from lipverify.cli.screen import screen
+from lipverify.cli.verify import How
+from lipverify.errors import InvalidInput
+from lipverify.foundation.files import require_target
+from lipverify.foundation.lazy import directory
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import a_seed
+from lipverify.report import write_report, write_web_page
+
+__all__ = ["Verification", "verify"]
+__dir__ = directory(__name__)
+
+MOST = 24
+"""Claims that one figure shows: six rows of four, each still legible on a screen."""
+ACROSS = 4
+SIZE = (3.6, 3.0)
+"""Inches of one claim in a figure."""
+
+
+class Verification(Ledger, frozen=True, kw_only=True):
+    """The ledger of `verify`: a table in a notebook, a claim by its id, a figure, a report.
+
+    Fields: those of `lipverify.claims.ledger.Ledger`.
+    """
+
+    def __getitem__(self, id: str) -> Record:
+        """The record of a claim.
+
+        Raises
+        ------
+        InvalidInput
+            If the ledger has no claim of this id.
+        """
+        for each in self.claims:
+            if each.id == id:
+                return each
+        raise InvalidInput(f"id = {id!r}: not in this ledger; it has {', '.join(each.id for each in self.claims)}.")
+
+    def plot(self, *ids: str) -> Any:
+        """Draw what was measured in each cell, over the shaded range that the claim allows there.
+
+        Parameters
+        ----------
+        ids
+            The claims to draw, one pair of axes for each; all by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        InvalidInput
+            If an id is not in the ledger, or there are more than 24 claims to draw.
+        """
+        from matplotlib import pyplot
+
+        records = [self[id] for id in ids] if ids else list(self.claims)
+        if not 0 < len(records) <= MOST:
+            rule = f"a figure shows 1 to {MOST}; name those that you want: .plot(id, ...)"
+            raise InvalidInput(f"{len(records)} claims: {rule}.")
+        across = min(ACROSS, len(records))
+        down = math.ceil(len(records) / across)
+        size = (SIZE[0] * across, SIZE[1] * down)
+        figure, axes = pyplot.subplots(down, across, squeeze=False, layout="constrained", figsize=size)
+        for k, ax in enumerate(axes.flat):
+            if k < len(records):
+                draw_cells(records[k], ax)
+            else:
+                ax.set_axis_off()
+        return figure
+
+    def report(self, path: str | os.PathLike[str], *, evidence: bool = False) -> Path:
+        """Write the report: a PDF, or a web page where the name ends in .html.
+
+        Parameters
+        ----------
+        path
+            The file; a regular file that is there is replaced.
+        evidence
+            Add every cell to the PDF, as an appendix; a web page has them anyway.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InvalidInput
+            If the name ends otherwise, or what is there is no regular file.
+        OSError
+            If it cannot be written.
+        """
+        target = Path(path)
+        require_target("path", target)
+        match target.suffix.lower():
+            case ".pdf":
+                write_report(self, target, evidence=evidence)
+            case ".html" | ".htm":
+                write_web_page(self, target)
+            case _:
+                raise InvalidInput(f"path = {os.fspath(path)!r}: a report is a file whose name ends in .pdf or .html.")
+        return target
+
+
+def verify(
+    *claims: str | os.PathLike[str],
+    profile: str = "quick",
+    seed: int = 0,
+    backend: str = "numpy",
+    jobs: int | None = None,
+    limit: float | None = None,
+    title: str | None = None,
+    author: str | None = None,
+    quiet: bool = False,
+) -> Verification:
+    """Verify claims and return the ledger: every verdict with its evidence.
+
+    Nothing is written. A long run that may be interrupted is better made by the command, which keeps what is finished
+    and goes on with `--resume`.
+
+    Parameters
+    ----------
+    claims
+        Files with claims of your own, by their paths (they are run); lipverify's own claims by id, by the beginning
+        of an id up to "/" or ".", or with wildcards. All of lipverify's own by default.
+    profile
+        "quick" (minutes on two cores for all claims) or "full" (hours).
+    seed
+        Seed of all sampled evidence.
+    backend
+        "numpy", "native" or "cupy": where contexts are sampled.
+    jobs
+        Processes that measure; one a processor by default, 0 measures in this process.
+    limit
+        Seconds that one measurement may take; 1800 in the profile quick and 21600 in full by default.
+    title, author
+        Of the report; by default `TITLE` and `AUTHOR` of the first claims file that has them.
+    quiet
+        Say nothing on standard error while it runs.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    InvalidInput
+        If a claim is not known, a file is refused, or a setting is out of its range.
+
+    Examples
+    --------
+    >>> import lipverify
+    >>> ledger = lipverify.verify("softmax.split", jobs=0, quiet=True)
+    >>> ledger["softmax.split"].verdict
+    'supported'
+    """
+    for each in claims:
+        if not isinstance(each, str | os.PathLike):
+            raise InvalidInput(f"claims = {shown(each)}: give ids and paths as text, one after the other.")
+    wanted: Sequence[str] = [os.fspath(each) for each in claims]
+    how = How(profile, a_seed(seed), backend, jobs, limit=limit)
+    chosen = select_claims(wanted, profile_named(how.profile, how.seed, how.backend))
+    settings: dict[str, Any] = {"profile": how.profile, "seed": how.seed, "backend": how.backend, "jobs": how.jobs}
+    settings["title"], settings["author"] = entitled(wanted, title, author)
+    with nullcontext(Watch()) if quiet else screen(chosen, to_stderr=True) as watch:
+        ledger = run(chosen, **settings, limit=how.seconds, watch=watch)
+    return Verification(**msgspec.structs.asdict(ledger))
