@@ -39,7 +39,7 @@ class Features:
     places
         Where inside the domain it is not analytic: kinks, jumps and roots.
     unbounded
-        Places at which it is not known to be finite.
+        Places at which it is not known to be finite, or no larger than elsewhere.
     """
 
     edges: Floats

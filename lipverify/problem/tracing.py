@@ -23,6 +23,8 @@ WIDER = 1e-8
 """Shares of a width by which intervals overlap: radii of balls are rounded up by less."""
 MOST = 20_000
 """Intervals that are looked at, two or three seconds: a function with more features than that is not traced."""
+TALL = 10.0
+"""In units of what the function varies by elsewhere: up to so much within 1e-15 of a place is less than rounding."""
 SAMPLES, OFFSET = 41, 0.0123456789
 MISREAD = 1e-9
 """What the function returns and what its balls say may differ by rounding, relative to all that it varies by."""
@@ -74,7 +76,7 @@ class _Search:
             for start, stop in joined
             if start > self.low and stop < self.high and not self._removable(leaves, start, stop)
         ]
-        unbounded = [(start + stop) / 2 for start, stop in left if not self._finite(start, stop)]
+        unbounded = [(start + stop) / 2 for start, stop in left if not self._tame(start, stop)]
         # what lies between two intervals is rounding: it belongs to the one on its left
         edges = np.unique([self.low, self.high, *(start for start, _ in leaves if start > self.low + 4 * SMALLEST)])
         return Features(edges, tuple(places), tuple(sorted(set(unbounded))))
@@ -124,10 +126,13 @@ class _Search:
         found = self.function(ball)
         return _ball(found.item() if isinstance(found, np.ndarray) else found)
 
-    def _finite(self, start: float, stop: float) -> bool:
-        """Whether a sliver's values are bounded."""
-        real = arb(start).union(arb(stop))
-        return bool(self._value(Ball(real, None)).real.is_finite())
+    def _tame(self, start: float, stop: float) -> bool:
+        """Whether a sliver's values are bounded, by so little that what they add to an average is rounding."""
+        try:
+            value = self._value(Ball(arb(start).union(arb(stop)), None)).interval
+        except UndecidedError:
+            return False
+        return bool(value.is_finite()) and float((value - self.middle).abs_upper()) <= TALL * self.size
 
     def _removable(self, leaves: list[tuple[float, float]], start: float, stop: float) -> bool:
         """Whether the formula to the left of a place goes on to its right."""
@@ -153,7 +158,7 @@ class _Search:
         expected = np.asarray(self.function(points), dtype=float)
         allowed = MISREAD * (self.size + float(np.max(np.abs(expected))))
         for at, value in zip(points.tolist(), expected.tolist(), strict=True):
-            found = self._value(Ball(arb(at, 4e-16 * (1 + abs(at))), None)).real
+            found = self._value(Ball(arb(at, 4e-16 * (1 + abs(at))), None)).interval
             if found.is_finite() and not (found + arb(0, allowed)).contains(arb(value)):
                 raise ValueError("not the same function")
 
@@ -171,13 +176,13 @@ class Ball(NDArrayOperatorsMixin):
     Without a disk comparisons that have no single answer give the values of both branches.
     """
 
-    __slots__ = ("disk", "real")
+    __slots__ = ("disk", "interval")
     shape: tuple[int, ...] = ()
     ndim, size = 0, 1
     dtype = np.dtype(float)
 
-    def __init__(self, real: Any, disk: Any) -> None:
-        self.real, self.disk = real, disk
+    def __init__(self, interval: Any, disk: Any) -> None:
+        self.interval, self.disk = interval, disk
 
     def __bool__(self) -> bool:
         raise TypeError("a comparison decides what it computes")
@@ -217,6 +222,12 @@ class Truth(NDArrayOperatorsMixin):
     value: bool | None
     loose: bool
 
+    def __bool__(self) -> bool:
+        """The answer, for a Python `if`, as in a function that NumPy calls for each number."""
+        if self.value is None:
+            raise UndecidedError
+        return self.value
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """And, or, not; or as the number 1 or 0 by arithmetic."""
         name = ufunc.__name__
@@ -233,7 +244,7 @@ class Truth(NDArrayOperatorsMixin):
 
 
 def _ball(value: Any) -> Ball:
-    """A number as a ball."""
+    """A number as a ball; what else a function may have made of one is refused, for it has lost what a ball holds."""
     if isinstance(value, Ball):
         return value
     if isinstance(value, Truth):
@@ -241,7 +252,10 @@ def _ball(value: Any) -> Ball:
         return _chosen(value, one, zero)
     if isinstance(value, np.ndarray) and value.dtype == object:
         return _ball(value.item())
-    return _constant(float(np.asarray(value).item()))
+    number = np.asarray(value)
+    if number.dtype.kind not in "biuf":
+        raise TypeError(f"a {type(value).__name__} is not known here")
+    return _constant(float(number.item()))
 
 
 def _constant(value: float) -> Ball:
@@ -253,7 +267,7 @@ def _chosen(truth: Truth, one: Ball, other: Ball) -> Ball:
     if truth.value is None:
         if not truth.loose:
             raise UndecidedError
-        return Ball(one.real.union(other.real), None)
+        return Ball(one.interval.union(other.interval), None)
     return one if truth.value else other
 
 
@@ -266,7 +280,9 @@ def _compared(kind: str) -> Callable[[Ball, Ball], Truth]:
         loose = _loose(one, other)
         a, b = (one, other) if kind in ("less", "less_equal") else (other, one)
         holds, fails = (
-            (a.real < b.real, a.real >= b.real) if "equal" not in kind else (a.real <= b.real, a.real > b.real)
+            (a.interval < b.interval, a.interval >= b.interval)
+            if "equal" not in kind
+            else (a.interval <= b.interval, a.interval > b.interval)
         )
         return Truth(True if holds else False if fails else None, loose)
 
@@ -274,9 +290,9 @@ def _compared(kind: str) -> Callable[[Ball, Ball], Truth]:
 
 
 def _same(one: Ball, other: Ball) -> Truth:
-    if one.real.is_exact() and other.real.is_exact():
-        return Truth(bool(one.real == other.real), False)
-    return Truth(False if not one.real.overlaps(other.real) else None, _loose(one, other))
+    if one.interval.is_exact() and other.interval.is_exact():
+        return Truth(bool(one.interval == other.interval), False)
+    return Truth(False if not one.interval.overlaps(other.interval) else None, _loose(one, other))
 
 
 def _not(value: bool | None) -> bool | None:
@@ -302,7 +318,7 @@ def _both(name: str, analytic: bool = False) -> Callable[..., Ball]:
     options = {"analytic": True} if analytic else {}
 
     def apply(u: Ball) -> Ball:
-        return Ball(getattr(u.real, name)(), None if _loose(u) else getattr(u.disk, name)(**options))
+        return Ball(getattr(u.interval, name)(), None if _loose(u) else getattr(u.disk, name)(**options))
 
     return apply
 
@@ -311,7 +327,7 @@ def _by(function: Callable[..., Any]) -> Callable[..., Ball]:
     """A function that is the same formula for real and complex balls."""
 
     def apply(*balls: Ball) -> Ball:
-        real = function(*(ball.real for ball in balls))
+        real = function(*(ball.interval for ball in balls))
         return Ball(real, None if _loose(*balls) else function(*(ball.disk for ball in balls)))
 
     return apply
@@ -321,7 +337,7 @@ _log, _sqrt_both = _both("log", True), _both("sqrt", True)
 
 
 def _power_both(u: Ball, v: Ball) -> Ball:
-    return Ball(u.real**v.real, None if _loose(u, v) else u.disk.pow(v.disk, analytic=True))
+    return Ball(u.interval**v.interval, None if _loose(u, v) else u.disk.pow(v.disk, analytic=True))
 
 
 def _rising(real: Any, function: Callable[[Any], Any], low: float, high: float) -> Any:
@@ -336,7 +352,7 @@ def _root_of(real: Any, power: Any) -> Any:
 
 def _sqrt(u: Ball) -> Ball:
     if _loose(u):
-        return Ball(_root_of(u.real, arb(0.5)), None)
+        return Ball(_root_of(u.interval, arb(0.5)), None)
     return _sqrt_both(u)
 
 
@@ -353,32 +369,32 @@ def _whole_power(x: Any, power: int) -> Any:
 
 def _power(u: Ball, v: Ball) -> Ball:
     """u^v: for whole v by products."""
-    if v.real.is_exact() and (v.disk is None or v.disk.is_exact()):
-        power = float(v.real.mid())
+    if v.interval.is_exact() and (v.disk is None or v.disk.is_exact()):
+        power = float(v.interval.mid())
         if power.is_integer() and abs(power) < 1e6:
             return _by(lambda x: _whole_power(x, int(power)))(u)
         if power == 0.5:
             return _sqrt(u)
         if _loose(u) and power > 0:
-            return Ball(_root_of(u.real, v.real), None)
+            return Ball(_root_of(u.interval, v.interval), None)
     return _power_both(u, v)
 
 
 def _absolute(u: Ball) -> Ball:
     if _loose(u):
-        return Ball(abs(u.real), None)
+        return Ball(abs(u.interval), None)
     return _chosen(_compared("greater_equal")(u, _constant(0.0)), u, _negative(u))
 
 
 def _sign(u: Ball) -> Ball:
     zero = _constant(0.0)
-    if u.real.is_zero():
+    if u.interval.is_zero():
         return zero
     return _chosen(_compared("greater")(u, zero), _constant(1.0), _constant(-1.0))
 
 
 def _floor(u: Ball) -> Ball:
-    whole = u.real.floor()
+    whole = u.interval.floor()
     if whole.is_exact() or whole.unique_fmpz() is not None:
         return _constant(float(whole.unique_fmpz()))
     if not _loose(u):
@@ -401,19 +417,19 @@ _half = _constant(0.5)
 def _arcsine(u: Ball) -> Ball:
     """By its derivative's root: arcsin u = arctan(u / sqrt(1 - u^2)); without a disk by its values."""
     if _loose(u):
-        return Ball(_rising(u.real, lambda x: x.asin(), -1.0, 1.0), None)
+        return Ball(_rising(u.interval, lambda x: x.asin(), -1.0, 1.0), None)
     one = _constant(1.0)
     root = _multiply(_sqrt(_subtract(one, u)), _sqrt(_add(one, u)))
-    return Ball(u.real.asin(), _arctangent(_divide(u, root)).disk)
+    return Ball(u.interval.asin(), _arctangent(_divide(u, root)).disk)
 
 
 def _arctangent(u: Ball) -> Ball:
     if _loose(u):
-        return Ball(u.real.atan(), None)
+        return Ball(u.interval.atan(), None)
     # from +-i outwards there is a cut
     imaginary = u.disk.imag
     cut = not abs(imaginary) < 1 and u.disk.real.contains(arb(0))
-    return Ball(u.real.atan(), acb(math.nan) if cut else u.disk.atan())
+    return Ball(u.interval.atan(), acb(math.nan) if cut else u.disk.atan())
 
 
 def _arccosine(u: Ball) -> Ball:
@@ -422,15 +438,15 @@ def _arccosine(u: Ball) -> Ball:
 
 def _arcsinh(u: Ball) -> Ball:
     if _loose(u):
-        return Ball(u.real.asinh(), None)
+        return Ball(u.interval.asinh(), None)
     cut = not abs(u.disk.imag) < 1 and u.disk.real.contains(arb(0))
-    return Ball(u.real.asinh(), acb(math.nan) if cut else u.disk.asinh())
+    return Ball(u.interval.asinh(), acb(math.nan) if cut else u.disk.asinh())
 
 
 def _logaddexp(u: Ball, v: Ball) -> Ball:
     """v + log(1 + e^{u - v}), from the larger one: where the difference is wide both overflow."""
     difference = _subtract(u, v)
-    if difference.real > 0:
+    if difference.interval > 0:
         u, v, difference = v, u, _negative(difference)
     return _add(v, _log(_add(_constant(1.0), _exp(difference))))
 
@@ -442,8 +458,8 @@ def _expit(u: Ball) -> Ball:
 def _cube_root(u: Ball) -> Ball:
     third = Ball(arb(1) / 3, acb(1) / 3)
     if _loose(u):
-        whole = _root_of(abs(u.real), third.real)
-        return Ball(whole if u.real > 0 else whole.union(-whole), None)
+        whole = _root_of(abs(u.interval), third.interval)
+        return Ball(whole if u.interval > 0 else whole.union(-whole), None)
     return _multiply(_sign(u), _power_both(_absolute(u), third))
 
 
@@ -503,12 +519,12 @@ def _searchsorted(a: Any, v: Any, side: str = "left") -> Ball:
 
 
 def _choose(a: Any, choices: Any) -> Ball:
-    index = _ball(a).real
+    index = _ball(a).interval
     if index.is_exact():
         return _ball(choices[int(float(index.mid()))])
-    whole = _ball(choices[0]).real
+    whole = _ball(choices[0]).interval
     for each in choices[1:]:
-        whole = whole.union(_ball(each).real)
+        whole = whole.union(_ball(each).interval)
     return Ball(whole, None)
 
 
@@ -600,4 +616,4 @@ _FUNCTIONS |= {
 def _holds(u: Any) -> bool | None:
     if isinstance(u, Truth):
         return u.value
-    return False if u.real.is_zero() else None if u.real.contains(arb(0)) else True
+    return False if u.interval.is_zero() else None if u.interval.contains(arb(0)) else True

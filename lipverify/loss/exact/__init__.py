@@ -207,7 +207,10 @@ def _estimate(law: Law) -> str:
         return f"The error is an estimate: near z = {feature[1]:.7g} the link is steeper than rules are made for."
     what = "link" if isinstance(law, Ridge) else "kernel or variogram"
     if isinstance(law, Ridge) and (known := features(law.link)) is not None:
-        return f"The error is an estimate: the link is not known to be finite at z = {known.unbounded[0]:.7g}."
+        return (
+            f"The error is an estimate: at z = {known.unbounded[0]:.7g} the link is not known to be finite, or to be "
+            "about as large as elsewhere."
+        )
     return (
         f"The error is an estimate: the {what} is no formula of NumPy's functions, or too steep for one, and what it "
         "does between the nodes is in neither the value nor the error."

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
-from lipverify.laws import Cosine, Matern, Ridge, Zonal
+from lipverify.laws import Cosine, Linear, Matern, Ridge, Zonal
 from lipverify.loss.exact.ridge.context import Grading
 from lipverify.problem.features import SEEN, features
 from tests.reference.harmonics import bias_by_harmonics
@@ -125,6 +125,33 @@ def test_what_was_wrong_is_right(link: Link, d: int, n: float, w: float, expecte
     assert terms.error_kind == "bounded"
     assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
     assert abs(bias - expected) < 1e-3 * expected
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        np.vectorize(lambda x: x if abs(x - 0.2345678) > 1e-5 else 1000.0),
+        lambda z: z + 1000 * np.exp(-(((z.real - 0.2345678) / 1e-5) ** 2)),
+        lambda z: np.where(abs(z - 0.3) < 3e-16, 1e6, z),
+    ],
+)
+def test_a_function_that_hides_its_feature_from_balls_has_no_bound(link: Link) -> None:
+    """By a Python `if`, by a part of an array that balls do not have, within rounding of a place: 1e-15 was claimed."""
+    assert loss_terms(Problem(d=3, n=100, law=Ridge(link)), 5.0).error_kind == "estimated"
+
+
+def test_a_comparison_that_python_asks_is_asked_of_the_ball() -> None:
+    found = features(np.vectorize(lambda x: 1000.0 if abs(x - 0.25) < 1e-5 else x))
+    assert found is not None
+    assert found.places == (0.24999, 0.25001)
+
+
+@pytest.mark.parametrize("offset", [1e5, 1e6])
+def test_a_linear_link_that_is_rounded_is_inside_its_error(offset: float) -> None:
+    """Its second differences vanish on the grid; that was an error of Python's."""
+    problem = Problem(d=3, n=100, law=Ridge(lambda z: (offset + z) - offset))
+    terms, plain = loss_terms(problem, 5.0), loss_terms(problem.replace(law=Linear()), 5.0)
+    assert abs(terms.bias - plain.bias) <= terms.bias_error <= 1e-8 * plain.bias
 
 
 @pytest.mark.parametrize("scale", [1e-5, 4e-6])

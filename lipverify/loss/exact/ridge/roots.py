@@ -77,7 +77,7 @@ def steep_places(link: Link) -> tuple[float, ...]:
     step, pieces = 2 / GRID, []
     for piece in _bends(link, -1, 1)[: MOST + 1]:
         pieces += [piece] if piece.size >= WIDE else _bends(link, piece[0] - step, piece[-1] + step)
-    if len(pieces) > MOST or any(piece.size < WIDE for piece in pieces):
+    if not 0 < len(pieces) <= MOST or any(piece.size < WIDE for piece in pieces):
         return ()
     middles = [float(piece[0] + piece[-1]) / 2 for piece in pieces]
     reaches = [BESIDE * float(piece[-1] - piece[0]) for piece in pieces]
