@@ -6,6 +6,7 @@ zonal    every isotropic law, by its covariance, harmonic by harmonic
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -29,12 +30,14 @@ from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 from lipverify.problem.features import SEEN, features
 from lipverify.problem.fine import sighted, undeclared
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 SMALLEST, LARGEST = 1e-300, 1e300
 """Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
+HIGHEST = 1e140
+"""Values of a law and of the noise; products of their squares with weights and counts are doubles."""
 BLUNT, BLUNT_ROOT = 1e-10, 1e-6
 """A relative error beyond which the other route is tried, for a link of one's own, and for one with roots: its
 variogram is known to no more."""
@@ -74,7 +77,7 @@ def exact_terms(
     InvalidInput
         If there is no such route, or the kernel is not for this problem.
     OutOfReach
-        If the route cannot reach an error that means something, or w is beyond `LARGEST`.
+        If the route cannot reach an error that means something, w is beyond `LARGEST`, or values beyond `HIGHEST`.
     """
     if attention != "softmax":
         if route is not None:
@@ -84,10 +87,32 @@ def exact_terms(
         return kernel_terms(problem, w, attention)
     if np.any(w > LARGEST):
         raise OutOfReach(f"w = {w.max():g}: at most {LARGEST:g}, for 2 w must be a double; use method='montecarlo'.")
+    size = max(_size(problem.law), problem.sigma)
+    if not size <= HIGHEST:
+        raise OutOfReach(
+            f"values of {size:.0e}: at most {HIGHEST:g}, for their squares must be doubles; give the law and sigma in "
+            "a larger unit."
+        )
     with budgeted():
         terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)
     shaped = {name: np.reshape(getattr(terms, name), np.shape(w)) for name in COLUMNS}
+    # squares of values below 1e-150 are rounded to nothing
+    for name, varies in (("bias_error", _size(problem.law) > 0), ("noise_error", problem.sigma > 0)):
+        shaped[name] = np.maximum(shaped[name], TINY if varies else 0.0)
     return replace(terms, w=w, **shaped)
+
+
+@lru_cache(maxsize=64)
+def _size(law: Law) -> float:
+    """About what a law's functions vary by: 0 if they are constant, infinite beyond doubles, 1 if not known here."""
+    if law.constant:
+        return 0.0
+    if not isinstance(law, FunctionLaw):
+        return 1.0
+    try:
+        return float(math.sqrt(law.amplitude_variance) * max(law.extents()))
+    except OverflowError:
+        return math.inf
 
 
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:

@@ -235,7 +235,8 @@ def table_of(law: Law, d: int, route: str) -> tuple[Stages, float]:
         length = _length(law)
         more, memory = _smooth_table(length, 2 * price_of(law.link))
         stages |= more
-        kinks = steep_places(law.link) if length >= SIZES[-1] else ()
+        # the last two tables do not agree on a longer one
+        kinks = steep_places(law.link) if length > SIZES[-2] else ()
     elif not kinks:
         kinks = steep_places(law.link)
     if kinks:

@@ -14,9 +14,9 @@ from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most
 
 
-def outside(law: Law, d: int, n: int, w: float, route: str | None = None) -> Outcome:
-    """How far the exact bias is from its ball, in units of its error."""
-    problem = Problem(d=d, n=n, law=law, sigma=0.0)
+def outside(law: Law, d: int, n: int, w: float, route: str | None = None, sigma: float = 0.0) -> Outcome:
+    """How far the exact bias, or with sigma the noise, is from its ball, in units of its error."""
+    problem = Problem(d=d, n=n, law=law, sigma=sigma)
     try:
         with at_most(20.0):
             terms, ball = loss_terms(problem, w, route=route), loss_terms(problem, w, "certified", digits=18)
@@ -25,6 +25,8 @@ def outside(law: Law, d: int, n: int, w: float, route: str | None = None) -> Out
     except TooLong:
         return Outcome(law.name, why="too long")
     ratio = abs(terms.bias - ball.bias) / (terms.bias_error + ball.bias_error)
+    if sigma > 0:
+        ratio = max(ratio, abs(terms.noise - ball.noise) / (terms.noise_error + ball.noise_error))
     return Outcome(law.name, "ball", ratio=float(ratio), claimed=float(terms.bias_error / terms.bias))
 
 
@@ -69,6 +71,23 @@ def test_the_exact_method_is_inside_its_error_at_every_window() -> None:
     outcomes = {seed: outside(*swept(seed)) for seed in range(24)}
     assert sum(bool(each.by) for each in outcomes.values()) >= 16, "most are compared, not refused"
     assert {seed: each for seed, each in outcomes.items() if not each.ratio <= 1} == {}
+
+
+def swept_to_the_ends(seed: object) -> tuple[Law, int, int, float, None, float]:
+    """A random problem of every law with an L that has balls: L to 1e4, d to 200, n to 1e15, w from 1e-12 to 1e12."""
+    dice = random.Random(f"ends {seed}")
+    law = dice.choice([Affine, ReLU, Quadratic, Cosine, Cosine, Cosine])(L=10 ** dice.uniform(-2, 4))
+    d, n = dice.choice([2, 3, 4, 5, 8, 15, 40, 100, 200]), round(10 ** dice.uniform(0.3, dice.choice([1, 6, 15])))
+    w = 10 ** dice.choice([dice.uniform(-12, 12), dice.uniform(-12, 0), dice.uniform(-2, 2)])
+    return law, d, n, w, None, dice.choice([0.0, 10 ** dice.uniform(-3, 3)])
+
+
+@pytest.mark.nightly
+def test_hundreds_of_windows_to_the_ends_are_inside_their_errors() -> None:
+    outcomes = {k: outside(*swept_to_the_ends((SEED, k))) for k in range(10 * ROUNDS)}
+    print(f"seed {SEED}: L to 1e4, d to 200, w to 1e12 against balls\n{table('to the ends', list(outcomes.values()))}")
+    assert {k: each for k, each in outcomes.items() if not each.ratio <= 1} == {}
+    assert sum(bool(each.by) for each in outcomes.values()) > len(outcomes) / 4
 
 
 @pytest.mark.nightly

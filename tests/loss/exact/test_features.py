@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, seed, settings, target
 from hypothesis import strategies as st
 
-from lipverify import Problem, loss_terms, optimal_window
+from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
-from lipverify.laws import Cosine, Linear, Matern, Ridge, Zonal
+from lipverify.laws import Affine, Cosine, Linear, Matern, ReLUNetwork, Ridge, Zonal
 from lipverify.loss.exact.ridge.context import Grading
 from lipverify.problem.features import SEEN, features
 from tests.reference.harmonics import bias_by_harmonics
@@ -265,3 +265,35 @@ def test_wide_windows_of_a_root_need_no_memory(w: float) -> None:
 def test_tables_beyond_memory_are_refused() -> None:
     with pytest.raises(OutOfReach, match="panels, at most"):
         Grading(30, np.array(1e-13)).panels(0.0, 1.0, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("law", "sigma"),
+    [
+        (Affine(L=1e160), 1.0),
+        (ReLUNetwork(L=1e160, bias=1.0), 1.0),
+        (Cosine(L=1e9), 1.0),
+        (Ridge(lambda z: 1e160 * z), 1.0),
+        (Ridge(lambda z: np.exp(700 * z)), 1.0),
+        (Affine(), 1e170),
+    ],
+)
+def test_what_is_no_double_is_refused(law: Any, sigma: float) -> None:
+    """They were errors of Python's, warnings, and 15 GiB."""
+    with pytest.raises(OutOfReach, match=r"at most 1(e\+140|00000)[,;]"):
+        loss_terms(Problem(d=3, n=100, law=law, sigma=sigma), 0.1)
+
+
+def test_what_is_rounded_to_nothing_has_an_error() -> None:
+    """L^2 = 1e-316 has five digits, and L^2 = 1e-400 none."""
+    for law in (Affine(L=1e-158), Ridge(lambda z: 1e-200 * z)):
+        terms = loss_terms(Problem(d=3, n=100, law=law, sigma=1e-170), 5.0)
+        assert terms.bias_error > 1e-302
+        assert terms.noise_error > 1e-302
+    nothing = loss_terms(Problem(d=3, n=100, law=Ridge(lambda z: 0 * z + 3), sigma=0.0), 5.0)
+    assert nothing.bias == nothing.bias_error == nothing.noise_error == 0
+
+
+def test_a_link_that_no_table_follows_is_estimated_at_its_cost() -> None:
+    """It was estimated at 0.3 s, and took more than twenty."""
+    assert loss_cost(Problem(d=3, n=100, law=Ridge(lambda z: np.sinc(50 * z))), 5.0).seconds > 5

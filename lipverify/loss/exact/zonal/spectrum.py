@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.zonal.harmonics import Spectrum, dimension
@@ -35,6 +35,8 @@ FLAT_WAVE, RESCALE = 1e-100, 1e100
 """A cosine slower than this is constant to rounding; a wave that has grown by this much is scaled down."""
 NEGLIGIBLE = 1e-18
 """What is left out of the bias, relative."""
+MOST_TURNS = 1e5
+"""A cosine of this L has as many harmonics, in all dimensions; ten times as many take ten seconds to list."""
 BEYOND = 400_000
 """Even degrees of the ReLU law that are summed before the rest is an integral."""
 
@@ -87,6 +89,8 @@ def _quadratic(law: Quadratic, d: int, most: int) -> Spectrum:
 
 def _cosine(law: Cosine, d: int, most: int) -> Spectrum:
     """k_l = N_l (E cos(L z) P_l(z))^2 for even l; the phase takes the odd ones away."""
+    if law.L > MOST_TURNS:
+        raise OutOfReach(f"L = {law.L:g}: of a cosine at most {MOST_TURNS:g}; use method='montecarlo'.")
     size = 2 * int(law.L + 40)
     wave = _wave(law.L, d, size)
     even = np.arange(size + 1) % 2 == 0
