@@ -14,6 +14,7 @@ from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Linear, Matern, ReLUNetwork, Ridge, Zonal
 from lipverify.loss.exact.ridge.context import Grading
+from lipverify.loss.work import MANY
 from lipverify.problem.features import SEEN, features
 from tests.reference.harmonics import bias_by_harmonics
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
@@ -64,7 +65,7 @@ def compared(kind: str, at: float, scale: float, height: float, d: int, n: float
     link = KINDS[kind](at, scale, height)
     try:
         with at_most(LONGEST):
-            terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
+            terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w, budget=MANY)  # what takes more would warn
     except OutOfReach:
         return Outcome(kind, why="refused")
     except TooLong:
