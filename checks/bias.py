@@ -201,7 +201,7 @@ EVEN = {"cosine": {"beta": "2"}, "quadratic": {"beta": "2"}}
 """Smooth laws with w^-2 as well: the slides' other classes."""
 claim(
     "softmax.bias-lower/{law}/sharp",
-    exponent(bias, "B / L^2", along="w", ray=(30, 1e8, 9), equals="-beta", method="exact"),
+    exponent(bias, "B / L^2", along="w", ray=(30, RAY[1], 16), equals="-beta", method="exact"),
     kind="sharp",
     expected="supported",
     source=SKETCH,

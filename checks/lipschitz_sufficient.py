@@ -142,6 +142,8 @@ a = (d - 1)/2, the noise is n^(-beta/(a + beta)), the bias of the tested class n
 WORST = r"\sup_f \mathrm{loss} / L^2"
 FACTOR = r"\mathrm{loss}(w^*_{\mathrm{trained}}) / \mathrm{loss}(w^*_{\mathrm{tested}})"
 RAY = (1e9, 1e30, per_profile(8, 27))
+MIXED = (1e9, 1e22, 14)
+"""Beyond, the window of a mixture is known to fewer digits than its exponent needs: its loss is flat there."""
 MEASURED = {("trained", "tested"): PAIRS, "d": (2, 3, 4, 5)}
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
@@ -214,7 +216,7 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-sufficient/theta/sharp",
-    exponent(table, FACTOR, of="{trained} on {tested}", ray=RAY, equals="p", over=MEASURED, method="exact"),
+    exponent(table, FACTOR, of="{trained} on {tested}", ray=(*RAY[:2], per_profile(16, 27)), equals="p", over=MEASURED, method="exact"),
     identity(derivation, r"\text{implied} - \text{stated}", control={"kinked": "affine"}),
     source=SLIDE,
     kind="sharp",
@@ -226,7 +228,15 @@ claim(
 )  # fmt: skip
 claim(
     "softmax.lipschitz-sufficient/any-class/{side}/same-rate",
-    exponent(on_waves, FACTOR, ray=(1e3, 1e11, 9), high="0", sharp="8/(d + 3)**2", method="exact"),
+    exponent(
+        on_waves,
+        FACTOR,
+        ray=(1e5, 1e12, 8),
+        high="0",
+        sharp="8/(d + 3)**2",
+        instead="8/(d + 3)**2 + 0.04",
+        method="exact",
+    ),
     source=SLIDE,
     kind="stronger",
     expected="refuted",
@@ -277,12 +287,12 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/mixture/window",
-    exponent(mixed, "w^*", of="w", ray=RAY, equals="2/(d + 2)", method="exact"),
+    exponent(mixed, "w^*", of="w", ray=MIXED, equals="2/(d + 2)", method="exact"),
     exponent(
         mixed,
         r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{affine}})",
         of="mixture on affine",
-        ray=RAY,
+        ray=MIXED,
         equals="(d - 1)/((d + 2)*(d + 3))",
         method="exact",
     ),
@@ -297,12 +307,12 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/worst-task",
-    exponent(worst_task, WORST, of="high", ray=(1e3, 1e13, 11), high="-1/(d + 2)", sharp="-2/(d + 2)", method="exact"),
+    exponent(worst_task, WORST, of="high", ray=(1e6, 1e13, 12), high="-1/(d + 2)", sharp="-2/(d + 2)", method="exact"),
     exponent(
         worst_task,
         WORST,
         of="low",
-        ray=(1e3, 1e13, 11),
+        ray=(1e6, 1e13, 12),
         low="-3/(d + 2)",
         strict=True,
         sharp="-2/(d + 2)",

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.ladder import APART
 
 DELTAS = np.geomspace(0.02, 4.0, 107)
 DEGREES = range(7)
@@ -54,7 +55,17 @@ MARGIN = 1.7
 
 
 CROSSING = 1.25
-"""Times the sum of both errors after a crossing: of 8000 sums of two powers the worst was .97 times the sum."""
+"""Times the sum of the errors after a crossing: of 8000 sums of two powers the worst was .97 times the sum."""
+HIDDEN = 2.5
+"""Times the square root of a hidden drift: 1 is enough where all factors are positive (`limit_of_slopes`)."""
+LAST = 3
+"""Points of the ladder that show what is hidden: of a power that fades before them nothing is left."""
+EVEN = 1.25
+"""If it fades faster at one end of the last points than at the other by this factor, terms of both signs cancel."""
+FADING = 12.0
+"""A hidden drift that fades like a higher power of 1 / log s is taken for a power of s, and goes as far as one."""
+RISING = 1.1
+"""If a drift fades faster by this at the end of the ladder than a quarter before it, terms of both signs cancel."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +82,82 @@ def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
     The error is infinite for a sequence that moves more as it goes on: on the way from one power to another it looks
     settled to every family. It covers what a drift like that at the end of the ladder has left to go.
     """
-    limit = _heard([*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)], WITNESSES, a, noise)
-    left = math.inf if _quickens(a, noise) else drift_left(s, a, noise)
+    limit, left = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
     return Limit(limit.value, CROSSING * (limit.error + left) if _crosses(a, noise) else max(limit.error, left))
+
+
+def limit_of_slopes(s: Floats, a: Floats, noise: Floats) -> Limit:
+    r"""The same of the local exponents a = d log Q / d log s of a sum Q of powers with logarithms, led by one term.
+
+    With x = log s, a(x) is the mean of the terms' exponents, weighted with their shares of Q, and if all factors are
+    positive powers' a'(x) is their variance. If the leading term has half of Q, its exponent is at most sqrt(a'(x))
+    above the mean (Cantelli). So the error covers HIDDEN sqrt(h) too, where
+
+        h = (v_{k-1} v_{k+1} - v_k^2) / (v_{k-1} + v_{k+1} - 2 v_k),    v_k = a'(x_k),
+
+    the largest of the last, is what Aitken's process leaves of a': 0 for one power of s, and not for a slow drift
+    behind a faster one. If h itself fades like a power s^-delta, it goes on by h / delta and no further.
+
+    Where terms cancel, by their signs, h is the largest of the later half of the ladder, but counts no more than what
+    a power s^-APART with the last drift has left, and the errors are summed as after a crossing. Where a drift fades
+    too slowly to tell how far it goes, but had its peak inside the ladder, one term took over from another there, and
+    HIDDEN sqrt(max |a'|) over the later half is left. Where noise hides the drift, a power s^-APART may have as much
+    of it as there is in the last quarter with the noise, and the errors are summed too.
+    """
+    limit, left = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
+    drift = _drift(s, a, noise)
+    if left == math.inf and drift.peaked:
+        left = drift.whole
+    if drift.adds or _crosses(a, noise):
+        return Limit(limit.value, CROSSING * (limit.error + left + drift.hidden))
+    return Limit(limit.value, max(limit.error, left, drift.hidden))
+
+
+class _Drift(NamedTuple):
+    """What the drift of local exponents at the end of a ladder may still hide."""
+
+    hidden: float
+    whole: float
+    """The same if all of the drift in the later half were hidden."""
+    peaked: bool
+    """True if it was largest inside the ladder."""
+    adds: bool
+    """True if it changes its sign in the later half, fades faster and faster, or is hidden by noise."""
+
+
+def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
+    x = np.log(s)
+    step = np.diff(x)
+    v = np.diff(a) / step
+    sizes = np.abs(v)
+    slack = (3 * (noise[1:] + noise[:-1]) + 64 * np.finfo(float).eps * max(1.0, float(np.max(np.abs(a))))) / step
+    quarter, half = max(2, v.size // 4), v.size // 2
+    signs = np.sign(np.where(sizes > slack, v, 0.0))[-half:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        h = np.abs((v[:-2] * v[2:] - v[1:-1] ** 2) / (v[:-2] + v[2:] - 2 * v[1:-1]))
+        rates = -np.diff(np.log(sizes)) / np.diff((x[1:] + x[:-1]) / 2)
+    h = np.where(sizes[2:] > slack[2:], np.where(np.isfinite(h), h, math.inf), 0.0)
+    faster = sizes[-1] > slack[-1] and rates[-1] > RISING * rates[-1 - quarter] > 0
+    cancels = bool(faster or (np.any(signs > 0) and np.any(signs < 0)))
+    later = half if cancels else LAST
+    most = float(min(np.max(h[-later:]), np.max(sizes[-max(later, quarter) :])))
+    hidden = HIDDEN * min(math.sqrt(most), float(np.max(sizes[-LAST:])) / APART if cancels else math.inf)
+    if not cancels and np.all(h[-LAST:] > 0):
+        fades = -np.diff(np.log(h[-LAST:])) / step[-LAST + 1 :]
+        slowest = float(np.min(fades))
+        if slowest * x[-1] > FADING and np.max(fades) < EVEN * slowest:
+            hidden = min(hidden, HIDDEN * most / slowest)
+    noisy = bool(np.any(sizes[-LAST:] <= slack[-LAST:]))
+    if noisy:
+        moved = abs(a[-1] - a[-1 - quarter]) + noise[-1] + noise[-1 - quarter]
+        hidden = max(hidden, float(moved / (x[-1] - x[-1 - quarter])) / APART)
+    peak = int(np.argmax(sizes))
+    peaked = all(sizes[peak] - slack[peak] > sizes[end] + slack[end] for end in (0, -1))
+    return _Drift(hidden, HIDDEN * math.sqrt(np.max(sizes[-half:])), peaked, cancels or noisy)
+
+
+def _families(s: Floats, a: Floats, noise: Floats) -> Limit:
+    return _heard([*_power_laws(s, a, noise), *_epsilon(a, noise), *_rho(np.log(s), a, noise)], WITNESSES, a, noise)
 
 
 def _crosses(a: Floats, noise: Floats) -> bool:

@@ -14,11 +14,14 @@ No finite ladder decides a limit. The error is made for sums of powers with powe
 
     Q = sum_j c_j s^{a_j} (log s)^{b_j},
 
-whose leading term outweighs all others together at the end of the ladder. It covers the true exponent of all but
-a few of a thousand of them drawn at random (tests/scaling/test_class.py: signs mixed, gaps of exponents from 0.01);
-the others have terms that cancel, or a slow term that a faster one hides. A lasting drift like s^a exp(c (log s)^g),
-g < 1, is no such sum, and the error covers it where the local exponents show it. A verdict that rests on a limit is
-printed with this: `lipverify.foundation.ladder.ASSUMPTION`.
+of which two things are assumed. At the end of the ladder the leading term has at least SHARE = 0.9 of the sum of the
+sizes of all terms; and exponents a_j are equal or at least APART = 0.04 apart, that of a claim too where one is judged.
+A verdict that rests on a limit is printed with this: `lipverify.foundation.ladder.ASSUMPTION`. The class is surveyed
+whole (tests/slow/test_growth.py: up to five terms, signs mixed, |b| <= 3, coefficients over four decades, ladders of 6
+to 26 decades, values accurate to 1e-12): none of SURVEYED sums is outside the error, and no false claim about one is
+supported. Outside of the class nothing is promised: of sums whose leading term has no more than half, with exponents
+0.01 apart, one in some thousand is outside. A drift like s^a exp(c (log s)^g), g < 1, is no such sum; the error covers
+it where the local exponents show it.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, latex_number
 from lipverify.foundation.validation import LARGEST, function, numbers
-from lipverify.limits import extrapolate, limit_beside_logarithms
+from lipverify.limits import extrapolate, limit_beside_logarithms, limit_of_slopes
 
 __all__ = ["Growth", "growth", "growth_of"]
 __dir__ = directory(__name__)
@@ -52,9 +55,10 @@ COARSEST_POWER = 1.0
 class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """The limit exponent of Q along a ladder, with its evidence.
 
-    `error` bounds |exponent - limit| if the corrections are powers, logarithms and their sums (the module says which);
-    it is infinite when the slopes do not settle. `constant` is the limit of Q / s^exponent with `constant_error`,
-    where the exponent's own error allows one.
+    `error` bounds |exponent - limit| if Q is a sum of powers with powers of logarithms whose leading term has 9/10 of
+    the sum of all sizes at the end of the ladder, and whose exponents are equal or at least 0.04 apart
+    (`lipverify.scaling` says how that was tested). It is infinite when the slopes do not settle. `constant` is the
+    limit of Q / s^exponent with `constant_error`, where the exponent's own error allows one.
     """
 
     s: tuple[float, ...]
@@ -159,6 +163,10 @@ def growth(
 ) -> Growth:
     """The growth of `quantity(s)` on a geometric ladder from `start` to `stop`.
 
+    No finite ladder decides a limit. The error of the exponent holds if the quantity is a sum of powers of s with
+    powers of log s, its leading term has at least 9/10 of the sum of the sizes of all terms at `stop`, and its
+    exponents are equal or at least 0.04 apart (`lipverify.scaling`).
+
     Parameters
     ----------
     quantity
@@ -242,7 +250,7 @@ def growth_of(
     noise = np.full(q.shape, DEFAULT_ERROR) if errors is None else numbers("errors", errors, finite=False)
     _validate(ladder, q, noise)
     slopes, uncertainty = _slopes(np.log(q), np.log(ladder), noise)
-    limit = extrapolate(np.sqrt(ladder[1:] * ladder[:-1]), slopes, uncertainty)
+    limit = limit_of_slopes(np.sqrt(ladder[1:] * ladder[:-1]), slopes, uncertainty)
     bare = Growth(
         s=tuple(ladder.tolist()),
         values=tuple(q.tolist()),

@@ -12,6 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from lipverify.claims.claim import Claim
 from lipverify.claims.outcomes import counts, recorded
 from lipverify.claims.ran import OWN
+from lipverify.claims.reach import condition_of
 from lipverify.claims.registry import all_claims
 from lipverify.report.sources import quotation
 
@@ -95,6 +96,8 @@ def _entries(claim: Claim) -> Iterator[tuple[str, list[nodes.Node]]]:
     yield "Source", [nodes.paragraph("", "", *_text(quotation(claim.source)))]
     if claim.corrected:
         yield "What holds", [nodes.paragraph("", "", *_text(claim.corrected))]
+    if limits := condition_of(claim.spots()):
+        yield "Limits", [nodes.paragraph("", limits)]
     command = f"lipverify verify {claim.id}"
     yield "Repeat", [nodes.paragraph("", "", nodes.literal(command, command))]
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from lipverify.claims.claim import Spot
 from lipverify.claims.coordinate import is_letter, letter, named
-from lipverify.claims.ledger import Cell, Ray, Scalar
+from lipverify.claims.ledger import Cell, Ray, Record, Scalar
 from lipverify.claims.plain import plain
 from lipverify.claims.verdict import Verdict
-from lipverify.foundation.ladder import ASSUMPTION
+from lipverify.foundation.ladder import ASSUMPTION, BRIEFLY
 
 LISTED = 4
 """Values of a coordinate that are listed one by one; of more, the ends and how many there are."""
@@ -100,6 +100,16 @@ def condition(cells: Sequence[Cell], verdict: Verdict) -> str:
     An exponent or a limit that is extrapolated is right if its corrections are of the kinds that were tried.
     """
     return condition_of(decisive(cells, verdict))
+
+
+def briefly(records: Iterable[Record]) -> str:
+    """The same of records in a few words, for a line that shows a verdict; empty where no limit was taken."""
+    return BRIEFLY if any(condition(record.cells, record.verdict) for record in records) else ""
+
+
+def in_line(record: Record) -> str:
+    """Where the verdict of a record holds, and what its limits assume, in one line."""
+    return ", ".join(filter(None, [reach(record.cells, record.verdict, record.id), briefly([record])]))
 
 
 def condition_of(cells: Iterable[Evidence]) -> str:

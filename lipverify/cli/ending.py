@@ -13,9 +13,10 @@ from typing import Literal, get_args
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import GRADES, Ledger, Record
 from lipverify.claims.outcomes import controls, counts, measured, passages
-from lipverify.claims.reach import condition, reach
+from lipverify.claims.reach import briefly, condition, reach
 from lipverify.cli.lines import stem_of
 from lipverify.cli.wrapping import wrapped
+from lipverify.foundation.ladder import BRIEFLY
 from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
@@ -79,11 +80,15 @@ def _ranges(own: Sequence[Record]) -> str:
     """Where the verdicts hold: the range if all have one; else how many are for all values, limits, or at points."""
     ranges = [(reach(record.cells, record.verdict, record.id), record) for record in own if record.verdict != "error"]
     if len({words for words, _ in ranges}) == 1:
-        return f"; {visible(ranges[0][0])}"
+        return "; " + visible(", ".join(filter(None, [ranges[0][0], briefly(own)])))
     # of a claim with several ranges some may be points: it is for every value only if all of it is
     general = sum(words.startswith("for every ") and " and " not in words for words, _ in ranges)
     limits = sum(bool(condition(one.cells, one.verdict)) for _, one in ranges)
-    counts = {"for every value": general, "as limits": limits, "at listed points": len(ranges) - general - limits}
+    counts = {
+        "for every value": general,
+        f"as limits {BRIEFLY}": limits,
+        "at listed points": len(ranges) - general - limits,
+    }
     told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return f"; {told}" if told else ""
 

@@ -9,7 +9,7 @@ from lipverify.claims.behind import behind
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import Outcome, Record
 from lipverify.claims.outcomes import by_outcome, measured, passages
-from lipverify.claims.reach import reach
+from lipverify.claims.reach import in_line
 from lipverify.cli.tables import LOOKS
 from lipverify.report.readings import holds_at, ranges_of
 from lipverify.report.visible import visible
@@ -62,7 +62,7 @@ def claim_line(record: Record) -> str:
     """The verdict, the id, and what was measured."""
     sign, _ = LOOKS[record.verdict]
     found = "; ".join(filter(None, [record.problem or record.measured, wants(record)]))
-    where = reach(record.cells, record.verdict, record.id)
+    where = in_line(record)
     found = visible(f"{where}: {found}" if where and not record.problem else found)
     return f"{sign} {record.verdict:<13}{visible(record.id)}  {found}{_notes([record])}"
 

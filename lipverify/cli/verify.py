@@ -16,7 +16,7 @@ from rich.text import Text
 from lipverify.claims.deciding import wants
 from lipverify.claims.ledger import Ledger, Record, ledger_bytes, write_ledger
 from lipverify.claims.profile import profile_named
-from lipverify.claims.reach import reach
+from lipverify.claims.reach import in_line
 from lipverify.claims.registry import entitled, select_claims
 from lipverify.cli.ending import BROKE, ending, exit_code
 from lipverify.cli.folders import require_writable
@@ -209,7 +209,7 @@ def verdict_table(ledger: Ledger) -> Group:
 
     def cells(record: Record) -> tuple[str, ...]:
         symbol, style = LOOKS[record.verdict]
-        where = reach(record.cells, record.verdict, record.id)
+        where = in_line(record)
         verdict = f"[{style}]{symbol} {record.verdict}[/{style}]" + (f" {escape(where)}" if where else "")
         return record.claimed, _measured(record), verdict
 

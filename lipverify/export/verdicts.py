@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from lipverify.claims.ledger import Ledger, Record
-from lipverify.claims.reach import reach
 from lipverify.export.latex import breakable, formula, rich, words
 from lipverify.export.rows import statements
 from lipverify.report import readings
@@ -55,5 +54,5 @@ def _row(record: Record) -> str:
 
 def _verdict(record: Record) -> str:
     """The word, where it holds, and what a reader must not miss."""
-    verdict = f"{VERDICTS[record.verdict]} {reach(record.cells, record.verdict, record.id, latex=True)}".strip()
+    verdict = f"{VERDICTS[record.verdict]} {readings.holds_at([record])}".strip()
     return rich("; ".join((verdict, *readings.marks(record))))

@@ -9,8 +9,15 @@ from lipverify.foundation.validation import number, whole
 
 FEWEST_POINTS, MOST_POINTS = 8, 10_000
 FEWEST_DECADES = 2.0
-ASSUMPTION = "if the corrections are powers, logarithms and their sums, and the leading term leads on the ladder"
+SHARE, APART = 0.9, 0.04
+"""The least share of the leading term in the sum of the sizes of all, and the least distance of two exponents."""
+ASSUMPTION = (
+    "if the corrections are powers, logarithms and their sums, at most a tenth of the sum of all sizes at the end of "
+    "the ladder, and exponents, that of the claim too, are equal or at least 0.04 apart"
+)
 """What a limit from a finite ladder rests on, printed with extrapolated verdicts. See `lipverify.scaling`."""
+BRIEFLY = "if the corrections are powers and logarithms"
+"""The same in a line with a verdict; the whole is in the ledger, in the report and on its web page."""
 
 
 def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:

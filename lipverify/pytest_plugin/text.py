@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import indent
 
 from lipverify.claims.ledger import Cell, CrossCheck, Record
-from lipverify.claims.reach import reach
+from lipverify.claims.reach import condition, reach
 
 MOST_CELLS = 12
 """Cells that are listed; a claim over more says how many there are."""
@@ -53,6 +53,7 @@ def told(record: Record) -> str:
         "claimed": record.claimed,
         "measured": record.measured,
         "margin": "" if record.margin is None else f"{record.margin:.4g}",
+        "limits": condition(record.cells, record.verdict),
         "control": f"{record.control.statement} ({'caught' if record.control.caught else 'NOT caught'})",
         "finding": record.finding,
         "what holds": record.corrected,

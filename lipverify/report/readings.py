@@ -10,7 +10,7 @@ import msgspec
 from lipverify.claims.ledger import Outcome, Passage, Record
 from lipverify.claims.outcomes import by_outcome
 from lipverify.claims.plain import plain
-from lipverify.claims.reach import reach
+from lipverify.claims.reach import briefly, reach
 from lipverify.claims.verdict import Verdict
 from lipverify.report import words
 from lipverify.report.text import Text, printable, rich
@@ -44,15 +44,20 @@ def label(record: Record) -> str:
 
 
 def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
-    """Where the verdicts of some readings hold: once where it is the same; of each where it is not, if they are few."""
+    """Where the verdicts of some readings hold: once where it is the same; of each where it is not, if they are few.
+
+    Where one of them rests on a limit, what that assumes follows.
+    """
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(reach(record.cells, record.verdict, record.id, latex=latex), []).append(record)
     if len(found) == 1:
-        return next(iter(found))
-    if len(found) > FEW:
-        return f"in {len(found)} ranges, each with its reading"
-    return "; ".join(f"{words} ({names(some, records)})" for words, some in found.items() if words)
+        where = next(iter(found))
+    elif len(found) > FEW:
+        where = f"in {len(found)} ranges, each with its reading"
+    else:
+        where = "; ".join(f"{words} ({names(some, records)})" for words, some in found.items() if words)
+    return ", ".join(filter(None, [where, briefly(records)]))
 
 
 def ranges_of(records: Sequence[Record], passages: Sequence[Passage], *, latex: bool = True) -> dict[Outcome, str]:

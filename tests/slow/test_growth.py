@@ -1,0 +1,78 @@
+"""The class that the error of a growth covers, surveyed whole; and slow functions, most of them outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from lipverify.foundation.arrays import Floats
+from lipverify.scaling import growth_of
+from tests.scaling.test_class import KINDS, LADDERS, drawn, off, survey, wrongly
+
+pytestmark = pytest.mark.slow
+TRIED = 10_000
+"""Sums on each kind of ladder; their seeds are 0, 1, 2, ..."""
+SLOW = 200
+"""Slow functions on each ladder."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_error_covers_the_class(kind: str | int) -> None:
+    outside, wrong, worst, median = survey(kind, range(TRIED))
+    for line in wrong:
+        print(line)
+    print(
+        f"  growth, ladder {kind}: {TRIED} tried, {len(outside)} outside the error {outside[:9]}, worst true over "
+        f"claimed error {worst:.2f}, median error {median:.3g}, {len(wrong)} false claims supported"
+    )
+    assert outside == []
+    assert wrong == []
+
+
+@pytest.mark.parametrize("decades", LADDERS)
+def test_wider_classes_are_outside_now_and_then(decades: int) -> None:
+    """Why the class is no wider: half of all for the leading term, and exponents 0.01 apart, would not be covered."""
+    outside = 0
+    for seed in range(TRIED // 4):
+        sum_ = drawn(seed, decades, share=0.5, apart=0.01)
+        outside += not off(growth_of(sum_.s, sum_.values), sum_.exponent) <= 1
+    print(f"  wider class, ladder {decades}: {TRIED // 4} tried, {outside} outside the error")
+    assert outside <= 5
+
+
+def slowly(seed: int) -> tuple[str, float, Callable[[Floats], Floats]]:
+    """What kind of function, its exponent, and itself."""
+    rng = np.random.default_rng([seed, 31])
+    a, c, g = rng.uniform(-2, 2), rng.uniform(0.05, 1), rng.uniform(0.3, 0.98)
+    sign, near, wave = rng.choice([-1.0, 1.0]), 10 ** rng.uniform(-2.3, -1), rng.uniform(0.05, 3)
+    power, factor = rng.choice([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]), 10 ** rng.uniform(-1, 1)
+    kinds: dict[str, Callable[[Floats], Floats]] = {
+        "iterated logarithm": lambda s: s**a * np.log(np.log(s)) ** power * np.log(s) ** (sign * c),
+        "exp of a power of log": lambda s: s**a * np.exp(sign * c * np.log(s) ** g),
+        "log-periodic": lambda s: s**a * (1 + 0.5 * c * np.sin(wave * np.log(s))),
+        "near powers": lambda s: s**a * (np.log(s) ** power + factor * s**-near),
+        "cancelling": lambda s: s**a * np.log(s) ** power * (1 - 0.9 * (s / s[0]) ** -near * (1 + 0.1 * c)),
+    }
+    name = list(kinds)[seed % len(kinds)]
+    return name, a, kinds[name]
+
+
+@pytest.mark.parametrize("decades", LADDERS)
+def test_false_claims_about_slow_functions(decades: int) -> None:
+    """Outside of the class nothing is promised; these claims were refused all the same."""
+    s = LADDERS[decades]
+    counts: dict[str, list[int]] = {}
+    for seed in range(SLOW):
+        name, exponent, function = slowly(seed)
+        values = function(s)
+        assert np.all(values > 0)
+        found = growth_of(s, values)
+        count = counts.setdefault(name, [0, 0, 0])
+        count[0] += 1
+        count[1] += not off(found, exponent) <= 1
+        count[2] += bool(wrongly(found, exponent))
+    for name, (tried, outside, wrong) in counts.items():
+        print(f"  {name}, {decades} decades: {tried} tried, {outside} outside the error, {wrong} supported falsely")
+    assert sum(wrong for _, _, wrong in counts.values()) == 0
