@@ -145,7 +145,7 @@ MODEL = (
 ALONG = (*MODEL, r"$\Lambda = nL^2/\sigma^2$, $n \to \infty$ at fixed $L$, $L'$, $\sigma$; constants are free")
 KINDS = {"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"}
 OVER: dict[str, Any] = {"over": {"d": DIMENSIONS}}
-SETTLED = {"over": {"d": (2, 3, 4, 5, 6, 7)}}
+SETTLED: dict[str, Any] = {"over": {"d": (2, 3, 4, 5, 6, 7)}}
 """Where the loss at another L has an exponent to two digits: at d = 8, on L / 3, two powers of n that are close to each
 other, with factors of both signs, leave an error of 0.023 after 26 decades."""
 POWERS = {

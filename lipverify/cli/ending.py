@@ -16,7 +16,6 @@ from lipverify.claims.outcomes import controls, counts, measured, passages
 from lipverify.claims.reach import briefly, condition, reach
 from lipverify.cli.lines import stem_of
 from lipverify.cli.wrapping import wrapped
-from lipverify.foundation.ladder import BRIEFLY
 from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
@@ -86,7 +85,7 @@ def _ranges(own: Sequence[Record]) -> str:
     limits = sum(bool(condition(one.cells, one.verdict)) for _, one in ranges)
     counts = {
         "for every value": general,
-        f"as limits {BRIEFLY}": limits,
+        "as limits": limits,
         "at listed points": len(ranges) - general - limits,
     }
     told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)

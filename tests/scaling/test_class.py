@@ -69,9 +69,8 @@ def drawn(seed: int, kind: str | int = "any", share: float = SHARE, apart: float
 
 def wrongly(growth: Growth, exponent: float, log: float | None = None) -> list[str]:
     """The false claims about Q, of order s^exponent (log s)^log, that are supported; exponents alone without `log`."""
-    claims = [(Allowed(high=exponent - gap), None) for gap in FALSE] + [
-        (Allowed(low=exponent + gap), None) for gap in FALSE
-    ]
+    claims: list[tuple[Allowed, float | None]] = [(Allowed(high=exponent - gap), None) for gap in FALSE]
+    claims += [(Allowed(low=exponent + gap), None) for gap in FALSE]
     if log is not None:
         claims += [(Allowed(low=exponent), log + 0.5), (Allowed(high=exponent), log - 0.5)]
         claims += [(Allowed(low=exponent), None)] * (log < 0) + [(Allowed(high=exponent), None)] * (log > 0)
