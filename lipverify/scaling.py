@@ -18,9 +18,9 @@ of which two things are assumed. At the end of the ladder the leading term has a
 sizes of all terms; and exponents a_j are equal or at least APART = 0.04 apart, that of a claim too where one is judged.
 A verdict that rests on a limit is printed with this: `lipverify.foundation.ladder.ASSUMPTION`. The class is surveyed
 whole (tests/slow/test_growth.py: up to five terms, signs mixed, |b| <= 3, coefficients over four decades, ladders of 6
-to 26 decades, values accurate to 1e-12): none of those drawn so far is outside the error, and no false
-claim about one is supported. Outside of the class nothing is promised: of sums whose leading term has no more than half, with exponents
-0.01 apart, one in some thousand is outside. A drift like s^a exp(c (log s)^g), g < 1, is no such sum; the error covers
+to 26 decades, values accurate to 1e-12): none of those drawn so far is outside the error, and no false claim about
+one is supported. Outside of the class nothing is promised: of sums whose leading term has no more than half, with
+exponents 0.01 apart, one in some thousand is outside. A drift like s^a exp(c (log s)^g), g < 1, is no such sum; the error covers
 it where the local exponents show it.
 """
 
