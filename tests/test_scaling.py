@@ -69,7 +69,8 @@ def test_the_error_covers_the_truth(exponent: float, delta: float, corrections: 
     assume(np.all(tail > 0.1))
     measured = growth_of(s, s**exponent * tail)
     target(exponent_covers(measured, exponent), label="error over claimed error")
-    assert measured.error <= 0.05
+    # corrections s^-delta, delta < 0.1, that cancel on the ladder may leave nothing known
+    assert delta < 0.1 or measured.error <= 0.01
 
 
 @given(

@@ -95,6 +95,11 @@ class FunctionLaw(Law, frozen=True):
         """E l_k^2."""
         raise NotImplementedError
 
+    @property
+    def constant(self) -> bool:
+        """Whether no component varies, by its extent, or the amplitude is 0."""
+        return self.amplitude_variance == 0 or not any(self.extents())
+
     def draw(self, rng: Generator, contexts: int, d: int) -> Any:
         """As many tasks as contexts: what `values` needs to evaluate them."""
         raise NotImplementedError
