@@ -1,1 +1,1 @@
-"""One short file for each statement about linear transformers."""
+"""The theorems on linear transformers, one file each, and what they share."""

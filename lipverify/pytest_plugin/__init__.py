@@ -1,7 +1,7 @@
 """Claims as tests: `pytest checks -k window -n 2 --junitxml=out.xml`.
 
 A file of claims is a Python file that declares claims at its top level, found by a look at its text. Every claim is a
-test item, `checks/window.py::softmax.window-printed/affine/lower/ambient`. One that is supported, or refuted as
+test item, `checks/softmax/window.py::softmax.window-printed/affine/lower/ambient`. One that is supported, or refuted as
 recorded, passes; one that is refuted or not as recorded fails with the claim's text; one that is not decided is skipped
 with the reason; and a check that breaks is an error. `-m claim` selects claims, `-m "not claim"` leaves them out,
 `-p no:lipverify` switches all of this off.

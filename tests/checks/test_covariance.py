@@ -13,7 +13,7 @@ from lipverify.loss.negative import negative_excess
 from lipverify.optimum import optimal_window
 from tests.checks.files import functions_of
 
-COVARIANCE = functions_of("covariance.py")
+COVARIANCE = functions_of("softmax/covariance.py")
 
 
 def displacement(variances: np.ndarray, tilt: np.ndarray) -> float:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.checks.files import functions_of
 
-DEPTH, KERNEL = functions_of("depth.py"), functions_of("kernel.py")
+DEPTH, KERNEL = functions_of("softmax/depth.py"), functions_of("softmax/kernel.py")
 
 
 @pytest.mark.parametrize("w", [0.3, 1.0, 4.0])

@@ -8,7 +8,7 @@ import pytest
 from lipverify.linear_transformer import Prompts, best_step
 from tests.checks.files import functions_of
 
-LINEAR = functions_of("linear_attention.py")
+LINEAR = functions_of("softmax/linear_attention.py")
 
 
 @pytest.mark.parametrize("n", [2, 10, 1000])

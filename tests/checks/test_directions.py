@@ -10,7 +10,7 @@ from lipverify.claims.ran import seen
 from lipverify.laws import Cosine
 from tests.checks.files import functions_of
 
-DIRECTIONS = functions_of("directions.py")
+DIRECTIONS = functions_of("softmax/directions.py")
 
 
 def test_exact_derivatives_are_limits_of_differences() -> None:

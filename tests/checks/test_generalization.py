@@ -21,8 +21,8 @@ from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem
 from tests.checks.files import functions_of
 
-THEOREM = functions_of("generalization.py")
-CLAIMS = {each.id: each for each in library_claims(shipped() / "generalization.py", profile_named("quick"))}
+THEOREM = functions_of("softmax/generalization.py")
+CLAIMS = {each.id: each for each in library_claims(shipped() / "softmax" / "generalization.py", profile_named("quick"))}
 
 
 @pytest.mark.parametrize("case", ["same", "larger", "smaller"])

@@ -14,7 +14,7 @@ from lipverify.loss.asymptotic import leading
 from lipverify.loss.asymptotic.transfer import mistuning_at
 from tests.checks.files import functions_of
 
-SUFFICIENT, NECESSARY = functions_of("lipschitz_sufficient.py"), functions_of("lipschitz_necessary.py")
+SUFFICIENT, NECESSARY = functions_of("softmax/lipschitz_sufficient.py"), functions_of("softmax/lipschitz_necessary.py")
 DIGITS = 1e-11
 """Of a hundred nodes of Gauss for functions that are entire, and of SymPy's thirty digits as floats."""
 

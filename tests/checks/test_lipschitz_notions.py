@@ -8,7 +8,7 @@ import pytest
 
 from tests.checks.files import functions_of
 
-NOTIONS = functions_of("lipschitz_notions.py")
+NOTIONS = functions_of("softmax/lipschitz_notions.py")
 
 
 @pytest.mark.parametrize(("l_1", "l_2"), [(2, -3), (-4, 1), (3, 3)])

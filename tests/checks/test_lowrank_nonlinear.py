@@ -17,7 +17,7 @@ from lipverify.loss.montecarlo.contexts import draw_contexts
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
-CHECKS = read_file("checks/lowrank_nonlinear.py").module()
+CHECKS = read_file("checks/softmax/lowrank_nonlinear.py").module()
 D, K, OFFSET = CHECKS.D, CHECKS.K, CHECKS.OFFSET
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.checks.files import functions_of
 
-THEOREM = functions_of("norm_growth.py")
+THEOREM = functions_of("softmax/norm_growth.py")
 
 
 @pytest.mark.parametrize("covariates", ["isotropic", "anisotropic"])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.checks.files import functions_of
 
-THEOREM = functions_of("width.py")
+THEOREM = functions_of("softmax/width.py")
 
 
 @pytest.mark.parametrize("law", ["affine", "relu"])

@@ -320,7 +320,7 @@ def test_strict_and_json(lipverify: Commands, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [("-m", "checks", "softmax.gaussian-window"), ("checks/kernel.py",)])
+@pytest.mark.parametrize("command", [("-m", "checks", "softmax.gaussian-window"), ("checks/softmax/kernel.py",)])
 def test_the_checks_run_from_the_folder_and_from_the_file(command: tuple[str, ...], tmp_path: Path) -> None:
     done = process(*command, "--out", str(tmp_path), "--jobs", "1", cwd=ROOT, PYTHONPATH=str(ROOT))
     assert done.returncode == 0, done.stderr

@@ -70,8 +70,10 @@ def imports(tree: ast.Module, modules: dict[str, ast.Module], at_import: bool = 
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom) and node.module:
-            below = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= (below & set(modules)) or {node.module}
+            # the folder `checks` beside the package is imported as `lipverify.checks`
+            module = node.module.replace("lipverify.checks.", "checks.")
+            below = {f"{module}.{alias.name}" for alias in node.names}
+            found |= (below & set(modules)) or {module}
     return found & set(modules)
 
 

@@ -17,7 +17,7 @@ from lipverify.loss.asymptotic.sphere import n as length
 from lipverify.loss.linear import linear_attention
 
 LAWS = {"affine": Affine(), "relu": ReLU()}
-CHECKS = read_file("checks/linear_attention.py").module()
+CHECKS = read_file("checks/softmax/linear_attention.py").module()
 
 
 @pytest.mark.parametrize("offset", [False, True])

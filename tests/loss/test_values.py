@@ -17,7 +17,7 @@ from lipverify.optimum import optimal_scale
 from tests.checks.files import functions_of
 from tests.strategies import lengths
 
-VALUES = functions_of("values.py")
+VALUES = functions_of("softmax/values.py")
 
 
 @pytest.mark.parametrize("d", [2, 3, 8])

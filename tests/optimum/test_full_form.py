@@ -30,7 +30,7 @@ from lipverify.optimum.pretraining.full_form import (
 from tests.checks.files import functions_of
 from tests.strategies import log_floats
 
-THEOREM = functions_of("trained_form.py")
+THEOREM = functions_of("softmax/trained_form.py")
 EPS = float(np.finfo(float).eps)
 CONTEXTS = 20
 SMALL = Problem(d=2, n=6, law=ReLU(L=2.0), sigma=0.5)

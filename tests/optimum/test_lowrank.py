@@ -28,7 +28,7 @@ from lipverify.optimum.block import (
 from lipverify.problem.named import low_rank_problem
 from tests.strategies import log_floats
 
-CHECKS = read_file("checks/lowrank_boundary.py").module()
+CHECKS = read_file("checks/softmax/lowrank_boundary.py").module()
 FAR = 2.0
 """Sampled numbers may be so many half-widths from the exact ones; seeds are fixed, and a dozen are compared."""
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lipverify.checks.linear_transformers import adaptive_step, expressive_limit, match_tuned, variants
+from lipverify.checks.softmax import covariance, directions, kernel, linear_attention, lowrank, split, tradeoff, values
 
-from checks import covariance, directions, kernel, linear_attention, lowrank, split, tradeoff, values
-from checks.linear_transformers import adaptive_step, expressive_limit, match_tuned, variants
 from lipverify.claims.ran import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
@@ -352,7 +352,7 @@ def test_what_is_printed_is_compared_digit_by_digit() -> None:
 
 def test_the_displayed_constant_is_disproved_where_it_is_measured() -> None:
     """The interval that holds for every large n contains the exact quotient at n = 10^10."""
-    from checks import generalization
+    from lipverify.checks.softmax import generalization
 
     interval = generalization.proved_display(2, 1 / 3)
     value, error = generalization.over_display(2, 1e10, 1 / 3)

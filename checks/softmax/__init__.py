@@ -1,0 +1,1 @@
+"""The theorems on softmax attention, one file each, and what they share."""
