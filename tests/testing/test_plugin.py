@@ -234,4 +234,4 @@ def test_the_suite_itself_verifies_no_claims(pytestconfig: pytest.Config) -> Non
     files = [path for place in places for path in (place.rglob("*.py") if place.is_dir() else [place])]
     assert len(files) > 100
     assert not [path for path in files if has_claims(path)]
-    assert [path for path in (ROOT / "checks").glob("*.py") if has_claims(path)]
+    assert [path for path in (ROOT / "checks").rglob("*.py") if has_claims(path)]
