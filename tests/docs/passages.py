@@ -1,6 +1,6 @@
-"""The page `docs/passages.md`: every printed passage, mathematics or experiment, and whether it is proved.
+"""The page `docs/passages.md`, every printed passage and whether it is proved, and the README's table of the main ones.
 
-`python -m tests.docs.passages LEDGER ...` writes it; of a claim that is in several ledgers the last one counts.
+`python -m tests.docs.passages LEDGER ...` writes both; of a claim that is in several ledgers the last one counts.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from lipverify.report.sources import short
 from tests import ROOT
 
 PAGE = ROOT / "docs" / "passages.md"
+README = ROOT / "README.md"
+TABLE = re.compile(r"(?<=<!-- passages -->\n).*?(?=<!-- /passages -->)", re.DOTALL)
 MATHEMATICS, EXPERIMENT = "mathematics", "experiment"
 DECIDED = {
     "holds as printed": "proved",
@@ -56,6 +58,31 @@ class Reason(NamedTuple):
 
     about: str
     why: str
+
+
+class Headline(NamedTuple):
+    """A row of the README's table: a passage, what is printed there, and what holds."""
+
+    source: str
+    place: str
+    printed: str
+    holds: str
+
+
+def headlines() -> list[Headline]:
+    """The rows, in order."""
+    listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["headline"]
+    return [Headline(**each) for each in listed]
+
+
+def table(found: Sequence[Passage]) -> str:
+    """The README's table: the outcome and the grade of each row are those of the ledger."""
+    passage = {(each.paper, each.place): each for each in found}
+    rows = ((each, passage[each.source, each.place]) for each in headlines())
+    return "| where | printed | outcome | what holds | grade |\n|---|---|---|---|---|\n" + "".join(
+        f"| {row.place.replace('||', '‖')} | {row.printed} | {became.outcome} | {row.holds} | {became.grade} |\n"
+        for row, became in rows
+    )
 
 
 def reasons() -> dict[tuple[str, str], Reason]:
@@ -122,4 +149,6 @@ def registered() -> list[Passage]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(of_ledgers(sys.argv[1:])), encoding="utf-8")
+    every = of_ledgers(sys.argv[1:])
+    PAGE.write_text(page(every), encoding="utf-8")
+    README.write_text(TABLE.sub(lambda _: table(every), README.read_text(encoding="utf-8")), encoding="utf-8")

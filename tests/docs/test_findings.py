@@ -95,7 +95,7 @@ def test_the_index_of_findings_names_every_page() -> None:
     assert sorted(re.findall(r"^findings/(\S+)$", index, re.MULTILINE)) == [path.stem for path in PAGES]
 
 
-FOUND = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What it found")[2].partition("\n## ")[0]
+FOUND = (ROOT / "docs" / "findings.md").read_text("utf-8").partition("## What was found")[2].partition("\n```")[0]
 CITED = re.compile(r"<!-- (?!/?counts)(.*?) -->", re.DOTALL)
 VERDICTS = {"✓": "supported", "✗": "refuted", "?": "inconclusive"}
 NAMES = re.compile(r"(Theorem|Lemma|section|Section|Table) [A-Z]?[\d.]*\d|2 to 8|Λ = nL²")
@@ -103,7 +103,7 @@ NAMES = re.compile(r"(Theorem|Lemma|section|Section|Table) [A-Z]?[\d.]*\d|2 to 8
 
 
 def sentences(text: str) -> list[tuple[str, str]]:
-    """Each sentence of the README's findings with the citation behind it; ("", words) is one without."""
+    """Each sentence of the findings with the citation behind it; ("", words) is one without."""
     text = re.sub(r"^\*\*.*:$", "", text, flags=re.MULTILINE)
     found, start = [], text.index("- *")
     for cited in CITED.finditer(text, start):
@@ -140,7 +140,7 @@ def words_of(claim: Claim) -> str:
 
 
 def unsupported(text: str, known: dict[str, Claim]) -> list[str]:
-    """What the sentences of the README say that the claims behind them do not."""
+    """What the sentences of the findings say that the claims behind them do not."""
     found = []
     for citation, words in sentences(text):
         said = " ".join(words.split())[-90:]
@@ -170,7 +170,7 @@ def unsupported(text: str, known: dict[str, Claim]) -> list[str]:
 SMALL = str.maketrans("₀₁₂₃⁰¹²³", "01230123")
 
 
-def test_every_sentence_of_the_readme_follows_from_the_claims_that_it_names() -> None:
+def test_every_sentence_of_the_findings_follows_from_the_claims_that_it_names() -> None:
     assert unsupported(FOUND, claims()) == []
 
 

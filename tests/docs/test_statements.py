@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from lipverify.claims import outcomes
@@ -86,6 +88,31 @@ def test_every_passage_is_in_the_page_of_passages_with_its_outcome_and_a_reason_
     assert wrong(text.replace("| proved |", "| disproved |", 1), passages.reasons())
     assert {each.about for each in passages.reasons().values()} == {passages.MATHEMATICS, passages.EXPERIMENT}
     assert all(each.why.strip() for each in passages.reasons().values())
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The cells of each row of the README's table."""
+    (table,) = passages.TABLE.findall(text)
+    return [re.split(r"(?<!\\) \| ", line.strip("| \n")) for line in table.splitlines()[2:]]
+
+
+def test_the_readme_table_has_the_outcomes_of_the_claims() -> None:
+    rows, registered = rows_of(passages.README.read_text(encoding="utf-8")), passages.registered()
+    by_place = {(each.paper, each.place): each for each in registered}
+    assert [row[:2] + row[3:4] for row in rows] == [
+        [each.place.replace("||", "‖"), each.printed, each.holds] for each in passages.headlines()
+    ]
+    assert [row[2] for row in rows] == [by_place[each.source, each.place].outcome for each in passages.headlines()]
+    assert len(rows) <= 23  # with its head the table is a glance, 25 lines
+    false = {(each.paper, each.place) for each in registered if each.outcome == "false as printed"}
+    assert false <= {(each.source, each.place) for each in passages.headlines()}
+
+
+def test_the_readme_table_says_proved_where_the_page_of_passages_does() -> None:
+    told = {place: outcome for place, _, outcome in passages.told(passages.PAGE.read_text(encoding="utf-8"))}
+    for row, each in zip(rows_of(passages.README.read_text(encoding="utf-8")), passages.headlines(), strict=True):
+        place = f"{short(each.source)}: {each.place}".replace("|", r"\|")
+        assert (row[4] == "proved") == (told[place] in passages.DECIDED.values()), place
 
 
 @pytest.mark.slow
