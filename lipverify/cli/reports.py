@@ -83,11 +83,11 @@ def report_on(ledger: Path, out: Path | None, wanted: Wanted) -> int:
 
 def show(page: Path) -> None:
     """Show a web page in the browser; where there is none, say where the page lies."""
-    if not (_has_screen() and webbrowser.open(page.resolve().as_uri())):
+    if not (has_screen() and webbrowser.open(page.resolve().as_uri())):
         print(f"lipverify: no browser to show it in; the page is {page.resolve()}", file=sys.stderr)
 
 
-def _has_screen() -> bool:
+def has_screen() -> bool:
     """Whether a browser can appear: without a screen, one in the terminal would take the terminal away."""
     chosen = any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
     return chosen or sys.platform in ("darwin", "win32")

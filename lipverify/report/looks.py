@@ -21,6 +21,8 @@ _DASHES = (
 )
 _BANDS = (("#9fb8cc", ""), ("#e3c08a", "////"), ("#a9cbb3", "\\\\\\\\"), ("#d2b0c8", "...."))
 BAND_HATCHES = tuple(hatch for _, hatch in _BANDS)
+PALETTE = (*_CATEGORIES, *(colour for colour, _ in _BANDS))
+"""The colours of a figure whose labels are no family of numbers."""
 _NUMBERED = re.compile(r"^(.*?)(-?\d+(?:\.\d+)?)(.*)$", re.DOTALL)
 _FAMILY = 4
 """From this many numbered labels on, the colours are a scale and no longer categories."""

@@ -30,6 +30,7 @@ FLOW = [
     {"falsify"},
     {"report"},
     {"export"},
+    {"explore"},
     {"cli"},
     {"verification"},
     {"pytest_plugin"},

@@ -165,3 +165,19 @@ def matrix(
 
     search = {"attention": attention, "contexts": contexts, "seed": seed}
     return print_matrix(d, n, law, L, sigma, covariance, ball, search, json)
+
+
+@app.command
+def explore(*, port: Natural = 0, open_: Annotated[bool, Parameter(name="--open")] = True) -> int:
+    """Open a page on this machine with sliders for d, n, L, sigma and the law: the loss, its optimal w, its attention.
+
+    Parameters
+    ----------
+    port
+        Port of the page on 127.0.0.1; a free one by default.
+    open_
+        Open it in a browser.
+    """
+    from lipverify.cli.explore import explore as serve_page
+
+    return serve_page(port, open_)

@@ -1,0 +1,241 @@
+r"""What the page shows of one problem: its loss by w, the tokens that attention sees, and the optimal w by n.
+
+A `Setting` is what the sliders say. `picture` answers at once; `ray` minimises the loss at several n and takes longer.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lipverify.claims.figure import Figure, Panel, Region, Series
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.shipped import shipped
+from lipverify.foundation.streams import normals
+from lipverify.loss import budget, loss_terms
+from lipverify.optimum import Optimum, optimal_window
+from lipverify.problem import Problem
+from lipverify.problem.laws import law_named
+from lipverify.report import digits
+
+WINDOWS = 25
+"""Points of the curves: over six decades of w a curve of 25 points looks smooth, and takes a fraction of a second."""
+DECADES = 2.5
+"""The curves reach this many decades of w to either side of w*, where one of the two terms is the whole loss."""
+TOKENS = 300
+"""Tokens that are drawn at most; more would cover each other."""
+LENGTHS = 9
+"""Values of n on the ray."""
+SECONDS = 5.0
+"""Nominal processor time that one answer may take; what takes longer is refused with the reason."""
+LARGEST = 1e30
+"""The largest n of a `Problem`."""
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """A problem, and the w at which its attention is shown.
+
+    Attributes
+    ----------
+    d, n, law, L, sigma
+        As in `lipverify.Problem`; the law by name, or written out, such as "relu + 2*cosine(3)".
+    w
+        Inverse squared width of the attention window; None for the optimal one.
+    """
+
+    d: int = 3
+    n: float = 100
+    law: str = "relu"
+    L: float = 1.0
+    sigma: float = 1.0
+    w: float | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that the sliders describe.
+
+        Raises
+        ------
+        InvalidInput
+            If a parameter is outside of its range, or the law is not known.
+        """
+        return Problem(d=self.d, n=self.n, law=law_named(self.law, L=self.L), sigma=self.sigma)
+
+    @property
+    def python(self) -> str:
+        """The lines of Python that compute the numbers on the page."""
+        w = "o.w" if self.w is None else repr(self.w)
+        return (
+            "from lipverify import Problem, loss_terms, optimal_window\n"
+            "from lipverify.laws import law_named\n\n"
+            f"law = law_named({self.law!r}, L={self.L!r})\n"
+            f"p = Problem(d={self.d}, n={self.n:.15g}, law=law, sigma={self.sigma!r})\n"
+            f"o = optimal_window(p)\nt = loss_terms(p, {w})\nprint(o, t)\n"
+        )
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """What is shown.
+
+    Attributes
+    ----------
+    numbers
+        Names and numbers with their errors, as text.
+    figure
+        Curves, as data.
+    tokens
+        For each token of one context its angle to the query, a direction about it, both in radians, and its softmax
+        weight as a share of the largest.
+    caption
+        What the figure or the tokens are.
+    """
+
+    numbers: tuple[tuple[str, str], ...]
+    figure: Figure
+    tokens: tuple[tuple[float, float, float], ...] = ()
+    caption: str = ""
+
+
+def picture(setting: Setting) -> View:
+    """The loss by w with its two terms, the optimal w, and the attention of one context at w.
+
+    Raises
+    ------
+    InvalidInput
+        If the setting is refused.
+    OutOfReach
+        If its exact loss takes more than a few seconds.
+    """
+    problem = setting.problem
+    with budget(SECONDS):
+        best = optimal_window(problem)
+        w = best.w if setting.w is None else setting.w
+        shown = _windows(best.w)
+        terms, here = loss_terms(problem, shown), loss_terms(problem, w)
+    curves = (("B(w), bias", terms.bias), ("N(w), noise", terms.noise), ("B(w) + N(w)", terms.total))
+    panel = Panel(
+        title="Loss", xlabel="w", ylabel="loss",
+        series=(
+            *(Series(label=label, x=tuple(shown), y=tuple(values)) for label, values in curves if np.any(values > 0)),
+            Series(label="optimal w", x=(best.w,), y=(best.loss,), style="points"),
+        ),
+    )  # fmt: skip
+    attended = problem.sigma**2 / float(here.noise) if here.noise > 0 else math.nan
+    numbers = (
+        ("optimal w", digits.with_error(best.w, best.w_error)),
+        ("loss there", digits.with_error(best.loss, best.loss_error)),
+        ("w shown", digits.number(w, digits=6)),
+        ("bias B(w)", digits.with_error(float(here.bias), float(here.bias_error))),
+        ("noise N(w)", digits.with_error(float(here.noise), float(here.noise_error))),
+        ("tokens attended, σ²/N(w)", digits.number(attended, digits=4)),
+    )
+    figure = Figure(caption="Bias, noise and their sum against w.", alt="Three curves over w.", panels=(panel,))
+    drawn = min(int(problem.n), TOKENS)
+    caption = f"{drawn} of {problem.n:.6g} tokens" if drawn < problem.n else f"all {drawn} tokens"
+    return View(
+        numbers=numbers, figure=figure, tokens=_tokens(problem.d, drawn, w),
+        caption=f"One context: {caption}, at their angle to the query; a disc has the area of the softmax weight.",
+    )  # fmt: skip
+
+
+def ray(setting: Setting) -> View:
+    """The optimal w by n, with the powers that Theorem 2 prints and the constants that are proved.
+
+    The printed range has no constants; it is drawn through the first point from n on. The proved range is drawn for the n
+    for which the committed theorem of this law and d holds.
+
+    Raises
+    ------
+    InvalidInput, OutOfReach
+        As `picture` does.
+    """
+    problem = setting.problem
+    lengths = _lengths(float(problem.n))
+    with budget(SECONDS):
+        optima = [optimal_window(problem.replace(n=n)) for n in lengths]
+    w = tuple(best.w for best in optima)
+    panel = Panel(
+        title="Optimal w by number of tokens", xlabel="n", ylabel="w*",
+        series=(Series(label="optimal w", x=tuple(lengths), y=w, style="points"),),
+        regions=_printed(problem, lengths, w) + _proved(setting, problem, lengths),
+    )  # fmt: skip
+    figure = Figure(
+        caption="The optimal w against n. The printed range has no constants; it starts at a point near the n of the slider.",
+        alt="The optimal w rises with n.", panels=(panel,),
+    )  # fmt: skip
+    return View(numbers=_slope(lengths, optima), figure=figure, caption=figure.caption)
+
+
+def _windows(best: float) -> Floats:
+    """Values of w about the optimal one."""
+    middle = best if best > 0 else 1.0
+    return np.geomspace(middle / 10**DECADES, middle * 10**DECADES, WINDOWS)
+
+
+def _lengths(n: float) -> list[float]:
+    """Values of n from a hundredth of it, or 2, over twelve decades: proofs begin at large n."""
+    start = max(2.0, n / 100)
+    stop = min(LARGEST, start * 1e12)
+    return [float(round(k)) for k in np.geomspace(start, stop, LENGTHS)]
+
+
+def _printed(problem: Problem, lengths: list[float], w: tuple[float, ...]) -> tuple[Region, ...]:
+    """Theorem 2's powers Lambda^{1/d} and Lambda^{2/d}, through the first point from the problem's own n on."""
+    beyond = [(n, v) for n, v in zip(lengths, w, strict=True) if n >= problem.n and v > 0]
+    if len(beyond) < 2:
+        return ()
+    (start, first), x = beyond[0], tuple(n for n, _ in beyond)
+    low, high = (tuple(first * (n / start) ** (k / problem.d) for n in x) for k in (1, 2))
+    return (Region(label="printed: between n^(1/d) and n^(2/d)", x=x, low=low, high=high),)
+
+
+def _proved(setting: Setting, problem: Problem, lengths: list[float]) -> tuple[Region, ...]:
+    """The certified range low W < w* < high W, at the n for which its theorem holds; none without a committed proof."""
+    from lipverify.claims.proved import proved_window
+
+    if problem.sigma == 0 or not (shipped() / "proofs" / f"{setting.law}-{setting.d}.json").exists():
+        return ()
+    theorem = proved_window(setting.law, setting.d)
+    covered = [n for n in lengths if theorem.covers(n, setting.L, problem.sigma)]
+    if len(covered) < 2:
+        return ()
+    low, high = zip(*(theorem.window(n, setting.L, problem.sigma) for n in covered), strict=True)
+    return (Region(label="proved", x=tuple(covered), low=low, high=high),)
+
+
+def _slope(lengths: list[float], optima: list[Optimum]) -> tuple[tuple[str, str], ...]:
+    """The local exponent between the last two points."""
+    (n, m), (u, v) = lengths[-2:], (best.w for best in optima[-2:])
+    if not (u > 0 and v > 0):
+        return ()
+    return (("local exponent of w* at the largest n", digits.number(math.log(v / u) / math.log(m / n), digits=4)),)
+
+
+def _tokens(d: int, count: int, w: float) -> tuple[tuple[float, float, float], ...]:
+    """Tokens uniform on the sphere: angle to the query, a direction about it, weight over the largest weight."""
+    points = normals(0, f"explore/{d}", 0, (count, d))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    scores, directions = points[:, 0], np.arctan2(points[:, -1], points[:, 1])
+    shares = np.exp(w * (scores - scores.max()))
+    return tuple(zip(np.arccos(scores).tolist(), directions.tolist(), shares.tolist(), strict=True))
+
+
+def setting_of(values: dict[str, Any]) -> Setting:
+    """A setting from the text of a query.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is no number, or a name is not one of a setting.
+    """
+    rule = "they are d, n, law, L, sigma and w"
+    if strange := sorted(set(values) - set(Setting.__struct_fields__)):
+        raise InvalidInput(f"{strange[0]} is no parameter; {rule}.")
+    try:
+        return msgspec.convert({key: value for key, value in values.items() if value != ""}, Setting, strict=False)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"{error}; {rule}.") from None
