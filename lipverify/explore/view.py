@@ -145,8 +145,8 @@ def picture(setting: Setting) -> View:
 def ray(setting: Setting) -> View:
     """The optimal w by n, with the powers that Theorem 2 prints and the constants that are proved.
 
-    The printed range has no constants; it is drawn through the first point from n on. The proved range is drawn for the n
-    for which the committed theorem of this law and d holds.
+    The printed range has no constants; it is drawn through the first point from n on. The proved range is drawn for
+    the n for which the committed theorem of this law and d holds.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def ray(setting: Setting) -> View:
         regions=_printed(problem, lengths, w) + _proved(setting, problem, lengths),
     )  # fmt: skip
     figure = Figure(
-        caption="The optimal w against n. The printed range has no constants; it starts at a point near the n of the slider.",
+        caption="The optimal w against n. The printed range has no constants; it starts at a point near n.",
         alt="The optimal w rises with n.", panels=(panel,),
     )  # fmt: skip
     return View(numbers=_slope(lengths, optima), figure=figure, caption=figure.caption)
