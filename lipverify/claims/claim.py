@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from lipverify.claims.figure import Figure
 from lipverify.claims.ledger import Grade, Heading, Kind, Ray, Scalar, Source, Table, Tried
+from lipverify.claims.plain import in_one_line
 from lipverify.claims.ran import Ran, is_symbolic, ran
 from lipverify.claims.verdict import Allowed, Interval, Verdict
 from lipverify.foundation.noted import watching
@@ -299,7 +300,7 @@ class Claim:
     def made_finding(self, results: dict[str, Any]) -> str:
         """What the evidence shows, in sentences."""
         finding = self.evidence.finding
-        return str(finding.made(results)) if isinstance(finding, Shown) else finding
+        return in_one_line(str(finding.made(results))) if isinstance(finding, Shown) else finding
 
 
 def several(made: Any) -> tuple[Any, ...]:

@@ -34,7 +34,7 @@ from lipverify.claims.forms import Form, Identity, sides_of
 from lipverify.claims.formula import formula
 from lipverify.claims.ledger import KINDS, Kind, Source
 from lipverify.claims.place import caller_line
-from lipverify.claims.plain import plain
+from lipverify.claims.plain import in_one_line, plain
 from lipverify.claims.profile import Profile, settled
 from lipverify.claims.ranges import Range, meant_at
 
@@ -125,7 +125,8 @@ class Declaration:
         tail = id.partition("/")[2]
 
         def words(name: str) -> Any:
-            return chosen(getattr(self, name), tail, name)
+            value = chosen(getattr(self, name), tail, name)
+            return in_one_line(value) if isinstance(value, str) else value
 
         source, expected = sourced(words("source")), settled(words("expected"), profile)
         _require_words(id, words("kind"), expected, words("title"), source)
@@ -270,7 +271,7 @@ def sourced(source: Any) -> Source:
     if not all(part.strip() for part in parts):
         rule = "a source is (paper, place, what is printed there), such as ('My notes', 'Theorem 1', '$w$ grows')"
         raise Fault(f"source = {source!r}: {rule}; a claim without it is refused.", "source")
-    return source
+    return Source(*map(in_one_line, parts))
 
 
 def _require_words(id: str, kind: Any, expected: Any, title: Any, source: Source) -> None:
@@ -290,7 +291,7 @@ def _texts(value: Any, keyword: str) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not all(isinstance(each, str) for each in texts):
         raise Fault(f"{keyword} = {value!r}: it must be a list of texts.", keyword)
-    return tuple(texts)
+    return tuple(map(in_one_line, texts))
 
 
 def _readings(family: Place, forms: Sequence[Form]) -> Iterator[str]:

@@ -64,3 +64,12 @@ def _raised(text: str) -> str:
 def _lowered(text: str) -> str:
     one = len(text) == 1 and text in _LOWERED
     return text.translate(SUBSCRIPTS) if one else f"_({text})" if " " in text else f"_{text}"
+
+
+def in_one_line(text: str) -> str:
+    r"""A text of a claims file as it is printed: the lines of a triple-quoted text end anywhere.
+
+    >>> in_one_line("The window\n    narrows.")
+    'The window narrows.'
+    """
+    return " ".join(text.split())

@@ -277,6 +277,33 @@ claim(
         assert (record.verdict, record.expected) == (verdict, verdict)
 
 
+def test_a_text_over_several_lines_is_printed_as_one(tmp_path: Path) -> None:
+    text = dedent("""
+        from lipverify.claims import at, bound, claim, draw
+
+        def half(d):
+            return 1 / d, 1e-12
+
+        def words(found):
+            return f'''what is
+                found: {found[0]}'''
+
+        claim(
+            "mine.half", bound(half, "h", high=1, control=0.1), over={"d": 2}, kind="derived",
+            source=("N", "p", '''a quotation
+                of two lines'''),
+            title='''a title
+                of two''',
+            assumes='''what
+                is assumed''',
+            finding=draw(words, found=at(half, d=2)),
+        )
+    """)
+    record = verified(tmp_path, text)["mine.half"]
+    assert (record.source.printed, record.title) == ("a quotation of two lines", "a title of two")
+    assert (record.assumptions, record.finding) == (("what is assumed",), "what is found: 0.5")
+
+
 def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
     text = dedent("""
         from lipverify.claims import Table, at, bound, claim, draw

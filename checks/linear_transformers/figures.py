@@ -1,0 +1,73 @@
+"""Pictures, tables and sentences of what was measured of linear transformers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lipverify.claims import Figure, Panel, Series, Table
+
+# Theorem 5.1: GD++ is a second-order method
+
+
+def layers_table(minimax: dict[str, list[int]], universal: dict[str, list[int]]) -> Table:
+    """Whole layers by condition number and accuracy."""
+    kinds = {"best for $\\kappa$": minimax, "for every $\\kappa$": universal}
+    return Table(
+        caption="Layers that GD++ needs, by condition number and accuracy.",
+        header=("weights", "$\\epsilon$", *(f"$\\kappa = 10^{power}$" for power in range(1, 7))),
+        rows=tuple(
+            (weights, f"$10^{{-{decades}}}$", *map(str, layers))
+            for weights, counts in kinds.items()
+            for decades, layers in counts.items()
+        ),
+    )
+
+
+# Section 5: what each weight of a trained diagonal model does
+
+WEIGHTS = ("xx", "xy", "yx", "yy")
+
+
+def symbol(weight: str) -> str:
+    """A weight of a diagonal layer in a sentence."""
+    return rf"$\omega_{{{weight}}}$"
+
+
+def cost_table(found: dict[str, Any]) -> Table:
+    """By how much the loss grows without each weight."""
+    return Table(
+        caption=f"By how much the loss, {found['loss'][0]:.3g} on fresh contexts, grows when one weight is set to zero (95 % half-widths).",
+        header=("layer", *map(symbol, WEIGHTS)),
+        rows=tuple(
+            (str(layer), *(f"{cost:.3g} ± {error:.1g}" for cost, error in costs))
+            for layer, costs in enumerate(found["cost"], 1)
+        ),
+    )
+
+
+def effects(found: dict[str, Any]) -> Figure:
+    """For each layer but the last, how the prediction changes later without one of its weights; the direct parts."""
+    depth, panels = len(found["removed"]), []
+    for layer, changes in enumerate(found["removed"][:-1], 1):
+        series = []
+        for weight, change in zip(WEIGHTS, changes, strict=True):
+            points = [(k, value / found["prediction"][k]) for k, value in enumerate(change) if k > 0 and value > 0]
+            if points:
+                x, y = zip(*points, strict=True)
+                series.append(Series(label=symbol(weight), x=tuple(map(float, x)), y=y, style="points"))
+        panels.append(
+            Panel(title=f"weights of layer {layer}", xlabel="after layer", ylabel="relative change", xscale="linear", series=tuple(series))
+        )  # fmt: skip
+    after = tuple(map(float, range(1, depth + 1)))
+    direct = tuple(
+        Series(label=symbol(weight), x=after, y=tuple(values), style="points")
+        for weight, values in zip(("yx", "yy"), found["direct"], strict=True)
+    )
+    panels.append(
+        Panel(title="added directly", xlabel="layer", ylabel="RMS", xscale="linear", yscale="linear", series=direct)
+    )
+    return Figure(
+        caption=r"A trained diagonal model. First panels: the root mean square change of the prediction after each layer when one weight of the layer in the title is set to zero, over that of the prediction; where a weight has no point the change is exactly zero. Last panel: the prediction split exactly into what $\omega_{yx}$ and $\omega_{yy}$ of each layer add to it.",
+        alt="Effect of each weight against the number of layers passed; omega_xx and omega_xy appear one layer later than the others.",
+        panels=tuple(panels),
+    )

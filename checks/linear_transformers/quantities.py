@@ -1,0 +1,64 @@
+r"""What the theorems on linear transformers speak of: contexts, tokens, trained models; and what many of them assume.
+
+The paper is Vladymyrov, von Oswald, Sandler, Ge, "Linear Transformers are Versatile In-Context Learners", NeurIPS 2024.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Value = tuple[float, float]
+"""A number and its error."""
+NOISE_LAWS = (*(f"uniform-{sigma_max}" for sigma_max in range(8)), "levels-1-3", "levels-1-3-5")
+"""The columns of Table 1: sigma uniform on [0, sigma_max], or one of a few levels."""
+NOISY = NOISE_LAWS[1:]
+TRAININGS = (0, 1, 2)
+"""Seeds of the trainings that come with lipverify."""
+STANDARD = r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target"
+"""The problem of Table 1 but for the law of the noise."""
+ADJUSTED = r"adjusted loss: half the squared error, less that of ridge with the true $\sigma^2$"
+"""The loss of Table 1."""
+
+
+def printed(noise: str, model: str, layers: int = 0) -> Any:
+    """What Table 1 prints, with half a unit of its last digit."""
+    from lipverify.linear_transformer import published
+
+    return published.printed(noise, model, layers)
+
+
+def named(noise: str) -> str:
+    """A law of the noise in a sentence."""
+    from lipverify.linear_transformer.regression.noise import noise_named
+
+    return f"${noise_named(noise).latex}$"
+
+
+def held_out(regression: Any, contexts: int, seed: int, stream: str) -> Any:
+    """Contexts of a problem that are drawn at (seed, stream), and the losses of estimators on them."""
+    from lipverify.linear_transformer import draw_contexts, evaluation
+
+    return evaluation(draw_contexts(regression, contexts, seed, stream))
+
+
+def is_trained(noise: str, family: str, layers: int, training: int) -> bool:
+    """Whether a model of this family, depth and number comes with lipverify, trained under this law of the noise."""
+    from lipverify.linear_transformer.training.witness import seeds_of
+
+    return training in seeds_of(noise, family, layers)
+
+
+def trained(noise: str, family: str, layers: int, training: int) -> Any:
+    """The layers of that model."""
+    from lipverify.linear_transformer.training.witness import witness
+
+    return witness(noise, family, layers, training).trained.model
+
+
+def tokens(d: int, n: int, seed: int, stream: str) -> tuple[Any, Any]:
+    """A context of n normal tokens (x, y), shape (n, d + 1), and a query (x_t, 0), shape (d + 1,)."""
+    from lipverify.foundation.streams import normals
+
+    return normals(seed, stream, 0, (n, d + 1)), np.append(normals(seed, stream, 1, (d,)), 0.0)
