@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lipverify.claims.start import text_of
+from lipverify.claims.language.start import text_of
 from lipverify.errors import InvalidInput
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lipverify.claims.ledger import Cell, Scalar
+from lipverify.claims.ledger.record import Cell, Scalar
 from lipverify.export.rows import coordinates
 from lipverify.report.visible import visible
 

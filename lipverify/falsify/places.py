@@ -27,9 +27,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lipverify.claims.family import Place, places
-from lipverify.claims.forms import Form
-from lipverify.claims.profile import Profile
+from lipverify.claims.language.family import Place, places
+from lipverify.claims.language.forms import Form
+from lipverify.claims.plan.profile import Profile
 from lipverify.errors import InvalidInput
 from lipverify.problem.covariates import Covariates
 from lipverify.problem.laws import law_named

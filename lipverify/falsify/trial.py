@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lipverify.claims.claim import Measurement
-from lipverify.claims.family import Place
-from lipverify.claims.forms import Form
-from lipverify.claims.measurement import TimeLimit, alarm, timed
-from lipverify.claims.profile import Profile
-from lipverify.claims.verdict import Allowed, Interval, Verdict, decide
+from lipverify.claims.language.family import Place
+from lipverify.claims.language.forms import Form
+from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, decide
+from lipverify.claims.plan.claim import Measurement
+from lipverify.claims.plan.profile import Profile
+from lipverify.claims.run.measurement import TimeLimit, alarm, timed
 
 SHORTEST = 1e-3
 """Seconds that a step has at least."""

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from lipverify.claims.declare import Sought
-from lipverify.claims.file import ClaimsFile
-from lipverify.claims.ranges import Range
-from lipverify.claims.verdict import contains
+from lipverify.claims.language.claim import Sought
+from lipverify.claims.language.file import ClaimsFile
+from lipverify.claims.language.range import Range
+from lipverify.claims.ledger.verdict import contains
 from lipverify.errors import InvalidInput
 from lipverify.falsify.trial import Trial
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
-from lipverify.claims.claim import Claim, Measurement
-from lipverify.claims.finished import NAME, Finished
-from lipverify.claims.measurement import Outcome
+from lipverify.claims.plan.claim import Claim, Measurement
+from lipverify.claims.run.kept import NAME, Finished
+from lipverify.claims.run.measurement import Outcome
 from lipverify.errors import InvalidInput
 
 PAUSE = 0.05

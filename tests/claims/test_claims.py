@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from lipverify.claims import exponents
-from lipverify.claims.claim import CellPlan, Claim, ControlPlan, CrossPlan, Measurement
-from lipverify.claims.ledger import BEFORE, read_ledger, write_ledger
-from lipverify.claims.library import contents
-from lipverify.claims.profile import DIMENSIONS, profile_named
-from lipverify.claims.registry import all_claims, select_claims
-from lipverify.claims.runner import run
-from lipverify.claims.schema import schema
-from lipverify.claims.verdict import Allowed, Interval
+from lipverify.claims.language.contents import contents
+from lipverify.claims.ledger.record import BEFORE, read_ledger, write_ledger
+from lipverify.claims.ledger.schema import schema
+from lipverify.claims.ledger.verdict import Allowed, Interval
+from lipverify.claims.plan import exponents
+from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, CrossPlan, Measurement
+from lipverify.claims.plan.profile import DIMENSIONS, profile_named
+from lipverify.claims.plan.registry import all_claims, select_claims
+from lipverify.claims.run.runner import run
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.scaling import growth
@@ -142,7 +142,9 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, content: str) -> No
 
 def test_the_published_schema_is_that_of_the_ledger() -> None:
     published = json.loads((ROOT / "docs/ledger.schema.json").read_text())
-    assert published == json.loads(json.dumps(schema())), "python -m lipverify.claims.schema > docs/ledger.schema.json"
+    assert published == json.loads(json.dumps(schema())), (
+        "python -m lipverify.claims.ledger.schema > docs/ledger.schema.json"
+    )
 
 
 # ---- limits

@@ -1,0 +1,74 @@
+r"""Coordinates as a page writes them: sigma_1 is $\sigma_{1}$, and a law has its name."""
+
+from __future__ import annotations
+
+import re
+
+from lipverify.claims.language.formula.grammar import GREEK, LETTERS
+from lipverify.claims.language.formula.notation import ONE_LINE
+from lipverify.claims.ledger.record import Scalar
+from lipverify.foundation.showing import latex_number
+
+SPELLED = {"relu": "ReLU"}
+"""Laws that are not written as they are called."""
+NOISE = re.compile(r"((?:uniform|levels)(?:-[\d.]+)+)(?:@(\d+)x(\d+))?")
+"""A law of the noise by its name, and the size at which it is met, where that is not the usual one."""
+
+
+def letter(name: str) -> str:
+    r"""A coordinate in LaTeX: a letter or a Greek letter, with its index, or words.
+
+    >>> letter("n"), letter("sigma"), letter("c_perp"), letter("layers"), letter("made_for")
+    ('n', '\\sigma', 'c_{\\perp}', '\\mathrm{layers}', '\\mathrm{made\\ for}')
+    """
+    if is_letter(name):
+        return ONE_LINE.symbol(name).replace(r"\mathrm{perp}", r"\perp")
+    return rf"\mathrm{{{name}}}".replace("_", r"\ ")
+
+
+def is_letter(name: str) -> bool:
+    """Whether a coordinate is called by a letter."""
+    head = LETTERS.get(name.partition("_")[0], name.partition("_")[0])
+    return head in GREEK or (len(head) == 1 and head.isalpha())
+
+
+def named(name: str) -> str:
+    r"""What a coordinate is called in a text.
+
+    >>> named("sigma_1"), named("made_for")
+    ('$\\sigma_{1}$', 'made for')
+    """
+    return f"${letter(name)}$" if is_letter(name) else name.replace("_", " ")
+
+
+def said(name: str, value: Scalar, written: str = "") -> str:
+    r"""A coordinate with its value, in a few words; `written` is how the value is written, where it is a number.
+
+    A number in a ledger may be larger than any double: the report writes it, and it is not converted.
+
+    >>> said("law", "relu"), said("noise", "uniform-3@5x20"), said("n", 1000.0), said("recipe", "gd")
+    ('ReLU law', '$\\sigma_{\\max} = 3$ at $d = 5$, $n = 20$', '$n = 1000$', 'recipe = gd')
+    >>> said("n", 1e9), said("contexts", 2e7), said("L", 0)
+    ('$n = 10^{9}$', 'contexts = $2 \\times 10^{7}$', '$L = 0$')
+    """
+    if not isinstance(value, str):
+        number = written or _typeset(value)
+        inside = number.strip("$").replace("\N{MINUS SIGN}", "-")
+        return f"${letter(name)} = {inside}$" if is_letter(name) else f"{named(name)} = {number}"
+    if name == "law":
+        return f"{SPELLED.get(value, value)} law"
+    if name == "noise" and (found := NOISE.fullmatch(value)):
+        return _noise(*found.groups())
+    return f"{named(name)} = {value}"
+
+
+def _typeset(value: float) -> str:
+    latex = latex_number(float(value)).removeprefix(r"1 \times ")
+    return f"${latex}$" if "^" in latex else latex
+
+
+def _noise(law: str, d: str | None, n: str | None) -> str:
+    from lipverify.linear_transformer.regression.noise import noise_named
+
+    size = rf" at $d = {d}$, $n = {n}$" if d else ""
+    return f"${noise_named(law).latex}${size}"
