@@ -11,12 +11,10 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.ledger.picture import draw_cells
-from lipverify.claims.ledger.record import Ledger, Record
+from lipverify.claims.ledger.record import Ledger, Record, draw_cells
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
-from lipverify.claims.run.runner import run
-from lipverify.claims.run.watch import Watch
+from lipverify.claims.run.runner import Watch, run
 from lipverify.cli.screen import screen
 from lipverify.cli.verify import How
 from lipverify.errors import InvalidInput

@@ -9,7 +9,7 @@ import numpy as np
 
 import lipverify as lv
 from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, identity, per_profile
-from lipverify.claims.ledger.notation import said
+from lipverify.claims.ledger.symbols import said
 
 Value = tuple[float, float]
 AXES = 3

@@ -22,7 +22,7 @@ from lipverify.claims import (
     identity,
     per_profile,
 )
-from lipverify.claims.ledger.notation import said
+from lipverify.claims.ledger.symbols import said
 
 Value = tuple[float, float]
 SMALL, STEP, POINTS = 0.01, 1e-3, 7

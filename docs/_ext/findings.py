@@ -12,8 +12,8 @@ from sphinx.util.docutils import SphinxDirective
 from lipverify.claims.ledger.outcomes import counts, recorded
 from lipverify.claims.ledger.reach import condition_of
 from lipverify.claims.plan.claim import Claim
+from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import all_claims
-from lipverify.claims.run.ran import OWN
 from lipverify.report.sources import quotation
 
 FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)

@@ -5,10 +5,8 @@ A claims file imports from here what it declares with:
     from lipverify.claims import Source, agree, at, bound, claim, draw, exponent, identity, needs, per_profile
 """
 
-from lipverify.claims.language.agreement import agree
-from lipverify.claims.language.claim import claim
-from lipverify.claims.language.drawing import at, draw
-from lipverify.claims.language.forms import bound, exponent, identity
+from lipverify.claims.language.claim import agree, at, claim, draw
+from lipverify.claims.language.form import bound, exponent, identity
 from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
 from lipverify.claims.ledger.record import Source, Table
 from lipverify.claims.plan.profile import DIMENSIONS, per_profile

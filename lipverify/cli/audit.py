@@ -10,9 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from lipverify.claims.ledger.record import Ledger, read_ledger
-from lipverify.claims.plan.loading import claims_of
 from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.plan.registry import all_claims, claims_of
 from lipverify.claims.run.audit import Difference, audit, audit_against, unread
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content

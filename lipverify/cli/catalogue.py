@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.text import Text
 
 from lipverify.claims.ledger.outcomes import Judged, counts, measured, passages, recorded
-from lipverify.claims.ledger.plain import plain
 from lipverify.claims.ledger.reach import condition_of, reach_of
 from lipverify.claims.ledger.record import KINDS, Outcome, Passage, read_ledger
+from lipverify.claims.ledger.symbols import plain
 from lipverify.claims.plan.claim import Claim
+from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import select_claims
-from lipverify.claims.run.ran import OWN
 from lipverify.cli.lines import SIGNS
 from lipverify.cli.tables import grouped
 from lipverify.cli.wrapping import wrapped

@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import Any
 
-from lipverify.claims.plan.loading import guarded
+from lipverify.claims.plan.registry import guarded
 from lipverify.errors import InvalidInput
 from lipverify.problem.law import Law
 from lipverify.problem.laws import law_named

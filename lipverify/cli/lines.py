@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lipverify.claims.ledger.behind import behind
-from lipverify.claims.ledger.outcomes import by_outcome, measured, passages
+from lipverify.claims.ledger.outcomes import behind, by_outcome, measured, passages
 from lipverify.claims.ledger.reach import in_line
 from lipverify.claims.ledger.record import Outcome, Record
 from lipverify.claims.run.deciding import wants

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lipverify.claims.language.claim import Sought
 from lipverify.claims.ledger.verdict import Verdict
+from lipverify.claims.plan.declaration import Sought
 from lipverify.claims.plan.profile import Profile
 from lipverify.falsify.trial import NotReached, Trial, tried
 from lipverify.loss.methods import instead_of_exact

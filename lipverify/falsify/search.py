@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, tar
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
-from lipverify.claims.language.claim import Sought
 from lipverify.claims.language.family import Place
+from lipverify.claims.plan.declaration import Sought
 from lipverify.claims.plan.profile import Profile
 from lipverify.claims.run.measurement import TimeLimit
 from lipverify.falsify.places import Axis, assumptions, axes_of, lies_in, places_of

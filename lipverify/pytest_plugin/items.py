@@ -11,8 +11,8 @@ import pytest
 
 from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
-from lipverify.claims.plan.loading import claims_of
 from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.judgment import record
 from lipverify.errors import InvalidInput
 from lipverify.pytest_plugin.measured import Measured

@@ -9,9 +9,9 @@ import pytest
 import sympy
 
 import lipverify
-from lipverify.claims.plan.loading import library_claims
 from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.run.ran import seen
+from lipverify.claims.plan.proved import seen
+from lipverify.claims.plan.registry import library_claims
 from lipverify.claims.run.runner import run
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named

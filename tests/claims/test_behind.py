@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.ledger.behind import behind
+from lipverify.claims.ledger.outcomes import behind
 from lipverify.claims.ledger.record import Grade, Ledger
 from lipverify.claims.ledger.verdict import Allowed
 from lipverify.claims.plan.claim import CellPlan, Measurement
+from lipverify.claims.plan.proved import seen
 from lipverify.claims.run.audit import audit
-from lipverify.claims.run.ran import seen
 from lipverify.claims.run.runner import run
 from lipverify.foundation.noted import makes, tell
 from tests import toys

@@ -13,11 +13,10 @@ import msgspec
 import pytest
 
 from lipverify.claims.language.contents import contents
-from lipverify.claims.ledger.record import BEFORE, read_ledger, write_ledger
-from lipverify.claims.ledger.schema import schema
+from lipverify.claims.ledger.record import BEFORE, read_ledger, schema, write_ledger
 from lipverify.claims.ledger.verdict import Allowed, Interval
-from lipverify.claims.plan import exponents
 from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, CrossPlan, Measurement
+from lipverify.claims.plan.exponents import estimate
 from lipverify.claims.plan.profile import DIMENSIONS, profile_named
 from lipverify.claims.plan.registry import all_claims, select_claims
 from lipverify.claims.run.runner import run
@@ -142,9 +141,8 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, content: str) -> No
 
 def test_the_published_schema_is_that_of_the_ledger() -> None:
     published = json.loads((ROOT / "docs/ledger.schema.json").read_text())
-    assert published == json.loads(json.dumps(schema())), (
-        "python -m lipverify.claims.ledger.schema > docs/ledger.schema.json"
-    )
+    write = "Path('docs/ledger.schema.json').write_text(json.dumps(schema(), indent=1, ensure_ascii=False) + '\\n')"
+    assert published == json.loads(json.dumps(schema())), write
 
 
 # ---- limits
@@ -152,7 +150,7 @@ def test_the_published_schema_is_that_of_the_ledger() -> None:
 
 def test_at_equality_the_ratio_decides_and_far_from_the_edge_the_interval_does() -> None:
     law = growth(lambda s: 2 * s**0.5 * (1 + 1 / s), 1e2, 1e12)
-    at, far = exponents.estimate(law, Allowed(low=0.5)), exponents.estimate(law, Allowed(low=0.3))
+    at, far = estimate(law, Allowed(low=0.5)), estimate(law, Allowed(low=0.3))
     assert at.interval == Interval(0.5, 0.5)
     assert "tends to 2" in at.note
     assert (far.interval, far.note) == (Interval.around(law.exponent, law.error), "")

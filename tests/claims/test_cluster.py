@@ -16,9 +16,9 @@ from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import select_claims
 from lipverify.claims.run import runner, workers
 from lipverify.claims.run.measurement import measure
-from lipverify.claims.run.provenance import fingerprint
 from lipverify.claims.run.runner import run
 from lipverify.errors import InvalidInput
+from lipverify.foundation.provenance import fingerprint
 
 distributed = pytest.importorskip("distributed")
 

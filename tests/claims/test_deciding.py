@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from lipverify.claims.ledger.record import Ledger, Record, read_ledger
 from lipverify.claims.ledger.verdict import Allowed, Interval, decide
-from lipverify.claims.plan.loading import claims_of
 from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.deciding import duration, needed, wants
 from lipverify.claims.run.runner import run
 from tests.commands import Commands

@@ -15,8 +15,7 @@ from lipverify.claims.ledger.record import Ledger
 from lipverify.claims.ledger.verdict import Allowed
 from lipverify.claims.plan.claim import Claim, Measurement
 from lipverify.claims.run.kept import NAME, Finished
-from lipverify.claims.run.runner import run
-from lipverify.claims.run.watch import Watch
+from lipverify.claims.run.runner import Watch, run
 from lipverify.errors import InvalidInput
 from tests import toys
 

@@ -20,7 +20,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from lipverify.claims.language.formula import Formula, FunctionBound, bound, formula
-from lipverify.claims.language.formula.grammar import GREEK
+from lipverify.claims.ledger.symbols import GREEK
 from lipverify.errors import InvalidInput
 from lipverify.report.latex import typst_math
 from tests.claims.readers import from_latex, from_plain

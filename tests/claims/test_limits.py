@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lipverify.claims.plan.claim import Claim
-from lipverify.claims.plan.loading import claims_of
 from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.runner import run
 from lipverify.errors import InvalidInput
 

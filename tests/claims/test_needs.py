@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lipverify.claims.plan.loading import claims_of
 from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.runner import run
 
 FILE = """

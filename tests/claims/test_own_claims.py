@@ -16,11 +16,10 @@ import msgspec
 import pytest
 
 from lipverify.claims.language.contents import contents
-from lipverify.claims.language.start import text_of
+from lipverify.claims.language.file import start
 from lipverify.claims.ledger.record import Ledger, Record
-from lipverify.claims.plan.loading import claims_of
 from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import all_claims, select_claims
+from lipverify.claims.plan.registry import all_claims, claims_of, select_claims
 from lipverify.claims.run.kept import NAME, Finished
 from lipverify.claims.run.runner import run
 from lipverify.cli import main
@@ -125,7 +124,7 @@ def test_the_start_verifies_as_it_stands(
 @pytest.mark.parametrize("kind", ["exponent", "bound"])
 def test_the_start_passes_ruff(kind: Any, tmp_path: Path) -> None:
     pytest.importorskip("ruff")
-    path = write(tmp_path, text_of(kind))
+    path = write(tmp_path, start(kind))
     for command in (("check",), ("format", "--check")):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--line-length", "120", "--isolated", path],

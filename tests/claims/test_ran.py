@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lipverify.claims.ledger.record import Cell, Ledger, Record, read_ledger, write_ledger
-from lipverify.claims.plan.loading import claims_of
 from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.runner import run
 from lipverify.errors import InvalidInput
 from lipverify.export import export_ledger

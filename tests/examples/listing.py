@@ -6,8 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-from lipverify.claims.plan.loading import claims_of
 from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
 from tests import ROOT
 
 FOLDER = ROOT / "examples" / "theorems"

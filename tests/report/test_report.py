@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Layer, Panel, Region, Series
 from lipverify.claims.ledger.reach import at
-from lipverify.claims.ledger.record import Ledger, Provenance, Record, Scalar, Source, read_ledger, write_ledger
+from lipverify.claims.ledger.record import Ledger, Provenance, Record, Source, read_ledger, write_ledger
+from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import VERDICTS, Allowed, Verdict
 from lipverify.report import digits, symbols, words, write_report
 from lipverify.report.build import build

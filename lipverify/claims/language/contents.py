@@ -59,8 +59,3 @@ def contents() -> Contents:
     'softmax.split'
     """
     return msgspec.convert(tomllib.loads((shipped() / CONTENTS).read_text("utf-8")), Contents)
-
-
-def in_library(path: str | Path) -> bool:
-    """Whether a file is one of those that come with lipverify."""
-    return Path(path).expanduser().resolve().is_relative_to(shipped())

@@ -8,17 +8,14 @@ give meanings to symbols of the claim's formulas: the reading "intrinsic" of d m
 
 from __future__ import annotations
 
-import itertools
-import math
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
 from lipverify.claims.language.fault import Fault
-from lipverify.claims.ledger.record import Scalar
-from lipverify.claims.plan.profile import Profile, settled
+from lipverify.claims.ledger.symbols import Scalar
 
 RULE = 'it is a mapping of names to values, such as {"d": (2, 3), ("n", "w"): [(10, 1.0), (100, 5.0)]}'
 
@@ -38,70 +35,9 @@ class Place:
         return ", ".join(f"{name} = {value}" for name, value in self.where.items()) or "any point"
 
 
-def places(over: Any, profile: Profile, keyword: str = "over") -> list[Place]:
-    """All points of a family, the last coordinate running fastest.
-
-    Raises
-    ------
-    Fault
-        If it is not a family: an empty one, or a coordinate that is neither text nor a finite number.
-
-    >>> from lipverify.claims.plan.profile import profile_named
-    >>> [place.where for place in places({"law": ["affine"], "d": (2, 3)}, profile_named("quick"))]
-    [{'law': 'affine', 'd': 2}, {'law': 'affine', 'd': 3}]
-    """
-    if over is None:
-        return [Place()]
-    if not isinstance(over, Mapping):
-        raise Fault(f"{keyword} = {over!r}: {RULE}.", keyword)
-    axes = [list(_axis(name, settled(values, profile), keyword)) for name, values in over.items()]
-    for (name, values), axis in zip(over.items(), axes, strict=True):
-        if not axis:
-            raise Fault(f"{keyword}[{name!r}] = {values!r}: there is no value, so nothing could refute it.", keyword)
-    found = [_all(points) for points in itertools.product(*axes)]
-    names = [name for place in found[:1] for name in place.where]
-    if len(names) != sum(len(name) if isinstance(name, tuple) else 1 for name in over):
-        raise Fault(f"{keyword} = {list(over)!r}: a coordinate stands there twice.", keyword)
-    return found
-
-
-def _all(points: Sequence[Place]) -> Place:
-    place = Place()
-    for point in points:
-        place = place.joined(point)
-    return place
-
-
-def _axis(name: Any, values: Any, keyword: str) -> Iterator[Place]:
-    """The values of one coordinate, or of several that go together."""
-    names = name if isinstance(name, tuple) else (name,)
-    if not all(isinstance(each, str) and each.isidentifier() for each in names):
-        raise Fault(f"{keyword}[{name!r}]: a coordinate is a name; {RULE}.", keyword)
-    if isinstance(values, str | int | float):
-        values = (values,)
-    if not isinstance(values, Mapping | list | tuple | range):
-        raise Fault(f"{keyword}[{name!r}] = {values!r}: {RULE}.", keyword)
-    for value in values:
-        together = value if isinstance(name, tuple) else (value,)
-        if not isinstance(together, tuple | list) or len(together) != len(names):
-            raise Fault(f"{keyword}[{name!r}] holds {value!r}: it needs {len(names)} values.", keyword)
-        if not all(_is_coordinate(each) for each in together):
-            raise Fault(f"{keyword}[{name!r}] holds {value!r}: a coordinate is a finite number or text.", keyword)
-        meaning = values[value] if isinstance(values, Mapping) else {}
-        if not isinstance(meaning, Mapping):
-            raise Fault(
-                f'{keyword}[{name!r}] gives {value!r} the meaning {meaning!r}: write {{"D": "d - 1"}}.', keyword
-            )
-        yield Place(dict(zip(names, together, strict=True)), {key: str(text) for key, text in meaning.items()})
-
-
 def is_number(value: Any) -> bool:
     """True if a value is a real number, which True and False are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_coordinate(value: Any) -> bool:
-    return isinstance(value, str) or (is_number(value) and math.isfinite(value))
 
 
 def named_in(template: str) -> tuple[str, ...]:

@@ -16,17 +16,34 @@ from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
-from lipverify.claims.language.contents import in_library
-from lipverify.claims.language.place import HOME
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
 from lipverify.foundation.noted import replay_caches
 from lipverify.foundation.output import diverted
 from lipverify.foundation.quoting import shown
+from lipverify.foundation.shipped import shipped
+
+HOME = "__claims_file__"
+"""The name under which a module that was made from a claims file holds it."""
+
+
+def start(form: Literal["exponent", "bound"]) -> str:
+    """The text of a claims file to start from.
+
+    >>> start("exponent").startswith('\"\"\"Claims of my own.')
+    True
+    """
+    return (Path(__file__).with_name("start") / f"{form}.py.txt").read_text(encoding="utf-8")
+
+
+def in_library(path: str | Path) -> bool:
+    """Whether a file is one of those that come with lipverify."""
+    return Path(path).expanduser().resolve().is_relative_to(shipped())
+
 
 DECLARATIONS = "__declarations__"
 """The name under which the module of a claims file holds what it declares."""

@@ -8,14 +8,53 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import msgspec
 
-from lipverify.claims.ledger.behind import behind
-from lipverify.claims.ledger.record import GRADES, Grade, Kind, Outcome, Passage, Record, weakest
+from lipverify.claims.ledger.record import GRADES, Grade, Kind, Outcome, Passage, Record, Source, weakest
+from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import OTHER_WAY, VERDICTS, Verdict, combine
-from lipverify.claims.plan.claim import Claim
 from lipverify.foundation.quoting import counted
+
+
+def behind(judged: Iterable[Record], records: Iterable[Record]) -> Grade | None:
+    """The weakest grade of what stands behind some verdicts, `records` being all readings of the statement.
+
+    A claim that another one proves, with the same verdict and wherever it was measured, has the grade of its proof. A
+    claim is refuted at one point: there a proof at one of its points is enough.
+    """
+    proofs = {record.proves: record for record in records if record.proves}
+    grades = (proofs[each.id].grade if _covered(each, proofs.get(each.id)) else each.grade for each in judged)
+    return weakest(grade for grade in grades if grade is not None)
+
+
+def contradicted(records: Iterable[Record]) -> list[tuple[Record, Record]]:
+    """Claims that are decided one way, each with the claim that proves it the other way."""
+    every = {record.id: record for record in records}
+    pairs = ((every.get(record.proves), record) for record in every.values())
+    return [(claim, proof) for claim, proof in pairs if claim and {claim.verdict, proof.verdict} == _OPPOSITE]
+
+
+_OPPOSITE = {"supported", "refuted"}
+
+
+def _covered(claim: Record, proof: Record | None) -> bool:
+    """Whether a proof supports a claim at all its points, or refutes it at one, by the coordinates that all have."""
+    if proof is None or proof.verdict != claim.verdict or not proof.control.caught:
+        return False
+    every = [cell.where.keys() for cell in (*claim.cells, *proof.cells)]
+    shared = set.intersection(*map(set, every)) if every else set()
+
+    def points(record: Record) -> set[tuple[Scalar, ...]]:
+        refuted = record.verdict == "refuted"
+        cells = [cell for cell in record.cells if cell.verdict == "refuted"] if refuted else record.cells
+        return {tuple(cell.where[name] for name in sorted(shared)) for cell in cells}
+
+    if claim.verdict == "refuted":
+        return bool(points(claim) & points(proof))
+    return points(claim) <= points(proof)
+
 
 OUTCOMES: dict[Outcome, str] = {
     "holds as printed": "every claim that is just what is printed is supported",
@@ -48,6 +87,40 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """How many of its cells are supported, and how many there are; none where it is not measured."""
 
 
+class Stated(Protocol):
+    """What the counts need of a claim that is not measured."""
+
+    @property
+    def id(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def kind(self) -> Kind:
+        """What it is beside its source."""
+        ...
+
+    @property
+    def expected(self) -> Verdict | None:
+        """The recorded verdict."""
+        ...
+
+    @property
+    def source(self) -> Source:
+        """Where it comes from."""
+        ...
+
+    @property
+    def reading(self) -> str:
+        """The reading of an open wording that it belongs to."""
+        ...
+
+    @property
+    def corrected(self) -> str:
+        """What holds in place of what is printed."""
+        ...
+
+
 def measured(records: Sequence[Record]) -> list[Judged]:
     """The claims of a ledger, with their verdicts, and with the grade of a proof where another claim is one."""
     return [
@@ -60,7 +133,7 @@ def measured(records: Sequence[Record]) -> list[Judged]:
     ]  # fmt: skip
 
 
-def recorded(claims: Iterable[Claim]) -> list[Judged]:
+def recorded(claims: Iterable[Stated]) -> list[Judged]:
     """Claims that are not measured, with the verdicts that are recorded; what their grades are only a run says."""
     return [
         Judged(

@@ -12,15 +12,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from lipverify.claims.ledger.notation import is_letter, letter, named
-from lipverify.claims.ledger.plain import plain
-from lipverify.claims.ledger.record import Cell, Ray, Record, Scalar
+from lipverify.claims.ledger.record import Cell, Ray, Record
+from lipverify.claims.ledger.symbols import Scalar, is_letter, letter, named, plain
 from lipverify.claims.ledger.verdict import Verdict
-from lipverify.claims.plan.claim import Spot
 from lipverify.foundation.ladder import ASSUMPTION, BRIEFLY
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a cell will be measured; what is allowed there need not be known for that."""
+
+    where: dict[str, Scalar]
+    given: dict[str, Scalar]
+    ray: Ray | None
+    quantity: str
+    quantity_latex: str
+
 
 LISTED = 4
 """Values of a coordinate that are listed one by one; of more, the ends and how many there are."""
@@ -28,10 +39,7 @@ POINTS = 3
 """The same for points that fill no grid."""
 LONG, SMALL = 12, 99
 """A number of more letters is written as a fraction if it is the double of one with a denominator as small as this."""
-
 Point = dict[str, Scalar]
-
-
 Evidence = Cell | Spot
 """What the words are made from: a cell that was measured, or one that is planned."""
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from lipverify.claims.ledger.figure import Figure, Layer
-from lipverify.claims.ledger.number import Number, read_back
+from lipverify.claims.ledger.figure import Figure, Layer, Number, read_back
+from lipverify.claims.ledger.symbols import Scalar, said
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content, write_whole
 from lipverify.foundation.ladder import ASSUMPTION, ladder
 from lipverify.foundation.quoting import shown as quoted
-from lipverify.foundation.showing import Shown, table
+from lipverify.foundation.showing import Shown, axes, table
 
 FORMAT = "lipverify-ledger-3"
 BEFORE = "lipverify-ledger-2"
 """The format before, which held no proofs: it is read for comparison, and nothing in it is proved."""
-Scalar = str | int | float
 Kind = Literal["printed", "convention", "stronger", "derived", "sharp"]
 KINDS: dict[Kind, str] = {
     "printed": "the statement for the very law, range and convention of its source",
@@ -331,7 +331,7 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
     def plot(self, ax: Any = None) -> Any:
         """What was measured in each cell, over what the claim allows there; the axes."""
-        from lipverify.claims.ledger.picture import draw_cells
+        pass  # nothing
 
         return draw_cells(self, ax)
 
@@ -476,3 +476,54 @@ def _without_proofs(ledger: dict[str, Any]) -> dict[str, Any]:
                 cell["grade"] = "estimated"
         record["grade"] = weakest(cell["grade"] for cell in record["cells"])
     return ledger
+
+
+COLORS = {"supported": "#00664a", "refuted": "#b03a00", "inconclusive": "#4f555c", "error": "#7a2f82"}
+WIDE = 0.4
+"""Half the room of a cell: what it allows is shaded there."""
+BEYOND = 0.15
+"""Share of what is seen that is shaded beyond an edge with nothing behind it."""
+
+
+def draw_cells(record: Record, ax: Any = None) -> Any:
+    """The interval of each cell, in the colour of its verdict, over the shaded range that the claim allows; the axes.
+
+    A cell without a finite interval has no place in it, and is named all the same.
+    """
+    ax = axes(ax)
+    finite = [cell for cell in record.cells if cell.measured is not None and math.isfinite(cell.error or 0.0)]
+    seen = [end for cell in finite for end in (*_ends(cell), cell.allowed.low, cell.allowed.high) if end is not None]
+    room = BEYOND * (max(seen, default=1.0) - min(seen, default=0.0)) or BEYOND
+    floor, ceiling = min(seen, default=0.0) - room, max(seen, default=1.0) + room
+    for k, cell in enumerate(record.cells):
+        low = floor if cell.allowed.low is None else cell.allowed.low
+        high = ceiling if cell.allowed.high is None else cell.allowed.high
+        ax.fill_between([k - WIDE, k + WIDE], low, high, color="#9fb8cc", alpha=0.45, linewidth=0)
+        if cell in finite:
+            color = COLORS[cell.verdict]
+            ax.errorbar([k], [cell.measured], [cell.error or 0.0], fmt="o", capsize=3, color=color)
+    ax.set_xticks(range(len(record.cells)), _names(record.cells), rotation=30, ha="right")
+    quantities = list(dict.fromkeys(cell.quantity.replace("$", r"\$") for cell in record.cells))
+    ax.set(ylim=(floor, ceiling), ylabel="; ".join(quantities), title=f"{record.id}: {record.verdict}")
+    return ax
+
+
+def _ends(cell: Cell) -> tuple[float, float]:
+    assert cell.measured is not None
+    return cell.measured - (cell.error or 0.0), cell.measured + (cell.error or 0.0)
+
+
+def _names(cells: Sequence[Cell]) -> list[str]:
+    """Where each cell is, by the coordinates in which they differ."""
+    keys = dict.fromkeys(key for cell in cells for key in cell.where)
+    varying = [key for key in keys if len({cell.where.get(key) for cell in cells}) > 1]
+    return [", ".join(said(key, cell.where[key]) for key in varying if key in cell.where) for cell in cells]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a ledger, named by the format that it describes; `docs/ledger.schema.json` holds it.
+
+    >>> schema()["$id"]
+    'lipverify-ledger-3'
+    """
+    return {"$id": FORMAT, **msgspec.json.schema(Ledger)}

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 from lipverify.claims.ledger.figure import Figure
-from lipverify.claims.ledger.record import Grade, Heading, Kind, Ray, Scalar, Source, Table, Tried
+from lipverify.claims.ledger.reach import Spot
+from lipverify.claims.ledger.record import Grade, Heading, Kind, Ray, Source, Table, Tried
+from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict
-from lipverify.claims.run.ran import Ran, is_symbolic, ran
-from lipverify.foundation.noted import watching
 
 Side = Literal["lower", "upper"]
 
@@ -38,14 +38,6 @@ class Measurement:
     def run(self, *needed: Any) -> Any:
         """Measure, given the results of what is needed."""
         return self.function(*self.arguments, *needed)
-
-    def watched(self, *needed: Any) -> tuple[Any, Ran]:
-        """The same, and what ran."""
-        while True:
-            with watching() as notes:
-                result = self.run(*needed)
-            if notes.symbols or not is_symbolic(notes):
-                return result, ran(notes, result)  # else SymPy was loaded while it ran, and must be watched
 
     def with_needs(self) -> Iterator[Measurement]:
         """All that must be measured for this one, each after what it needs, and this one last."""
@@ -145,17 +137,6 @@ class CellPlan:
 
 
 Side_by_side = tuple[tuple[float, float], tuple[float, float]]
-
-
-@dataclass(frozen=True)
-class Spot:
-    """Where a cell will be measured; what is allowed there need not be known for that."""
-
-    where: dict[str, Scalar]
-    given: dict[str, Scalar]
-    ray: Ray | None
-    quantity: str
-    quantity_latex: str
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from lipverify.claims.language.form import EQUALITY_RESOLUTION
 from lipverify.claims.ledger.verdict import Allowed, Interval
 from lipverify.claims.plan.claim import Estimate
 
@@ -12,25 +13,13 @@ if TYPE_CHECKING:
     from lipverify.scaling import Growth
 
 Value = tuple[float, float]
-EQUALITY_RESOLUTION = 0.02
-"""Exponents may be called equal only if the measured one is known to this much, and ..."""
 RATIO_RESOLUTION = 0.1
-"""... the limit of the ratio to this share of itself."""
+"""The limit of a ratio must be known to this share of itself, beside the exponent (`EQUALITY_RESOLUTION`)."""
 POWER_RESOLUTION = 0.05
 """A power of log s that no claim speaks of is believed if its error is at most this, and twice that away from 0.
 
 Of corrections as slow as s^-0.02 over four decades a power of -0.28 +- 0.21 is seen where there is none; with errors of
 0.2 and more alone."""
-CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION
-"""How far the control's exponent is from the true one: the least that a limit known to the resolution tells apart."""
-LOGARITHM_DISTANCE = 0.1
-"""The same where the claim speaks of a power of the logarithm: beside one a limit is known to a few hundredths."""
-POWER = "power of"
-"""How the name of the power of a logarithm begins, where that decides."""
-LETTERS = {"low": "Ω", "high": "O", "equals": "Θ"}
-LATEX = {"low": r"\Omega", "high": r"\mathcal{O}", "equals": r"\Theta"}
-STRICT = {"low": "ω", "high": "o", "equals": "Θ"}
-STRICT_LATEX = {"low": r"\omega", "high": "o", "equals": r"\Theta"}
 
 
 def estimate(growth: Growth, allowed: Allowed, log: float | None = None) -> Estimate:

@@ -9,10 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from lipverify.claims.language.family import Place
-from lipverify.claims.language.forms import Along, Exponent, Form, Identity, Limit
+from lipverify.claims.language.form import Along, Exponent, Form, Identity, Limit
 from lipverify.claims.ledger.figure import Figure, Panel, Scale, Series
-from lipverify.claims.ledger.notation import named, said
-from lipverify.claims.ledger.record import Scalar
+from lipverify.claims.ledger.symbols import Scalar, named, said
 from lipverify.claims.ledger.verdict import Allowed
 from lipverify.claims.plan.claim import CellPlan
 

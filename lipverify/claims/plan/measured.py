@@ -7,22 +7,24 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from lipverify.claims.language.family import Place
 from lipverify.claims.language.fault import FUNCTION, Fault
-from lipverify.claims.language.file import FileFunction, home_of
-from lipverify.claims.language.place import HOME
+from lipverify.claims.language.file import HOME, FileFunction, home_of
 from lipverify.claims.ledger.record import Ray
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.plan.profile import Profile, settled
-from lipverify.claims.run.ran import seen
+from lipverify.claims.plan.proved import seen
 from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import NEEDS, Call, needed, parameters
 from lipverify.foundation.noted import tell, unwatched
+
+if TYPE_CHECKING:
+    from lipverify.scaling import Growth  # a claim is planned without a numerical library
 
 OFFERED = ("seed", "contexts", "backend")
 """What a function may ask for by name beside its coordinates: what the command line says of sampling."""
@@ -88,7 +90,7 @@ class Measured:
         self, ray: Ray, place: Place, of: str, error: float | None, given: Mapping[str, Any], profile: Profile
     ) -> Measurement:
         """The growth of one of its quantities along a ray, which needs a value at each point."""
-        from lipverify.claims.plan.growing import growth_along
+        pass  # nothing
 
         point = self._point(place, given, profile)
         values = tuple(self.at(place.joined(Place({ray.along: s})), given, profile) for s in ray.ladder)
@@ -221,3 +223,24 @@ def calling(function: Callable[..., Any], point: Point | Place) -> str:
 def _real(value: Any) -> float:
     """A real number as a float; not-a-number for anything else."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+
+
+def growth_along(
+    function: Callable[..., Any], ray: Ray, point: Point, of: str, error: float | None, *values: Any
+) -> Growth:
+    """The growth of a quantity along a ray, from the values that were measured there.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is not positive: what grows like a power is.
+    """
+    from lipverify.scaling import growth_of
+
+    found = [number(value, of, error, f"{calling(function, point)} at {ray.along}={s:g}") for s, value in
+             zip(ray.ladder, values, strict=True)]  # fmt: skip
+    for s, (value, _) in zip(ray.ladder, found, strict=True):
+        if value <= 0:
+            rule = "what grows like a power is positive"
+            raise InvalidInput(f"{calling(function, point)} is {value:g} at {ray.along}={s:g}; {rule}.")
+    return growth_of(ray.ladder, [value for value, _ in found], [spread / value for value, spread in found])

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lipverify.claims.language.drawing import at
+from lipverify.claims.language.claim import at
 from lipverify.claims.plan.profile import per_profile
 from lipverify.foundation.calls import Call, needs
 

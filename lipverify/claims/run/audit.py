@@ -21,13 +21,12 @@ import msgspec
 
 from lipverify.claims.language.family import Place
 from lipverify.claims.language.range import EDGES, range_of
-from lipverify.claims.ledger.behind import contradicted
-from lipverify.claims.ledger.outcomes import counts, measured, passages
+from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages
 from lipverify.claims.ledger.record import FORMAT, Asked, Cell, Ledger, ProofRecord, Record, weakest
+from lipverify.claims.ledger.summary import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, contains, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim
-from lipverify.claims.plan.exponents import POWER
-from lipverify.claims.run.judgment import agree, beside_exponent, control_of, controls_caught, follows, repeated_by
+from lipverify.claims.run.judgment import control_of
 from lipverify.claims.run.ran import METHOD_GRADES
 from lipverify.errors import InvalidInput
 

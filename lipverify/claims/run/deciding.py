@@ -19,8 +19,7 @@ from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.record import Cell, Ray, Record, Route, Step, Tried, What
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, Evidence, Measurement
-from lipverify.claims.plan.growing import growth_along
-from lipverify.claims.plan.measured import Point
+from lipverify.claims.plan.measured import Point, growth_along
 from lipverify.claims.run.measurement import Outcome
 from lipverify.claims.run.ran import Ran
 from lipverify.errors import OutOfReach

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 
 from lipverify.claims.plan.claim import Measurement
-from lipverify.claims.run.provenance import fingerprint
 from lipverify.claims.run.ran import Ran
 from lipverify.errors import InvalidInput
+from lipverify.foundation.provenance import fingerprint
 from lipverify.scaling import Growth
 
 NAME = "finished.sqlite"

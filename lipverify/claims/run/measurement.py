@@ -25,10 +25,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from lipverify.claims.language.place import place
+from lipverify.claims.language.fault import place
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.run.kept import Finished
-from lipverify.claims.run.ran import Ran
+from lipverify.claims.run.ran import Ran, watched
 from lipverify.claims.run.workers import Workers
 from lipverify.errors import DeviceLost
 from lipverify.foundation.interruption import Interrupted, interruptible, require_uninterrupted
@@ -376,7 +376,7 @@ def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> O
             warnings.showwarning = lambda text, kind, file, line, *_: warned.setdefault(
                 _on_one_line(f"{measurement.address}: {kind.__name__}: {text} ({Path(file).name}:{line})")
             )
-            result, ran = measurement.watched(*needed)
+            result, ran = watched(measurement, needed)
     except TimeLimit:
         problem = _too_long(measurement.address, limit)
     except Interrupted:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import NamedTuple
 
 from lipverify.claims.ledger.record import Ledger, Provenance, Record
 from lipverify.claims.plan.claim import Claim, Measurement
@@ -17,14 +18,35 @@ from lipverify.claims.run.audit import sealed
 from lipverify.claims.run.judgment import record
 from lipverify.claims.run.kept import Finished
 from lipverify.claims.run.measurement import Outcome, measure
-from lipverify.claims.run.provenance import fingerprint, provenance
-from lipverify.claims.run.watch import Running, Watch
 from lipverify.claims.run.workers import Given, ThisProcess, Workers, processes, require_usable
 from lipverify.claims.run.workers import cluster as cluster_at
 from lipverify.errors import InvalidInput
+from lipverify.foundation.provenance import fingerprint, provenance
 from lipverify.foundation.remembered import remembering
 from lipverify.foundation.validation import chosen
 from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
+
+
+class Running(NamedTuple):
+    """A measurement that is being made: its address, the claim that asked for it first, and the seconds so far."""
+
+    address: str
+    claim: str
+    seconds: float
+
+
+class Watch:
+    """Told of every step of a run, in the process that decides; by itself it does nothing with it."""
+
+    def measured(self, done: int, total: int) -> None:
+        """So many measurements are done, of as many as are known of so far."""
+
+    def running(self, now: Sequence[Running]) -> None:
+        """What is being measured now, the longest first; told a few times a second."""
+
+    def decided(self, record: Record) -> None:
+        """A claim has its verdict."""
+
 
 PLANNED_FIRST = 3
 """Statements that are planned before anything is measured."""
