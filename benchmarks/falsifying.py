@@ -22,10 +22,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from lipverify.claims.library import contents
-from lipverify.claims.loading import sought_in
-from lipverify.claims.profile import profile_named
-from lipverify.claims.registry import all_claims
+from lipverify.claims.language.contents import contents
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import all_claims, sought_in
 from lipverify.falsify import search
 
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lipverify.claims.ledger import Ledger, read_ledger
+from lipverify.claims.ledger.record import Ledger, read_ledger
 
 SHOWN = 12
 

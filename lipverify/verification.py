@@ -11,12 +11,10 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.ledger import Ledger, Record
-from lipverify.claims.picture import draw_cells
-from lipverify.claims.profile import profile_named
-from lipverify.claims.registry import entitled, select_claims
-from lipverify.claims.runner import run
-from lipverify.claims.watch import Watch
+from lipverify.claims.ledger.record import Ledger, Record, draw_cells
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import entitled, select_claims
+from lipverify.claims.run.runner import Watch, run
 from lipverify.cli.screen import screen
 from lipverify.cli.verify import How
 from lipverify.errors import InvalidInput
@@ -39,7 +37,7 @@ SIZE = (3.6, 3.0)
 class Verification(Ledger, frozen=True, kw_only=True):
     """The ledger of `verify`: a table in a notebook, a claim by its id, a figure, a report.
 
-    Fields: those of `lipverify.claims.ledger.Ledger`.
+    Fields: those of `lipverify.claims.ledger.record.Ledger`.
     """
 
     def __getitem__(self, id: str) -> Record:

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.figure import Band, Figure, Panel, Series
-from lipverify.claims.ledger import (
+from lipverify.claims.ledger.figure import Band, Figure, Panel, Series
+from lipverify.claims.ledger.record import (
     Cell,
     CellControl,
     Control,
@@ -21,7 +21,7 @@ from lipverify.claims.ledger import (
     Source,
     Table,
 )
-from lipverify.claims.verdict import Allowed, Interval, Verdict, combine, decide, margin
+from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, combine, decide, margin
 
 DIMENSIONS = range(2, 9)
 DECADES = tuple(10.0**k for k in range(4, 31, 2))

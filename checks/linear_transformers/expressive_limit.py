@@ -47,7 +47,7 @@ def least_length(d: int) -> Value:
 
 def every_length(d: int) -> Any:
     """The largest n E cos^2 over every n, which the limit attains: between the numbers of a proof."""
-    from lipverify.claims.proved import between, proved
+    from lipverify.claims.plan.proved import between, proved
     from lipverify.proofs import prove_cosine
 
     found = proved("lt-cosine", "cosine", {}, prove_cosine)

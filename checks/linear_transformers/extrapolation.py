@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, needs, per_profile
-from lipverify.claims.trained import log_quotient
+from lipverify.claims.plan.trained import log_quotient
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 FEWEST, LAYERS = 2, 4

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from lipverify.claims import Source, Table, at, bound, claim, draw, needs
-from lipverify.claims.trained import (
+from lipverify.claims.plan.trained import (
     CAPPED,
     DEPTHS,
     HALF_WIDTH,

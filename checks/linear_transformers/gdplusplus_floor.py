@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.claims import Source, Table, at, bound, claim, draw, per_profile
-from lipverify.claims.trained import named
+from lipverify.claims.plan.trained import named
 
 SAMPLING = 0.05
 """What a mean over 100,000 sequences may be below its expectation: three standard errors of 1.5 % of an entry."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from lipverify.claims import Source, Table, at, bound, claim, draw, needs, per_profile
-from lipverify.claims.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
+from lipverify.claims.plan.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
 
 FAMILIES = {"diag": "DIAG", "omega": "OMEGA", "full": "FULL", "safe-full": "SAFEFULL"}
 NOISY, DEEP = NOISE_LAWS[1:], DEPTHS[4:]

@@ -107,7 +107,7 @@ def correlated(sigma_1: float, sigma_2: float, kappa: float) -> Value:
 
 def every_number(order: Order, d: int, level: int, n: int) -> Any:
     """K over the limit of n E |w - w_ridge|^2 / d, where that is at most K for every number of tokens from n on."""
-    from lipverify.claims.proved import between, proved
+    from lipverify.claims.plan.proved import between, proved
     from lipverify.linear_transformer.theory.noise_adaptive import c, s_1, s_2, solution, v
     from lipverify.proofs import prove_ridge
 

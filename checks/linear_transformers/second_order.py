@@ -54,7 +54,7 @@ def every_offset() -> Any:
 
     At kappa = 1, epsilon = 1/2 one layer is needed, because none leaves the residual 1.
     """
-    from lipverify.claims.proved import between, proved
+    from lipverify.claims.plan.proved import between, proved
     from lipverify.proofs import prove_layers
 
     found = proved("lt-layers", "layers", {}, prove_layers)

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from lipverify.claims import Source, Table, at, bound, claim, draw, needs, per_profile
-from lipverify.claims.trained import CAPPED, log_quotient
+from lipverify.claims.plan.trained import CAPPED, log_quotient
 
 Logarithm = tuple[float, float, str]
 """Of a quotient of losses: (value, error, why that is infinite)."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lipverify.claims import Figure, Panel, Series, Source, Table, agree, at, bound, claim, draw, needs
-from lipverify.claims.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
+from lipverify.claims.plan.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
 
 SHOWN = "uniform-3"
 ROWS = {"gdpp": "GD++", "diag": "DIAG", "full": "FULL"}

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, needs, per_profile
-from lipverify.claims.trained import CAPPED, DEPTHS, HALF_WIDTH, SAMPLES, column, named, seed_by_seed
+from lipverify.claims.plan.trained import CAPPED, DEPTHS, HALF_WIDTH, SAMPLES, column, named, seed_by_seed
 
 FAMILIES = ("SAFE", "DIAG")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import lipverify as lv
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs
-from lipverify.claims.proved import proved_rates
+from lipverify.claims.plan.proved import proved_rates
 
 Value = tuple[float, float]
 WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 import lipverify as lv
 from lipverify.claims import Figure, HeatMap, Source, agree, at, bound, claim, draw, identity, per_profile
-from lipverify.claims.coordinate import said
+from lipverify.claims.ledger.symbols import said
 
 Value = tuple[float, float]
 AXES = 3
@@ -125,7 +125,7 @@ def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) 
     """
     from fractions import Fraction
 
-    from lipverify.claims.proved import between, proved
+    from lipverify.claims.plan.proved import between, proved
     from lipverify.proofs import prove_not_isotropic
     from lipverify.proofs.finite import on_the_circle
 

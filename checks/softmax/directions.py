@@ -38,7 +38,7 @@ def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
 
 def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Any]:
     """Intervals that contain every w* of the cosine law at L and at a larger constant, and their difference, by balls."""
-    from lipverify.claims.proved import between, proved_optimum
+    from lipverify.claims.plan.proved import between, proved_optimum
 
     def window(L: float) -> Any:
         problem = lv.Problem(d=d, n=n, law=lv.laws.Cosine(L=L), sigma=sigma)
@@ -141,7 +141,7 @@ def over_nearest(d: int, n: int, w: float, times: int = 1) -> Any:
 
 def window_rate(law: str, d: int, power: int = 1) -> Any:
     """The exponent of w* in n, or with `power` 2 in L, proved by the window theorem: w* is of the order of a power of n L^2 / sigma^2."""
-    from lipverify.claims.proved import proved_rates
+    from lipverify.claims.plan.proved import proved_rates
 
     return proved_rates(law, d)["window"] * power
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import lipverify as lv
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, draw, exponent, identity
-from lipverify.claims.proved import proved_rates
+from lipverify.claims.plan.proved import proved_rates
 
 Value = tuple[float, float]
 RATIOS = {"larger": 3.0, "smaller": 1 / 3}
@@ -65,7 +65,7 @@ def proved_display(d: int, ratio: float) -> Any:
     """The same for every n at which the window theorem holds for both L = 1 and L' = ratio; d = 2, where both sides are n^(-3/4)."""
     from flint import arb
 
-    from lipverify.claims.proved import between, proved_window
+    from lipverify.claims.plan.proved import between, proved_window
     from lipverify.proofs import prove_transfer
 
     if d != 2:
@@ -427,7 +427,7 @@ PROVED: dict[str, Any] = {
 
 def proved_cost(case: str, law: str, d: int) -> Any:
     """loss'(w*(L)) / loss'(w*(L')) for every n, L, sigma that the window theorem covers for both, L' = RATIOS[case] L."""
-    from lipverify.claims.proved import between, proved_window
+    from lipverify.claims.plan.proved import between, proved_window
     from lipverify.proofs import prove_transfer
 
     found = prove_transfer(proved_window(law, d), RATIOS[case])

@@ -10,7 +10,7 @@ import numpy as np
 
 import lipverify as lv
 from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
-from lipverify.claims.proved import proved_rates
+from lipverify.claims.plan.proved import proved_rates
 
 Value = tuple[float, float]
 STEP = 0.1

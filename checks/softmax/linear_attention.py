@@ -22,7 +22,7 @@ from lipverify.claims import (
     identity,
     per_profile,
 )
-from lipverify.claims.coordinate import said
+from lipverify.claims.ledger.symbols import said
 
 Value = tuple[float, float]
 EPS = float(np.finfo(float).eps)
@@ -79,7 +79,7 @@ def above_floor(law: str, reading: str, floor: str = "1") -> Any:
 
 def falls(law: str, d: int) -> Any:
     """The exponent of the loss of softmax attention at w* in n, proved for every n of a range."""
-    from lipverify.claims.proved import proved_rates
+    from lipverify.claims.plan.proved import proved_rates
 
     return proved_rates(law, d)["loss"]
 

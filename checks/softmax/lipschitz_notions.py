@@ -7,7 +7,7 @@ from typing import Any
 
 import lipverify as lv
 from lipverify.claims import Source, bound, claim, identity
-from lipverify.claims.proved import between, proved_rates, proved_window
+from lipverify.claims.plan.proved import between, proved_rates, proved_window
 
 Value = tuple[float, float]
 Vector = tuple[Fraction, ...]

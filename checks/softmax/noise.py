@@ -6,7 +6,7 @@ from typing import Any
 
 import lipverify as lv
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, needs
-from lipverify.claims.proved import proved_rates
+from lipverify.claims.plan.proved import proved_rates
 
 Value = tuple[float, float]
 WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

@@ -22,7 +22,7 @@ from lipverify.claims import (
     identity,
     per_profile,
 )
-from lipverify.claims.coordinate import said
+from lipverify.claims.ledger.symbols import said
 
 Value = tuple[float, float]
 SMALL, STEP, POINTS = 0.01, 1e-3, 7
@@ -54,7 +54,7 @@ def beyond(law: str, d: int, n: float) -> Value:
 
 def proved(law: str, d: int) -> dict[str, Any]:
     """N(2w) / N(w) and B(2w) / B(w), for every n, L, sigma and w of a range."""
-    from lipverify.claims.proved import between, committed, stated
+    from lipverify.claims.plan.proved import between, committed, stated
     from lipverify.proofs import Tradeoff, prove_tradeoff
 
     found = committed(f"tradeoff-{law}-{d}", lambda: prove_tradeoff(lv.laws.law_named(law), d))
@@ -89,8 +89,8 @@ def slopes_in_w(kept: str = "1") -> Any:
 
 def proved_beyond(law: str, d: int, n: int) -> Any:
     """d log B / d log w from 4 n^(2/(d-1)), to three digits, to twice that, by balls."""
-    from lipverify.claims.proved import between
-    from lipverify.claims.proved import proved as certified
+    from lipverify.claims.plan.proved import between
+    from lipverify.claims.plan.proved import proved as certified
     from lipverify.proofs import prove_rising
     from lipverify.proofs.finite import about
 

@@ -103,7 +103,7 @@ def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
 
 def proved_scale(law: str, d: int, n: int) -> dict[str, Any]:
     """c* - 1 at every minimiser w*, by balls, for each reading."""
-    from lipverify.claims.proved import between, proved_optimum
+    from lipverify.claims.plan.proved import between, proved_optimum
 
     problem = lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0)
     found = {

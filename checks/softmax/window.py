@@ -25,8 +25,8 @@ from lipverify.claims import (
     identity,
     per_profile,
 )
-from lipverify.claims.coordinate import SPELLED, said
-from lipverify.claims.proved import between, proved, proved_rates, proved_window
+from lipverify.claims.ledger.symbols import SPELLED, said
+from lipverify.claims.plan.proved import between, proved, proved_rates, proved_window
 
 Value = tuple[float, float]
 
@@ -234,7 +234,7 @@ def constants(**found: dict[str, Any]) -> Table:
 
 def chain(**found: dict[str, Any]) -> Table:
     """The lemmas of both laws: what each says, and the first step of why."""
-    from lipverify.claims.formula.prose import typeset
+    from lipverify.claims.language.notation import typeset
 
     every = {name: (says, because) for each in found.values() for name, says, because in each["lemmas"]}
     return Table(

@@ -9,11 +9,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from lipverify.claims.claim import Claim
-from lipverify.claims.outcomes import counts, recorded
-from lipverify.claims.ran import OWN
-from lipverify.claims.reach import condition_of
-from lipverify.claims.registry import all_claims
+from lipverify.claims.ledger.outcomes import counts, recorded
+from lipverify.claims.ledger.reach import condition_of
+from lipverify.claims.plan.claim import Claim
+from lipverify.claims.plan.proved import OWN
+from lipverify.claims.plan.registry import all_claims
 from lipverify.report.sources import quotation
 
 FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from lipverify.claims.ledger import read_ledger
+from lipverify.claims.ledger.record import read_ledger
 from lipverify.report import write_web_page
 
 LEDGER = Path(__file__).parents[2] / "reports" / "example" / "ledger.json"

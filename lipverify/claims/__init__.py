@@ -5,13 +5,11 @@ A claims file imports from here what it declares with:
     from lipverify.claims import Source, agree, at, bound, claim, draw, exponent, identity, needs, per_profile
 """
 
-from lipverify.claims.agreement import agree
-from lipverify.claims.declare import claim
-from lipverify.claims.drawing import at, draw
-from lipverify.claims.figure import Band, Figure, HeatMap, Panel, Region, Series
-from lipverify.claims.forms import bound, exponent, identity
-from lipverify.claims.ledger import Source, Table
-from lipverify.claims.profile import DIMENSIONS, per_profile
+from lipverify.claims.language.claim import agree, at, claim, draw
+from lipverify.claims.language.form import bound, exponent, identity
+from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
+from lipverify.claims.ledger.record import Source, Table
+from lipverify.claims.plan.profile import DIMENSIONS, per_profile
 from lipverify.foundation.calls import needs
 from lipverify.foundation.lazy import directory
 

@@ -9,11 +9,10 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from lipverify.claims.audit import Difference, audit, audit_against, unread
-from lipverify.claims.ledger import Ledger, read_ledger
-from lipverify.claims.loading import claims_of
-from lipverify.claims.profile import profile_named
-from lipverify.claims.registry import all_claims
+from lipverify.claims.ledger.record import Ledger, read_ledger
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import all_claims, claims_of
+from lipverify.claims.run.audit import Difference, audit, audit_against, unread
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
 from lipverify.foundation.output import write_json

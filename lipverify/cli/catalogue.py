@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import KINDS, Outcome, Passage, read_ledger
-from lipverify.claims.outcomes import Judged, counts, measured, passages, recorded
-from lipverify.claims.plain import plain
-from lipverify.claims.ran import OWN
-from lipverify.claims.reach import condition_of, reach_of
-from lipverify.claims.registry import select_claims
+from lipverify.claims.ledger.outcomes import Judged, counts, measured, passages, recorded
+from lipverify.claims.ledger.reach import condition_of, reach_of
+from lipverify.claims.ledger.record import KINDS, Outcome, Passage, read_ledger
+from lipverify.claims.ledger.symbols import plain
+from lipverify.claims.plan.claim import Claim
+from lipverify.claims.plan.proved import OWN
+from lipverify.claims.plan.registry import select_claims
 from lipverify.cli.lines import SIGNS
 from lipverify.cli.tables import grouped
 from lipverify.cli.wrapping import wrapped

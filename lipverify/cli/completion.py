@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lipverify.claims.library import contents
-from lipverify.claims.registry import select_claims
+from lipverify.claims.language.contents import contents
+from lipverify.claims.plan.registry import select_claims
 
 SHELLS = {
     "bash": """_lipverify() {

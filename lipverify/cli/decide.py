@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lipverify.claims.audit import sealed
-from lipverify.claims.claim import Claim
-from lipverify.claims.deciding import METHODS, duration, in_words, stepped, tried_now, wants
-from lipverify.claims.ledger import Ledger, Record
-from lipverify.claims.runner import run
+from lipverify.claims.ledger.record import Ledger, Record
+from lipverify.claims.plan.claim import Claim
+from lipverify.claims.run.audit import sealed
+from lipverify.claims.run.deciding import METHODS, duration, in_words, stepped, tried_now, wants
+from lipverify.claims.run.runner import run
 from lipverify.cli.ending import DECIDE
 from lipverify.report.visible import visible
 

@@ -11,10 +11,10 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from lipverify.claims.comparison import ClaimChange, Comparison, Kind, compare
-from lipverify.claims.evidence import CellChange, CrossCheckChange
-from lipverify.claims.ledger import Cell, Ledger, Scalar, read_ledger
-from lipverify.claims.verdict import Allowed, Verdict
+from lipverify.claims.ledger.diff import CellChange, ClaimChange, Comparison, CrossCheckChange, Kind, compare
+from lipverify.claims.ledger.record import Cell, Ledger, read_ledger
+from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.ledger.verdict import Allowed, Verdict
 from lipverify.cli.tables import LOOKS
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from lipverify.claims.deciding import wants
-from lipverify.claims.ledger import GRADES, Ledger, Record
-from lipverify.claims.outcomes import controls, counts, measured, passages
-from lipverify.claims.reach import briefly, condition, reach
+from lipverify.claims.ledger.outcomes import controls, counts, measured, passages
+from lipverify.claims.ledger.reach import briefly, condition, reach
+from lipverify.claims.ledger.record import GRADES, Ledger, Record
+from lipverify.claims.run.deciding import wants
 from lipverify.cli.lines import stem_of
 from lipverify.cli.wrapping import wrapped
 from lipverify.foundation.quoting import counted

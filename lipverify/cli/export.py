@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from lipverify.claims.ledger import read_ledger
+from lipverify.claims.ledger.record import read_ledger
 from lipverify.errors import InvalidInput
 from lipverify.export import FORMATS, export_ledger
 from lipverify.export.arrays import require_libraries

@@ -10,10 +10,10 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from lipverify.claims.file import ClaimsFile, read_file
-from lipverify.claims.loading import claims_of, sought_in
-from lipverify.claims.profile import Profile, profile_named
-from lipverify.claims.runner import run
+from lipverify.claims.language.file import ClaimsFile, read_file
+from lipverify.claims.plan.profile import Profile, profile_named
+from lipverify.claims.plan.registry import claims_of, sought_in
+from lipverify.claims.run.runner import run
 from lipverify.cli.folders import require_writable
 from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput

@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import Any
 
-from lipverify.claims.loading import guarded
+from lipverify.claims.plan.registry import guarded
 from lipverify.errors import InvalidInput
 from lipverify.problem.law import Law
 from lipverify.problem.laws import law_named
@@ -25,7 +25,7 @@ def law_at(text: str, L: float) -> Law:
         raise InvalidInput(f"law = {text!r} names a file and no law in it; write {text.rstrip(':')}:NAME.")
     if found is None:
         return law_named(text, L=L)
-    from lipverify.claims.file import read_file
+    from lipverify.claims.language.file import read_file
 
     path, name = found.groups()
     file = read_file(path, "law file")

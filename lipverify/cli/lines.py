@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lipverify.claims.behind import behind
-from lipverify.claims.deciding import wants
-from lipverify.claims.ledger import Outcome, Record
-from lipverify.claims.outcomes import by_outcome, measured, passages
-from lipverify.claims.reach import in_line
+from lipverify.claims.ledger.outcomes import behind, by_outcome, measured, passages
+from lipverify.claims.ledger.reach import in_line
+from lipverify.claims.ledger.record import Outcome, Record
+from lipverify.claims.run.deciding import wants
 from lipverify.cli.tables import LOOKS
 from lipverify.report.readings import holds_at, ranges_of
 from lipverify.report.visible import visible

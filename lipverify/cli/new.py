@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lipverify.claims.start import text_of
+from lipverify.claims.language.file import start
 from lipverify.errors import InvalidInput
 
 
@@ -14,7 +14,7 @@ def write_claim(path: Path, bound: bool) -> int:
         raise InvalidInput(f"path = {str(path)!r}: a claims file is Python; give a name that ends in .py.")
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text_of("bound" if bound else "exponent").replace("my_claims.py", path.name))
+            file.write(start("bound" if bound else "exponent").replace("my_claims.py", path.name))
     except FileExistsError:
         raise InvalidInput(f"path = {str(path)!r}: it is there and is not overwritten; give another name.") from None
     except OSError as error:

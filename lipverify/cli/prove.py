@@ -16,10 +16,10 @@ from typing import Any
 
 from rich.console import Console
 
-from lipverify.claims.claim import CellPlan, Claim
-from lipverify.claims.profile import Profile, profile_named
-from lipverify.claims.proved import found_anew
-from lipverify.claims.registry import is_path, select_claims
+from lipverify.claims.plan.claim import CellPlan, Claim
+from lipverify.claims.plan.profile import Profile, profile_named
+from lipverify.claims.plan.proved import found_anew
+from lipverify.claims.plan.registry import is_path, select_claims
 from lipverify.cli.folders import require_writable
 from lipverify.cli.laws import law_at
 from lipverify.errors import InvalidInput, OutOfReach

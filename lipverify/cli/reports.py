@@ -11,8 +11,8 @@ from pathlib import Path
 from msgspec.structs import replace
 from rich.console import Console
 
-from lipverify.claims.ledger import Ledger, read_ledger
-from lipverify.claims.registry import entitled
+from lipverify.claims.ledger.record import Ledger, read_ledger
+from lipverify.claims.plan.registry import entitled
 from lipverify.cli.folders import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import reason, require_target

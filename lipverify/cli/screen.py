@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import Record
-from lipverify.claims.watch import Running, Watch
+from lipverify.claims.ledger.record import Record
+from lipverify.claims.plan.claim import Claim
+from lipverify.claims.run.runner import Running, Watch
 from lipverify.cli.lines import HEADING, claim_line, stem_of, theorem_line
 from lipverify.cli.wrapping import wrapped
 from lipverify.report.visible import visible

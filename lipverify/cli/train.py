@@ -101,7 +101,7 @@ def train_models(id: str, which: Which, backend: str | None, out: Path, json: bo
 
 def _train_for_claims(id: str, out: Path) -> int:
     """All trainings that the claims of a statement rest on; their files are written below a folder."""
-    from lipverify.claims.registry import select_claims
+    from lipverify.claims.plan.registry import select_claims
     from lipverify.optimum.pretraining.kept import making
 
     cells = [cell for claim in select_claims([id]) for cell in claim.cells if cell.method == "training"]

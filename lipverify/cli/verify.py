@@ -13,11 +13,11 @@ from rich.console import Console, Group
 from rich.markup import escape
 from rich.text import Text
 
-from lipverify.claims.deciding import wants
-from lipverify.claims.ledger import Ledger, Record, ledger_bytes, write_ledger
-from lipverify.claims.profile import profile_named
-from lipverify.claims.reach import in_line
-from lipverify.claims.registry import entitled, select_claims
+from lipverify.claims.ledger.reach import in_line
+from lipverify.claims.ledger.record import Ledger, Record, ledger_bytes, write_ledger
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import entitled, select_claims
+from lipverify.claims.run.deciding import wants
 from lipverify.cli.ending import BROKE, ending, exit_code
 from lipverify.cli.folders import require_writable
 from lipverify.cli.reports import WRITERS, show, write_reports
@@ -29,8 +29,8 @@ from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 
 if TYPE_CHECKING:
-    from lipverify.claims.claim import Claim
-    from lipverify.claims.finished import Finished
+    from lipverify.claims.plan.claim import Claim
+    from lipverify.claims.run.kept import Finished
 
 INTERRUPTED = 130
 LIMITS = {"quick": 1800.0, "full": 21600.0}
@@ -92,7 +92,7 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
     title, author = entitled(ids, how.title, how.author)
     how = replace(how, title=title, author=author)
     # what measures is imported once it is known what is asked for: a refusal comes at once
-    from lipverify.claims.finished import NAMES
+    from lipverify.claims.run.kept import NAMES
     from lipverify.foundation.validation import chosen
     from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
 
@@ -108,7 +108,7 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
 
 def _verified(claims: Sequence[Claim], how: How, out: Path, named: Path, shown: Shown) -> int:
     """The same, with the folder held; `named` is the folder as the user gave it."""
-    from lipverify.claims.finished import NAME, Finished
+    from lipverify.claims.run.kept import NAME, Finished
 
     finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}", resume=how.resume)
     _say_what_is_kept(finished.count, finished.path, how.resume)
@@ -138,7 +138,7 @@ def _verified(claims: Sequence[Claim], how: How, out: Path, named: Path, shown: 
 
 def _ledger_of(claims: Sequence[Claim], how: How, finished: Finished, shown: Shown) -> Ledger:
     """The ledger of what is measured, and of the steps that open claims name where there is time for them."""
-    from lipverify.claims.runner import run
+    from lipverify.claims.run.runner import run
 
     settings: dict[str, Any] = {
         "profile": how.profile,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lipverify.claims.figure import Figure, Panel, Region, Series
+from lipverify.claims.ledger.figure import Figure, Panel, Region, Series
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.shipped import shipped
@@ -195,7 +195,7 @@ def _printed(problem: Problem, lengths: list[float], w: tuple[float, ...]) -> tu
 
 def _proved(setting: Setting, problem: Problem, lengths: list[float]) -> tuple[Region, ...]:
     """The certified range low W < w* < high W, at the n for which its theorem holds; none without a committed proof."""
-    from lipverify.claims.proved import proved_window
+    from lipverify.claims.plan.proved import proved_window
 
     if problem.sigma == 0 or not (shipped() / "proofs" / f"{setting.law}-{setting.d}.json").exists():
         return ()

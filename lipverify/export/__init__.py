@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import directory
 
 if TYPE_CHECKING:
-    from lipverify.claims.ledger import Ledger
+    from lipverify.claims.ledger.record import Ledger
 
 __all__ = ["FORMATS", "export_ledger"]
 __dir__ = directory(__name__)
@@ -50,7 +50,7 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
         If a file cannot be written.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from lipverify.claims.ledger import Ledger, Provenance
+    >>> from lipverify.claims.ledger.record import Ledger, Provenance
     >>> made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
     >>> empty = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
     >>> with TemporaryDirectory() as name:

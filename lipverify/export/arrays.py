@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.claims.ledger import Cell, Ledger, Record
-from lipverify.claims.reach import condition, reach
+from lipverify.claims.ledger.reach import condition, reach
+from lipverify.claims.ledger.record import Cell, Ledger, Record
 from lipverify.errors import InvalidInput
 from lipverify.export.axes import Axis, axes_of
 from lipverify.export.names import file_name

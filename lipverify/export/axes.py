@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lipverify.claims.ledger import Cell, Scalar
+from lipverify.claims.ledger.record import Cell
+from lipverify.claims.ledger.symbols import Scalar
 from lipverify.export.rows import coordinates
 from lipverify.report.visible import visible
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from lipverify.claims.figure import Figure
-from lipverify.claims.ledger import Ledger
+from lipverify.claims.ledger.figure import Figure
+from lipverify.claims.ledger.record import Ledger
 from lipverify.export.names import file_name
 from lipverify.export.rows import statements
 from lipverify.report.drawings import joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from lipverify.claims.ledger import Ledger
+from lipverify.claims.ledger.record import Ledger
 from lipverify.export import rows
 from lipverify.export.comma_separated import comma_separated
 

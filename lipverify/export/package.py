@@ -18,10 +18,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from lipverify.claims.behind import behind
-from lipverify.claims.ledger import Cell, Ledger, Record, ledger_bytes
-from lipverify.claims.outcomes import by_outcome, measured, numbered, passages
-from lipverify.claims.record import telling
+from lipverify.claims.ledger.outcomes import behind, by_outcome, measured, numbered, passages
+from lipverify.claims.ledger.record import Cell, Ledger, Record, ledger_bytes
+from lipverify.claims.ledger.summary import telling
 from lipverify.export.latex import breakable, formula, rich, words
 from lipverify.export.names import file_name
 from lipverify.export.rows import statements

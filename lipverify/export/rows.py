@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from lipverify.claims.ledger import Cell, CrossCheck, Ledger, Record, Scalar
-from lipverify.claims.reach import condition, reach
+from lipverify.claims.ledger.reach import condition, reach
+from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
+from lipverify.claims.ledger.symbols import Scalar
 from lipverify.report.readings import stem
 
 Value = str | int | float | bool | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.ledger.record import Ledger, Record
 from lipverify.export.latex import breakable, formula, rich, words
 from lipverify.export.rows import statements
 from lipverify.report import readings

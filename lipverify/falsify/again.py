@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lipverify.claims.declare import Sought
-from lipverify.claims.profile import Profile
-from lipverify.claims.verdict import Verdict
+from lipverify.claims.ledger.verdict import Verdict
+from lipverify.claims.plan.declaration import Sought
+from lipverify.claims.plan.profile import Profile
 from lipverify.falsify.trial import NotReached, Trial, tried
 from lipverify.loss.methods import instead_of_exact
 

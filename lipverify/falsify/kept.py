@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from lipverify.claims.family import Place
-from lipverify.claims.ledger import Scalar
+from lipverify.claims.language.family import Place
+from lipverify.claims.ledger.symbols import Scalar
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content, write_whole
 

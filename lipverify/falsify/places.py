@@ -27,9 +27,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lipverify.claims.family import Place, places
-from lipverify.claims.forms import Form
-from lipverify.claims.profile import Profile
+from lipverify.claims.language.family import Place
+from lipverify.claims.language.form import Form
+from lipverify.claims.plan.cells import places
+from lipverify.claims.plan.profile import Profile
 from lipverify.errors import InvalidInput
 from lipverify.problem.covariates import Covariates
 from lipverify.problem.laws import law_named
@@ -76,7 +77,7 @@ def axes_of(
     assumed
         What its assumptions say of coordinates, from `assumptions`.
     """
-    frozen = {name for each in (form.control, form.instead) if isinstance(each, dict) for name in each}
+    frozen = {name for each in (form.false, form.true) if isinstance(each, dict) for name in each}
     axes: list[Axis] = []
     for key, values in itertools.chain((over or {}).items(), (form.over or {}).items()):
         names = key if isinstance(key, tuple) else (key,)

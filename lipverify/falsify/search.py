@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, tar
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
-from lipverify.claims.declare import Sought
-from lipverify.claims.family import Place
-from lipverify.claims.measurement import TimeLimit
-from lipverify.claims.profile import Profile
+from lipverify.claims.language.family import Place
+from lipverify.claims.plan.declaration import Sought
+from lipverify.claims.plan.profile import Profile
+from lipverify.claims.run.measurement import TimeLimit
 from lipverify.falsify.places import Axis, assumptions, axes_of, lies_in, places_of
 from lipverify.falsify.trial import NotReached, Trial, refutes, tried
 

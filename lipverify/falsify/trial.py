@@ -7,12 +7,13 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lipverify.claims.claim import Measurement
-from lipverify.claims.family import Place
-from lipverify.claims.forms import Form
-from lipverify.claims.measurement import TimeLimit, alarm, timed
-from lipverify.claims.profile import Profile
-from lipverify.claims.verdict import Allowed, Interval, Verdict, decide
+from lipverify.claims.language.family import Place
+from lipverify.claims.language.form import Form
+from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, decide
+from lipverify.claims.plan.cells import function_of, measurement, reader
+from lipverify.claims.plan.claim import Measurement
+from lipverify.claims.plan.profile import Profile
+from lipverify.claims.run.measurement import TimeLimit, alarm, timed
 
 SHORTEST = 1e-3
 """Seconds that a step has at least."""
@@ -79,11 +80,11 @@ def tried(form: Form, which: int, family: Place, free: Place, profile: Profile, 
     try:
         with alarm(seconds):
             allowed = form.range.allowed(place)
-            measured = form.measured(place, family)
-            measurement = form.measurement(place, measured, profile)
-        result = _run(measurement, end)
+            measured = function_of(form, place, family)
+            planned = measurement(form, place, measured, profile)
+        result = _run(planned, end)
         with alarm(_left(end)):
-            estimate = form.reader(place, measured)(result, allowed)
+            estimate = reader(form, place, measured)(result, allowed)
     except TimeLimit:
         raise NotReached(f"it did not end within {seconds:.2g} s") from None
     except Exception as error:  # functions of the file make bounds too: what raises refutes nothing

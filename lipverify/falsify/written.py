@@ -6,10 +6,10 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from lipverify.claims.declare import Sought
-from lipverify.claims.file import ClaimsFile
-from lipverify.claims.ranges import Range
-from lipverify.claims.verdict import contains
+from lipverify.claims.language.file import ClaimsFile
+from lipverify.claims.language.range import Range
+from lipverify.claims.ledger.verdict import contains
+from lipverify.claims.plan.declaration import Sought
 from lipverify.errors import InvalidInput
 from lipverify.falsify.trial import Trial
 
@@ -107,7 +107,7 @@ def _control(trial: Trial, sought: Sought) -> dict[str, float] | None:
     A bound that is 0 at the point has no smaller one that is a share of it.
     """
     form, place = sought.forms[trial.form], sought.family.joined(trial.place)
-    if not (isinstance(form.control, Range) and contains(form.control.allowed(place, "control"), trial.allowed)):
+    if not (isinstance(form.false, Range) and contains(form.false.allowed(place, "control"), trial.allowed)):
         return None
     value, (least, most) = sum(trial.interval.ends) / 2, trial.allowed.ends
     return {"high": 2 * most - value} if value > most else {"low": 2 * least - value}

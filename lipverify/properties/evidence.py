@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lipverify.claims.verdict import Allowed, Interval, Verdict, decide
+from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, decide
 from lipverify.errors import InvalidInput
 from lipverify.properties.ratio import require
 from lipverify.scaling import Growth

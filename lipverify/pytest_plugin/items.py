@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.claim import Claim
-from lipverify.claims.ledger import Record
-from lipverify.claims.loading import claims_of
-from lipverify.claims.profile import profile_named
-from lipverify.claims.record import record
+from lipverify.claims.ledger.record import Record
+from lipverify.claims.plan.claim import Claim
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
+from lipverify.claims.run.judgment import record
 from lipverify.errors import InvalidInput
 from lipverify.pytest_plugin.measured import Measured
 from lipverify.pytest_plugin.text import differs, reason, told

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
-from lipverify.claims.claim import Claim, Measurement
-from lipverify.claims.finished import NAME, Finished
-from lipverify.claims.measurement import Outcome
+from lipverify.claims.plan.claim import Claim, Measurement
+from lipverify.claims.run.kept import NAME, Finished
+from lipverify.claims.run.measurement import Outcome
+from lipverify.claims.run.ran import watched
 from lipverify.errors import InvalidInput
 
 PAUSE = 0.05
@@ -77,7 +78,7 @@ class Measured:
         """Measure; an exception is an outcome too."""
         clock = time.perf_counter()
         try:
-            result, ran = measurement.watched(*(outcome.result for outcome in needed))
+            result, ran = watched(measurement, [outcome.result for outcome in needed])
         except Exception as error:  # a check that breaks is the error of the claims that need it
             lines = "".join(traceback.format_exception(error)).rstrip()
             return Outcome(None, f"{measurement.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)

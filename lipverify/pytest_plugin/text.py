@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textwrap import indent
 
-from lipverify.claims.ledger import Cell, CrossCheck, Record
-from lipverify.claims.reach import condition, reach
+from lipverify.claims.ledger.reach import condition, reach
+from lipverify.claims.ledger.record import Cell, CrossCheck, Record
 
 MOST_CELLS = 12
 """Cells that are listed; a claim over more says how many there are."""

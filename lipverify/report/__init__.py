@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import directory
 
 if TYPE_CHECKING:
-    from lipverify.claims.ledger import Ledger
+    from lipverify.claims.ledger.record import Ledger
 
 __all__ = ["write_report", "write_web_page"]
 __dir__ = directory(__name__)
@@ -26,7 +26,7 @@ def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
     nothing else. Raises `OSError` where the file cannot be written, and `InvalidInput` where a text is too long.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from lipverify.claims.ledger import Ledger, Provenance
+    >>> from lipverify.claims.ledger.record import Ledger, Provenance
     >>> made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
     >>> empty = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
     >>> with TemporaryDirectory() as folder:
@@ -54,7 +54,7 @@ def write_web_page(ledger: Ledger, path: Path) -> None:
     Raises `OSError` where the file cannot be written, and `InvalidInput` where a text is too long.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from lipverify.claims.ledger import Ledger, Provenance
+    >>> from lipverify.claims.ledger.record import Ledger, Provenance
     >>> made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
     >>> empty = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
     >>> with TemporaryDirectory() as folder:

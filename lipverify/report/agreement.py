@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from lipverify.claims.ledger import CrossCheck
+from lipverify.claims.ledger.record import CrossCheck
 from lipverify.report import coordinates, digits
 from lipverify.report.text import Text, printable, rich
 

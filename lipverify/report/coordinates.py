@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lipverify.claims.coordinate import named, said
-from lipverify.claims.ledger import Scalar
+from lipverify.claims.ledger.symbols import Scalar, named, said
 from lipverify.report import digits
 
 Where = Mapping[str, Scalar]

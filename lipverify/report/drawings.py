@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from lipverify.claims.figure import Band, Figure, Panel, Region, Series
+from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
 from lipverify.report.figures import draw, undrawable, width
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import msgspec
 
-from lipverify.claims.ledger import Cell, Record
+from lipverify.claims.ledger.record import Cell, Record
 from lipverify.report import coordinates, digits, readings
 from lipverify.report.text import Text, printable, rich
 

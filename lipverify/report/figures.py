@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from lipverify.claims.figure import Band, Figure, Panel, Region, Series
+from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
 from lipverify.report.heatmaps import draw_maps
 from lipverify.report.labels import drawable, family
 from lipverify.report.looks import BandLook, Look, band_looks, series_looks

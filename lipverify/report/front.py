@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lipverify.claims.figure import Figure
-from lipverify.claims.ledger import Ledger, Passage, Record
-from lipverify.claims.outcomes import by_outcome, controls, counts, measured, passages
+from lipverify.claims.ledger.figure import Figure
+from lipverify.claims.ledger.outcomes import by_outcome, controls, counts, measured, passages
+from lipverify.claims.ledger.record import Ledger, Passage, Record
 from lipverify.foundation.quoting import counted
 from lipverify.report import readings, sources
 from lipverify.report.drawings import joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims.figure import Figure, HeatMap
+from lipverify.claims.ledger.figure import Figure, HeatMap
 from lipverify.report.labels import drawable, family
 
 _LEFT, _TOP, _RIGHT, _BOTTOM, _GAP = 0.12, 0.24, 0.75, 0.10, 0.16

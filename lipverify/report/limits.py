@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lipverify.claims.ledger import Ledger
+from lipverify.claims.ledger.record import Ledger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
 

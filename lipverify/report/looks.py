@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.figure import Band, Figure, Region
+from lipverify.claims.ledger.figure import Band, Figure, Region
 
 _CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#a8538a", "#3d3d3d", "#c78f00", "#4ba3d6")
 """The Okabe-Ito colours, darkened where they would be faint on white."""

@@ -7,11 +7,11 @@ from itertools import combinations
 
 import msgspec
 
-from lipverify.claims.ledger import Outcome, Passage, Record
-from lipverify.claims.outcomes import by_outcome
-from lipverify.claims.plain import plain
-from lipverify.claims.reach import briefly, reach
-from lipverify.claims.verdict import Verdict
+from lipverify.claims.ledger.outcomes import by_outcome
+from lipverify.claims.ledger.reach import briefly, reach
+from lipverify.claims.ledger.record import Outcome, Passage, Record
+from lipverify.claims.ledger.symbols import plain
+from lipverify.claims.ledger.verdict import Verdict
 from lipverify.report import words
 from lipverify.report.text import Text, printable, rich
 

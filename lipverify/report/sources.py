@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lipverify.claims.ledger import Source
+from lipverify.claims.ledger.record import Source
 
 _SOFTMAX = (
     "L. Collins, A. Parulekar, A. Mokhtari, S. Sanghavi, S. Shakkottai. In-context learning with "

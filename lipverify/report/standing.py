@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lipverify.claims.behind import behind
-from lipverify.claims.ledger import KINDS, Kind, Passage, Record
-from lipverify.claims.outcomes import OUTCOMES
+from lipverify.claims.ledger.outcomes import OUTCOMES, behind
+from lipverify.claims.ledger.record import KINDS, Kind, Passage, Record
 from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
 from lipverify.report.text import rich

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lipverify.claims.behind import behind
-from lipverify.claims.figure import Figure, Layer
-from lipverify.claims.ledger import Passage, Record
-from lipverify.claims.ledger import Table as LedgerTable
-from lipverify.claims.reach import at, condition, reach
-from lipverify.claims.record import beside_exponent, telling
+from lipverify.claims.ledger.figure import Figure, Layer
+from lipverify.claims.ledger.outcomes import behind
+from lipverify.claims.ledger.reach import at, condition, reach
+from lipverify.claims.ledger.record import Passage, Record
+from lipverify.claims.ledger.record import Table as LedgerTable
+from lipverify.claims.ledger.summary import beside_exponent, telling
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lipverify.claims.ledger import CrossCheck, Record
+from lipverify.claims.ledger.record import CrossCheck, Record
 from lipverify.report import readings, sources
 from lipverify.report.agreement import agreements
 from lipverify.report.drawings import joined

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.ran import seen
+from lipverify.claims.plan.proved import seen
 from lipverify.laws import Cosine
 from tests.checks.files import functions_of
 

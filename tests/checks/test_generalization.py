@@ -9,10 +9,10 @@ import pytest
 import sympy
 
 import lipverify
-from lipverify.claims.loading import library_claims
-from lipverify.claims.profile import profile_named
-from lipverify.claims.ran import seen
-from lipverify.claims.runner import run
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.proved import seen
+from lipverify.claims.plan.registry import library_claims
+from lipverify.claims.run.runner import run
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named
 from lipverify.loss.asymptotic.sphere import d

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms, optimal_window
-from lipverify.claims.ran import seen
+from lipverify.claims.plan.proved import seen
 from lipverify.laws import Affine, Cosine, law_named
 from lipverify.loss.asymptotic import leading
 from lipverify.loss.asymptotic.transfer import mistuning_at

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
 
-from lipverify.claims.file import read_file
+from lipverify.claims.language.file import read_file
 from lipverify.foundation.streams import normals
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient, samples
 from lipverify.loss.montecarlo.contexts import draw_contexts

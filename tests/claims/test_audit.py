@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.claims.audit import audit, audit_against, ledger_digest, sealed, unread
-from lipverify.claims.claim import Claim, CrossPlan, Measurement
-from lipverify.claims.ledger import Ledger
-from lipverify.claims.loading import claims_of
-from lipverify.claims.profile import profile_named
-from lipverify.claims.runner import run
-from lipverify.claims.verdict import Allowed
+from lipverify.claims.ledger.record import Ledger
+from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims.plan.claim import Claim, CrossPlan, Measurement
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
+from lipverify.claims.run.audit import audit, audit_against, ledger_digest, sealed, unread
+from lipverify.claims.run.runner import run
 from lipverify.cli import main
 from lipverify.errors import InvalidInput
 from tests import toys

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.audit import audit
-from lipverify.claims.behind import behind
-from lipverify.claims.claim import CellPlan, Measurement
-from lipverify.claims.ledger import Grade, Ledger
-from lipverify.claims.ran import seen
-from lipverify.claims.runner import run
-from lipverify.claims.verdict import Allowed
+from lipverify.claims.ledger.outcomes import behind
+from lipverify.claims.ledger.record import Grade, Ledger
+from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims.plan.claim import CellPlan, Measurement
+from lipverify.claims.plan.proved import seen
+from lipverify.claims.run.audit import audit
+from lipverify.claims.run.runner import run
 from lipverify.foundation.noted import makes, tell
 from tests import toys
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,17 +13,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from lipverify.claims import exponents
-from lipverify.claims.claim import CellPlan, Claim, ControlPlan, CrossPlan, Measurement
-from lipverify.claims.ledger import BEFORE, read_ledger, write_ledger
-from lipverify.claims.library import contents
-from lipverify.claims.profile import DIMENSIONS, profile_named
-from lipverify.claims.registry import all_claims, select_claims
-from lipverify.claims.runner import run
-from lipverify.claims.schema import schema
-from lipverify.claims.verdict import Allowed, Interval
+from lipverify.claims.language.contents import contents
+from lipverify.claims.ledger.record import BEFORE, read_ledger, schema, write_ledger
+from lipverify.claims.ledger.verdict import Allowed, Interval
+from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, CrossPlan, Measurement
+from lipverify.claims.plan.exponents import estimate
+from lipverify.claims.plan.profile import DIMENSIONS, profile_named
+from lipverify.claims.plan.registry import all_claims, select_claims
+from lipverify.claims.run.runner import run
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
+from lipverify.pytest_plugin import has_claims
 from lipverify.scaling import growth
 from tests import ROOT
 from tests.toys import cell
@@ -142,7 +143,8 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, content: str) -> No
 
 def test_the_published_schema_is_that_of_the_ledger() -> None:
     published = json.loads((ROOT / "docs/ledger.schema.json").read_text())
-    assert published == json.loads(json.dumps(schema())), "python -m lipverify.claims.schema > docs/ledger.schema.json"
+    write = "Path('docs/ledger.schema.json').write_text(json.dumps(schema(), indent=1, ensure_ascii=False) + '\\n')"
+    assert published == json.loads(json.dumps(schema())), write
 
 
 # ---- limits
@@ -150,7 +152,7 @@ def test_the_published_schema_is_that_of_the_ledger() -> None:
 
 def test_at_equality_the_ratio_decides_and_far_from_the_edge_the_interval_does() -> None:
     law = growth(lambda s: 2 * s**0.5 * (1 + 1 / s), 1e2, 1e12)
-    at, far = exponents.estimate(law, Allowed(low=0.5)), exponents.estimate(law, Allowed(low=0.3))
+    at, far = estimate(law, Allowed(low=0.5)), estimate(law, Allowed(low=0.3))
     assert at.interval == Interval(0.5, 0.5)
     assert "tends to 2" in at.note
     assert (far.interval, far.note) == (Interval.around(law.exponent, law.error), "")
@@ -180,9 +182,14 @@ def test_every_file_is_in_the_contents_and_every_id_is_its_own() -> None:
     assert len(set(ids)) == len(ids)
     assert {id.partition("/")[0] for id in ids} == set(contents().headings)
     folder = shipped()
-    files = {path for path in folder.rglob("*.py") if path.stem[0] != "_"}
+    files = {path for path in folder.rglob("*.py") if has_claims(path)}
     assert files == set(contents().files.values())
-    assert {path.parent for path in folder.rglob("*.py") if path.stem.startswith("_") and path.stem[1] != "_"} == set()
+    shared = {path for path in folder.rglob("*.py") if path.stem[0] != "_"} - files
+    assert shared  # what theorems share, and mathematics of one: somebody imports each
+    sources = {path: path.read_text("utf-8") for path in folder.rglob("*.py")}
+    for path in shared:
+        named = re.compile(rf"\b{path.stem}\b")
+        assert any(named.search(text) for other, text in sources.items() if other != path), path
 
 
 def test_a_refuted_claim_says_what_is_true_instead() -> None:

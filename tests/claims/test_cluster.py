@@ -10,15 +10,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lipverify.claims import runner, workers
-from lipverify.claims.claim import Measurement
-from lipverify.claims.ledger import Ledger
-from lipverify.claims.measurement import measure
-from lipverify.claims.origin import fingerprint
-from lipverify.claims.profile import profile_named
-from lipverify.claims.registry import select_claims
-from lipverify.claims.runner import run
+from lipverify.claims.ledger.record import Ledger
+from lipverify.claims.plan.claim import Measurement
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import select_claims
+from lipverify.claims.run import runner, workers
+from lipverify.claims.run.measurement import measure
+from lipverify.claims.run.runner import run
 from lipverify.errors import InvalidInput
+from lipverify.foundation.provenance import fingerprint
 
 distributed = pytest.importorskip("distributed")
 

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.comparison import ClaimChange, Comparison, compare
-from lipverify.claims.ledger import Cell, Control, Ledger, Record, write_ledger
-from lipverify.claims.verdict import Allowed
+from lipverify.claims.ledger.diff import ClaimChange, Comparison, compare
+from lipverify.claims.ledger.record import Cell, Control, Ledger, Record, write_ledger
+from lipverify.claims.ledger.verdict import Allowed
 from lipverify.errors import InvalidInput
 from tests import ROOT
 from tests.ledgers import ledger, realistic, record

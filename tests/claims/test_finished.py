@@ -11,12 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from lipverify.claims.claim import Claim, Measurement
-from lipverify.claims.finished import NAME, Finished
-from lipverify.claims.ledger import Ledger
-from lipverify.claims.runner import run
-from lipverify.claims.verdict import Allowed
-from lipverify.claims.watch import Watch
+from lipverify.claims.ledger.record import Ledger
+from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims.plan.claim import Claim, Measurement
+from lipverify.claims.run.kept import NAME, Finished
+from lipverify.claims.run.runner import Watch, run
 from lipverify.errors import InvalidInput
 from tests import toys
 
@@ -116,7 +115,7 @@ def test_other_settings_and_other_code_do_not_believe_them(tmp_path: Path, monke
     measurement = Measurement(measured, (1,))
     Finished(tmp_path / NAME, "quick, seed 0").put(measurement, (1.0, 0.1), 1.0)
     assert Finished(tmp_path / NAME, "quick, seed 1").get(measurement) is None
-    monkeypatch.setattr("lipverify.claims.finished.fingerprint", lambda: "other code")
+    monkeypatch.setattr("lipverify.claims.run.kept.fingerprint", lambda: "other code")
     assert Finished(tmp_path / NAME, "quick, seed 0").get(measurement) is None
 
 

@@ -19,8 +19,8 @@ import sympy
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from lipverify.claims.formula import Formula, FunctionBound, bound, formula
-from lipverify.claims.formula.grammar import GREEK
+from lipverify.claims.language.formula import Formula, FunctionBound, bound, formula
+from lipverify.claims.ledger.symbols import GREEK
 from lipverify.errors import InvalidInput
 from lipverify.report.latex import typst_math
 from tests.claims.readers import from_latex, from_plain
@@ -444,7 +444,7 @@ def test_formulas_need_neither_numpy_nor_sympy() -> None:
         f"package.__path__ = [{str(next(iter(__import__('lipverify').__path__)))!r}]; "
         "sys.modules['lipverify.claims'] = claims = types.ModuleType('claims'); "
         "claims.__path__ = [package.__path__[0] + '/claims']; "
-        "from lipverify.claims.formula import formula; formula('2/(d + 3)', ['d']).latex; "
+        "from lipverify.claims.language.formula import formula; formula('2/(d + 3)', ['d']).latex; "
         "print(sorted({'numpy', 'sympy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.claim import Claim
-from lipverify.claims.loading import claims_of
-from lipverify.claims.profile import profile_named
-from lipverify.claims.runner import run
+from lipverify.claims.plan.claim import Claim
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
+from lipverify.claims.run.runner import run
 from lipverify.errors import InvalidInput
 
 START = """

@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from lipverify.claims.measurement import GIVEN_UP_AFTER
+from lipverify.claims.run.measurement import GIVEN_UP_AFTER
 from lipverify.foundation.interruption import Interrupted, interruptible
 from lipverify.foundation.output import diverted
 from tests.commands import Commands

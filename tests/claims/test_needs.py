@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lipverify.claims.loading import claims_of
-from lipverify.claims.profile import profile_named
-from lipverify.claims.runner import run
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
+from lipverify.claims.run.runner import run
 
 FILE = """
 from lipverify.claims import Figure, at, bound, claim, draw, needs, per_profile

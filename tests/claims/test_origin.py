@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lipverify.claims import origin
-from lipverify.claims.runner import run
+from lipverify.claims.run.runner import run
+from lipverify.foundation import provenance as origin
 
 PARTS = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger import Kind, Record, read_ledger
-from lipverify.claims.outcomes import OUTCOMES, Judged, controls, counts, measured, outcome, passages, recorded
-from lipverify.claims.registry import all_claims
-from lipverify.claims.verdict import VERDICTS, Verdict
+from lipverify.claims.ledger.outcomes import OUTCOMES, Judged, controls, counts, measured, outcome, passages, recorded
+from lipverify.claims.ledger.record import Kind, Record, read_ledger
+from lipverify.claims.ledger.verdict import VERDICTS, Verdict
+from lipverify.claims.plan.registry import all_claims
 from lipverify.foundation.quoting import counted
 from tests import ROOT
 from tests.commands import Commands

@@ -15,14 +15,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from lipverify.claims.finished import NAME, Finished
-from lipverify.claims.ledger import Ledger, Record
-from lipverify.claims.library import contents
-from lipverify.claims.loading import claims_of
-from lipverify.claims.profile import profile_named
-from lipverify.claims.registry import all_claims, select_claims
-from lipverify.claims.runner import run
-from lipverify.claims.start import text_of
+from lipverify.claims.language.contents import contents
+from lipverify.claims.language.file import start
+from lipverify.claims.ledger.record import Ledger, Record
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import all_claims, claims_of, select_claims
+from lipverify.claims.run.kept import NAME, Finished
+from lipverify.claims.run.runner import run
 from lipverify.cli import main
 from lipverify.cli.ending import exit_code
 from lipverify.errors import InvalidInput
@@ -125,7 +124,7 @@ def test_the_start_verifies_as_it_stands(
 @pytest.mark.parametrize("kind", ["exponent", "bound"])
 def test_the_start_passes_ruff(kind: Any, tmp_path: Path) -> None:
     pytest.importorskip("ruff")
-    path = write(tmp_path, text_of(kind))
+    path = write(tmp_path, start(kind))
     for command in (("check",), ("format", "--check")):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--line-length", "120", "--isolated", path],

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.ledger import Cell, Ledger, Record, read_ledger, write_ledger
-from lipverify.claims.loading import claims_of
-from lipverify.claims.profile import profile_named
-from lipverify.claims.runner import run
+from lipverify.claims.ledger.record import Cell, Ledger, Record, read_ledger, write_ledger
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
+from lipverify.claims.run.runner import run
 from lipverify.errors import InvalidInput
 from lipverify.export import export_ledger
 
@@ -82,7 +82,7 @@ EXACT = {
             return fmpq(1, 3) + fmpq(2, 3) - 1 - wrong
     """),
     "a proof": ("proof file", (), """
-        from lipverify.claims.proved import proved_window
+        from lipverify.claims.plan.proved import proved_window
 
         def difference(wrong=0):
             return proved_window("affine", 2) if not wrong else (1.0, 0.0)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.finished import NAME
-from lipverify.claims.ledger import Ledger, Provenance, write_ledger
+from lipverify.claims.ledger.record import Ledger, Provenance, write_ledger
+from lipverify.claims.run.kept import NAME
 from lipverify.foundation.files import alone_in
 from tests.commands import QUICK_FILE, Commands
 
@@ -105,7 +105,7 @@ def test_a_cluster_that_is_not_there_leaves_nothing(
     lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("lipverify.claims.workers.ANSWER", "1s")
+    monkeypatch.setattr("lipverify.claims.run.workers.ANSWER", "1s")
     (tmp_path / "mine.py").write_text(QUICK_FILE, encoding="utf-8")
     out = tmp_path / "out"
     message = refused(

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from lipverify.claims.ledger import Ledger, Record, read_ledger
-from lipverify.claims.reach import reach
-from lipverify.claims.record import summary, telling, telling_margin
-from lipverify.claims.watch import Running
+from lipverify.claims.ledger.reach import reach
+from lipverify.claims.ledger.record import Ledger, Record, read_ledger
+from lipverify.claims.ledger.summary import summary, telling, telling_margin
+from lipverify.claims.run.runner import Running
 from lipverify.cli.ending import ending, exit_code
 from lipverify.cli.lines import HEADING, claim_line, theorem_line
 from lipverify.cli.screen import PlainScreen

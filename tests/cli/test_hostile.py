@@ -22,8 +22,8 @@ import typst
 from msgspec.structs import replace
 from rich.console import Console
 
-from lipverify.claims.figure import Band, Figure, Panel, Series
-from lipverify.claims.ledger import (
+from lipverify.claims.ledger.figure import Band, Figure, Panel, Series
+from lipverify.claims.ledger.record import (
     CrossCheck,
     Heading,
     Ledger,
@@ -34,7 +34,7 @@ from lipverify.claims.ledger import (
     read_ledger,
     write_ledger,
 )  # fmt: skip
-from lipverify.claims.verdict import Allowed
+from lipverify.claims.ledger.verdict import Allowed
 from lipverify.cli import main
 from lipverify.cli.verify import verdict_table
 from lipverify.export import export_ledger
@@ -357,7 +357,7 @@ def test_numbers_beyond_all_bounds_are_read_or_refused(
 
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "joblib", "code", "imp"}
-CLAIMS_FILES = "claims/file.py"
+CLAIMS_FILES = "claims/language/file.py"
 """A claims file is code and says so: what loads it is the only thing that may run what it read."""
 
 

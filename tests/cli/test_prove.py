@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.proved import FOLDER, proved_rates, proved_window
+from lipverify.claims.plan.proved import FOLDER, proved_rates, proved_window
 from lipverify.cli.commands import app
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
@@ -218,7 +218,7 @@ def test_check_proof_accepts_and_rejects(tmp_path: Path) -> None:
 
 def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A proof of another law in the place of one gives no rate."""
-    import lipverify.claims.proved as proved
+    import lipverify.claims.plan.proved as proved
 
     (tmp_path / FOLDER).mkdir()
     transfer = prove_transfer(prove_window(ReLU(), 2), 3.0)
@@ -236,7 +236,7 @@ def test_what_is_given_is_compared_as_numbers_and_by_its_theorem(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Not as text, and not by the name of a file."""
-    import lipverify.claims.proved as proved
+    import lipverify.claims.plan.proved as proved
 
     data = json.loads((shipped() / FOLDER / "lt-ridge-2-1-yx.json").read_text())
     needed, data["given"]["sigma_2"] = dict(data["given"]), "1"

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.claim import Claim, Measurement
-from lipverify.claims.finished import NAME
-from lipverify.claims.ledger import read_ledger
-from lipverify.claims.verdict import Allowed
+from lipverify.claims.ledger.record import read_ledger
+from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims.plan.claim import Claim, Measurement
+from lipverify.claims.run.kept import NAME
 from lipverify.cli import verify
 from lipverify.foundation.quoting import counted
 from tests import toys

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.finished import NAMES
-from lipverify.claims.ledger import Ledger, Provenance, read_ledger, write_ledger
+from lipverify.claims.ledger.record import Ledger, Provenance, read_ledger, write_ledger
+from lipverify.claims.run.kept import NAMES
 from lipverify.cli import main
 from lipverify.errors import InvalidInput
 from lipverify.export import export_ledger

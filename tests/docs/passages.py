@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lipverify.claims.ledger import Passage, Record, read_ledger
-from lipverify.claims.outcomes import measured, passages, recorded
-from lipverify.claims.profile import profile_named
-from lipverify.claims.registry import all_claims
+from lipverify.claims.ledger.outcomes import measured, passages, recorded
+from lipverify.claims.ledger.record import Passage, Record, read_ledger
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import all_claims
 from lipverify.report.sources import short
 from tests import ROOT
 

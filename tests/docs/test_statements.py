@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from lipverify.claims import outcomes
-from lipverify.claims.profile import profile_named
-from lipverify.claims.registry import all_claims
-from lipverify.claims.runner import run
+from lipverify.claims.ledger import outcomes
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.run.runner import run
 from lipverify.report.sources import short
 from tests.docs import passages
 from tests.docs.statements import COUNTS, PAGE, README, SOURCES, Sentence, by_stem, counted, page, sentences

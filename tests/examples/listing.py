@@ -6,8 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-from lipverify.claims.loading import claims_of
-from lipverify.claims.profile import profile_named
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
 from tests import ROOT
 
 FOLDER = ROOT / "examples" / "theorems"

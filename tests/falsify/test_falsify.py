@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.family import Place
-from lipverify.claims.ledger import Scalar
-from lipverify.claims.loading import sought_in
-from lipverify.claims.profile import profile_named
+from lipverify.claims.language.family import Place
+from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import sought_in
 from lipverify.covariates import covariates_named
 from lipverify.errors import InvalidInput
 from lipverify.falsify import Search, search

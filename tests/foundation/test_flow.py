@@ -36,6 +36,8 @@ FLOW = [
     {"pytest_plugin"},
     {"checks"},
 ]
+CLAIMS = ["ledger", "language", "plan", "run"]
+"""The rooms of the claims: what a run leaves, what a theorem is written in, what is to be measured, who measures."""
 PLACE = {room: place for place, rooms in enumerate(FLOW) for room in rooms}
 FACES = {"lipverify", "lipverify.__main__"}
 """The package's own face hands names on from every room, and starts the command line."""
@@ -94,10 +96,27 @@ def against_the_flow(modules: dict[str, ast.Module]) -> set[tuple[str, str]]:
     }
 
 
-def circle(modules: dict[str, ast.Module]) -> list[str] | None:
-    """A circle of modules, each of which imports the next when it is imported."""
+def claims_room(module: str) -> int:
+    """The place of a module's room among those of the claims; their face stands to the right of all."""
+    parts = module.split(".")
+    return CLAIMS.index(parts[2]) if len(parts) > 2 else len(CLAIMS)
+
+
+def against_the_claims(modules: dict[str, ast.Module]) -> set[tuple[str, str]]:
+    """Imports from a room of the claims into one to its right."""
+    claims = of_claims(modules)
+    pairs = {(name, used) for name, tree in claims.items() for used in imports(tree, claims)}
+    return {(name, used) for name, used in pairs if claims_room(used) > claims_room(name)}
+
+
+def of_claims(modules: dict[str, ast.Module]) -> dict[str, ast.Module]:
+    return {name: tree for name, tree in modules.items() if name.startswith("lipverify.claims")}
+
+
+def circle(modules: dict[str, ast.Module], at_import: bool = True) -> list[str] | None:
+    """A circle of modules, each of which imports the next: when it is imported, or anywhere in it."""
     try:
-        TopologicalSorter({name: imports(tree, modules, at_import=True) for name, tree in modules.items()}).prepare()
+        TopologicalSorter({name: imports(tree, modules, at_import) for name, tree in modules.items()}).prepare()
     except CycleError as error:
         found: list[str] = error.args[1]
         return found
@@ -118,13 +137,35 @@ def test_nothing_imports_to_its_right() -> None:
     assert against_the_flow(MODULES) == set()
 
 
-@pytest.mark.parametrize("where", ["from lipverify import claims", "def f():\n    import lipverify.claims.verdict"])
+@pytest.mark.parametrize(
+    "where", ["from lipverify import claims", "def f():\n    import lipverify.claims.ledger.verdict"]
+)
 def test_an_import_to_the_right_is_seen_wherever_it_stands(where: str) -> None:
     assert {name for name, _ in against_the_flow(changed(lipverify__loss__terms=where))} >= {"lipverify.loss.terms"}
 
 
 def test_no_circle() -> None:
     assert circle(MODULES) is None
+
+
+def test_no_room_of_the_claims_imports_from_one_to_its_right() -> None:
+    rooms = {claims_room(name) for name in of_claims(MODULES)}
+    assert rooms == set(range(len(CLAIMS) + 1))
+    assert against_the_claims(MODULES) == set()
+
+
+@pytest.mark.parametrize(
+    "where", ["from lipverify.claims.plan import claim", "def f():\n    from lipverify.claims.run.runner import run"]
+)
+def test_an_import_from_a_later_room_of_the_claims_is_seen(where: str) -> None:
+    found = against_the_claims(changed(lipverify__claims__ledger__record=where))
+    assert {name for name, _ in found} == {"lipverify.claims.ledger.record"}
+
+
+def test_no_circle_among_the_claims_not_even_in_a_function_or_for_types() -> None:
+    assert circle(of_claims(MODULES), at_import=False) is None
+    late = "def f() -> None:\n    from lipverify.claims.ledger.record import Record"
+    assert circle(of_claims(changed(lipverify__claims__ledger__symbols=late)), at_import=False) is not None
 
 
 def test_a_circle_is_seen() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lipverify.claims.loading import library_claims
-from lipverify.claims.profile import profile_named
-from lipverify.claims.runner import run
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import library_claims
+from lipverify.claims.run.runner import run
 from lipverify.foundation.shipped import shipped
 
 QUICK = profile_named("quick")

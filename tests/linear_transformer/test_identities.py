@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
-from lipverify.claims.file import read_file
+from lipverify.claims.language.file import read_file
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.shipped import shipped

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
-from lipverify.claims.file import read_file
+from lipverify.claims.language.file import read_file
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.linear_transformer.theory.noise_adaptive import (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.file import read_file
+from lipverify.claims.language.file import read_file
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Transformed, WithOffset, Zonal
 from lipverify.loss.asymptotic.sphere import d, sigma, w

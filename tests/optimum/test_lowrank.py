@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, optimal_window
-from lipverify.claims.file import read_file
+from lipverify.claims.language.file import read_file
 from lipverify.covariates import axes
 from lipverify.errors import InvalidInput
 from lipverify.laws import Linear, LowRank

@@ -19,10 +19,11 @@ import pytest
 from hypothesis import example, given, target
 from hypothesis import strategies as st
 
-from lipverify.claims.figure import Band, Figure, HeatMap, Layer, Panel, Region, Series
-from lipverify.claims.ledger import Ledger, Provenance, Record, Scalar, Source, read_ledger, write_ledger
-from lipverify.claims.reach import at
-from lipverify.claims.verdict import VERDICTS, Allowed, Verdict
+from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Layer, Panel, Region, Series
+from lipverify.claims.ledger.reach import at
+from lipverify.claims.ledger.record import Ledger, Provenance, Record, Source, read_ledger, write_ledger
+from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.ledger.verdict import VERDICTS, Allowed, Verdict
 from lipverify.report import digits, symbols, words, write_report
 from lipverify.report.build import build
 from lipverify.report.drawings import Drawings, joined
@@ -199,7 +200,7 @@ def test_no_number_in_the_evidence_is_foreign_to_the_ledger(book: Ledger, printe
 PRINT = """
 import sys
 from pathlib import Path
-from lipverify.claims.ledger import read_ledger
+from lipverify.claims.ledger.record import read_ledger
 import lipverify.report
 heavy = {"matplotlib", "typst", "numpy", "sympy"} & set(sys.modules)
 assert not heavy, heavy

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.figure import Figure, HeatMap, Panel, Region, Series
-from lipverify.claims.ledger import Ledger, write_ledger
+from lipverify.claims.ledger.figure import Figure, HeatMap, Panel, Region, Series
+from lipverify.claims.ledger.record import Ledger, write_ledger
 from lipverify.report import digits
 from lipverify.report.heatmaps import BLANK
 from lipverify.report.looks import series_looks
@@ -144,7 +144,7 @@ def test_each_point_of_a_figure_says_its_values(book: Ledger, page: Parsed) -> N
 def test_the_same_ledger_gives_the_same_bytes_in_any_process(book: Ledger, content: bytes, tmp_path: Path) -> None:
     write_ledger(book, tmp_path / "ledger.json")
     code = (
-        "import sys; from pathlib import Path; from lipverify.claims.ledger import read_ledger;"
+        "import sys; from pathlib import Path; from lipverify.claims.ledger.record import read_ledger;"
         "from lipverify.report import write_web_page; write_web_page(read_ledger(Path(sys.argv[1])), Path(sys.argv[2]))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "12345", "SOURCE_DATE_EPOCH": "1", "TZ": "Asia/Tokyo"}

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import assume, example, given, settings, target
 from hypothesis import strategies as st
 
-from lipverify.claims.exponents import CONTROL_DISTANCE, estimate
-from lipverify.claims.verdict import Allowed, decide
+from lipverify.claims.language.form import CONTROL_DISTANCE
+from lipverify.claims.ledger.verdict import Allowed, decide
+from lipverify.claims.plan.exponents import estimate
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.ladder import APART, ASSUMPTION, SHARE
 from lipverify.scaling import Growth, growth_of

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lipverify.claims.audit import audit, sealed
-from lipverify.claims.ledger import read_ledger
+from lipverify.claims.ledger.record import read_ledger
+from lipverify.claims.run.audit import audit, sealed
 from lipverify.errors import InvalidInput
 from tests import ROOT
 from tests.slow.rounds import ROUNDS, dice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lipverify.claims.ledger import Ledger
+from lipverify.claims.ledger.record import Ledger
 
 __all__ = ["web_page"]
 

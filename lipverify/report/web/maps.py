@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from lipverify.claims.figure import Figure, HeatMap
-from lipverify.claims.plain import plain
+from lipverify.claims.ledger.figure import Figure, HeatMap
+from lipverify.claims.ledger.symbols import plain
 from lipverify.report import digits
 from lipverify.report.heatmaps import BLANK, scale
 from lipverify.report.text import printable

@@ -1,7 +1,0 @@
-"""Formulas of claims: exponents and bounds as data, in declared symbols, printed as they were written."""
-
-from lipverify.claims.formula.bound import Bound
-from lipverify.claims.formula.declared import Formula, formula
-from lipverify.claims.formula.function import FunctionBound, bound
-
-__all__ = ["Bound", "Formula", "FunctionBound", "bound", "formula"]

@@ -1,0 +1,227 @@
+r"""How a theorem is declared: what is measured is functions, and the claims are data below them.
+
+    claim(
+        "softmax.window-printed/{law}/{side}/{reading}",
+        exponent(optimum, "w^*", along="n", scale=r"\Lambda", low="1/D", high="2/D", sharp="rate"),
+        over={"law": LAWS, "reading": {"ambient": {"D": "d"}, "intrinsic": {"D": "d - 1"}}, "d": DIMENSIONS},
+        source=Source("S", "Theorem 2", "..."),
+        kind="printed",
+        expected={"affine/lower/*": "refuted", "*": "supported"},
+    )
+
+The words of a claim, its range, its control and its figure are derived from that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lipverify.claims.language.fault import Fault, caller_line
+from lipverify.claims.language.file import DECLARATIONS
+from lipverify.claims.language.form import Form
+from lipverify.claims.ledger.symbols import on_one_line
+from lipverify.foundation.calls import Call
+
+
+def at(function: Callable[..., Any], **where: Any) -> Call:
+    """A function at a point, measured to be shown; coordinates of the reading are added where it takes them."""
+    return Call(function, where)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A function that makes a figure, a table or a sentence of measurements."""
+
+    function: Callable[..., Any]
+    measured: dict[str, Call]
+
+
+def draw(function: Callable[..., Any], **measured: Call) -> Drawing:
+    """A figure, a table or a sentence: the function gets the measurements by name, and the reading's coordinates."""
+    return Drawing(function, measured)
+
+
+def drawings_of(value: Any) -> Any:
+    """Drawings from one, several, or a mapping of patterns to them."""
+    if isinstance(value, Mapping):
+        return {pattern: drawings_of(each) for pattern, each in value.items()}
+    return (value,) if isinstance(value, Drawing) else tuple(value)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The same quantity by two functions that share no method."""
+
+    functions: tuple[Callable[..., Any], Callable[..., Any]]
+    quantity: str
+    of: tuple[str, str]
+    methods: tuple[str, str]
+    over: Any
+    given: Mapping[str, Any]
+    error: float | None
+    line: int
+
+
+def agree(
+    one: Callable[..., Any],
+    other: Callable[..., Any],
+    quantity: str,
+    *,
+    of: str | tuple[str, str] = "",
+    methods: tuple[str, str] = ("exact", "montecarlo"),
+    over: Any = None,
+    given: Mapping[str, Any] | None = None,
+    error: float | None = None,
+) -> Agreement:
+    """A cross-check: two functions must give the same quantity within their errors, or the claim is not decided.
+
+    Parameters
+    ----------
+    one, other
+        The functions, called by name with the coordinates; both return (value, error) or a mapping of such.
+    quantity
+        What both give, in LaTeX.
+    of
+        Which quantity of a mapping, as for `exponent`; a pair where the two call it differently.
+    methods
+        How each measures.
+    over
+        Where they are compared, beside the coordinates of the reading.
+    """
+    pair = (of, of) if isinstance(of, str) else of
+    return Agreement((one, other), quantity, pair, methods, over, given or {}, error, caller_line())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """A statement with all its readings."""
+
+    id: str
+    forms: tuple[Form, ...]
+    source: Any
+    kind: Any
+    expected: Any = None
+    over: Any = None
+    title: Any = ""
+    statement: Any = ""
+    assumes: Any = ()
+    corrected: Any = ""
+    proves: str = ""
+    reading: Any = ""
+    finding: Any = ""
+    agrees: tuple[Agreement, ...] = ()
+    figures: tuple[Drawing, ...] = ()
+    tables: tuple[Drawing, ...] = ()
+    search: Mapping[str, Any] = field(default_factory=dict)
+    line: int = 0
+    file: str = field(default="", compare=False)
+
+
+def claim(
+    id: str,
+    *forms: Form,
+    source: Any,
+    kind: Any,
+    expected: Any = None,
+    over: Any = None,
+    title: Any = "",
+    statement: Any = "",
+    assumes: Any = (),
+    corrected: Any = "",
+    proves: str = "",
+    reading: Any = "",
+    finding: Any = "",
+    agrees: Sequence[Agreement] | Agreement = (),
+    figures: Any = (),
+    tables: Any = (),
+    search: Mapping[str, Any] | None = None,
+) -> Declaration:
+    r"""Declare a theorem: a statement, its readings, and what would decide it.
+
+    Every field but the id and the forms may be a mapping of patterns to values; the first pattern that matches the end
+    of a claim's id (what follows its first "/") gives the value: `kind={"relu/*": "printed", "*": "stronger"}`.
+
+    Parameters
+    ----------
+    id
+        `family.name`, then whatever tells readings of the statement apart, joined by "/"; `{law}` makes a claim for
+        each value of the coordinate `law`, and `{side}` one for the lower and one for the upper bounds.
+    forms
+        What decides it: `exponent`, `bound`, `identity`; all of them must hold.
+    source
+        `Source(paper, place, printed)`, or these three as a tuple; the last is what is printed there, with `$LaTeX$`.
+        Claims with the same paper and place are of one passage, which counts once.
+    kind
+        "printed", "convention", "stronger", "derived" or "sharp".
+    expected
+        The verdict that is recorded, once it has been seen; `per_profile` of two where more evidence decides.
+    over
+        The coordinates: names to values; see `lipverify.claims.language.family`.
+    title
+        The statement in words; by default its formula.
+    statement
+        LaTeX of the statement, where the forms do not say it all.
+    assumes, corrected, finding
+        What is assumed; what holds in place of a statement that fails; what the evidence shows, in sentences.
+    proves
+        The id of the claim that this one is a proof of, such as "mine.window/{law}": where it comes to the same verdict
+        at all points of that claim, the statement has its grade.
+    reading
+        Where the wording of a source leaves several readings open, the name of the one that the claim belongs to;
+        claims of one passage (the same paper and place) and reading must all hold. By default the coordinate `reading`,
+        if `over` has it; else the claim is a reading by itself.
+    agrees
+        Cross-checks, from `agree`.
+    figures, tables
+        From `draw`; a figure is derived from the first form where none is given.
+    search
+        Where `lipverify falsify` looks for counterexamples, where that is not the range of the statement (for d, n, w,
+        L, sigma and laws their natural one, for any other coordinate from the least to the largest declared value):
+        coordinates to (low, high) or to a list of values; "law" to "lipschitz", laws as steep as 1 at most.
+
+    Raises
+    ------
+    InvalidInput
+        If a rule is broken; `lipverify verify` shows the line.
+    """
+    line, frame = caller_line(), sys._getframe(1).f_globals
+    if not isinstance(id, str) or not id.strip():
+        raise Fault("no id: an id such as 'mine.window/tanh' names a claim; a claim without it is refused.", line=line)
+    if not isinstance(proves, str):
+        raise Fault(f"proves = {proves!r}: it is the id of the claim that this one proves.", "proves", line=line)
+    if not forms or not all(isinstance(form, Form) for form in forms):
+        raise Fault(f"claim {id}: nothing would decide it; give exponent(...), bound(...) or identity(...).", line=line)
+    declared = Declaration(
+        id=id, forms=forms, source=on_one_line(source), kind=kind, expected=expected, over=over,
+        title=on_one_line(title), statement=on_one_line(statement), assumes=on_one_line(assumes),
+        corrected=on_one_line(corrected), proves=proves, reading=reading, finding=on_one_line(finding),
+        agrees=(agrees,) if isinstance(agrees, Agreement) else tuple(agrees),
+        figures=drawings_of(figures), tables=drawings_of(tables), search=_search(search, line), line=line,
+    )  # fmt: skip
+    frame.setdefault(DECLARATIONS, []).append(declared)
+    if frame.get("__name__") == "__main__" and "__file__" in frame:
+        _verify(frame["__file__"])
+    return declared
+
+
+def _verify(path: str) -> None:
+    """A claims file that is run as a program verifies itself, in a process that starts as the command line does."""
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "lipverify", "verify", path, *sys.argv[1:]])
+
+
+def _search(value: Any, line: int) -> Mapping[str, Any]:
+    """Where to look, refused unless it is ranges or lists by name."""
+    if value is None:
+        return {}
+    rule = 'it maps coordinates to (low, high) or lists of values, such as {"n": (2, 100), "law": "lipschitz"}'
+    named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+    if not named or not all(
+        each == "lipschitz" or (isinstance(each, tuple | list) and each) for each in value.values()
+    ):
+        raise Fault(f"search = {value!r}: {rule}.", "search", line=line)
+    return dict(value)

@@ -1,0 +1,61 @@
+"""The claims that come with lipverify: the folder of their files, and its table of contents.
+
+The folder is data (`lipverify.foundation.shipped`).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache, cached_property
+from pathlib import Path
+
+import msgspec
+
+from lipverify.claims.ledger.record import Heading
+from lipverify.foundation.shipped import CONTENTS, shipped
+
+
+class Stem(msgspec.Struct, frozen=True):
+    """A statement in the table of contents: what the ids of its readings begin with, its title, its file."""
+
+    stem: str
+    title: str
+    file: str
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A section of the report."""
+
+    title: str
+    statements: tuple[Stem, ...]
+
+
+class Contents(msgspec.Struct, frozen=True, dict=True):
+    """All statements, in the order in which they are printed."""
+
+    section: tuple[Section, ...]
+
+    @cached_property
+    def headings(self) -> dict[str, Heading]:
+        """The heading of each stem, in order."""
+        return {
+            each.stem: Heading(section=section.title, title=each.title)
+            for section in self.section
+            for each in section.statements
+        }
+
+    @cached_property
+    def files(self) -> dict[str, Path]:
+        """The file that declares each stem, in order."""
+        folder = shipped()
+        return {each.stem: folder / each.file for section in self.section for each in section.statements}
+
+
+@cache
+def contents() -> Contents:
+    """The table of contents.
+
+    >>> next(iter(contents().headings))
+    'softmax.split'
+    """
+    return msgspec.convert(tomllib.loads((shipped() / CONTENTS).read_text("utf-8")), Contents)

@@ -1,0 +1,505 @@
+r"""The forms of a claim, and how they are written: an exponent along a ray, bounds on a value, an identity.
+
+A form is data: the function that measures, the quantity in LaTeX, what is allowed, and how its controls differ. What is
+said of it in words is derived from that; its cells are planned elsewhere (`lipverify.claims.plan.cells`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, get_args
+
+from lipverify.claims.language.fault import Fault, caller_line
+from lipverify.claims.language.formula import Formula, formula
+from lipverify.claims.language.range import EDGES, Edge, Range, edge, plus, range_of, scaled
+from lipverify.claims.ledger.record import Grade
+from lipverify.claims.ledger.symbols import letter, plain
+from lipverify.foundation.calls import names
+
+SHARE = 0.1
+"""How far the control of a bound is from the sharp value, as a share of it, where the claim does not say."""
+NEAREST = "the nearest that the evidence bears out"
+EQUALITY_RESOLUTION = 0.02
+"""Exponents may be called equal only if the measured one is known to this much."""
+CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION
+"""How far the control's exponent is from the true one: the least that a limit known to the resolution tells apart."""
+LOGARITHM_DISTANCE = 0.1
+"""The same where the claim speaks of a power of the logarithm: beside one a limit is known to a few hundredths."""
+LETTERS = {"low": "Ω", "high": "O", "equals": "Θ"}
+LATEX = {"low": r"\Omega", "high": r"\mathcal{O}", "equals": r"\Theta"}
+STRICT = {"low": "ω", "high": "o", "equals": "Θ"}
+STRICT_LATEX = {"low": r"\omega", "high": "o", "equals": r"\Theta"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What all forms share; see `exponent`, `bound` and `identity` for the meaning of the fields."""
+
+    measure: Callable[..., Any]
+    quantity: str
+    range: Range
+    of: str = ""
+    sharp: Edge | None = None
+    false: Range | dict[str, Any] | None = None
+    true: Range | dict[str, Any] | None = None
+    method: str | None = None
+    grade: Grade | None = None
+    error: float | None = None
+    over: Any = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    line: int = 0
+    name: ClassVar[str] = ""
+
+    @property
+    def said(self) -> str:
+        """The quantity in plain text."""
+        return plain(self.quantity)
+
+    def only(self, side: str | None) -> Form:
+        """The form of one side: of a lower bound, or of an upper one."""
+        if side is None or self.range.equals is not None:
+            return self
+        controls: dict[str, Any] = {
+            name: value.only(side) if isinstance(value, Range) else value
+            for name, value in (("false", self.false), ("true", self.true))
+        }
+        return replace(self, range=self.range.only(side), **controls)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether other draws would give another number."""
+        return self.method in ("montecarlo", "training")
+
+    @property
+    def observed(self) -> str:
+        """What the interval is of, as text with `$LaTeX$`."""
+        return f"${self.quantity}$"
+
+    def claimed(self, allowed: Range) -> str:
+        """A range of this quantity in plain text."""
+        return allowed.text(self.said)
+
+    def statement(self, allowed: Range) -> str:
+        """A range of this quantity in LaTeX."""
+        return allowed.latex(self.quantity)
+
+    def control(self, true: bool) -> Range | dict[str, Any] | None:
+        """The false or the true control: as it is given, else derived from the sharp value; None where neither is."""
+        given = self.true if true else self.false
+        return given if given is not None else self.slackened() if true else self.beyond_sharp()
+
+    def beyond_sharp(self) -> Range | None:
+        """The false control that the sharp value gives."""
+        if self.sharp is None or self.range.equals is not None:
+            return self.off_target()
+        return self.range.moved(
+            {name: self.beyond(self.sharp, +1 if name == "low" else -1) for name, _ in self.range.edges()}
+        )
+
+    def slackened(self) -> Range | None:
+        """The true control that the sharp value gives."""
+        if self.sharp is None:
+            return None
+        if self.range.equals is not None:
+            return self.range.moved({"equals": self.sharp})
+        return self.range.moved(
+            {name: self.slack(self.sharp, -1 if name == "low" else +1) for name, _ in self.range.edges()}
+        )
+
+    def off_target(self) -> Range | None:
+        """The false control of an equality: another value, just outside the tolerance."""
+        target, within = self.range.equals, self.range.within
+        if target is None or within is None:
+            return None
+        return self.range.moved({"equals": plus(target, within, times=3)})
+
+    def beyond(self, sharp: Edge, sign: int) -> Edge:
+        """Just beyond the sharp value, where the bound is false."""
+        return scaled(sharp, 1 + sign * SHARE * _sign(sharp))
+
+    def slack(self, sharp: Edge, sign: int) -> Edge:
+        """Just short of the sharp value, where the bound is true."""
+        return scaled(sharp, 1 + sign * SHARE * _sign(sharp))
+
+    def control_in_words(self, true: bool, said: Callable[[Range], str]) -> str:
+        """A control of the claim as a whole, the false one or the true one; `said` puts a range into words."""
+        control = self.control(true)
+        if isinstance(control, dict):
+            return f"{said(self.range)} with {', '.join(f'{k} = {v}' for k, v in control.items())}"
+        return NEAREST if control is None else said(control)
+
+    def typeset(self, allowed: Range) -> str:
+        """A range of this quantity as text with `$LaTeX$`."""
+        return f"${self.statement(allowed)}$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound(Form):
+    """Bounds on a value."""
+
+    name: ClassVar[str] = "bound"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity(Form):
+    """Two sides that are equal: their difference is zero, or no larger than its rounding."""
+
+    name: ClassVar[str] = "identity"
+
+    def claimed(self, allowed: Range) -> str:
+        """An identity is an equation by itself."""
+        return f"{self.said} = 0"
+
+    def statement(self, allowed: Range) -> str:
+        """An identity is an equation by itself."""
+        return f"{self.quantity} = 0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Along(Form):
+    """What is read off the values along a ray."""
+
+    along: str = "n"
+    start: Formula
+    stop: Formula
+    points: Any = None
+    scale: str = ""
+
+    @property
+    def symbol(self) -> str:
+        """What grows, in LaTeX."""
+        return self.scale or self.grows
+
+    @property
+    def grows(self) -> str:
+        """What is varied, in LaTeX."""
+        return letter(self.along)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit(Along):
+    """Bounds on what a value tends to."""
+
+    name: ClassVar[str] = "bound"
+
+    @property
+    def observed(self) -> str:
+        """What the interval is of, as text with `$LaTeX$`."""
+        return f"limit of ${self.quantity}$ in ${self.grows}$"
+
+    def claimed(self, allowed: Range) -> str:
+        """A range of the limit in plain text."""
+        return allowed.text(f"lim {self.said}")
+
+    def statement(self, allowed: Range) -> str:
+        """A range of the limit in LaTeX."""
+        return allowed.latex(rf"\lim_{{{self.symbol} \to \infty}} {self.quantity}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exponent(Along):
+    """A power of what grows, along a ray."""
+
+    log: Edge | None = None
+    name: ClassVar[str] = "exponent"
+
+    @property
+    def observed(self) -> str:
+        """What the interval is of, as text with `$LaTeX$`."""
+        return f"limit exponent of ${self.quantity}$ in ${self.grows}$"
+
+    @property
+    def distance(self) -> float:
+        """How far the exponent of the false control is from the true one."""
+        beside = self.log is not None and str(self.log) != "0"
+        return LOGARITHM_DISTANCE if beside else CONTROL_DISTANCE
+
+    def beyond(self, sharp: Edge, sign: int) -> Edge:
+        """The least that a limit known to the resolution tells apart."""
+        return plus(sharp, sign * self.distance)
+
+    def slack(self, sharp: Edge, sign: int) -> Edge:
+        """At the sharp exponent itself the ratio decides."""
+        return sharp
+
+    def off_target(self) -> Range | None:
+        """The false control of an equality of exponents."""
+        target = self.range.equals
+        return None if target is None else self.range.moved({"equals": plus(target, self.distance)})
+
+    def slackened(self) -> Range | None:
+        """Of a quantity with the sharp exponent O and Ω are true, and o and ω are not."""
+        true = super().slackened()
+        return None if true is None else replace(true, strict=False)
+
+    def claimed(self, allowed: Range) -> str:
+        """Ω, O and Θ of powers, or ω and o, in plain text."""
+        letters = STRICT if allowed.strict else LETTERS
+        powers = ((letters[name], plain(self.power(power))) for name, power in allowed.edges())
+        return ", ".join(f"{self.said} = {letter}({power})" for letter, power in powers)
+
+    def statement(self, allowed: Range) -> str:
+        """Omega, O and Theta of powers, or omega and o, in LaTeX."""
+        letters = STRICT_LATEX if allowed.strict else LATEX
+        return r", \quad ".join(
+            rf"{self.quantity} = {letters[name]}\left({self.power(power)}\right)" for name, power in allowed.edges()
+        )
+
+    def power(self, power: Edge) -> str:
+        """s^a (log s)^b in LaTeX."""
+        raised = "1" if str(power) == "0" else f"{self.symbol}^{{{power.inline_latex}}}"
+        if self.log is None or str(self.log) == "0":
+            return raised
+        exponent = "" if str(self.log) == "1" else f"^{{{self.log.inline_latex}}}"
+        logarithm = rf"(\log {self.symbol}){exponent}" if exponent else rf"\log {self.symbol}"
+        return logarithm if raised == "1" else f"{raised} {logarithm}"
+
+
+def exponent(
+    measure: Callable[..., Any],
+    quantity: str,
+    *,
+    along: str = "n",
+    ray: tuple[Any, ...] = (1e4, 1e30),
+    low: Any = None,
+    high: Any = None,
+    equals: Any = None,
+    log: Any = None,
+    strict: bool = False,
+    sharp: Any = None,
+    control: Any = None,
+    instead: Any = None,
+    scale: str = "",
+    of: str = "",
+    error: float | None = 1e-12,
+    method: str | None = None,
+    grade: str | None = None,
+    over: Any = None,
+    given: Mapping[str, Any] | None = None,
+) -> Form:
+    r"""A positive quantity grows like a power of s: Omega(s^low), O(s^high) or Theta(s^equals) as s -> infinity.
+
+    Parameters
+    ----------
+    measure
+        The function, called by name with the coordinates of the cell and with what grows; it returns (value, error), a
+        value alone, or a mapping of named ones. It gets `seed`, `contexts` and `backend` if it takes them.
+    quantity
+        What it measures, in LaTeX.
+    along, ray
+        What grows, and (start, stop) or (start, stop, points): numbers, or formulas in the coordinates; two decades at
+        least. If it is n or d, the points are whole numbers.
+    low, high, equals
+        The exponent: a formula in the coordinates and in the symbols of the readings.
+    log
+        The power of log s beside it.
+    strict
+        Whether the power itself is left out: omega(s^low), o(s^high).
+    sharp
+        The true exponent. The controls are derived from it: the false one lies beyond it by twice the resolution of
+        limits, the true one is the claim with this exponent.
+    control, instead
+        The false and the true control, where they are not derived: an exponent, `dict(low=..., high=...)`, or other
+        coordinates, for which the same claim is false (true).
+    scale
+        What the power is of in words, in LaTeX, where it is not what grows: w* grows with Lambda, and n is varied.
+    of
+        Which quantity of those that the function returns; coordinates that its name holds in braces, such as
+        "{trained} to {tested}", are not given to the function unless it takes them.
+    error
+        Relative error of values that come alone.
+    method, grade
+        How it measures, and the best grade that the numbers may have; what ran decides (`lipverify.claims.run.ran`). A
+        function that takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it
+        returns something exact, "bounded" where it returns a value of lipverify with its error, else "estimated".
+        "exact" says that it derives its numbers from bounds of lipverify by its own arithmetic: they are "bounded" if
+        lipverify made bounds, and drew nothing, while it ran.
+    over
+        Coordinates of this form alone, beside those of its claim.
+    given
+        What else the function is called with.
+
+    Raises
+    ------
+    InvalidInput
+        If a rule is broken; `lipverify verify` shows the line.
+    """
+    line = caller_line()
+    return form_of(
+        Exponent, measure, quantity, line, **_ray(along, ray, scale, line), low=low, high=high, equals=equals, log=log,
+        strict=strict, sharp=sharp, control=control, instead=instead, of=of, error=error, method=method, grade=grade,
+        over=over, given=given or {},
+    )  # fmt: skip
+
+
+def bound(
+    measure: Callable[..., Any],
+    quantity: str,
+    *,
+    low: Any = None,
+    high: Any = None,
+    equals: Any = None,
+    within: Any = None,
+    strict: bool = False,
+    sharp: Any = None,
+    control: Any = None,
+    instead: Any = None,
+    along: str = "",
+    ray: tuple[Any, ...] = (1e4, 1e30),
+    scale: str = "",
+    of: str = "",
+    error: float | None = None,
+    method: str | None = None,
+    grade: str | None = None,
+    over: Any = None,
+    given: Mapping[str, Any] | None = None,
+) -> Form:
+    r"""A value lies between bounds, cell by cell, or equals another one within a tolerance.
+
+    Parameters
+    ----------
+    measure, quantity, of, method, grade, over, given
+        As for `exponent`; the function is called with the coordinates of the cell.
+    low, high, equals, within
+        The bounds: formulas in the coordinates, numbers, or functions of coordinates by name. `within` is how far the
+        value may be from `equals`, in its own units; the control of an equality lies three times as far.
+    strict
+        Whether the value must differ from low and high.
+    sharp
+        The true value; the controls are a tenth of it away.
+    control, instead
+        The false and the true control: a bound in place of the one that is given, `dict(low=..., high=...)`, or other
+        coordinates, for which the same bound fails (holds).
+    along, ray, scale
+        As for `exponent`: with them the bounds are on the limit of a positive value along a ray.
+    error
+        Relative error of values that the function returns alone; where none is declared these are refused.
+
+    Raises
+    ------
+    InvalidInput
+        If a rule is broken; `lipverify verify` shows the line.
+    """
+    line = caller_line()
+    kind, limit = (Limit, _ray(along, ray, scale, line)) if along else (Bound, {})
+    return form_of(
+        kind, measure, quantity, line, **limit, low=low, high=high, equals=equals, within=within, strict=strict,
+        sharp=sharp, control=control, instead=instead, of=of, error=error, method=method, grade=grade, over=over,
+        given=given or {},
+    )  # fmt: skip
+
+
+def identity(
+    measure: Callable[..., Any],
+    quantity: str,
+    *,
+    control: Mapping[str, Any],
+    instead: Mapping[str, Any] | None = None,
+    of: str = "",
+    method: str | None = None,
+    grade: str | None = None,
+    over: Any = None,
+    given: Mapping[str, Any] | None = None,
+) -> Form:
+    r"""Two sides are equal: their difference is zero exactly, or no larger than a bound on its rounding.
+
+    Parameters
+    ----------
+    measure
+        The function returns the difference as an expression or a matrix of SymPy, which is 0 for all values of its
+        symbols or is not; or as a fraction; or as (difference, bound on its rounding).
+    quantity
+        The difference, in LaTeX.
+    control, instead
+        Other coordinates, for which the identity is false (true): one letter of the formula exchanged, ...
+
+    The rest is as for `bound`. What is exact is proved, and a difference of floats is estimated.
+    """
+    return form_of(
+        Identity, measure, quantity, caller_line(), equals=0, control=control, instead=instead, of=of, method=method,
+        grade=grade, over=over, given=given or {},
+    )  # fmt: skip
+
+
+def _ray(along: str, ray: Any, scale: str, line: int) -> dict[str, Any]:
+    """What grows, from where to where, as fields of a form."""
+    if not isinstance(ray, tuple | list) or len(ray) not in (2, 3):
+        raise Fault(f"ray = {ray!r}: it is (start, stop) or (start, stop, points).", "ray", line=line)
+    start, stop = (formula(end, name="ray") for end in ray[:2])
+    return {"along": along, "start": start, "stop": stop, "points": ray[2] if len(ray) == 3 else None, "scale": scale}
+
+
+def form_of(kind: type[Form], function: Any, quantity: Any, line: int, **given: Any) -> Form:
+    """A form from what is declared, refused where it breaks a rule that needs no points."""
+    if not isinstance(quantity, str) or not quantity.strip():
+        raise Fault("no quantity: the quantity is what the function measures, in LaTeX such as r'w^*'; a claim without "
+                    "it is refused.", "quantity", line=line)  # fmt: skip
+    if not callable(function):
+        raise Fault(f"{function!r} is not a function that measures {quantity}.", line=line)
+    try:
+        sampled = "contexts" in names(function)
+    except ValueError:
+        raise Fault(f"{function!r} does not say what it takes: write a function that calls it.", line=line) from None
+    if given.get("method") is None and sampled:
+        given["method"] = "montecarlo"
+    edges = {name: given.pop(name, None) for name in (*EDGES, "within")}
+    strict = bool(given.pop("strict", False))
+    try:
+        given["range"] = range_of(**edges, strict=strict)
+        for name, keyword in (("false", "control"), ("true", "instead")):
+            given[name] = _control(given.pop(keyword, None), keyword, given["range"])
+        for name in ("sharp", "log"):
+            if given.get(name) is not None:
+                given[name] = edge(given[name], name)
+        _refuse_words(given)
+    except Fault as fault:
+        raise Fault(str(fault), fault.keyword, fault.item, line) from None
+    return kind(measure=function, quantity=quantity, line=line, **{k: v for k, v in given.items() if v is not None})
+
+
+def _control(value: Any, name: str, claimed: Range) -> Range | dict[str, Any] | None:
+    """A control: a bound in place of the only one, bounds by name, or other coordinates."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        if set(value) & {*EDGES, "within"}:
+            strict, slack = value.get("strict", claimed.strict), value.get("within", claimed.within)
+            given = {edge_name: value[edge_name] for edge_name in EDGES if edge_name in value}
+            slack = slack if "equals" in given else None
+            return range_of(**given, within=slack, strict=bool(strict), keyword=name)
+        return dict(value)
+    edges = [edge_name for edge_name, _ in claimed.edges()]
+    if len(edges) != 1:
+        raise Fault(f"{name} = {value!r}: which bound is it? Write dict(low=...), dict(high=...) or both.", name)
+    return claimed.moved({edges[0]: edge(value, name)})
+
+
+def _refuse_words(given: Mapping[str, Any]) -> None:
+    method, grade, error = given.get("method"), given.get("grade"), given.get("error")
+    if method is not None and (not isinstance(method, str) or not method.strip()):
+        raise Fault(f"method = {method!r}: it is a word for how the function measures, such as 'exact'.", "method")
+    if grade is not None and grade not in get_args(Grade):
+        raise Fault(f"grade = {grade!r}: choose one of {', '.join(get_args(Grade)[1:])}.", "grade")
+    if grade == "proved":
+        rule = "nothing is proved by saying so"
+        way_out = "leave it out and return what proves it: an expression of SymPy, a fraction, a ball or a proof"
+        raise Fault(f"grade = {grade!r}: {rule}; {way_out}.", "grade")
+    if error is not None and (
+        isinstance(error, bool) or not isinstance(error, int | float) or not 0 <= error < math.inf
+    ):
+        raise Fault(f"error = {error!r}: the relative error of a value must be finite and >= 0.", "error")
+
+
+def _sign(sharp: Edge) -> int:
+    """Of a negative value more is less; one that is negative without a minus in front needs a control of its own."""
+    return -1 if str(sharp).startswith("-") else 1
+
+
+def sides_of(forms: tuple[Form, ...]) -> Iterator[str]:
+    """The sides that an id with {side} has: lower, where a low bound is given, and upper, where a high one is."""
+    one_sided = [form for form in forms if form.range.equals is None]
+    for side, name in (("lower", "low"), ("upper", "high")):
+        if one_sided and all(getattr(form.range, name) is not None for form in one_sided):
+            yield side

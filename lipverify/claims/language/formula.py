@@ -1,0 +1,298 @@
+"""Formulas of claims: exponents and bounds as data or as functions, printed as they were written."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from numbers import Rational
+from typing import Any
+
+from lipverify.claims.language.grammar import (
+    CONSTANTS,
+    REMEMBERED,
+    Number,
+    Unreadable,
+    is_real,
+    names_of,
+    substituted,
+    tree_of,
+    value_of,
+)
+from lipverify.claims.language.notation import BUILT, ONE_LINE, PLAIN, Notation
+from lipverify.errors import InvalidInput
+
+
+class Bound(ABC):
+    """A number at every point, and how it is printed."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """Plain text."""
+
+    @property
+    @abstractmethod
+    def symbols(self) -> tuple[str, ...]:
+        """The coordinates that it depends on, in the order in which they are read."""
+
+    @property
+    @abstractmethod
+    def latex(self) -> str:
+        """Typeset, for a formula on a line of its own."""
+
+    @property
+    @abstractmethod
+    def inline_latex(self) -> str:
+        """Typeset on one line, for an exponent or a sentence."""
+
+    @abstractmethod
+    def value(self, where: Mapping[str, Any]) -> Any:
+        """The value at a point; an ArithmeticError or ValueError where there is none."""
+
+    def at(self, where: Mapping[str, Any], name: str = "expression") -> float:
+        """The value at a point; `name` is what it is the value of, for messages.
+
+        Raises
+        ------
+        InvalidInput
+            If that is not a finite real number, with the formula and the point, or if a coordinate is missing.
+        """
+        missing = [symbol for symbol in self.symbols if symbol not in where]
+        if missing:
+            raise InvalidInput(
+                f"{name} = '{self._written}': {missing[0]} has no value; there are {', '.join(where) or 'none'}."
+            )
+        taken = {symbol: where[symbol] for symbol in self.symbols}
+        try:
+            value = self.value(taken)
+            number = float(value) if is_real(value) else math.nan
+        except (ArithmeticError, ValueError) as error:
+            raise self._no_number(taken, name) from error
+        if not math.isfinite(number):
+            raise self._no_number(taken, name)
+        return number
+
+    @property
+    def _written(self) -> str:
+        """What messages quote."""
+        return str(self)
+
+    def _no_number(self, taken: Mapping[str, Any], name: str) -> InvalidInput:
+        point = ", ".join(f"{symbol} = {value}" for symbol, value in taken.items())
+        return InvalidInput(f"{name} = '{self._written}': it is not a finite number at {point or 'any point'}.")
+
+
+LONGEST_SHOWN = 80
+"""Characters of a refused text that a message repeats."""
+SYMPY = {"Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil"}
+"""Functions that SymPy prints by other names."""
+
+
+@dataclass(frozen=True)
+class Formula(Bound):
+    """A formula in declared symbols, as `formula` reads it: never run as code, never simplified; equal by text.
+
+    `text` is what was written, in Python's notation. Fractions are exact until the end:
+
+    >>> Formula("1/3 + 1/6").at({})
+    0.5
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        try:
+            tree_of(self.text)
+        except Unreadable as why:
+            raise InvalidInput(f"expression = {self.text[:LONGEST_SHOWN]!r}: not an expression: {why}.") from None
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols that it holds, in the order in which they are read."""
+        return tuple(name for name in names_of(self.text) if name not in CONSTANTS)
+
+    def with_symbols(self, meaning: Mapping[str, Any]) -> Formula:
+        """The formula with a formula (or what `formula` reads) in place of each symbol that has a meaning.
+
+        >>> Formula("1/D").with_symbols({"D": "d - 1"}).text
+        '1/(d - 1)'
+        """
+        given = {symbol: formula(meaning[symbol], name=symbol).text for symbol in self.symbols if symbol in meaning}
+        return formula(substituted(self.text, tuple(given.items()))) if given else self
+
+    @property
+    def latex(self) -> str:
+        r"""Typeset as it was written; in an exponent, and within one another, fractions stand on one line.
+
+        >>> print(Formula("kappa**(1/2) * 2/(d + 3)").latex)
+        \frac{\kappa^{1/2} \cdot 2}{d + 3}
+        """
+        return _printed(BUILT, self.text)
+
+    @property
+    def inline_latex(self) -> str:
+        """The same on one line, for an exponent or a sentence."""
+        return _printed(ONE_LINE, self.text)
+
+    def value(self, where: Mapping[str, Any]) -> Number:
+        """Exact as long as can be."""
+        return value_of(tree_of(self.text), where)
+
+    @property
+    def _written(self) -> str:
+        return self.text
+
+    def __str__(self) -> str:
+        """Plain text with Greek letters.
+
+        >>> print(Formula("sqrt(kappa)/n**(1/2)"))
+        √(κ)/n^(1/2)
+        """
+        return _printed(PLAIN, self.text)
+
+
+def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expression") -> Formula:
+    """A formula of numbers, the symbols, `+ - * / **`, pi, e, and a few functions.
+
+    The functions are sqrt, log, exp, gamma, abs, floor and ceil of one argument, min and max of several.
+
+    Parameters
+    ----------
+    given
+        The formula as one writes it in Python; a number; a SymPy expression, which is read as it prints itself.
+    symbols
+        The letters that it may hold; any, if they are not given.
+    name
+        What the formula is, for messages.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not such a formula, or holds another symbol, which is named.
+
+    >>> formula("2/(d + 3)", ["d"]).at({"d": 2})
+    0.4
+    """
+    text = _written(given, name)
+    declared = "its symbols" if symbols is None else ", ".join(symbols) or "numbers alone"
+    try:
+        read = names_of(text)
+    except Unreadable as why:
+        shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+        raise InvalidInput(f"{name} = {shown!r}: not an expression in {declared}: {why}.") from None
+    for each in read:
+        if each in CONSTANTS and each in (symbols or ()):
+            raise InvalidInput(f"{name} = {text!r}: {each} is a number; give that coordinate another name.")
+        if symbols is not None and each not in (*CONSTANTS, *symbols):
+            raise InvalidInput(f"{name} = {text!r}: {each} is not one of {declared}.")
+    return Formula(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _printed(notation: Notation, text: str) -> str:
+    """A whole formula as a notation prints it."""
+    return notation.printed(tree_of(text), text).text
+
+
+def is_sympy(given: Any) -> bool:
+    """Whether it is an expression of SymPy, which need not have been imported."""
+    basic = getattr(sys.modules.get("sympy"), "Basic", None)
+    return basic is not None and isinstance(given, basic)
+
+
+def _written(given: Any, name: str) -> str:
+    """What was given, as text on one line."""
+    if isinstance(given, Formula):
+        return given.text
+    if isinstance(given, str):
+        return " ".join(given.split())
+    if is_real(given):
+        return str(Fraction(given)) if isinstance(given, Rational) else repr(float(given))
+    if is_sympy(given):
+        sympy = sys.modules["sympy"]
+        known = given.xreplace({sympy.E: sympy.Symbol("e")})
+        return re.sub(r"\b(\w+)(?=\()", lambda call: SYMPY.get(call[1], call[1]), str(known))
+    raise InvalidInput(f"{name} = {given!r}: an expression is text such as '2/(d + 3)', or a number.")
+
+
+_NOT_WORDS = str.maketrans(dict.fromkeys("\\{}#%&", " "))
+"""What has a meaning for LaTeX even among words."""
+
+
+@dataclass(frozen=True)
+class FunctionBound(Bound):
+    """A bound that is a Python function of coordinates, which is called with them by name.
+
+    It is printed as the first line of its docstring, which may hold `$LaTeX$` and begins as within a sentence; without
+    one, by its name.
+    """
+
+    function: Callable[..., Any]
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The coordinates that it takes."""
+        return tuple(inspect.signature(self.function).parameters)
+
+    @property
+    def latex(self) -> str:
+        """The text as mathematics, its words upright."""
+        if not self._documented:
+            name = self._name.translate(_NOT_WORDS).replace("_", " ")
+            return rf"\operatorname{{{name}}}({', '.join(map(ONE_LINE.symbol, self.symbols))})"
+        parts = enumerate(self._documented.split("$"))
+        return "".join(part if k % 2 else rf"\text{{{part.translate(_NOT_WORDS)}}}" for k, part in parts if part)
+
+    @property
+    def inline_latex(self) -> str:
+        """The same: only its author knows another form."""
+        return self.latex
+
+    def value(self, where: Mapping[str, Any]) -> Any:
+        """What the function returns."""
+        return self.function(**where)
+
+    def __str__(self) -> str:
+        """The first line of the docstring, or else the name and what it takes."""
+        return self._documented.replace("$", "") or f"{self._name}({', '.join(self.symbols)})"
+
+    @property
+    def _documented(self) -> str:
+        said = (inspect.getdoc(self.function) or "").partition("\n")[0].strip().rstrip(".")
+        # in the middle of a sentence; a word in capitals or a letter that is a symbol stays
+        return said[:1].lower() + said[1:] if said[1:2].islower() or said.startswith("A ") else said
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+
+def bound(given: Any, symbols: Sequence[str] | None = None, name: str = "bound") -> Bound:
+    """A bound from a formula, as `formula` reads it, or from a Python function of some of the symbols.
+
+    Raises
+    ------
+    InvalidInput
+        If it is neither, or holds or takes another symbol, which is named.
+
+    >>> print(bound(lambda d, w: d / w**2, ["d", "n", "w"], "high").symbols)
+    ('d', 'w')
+    """
+    if isinstance(given, FunctionBound) or not callable(given) or is_sympy(given):
+        return given if isinstance(given, FunctionBound) else formula(given, symbols, name)
+    found = FunctionBound(given)
+    try:
+        foreign = [each for each in found.symbols if symbols is not None and each not in symbols]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"{name} = {given!r}: its arguments have no names; wrap it in a function of yours."
+        ) from None
+    if foreign:
+        raise InvalidInput(f"{name} = {found}: {foreign[0]} is not one of {', '.join(symbols or ())}.")
+    return found

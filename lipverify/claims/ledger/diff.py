@@ -1,0 +1,254 @@
+"""Two ledgers side by side: which verdicts moved, and what in the evidence moved them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, TypeVar
+
+import msgspec
+
+from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
+from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.ledger.verdict import Verdict
+from lipverify.errors import InvalidInput
+
+Change = Literal["new", "gone", "verdict", "control", "measured", "allowed", "agrees"]
+
+
+class CellChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of evidence that is not what it was."""
+
+    where: dict[str, Scalar]
+    quantity: str
+    method: str
+    changed: tuple[Change, ...]
+    """"new" or "gone"; else which of verdict, control, measured (beyond both errors together) and allowed."""
+    before: Cell | None
+    after: Cell | None
+
+
+class CrossCheckChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A cross-check that came or went, or whose methods came apart or together."""
+
+    where: dict[str, Scalar]
+    quantity: str
+    methods: tuple[str, str]
+    changed: tuple[Change, ...]
+    before: CrossCheck | None
+    after: CrossCheck | None
+
+
+def cell_changes(before: Record, after: Record) -> Iterator[CellChange]:
+    """Cells that came, went, or differ in verdict, control, allowed range, or by more than their errors."""
+    for one, other, shown in _paired(before.cells, after.cells, lambda cell: cell.method):
+        changed = _changes(one, other)
+        if changed:
+            yield CellChange(
+                where=shown.where,
+                quantity=shown.quantity,
+                method=shown.method,
+                changed=changed,
+                before=one,
+                after=other,
+            )
+
+
+def _changes(before: Cell | None, after: Cell | None) -> tuple[Change, ...]:
+    if before is None or after is None:
+        return ("new",) if before is None else ("gone",)
+    changes: dict[Change, bool] = {
+        "verdict": before.verdict != after.verdict,
+        "control": before.caught != after.caught,
+        "measured": _moved(before, after),
+        "allowed": before.allowed != after.allowed,
+    }
+    return tuple(name for name, happened in changes.items() if happened)
+
+
+def _moved(before: Cell, after: Cell) -> bool:
+    """Whether the intervals do not meet; middle and half-width are rounded, and so may be an exact value."""
+    one, other = before.measured, after.measured
+    if one is None or other is None:
+        return one is not other
+    rounding = sys.float_info.epsilon * (abs(one) + abs(other))
+    return abs(one - other) > (before.error or 0.0) + (after.error or 0.0) + rounding
+
+
+def within_errors(before: Record, after: Record) -> int:
+    """How many measured values differ, and by no more than their errors together."""
+    pairs = _paired(before.cells, after.cells, lambda cell: cell.method)
+    both = ((one, other) for one, other, _ in pairs if one is not None and other is not None)
+    return sum(one.measured != other.measured and not _moved(one, other) for one, other in both)
+
+
+def cross_check_changes(before: Record, after: Record) -> Iterator[CrossCheckChange]:
+    """Cross-checks that came, went, or whose methods came apart or together."""
+    for one, other, shown in _paired(before.cross_checks, after.cross_checks, lambda check: check.methods):
+        changed: tuple[Change, ...] = ("new",) if one is None else ("gone",) if other is None else ()
+        if one is not None and other is not None and one.agrees != other.agrees:
+            changed = ("agrees",)
+        if changed:
+            yield CrossCheckChange(
+                where=shown.where,
+                quantity=shown.quantity,
+                methods=shown.methods,
+                changed=changed,
+                before=one,
+                after=other,
+            )
+
+
+Evidence = TypeVar("Evidence", Cell, CrossCheck)
+
+
+def _paired(
+    before: Iterable[Evidence], after: Iterable[Evidence], method: Callable[[Evidence], object]
+) -> Iterator[tuple[Evidence | None, Evidence | None, Evidence]]:
+    """The same evidence of both, told apart by where, what and how it was measured; and the newest of the two."""
+
+    def by_key(pieces: Iterable[Evidence]) -> dict[object, Evidence]:
+        found: dict[object, Evidence] = {}
+        seen: Counter[object] = Counter()
+        for piece in pieces:
+            key = (frozenset(piece.where.items()), piece.quantity, method(piece))
+            seen[key] += 1
+            found[key, seen[key]] = piece
+        return found
+
+    first: dict[object, Evidence] = by_key(before)
+    second: dict[object, Evidence] = by_key(after)
+    for key in dict.fromkeys([*first, *second]):
+        yield first.get(key), second.get(key), second[key] if key in second else first[key]
+
+
+Kind = Literal["verdict", "control", "only in A", "only in B", "values", "evidence", "same"]
+KINDS: tuple[Kind, ...] = ("verdict", "control", "only in A", "only in B", "values", "evidence", "same")
+"""What became of a claim, the gravest first; a claim is what comes first of all that applies to it."""
+RESTATED = ("statement", "source", "assumptions", "claimed", "expected")
+"""The parts of a claim that say what is claimed, and not what was found."""
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that the two runs were made with, and that differs; empty where a run does not name it."""
+
+    name: str
+    before: str
+    after: str
+
+
+class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim in both ledgers; what a ledger does not hold is None."""
+
+    id: str
+    kind: Kind
+    before: Verdict | None
+    after: Verdict | None
+    caught_before: bool | None = None
+    caught_after: bool | None = None
+    problem_before: str = ""
+    problem_after: str = ""
+    restated: tuple[str, ...] = ()
+    """The parts of the claim itself that read otherwise."""
+    cells: tuple[CellChange, ...] = ()
+    cross_checks: tuple[CrossCheckChange, ...] = ()
+    within: int = 0
+    """How many measured values differ, and by no more than their errors: not news."""
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """All that differs between two ledgers."""
+
+    settings: tuple[Setting, ...]
+    claims: tuple[ClaimChange, ...]
+    """Every claim of both, in the order of A and then of B."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether any claim is not the same in both."""
+        return any(claim.kind != "same" for claim in self.claims)
+
+    @property
+    def within(self) -> int:
+        """How many measured values of all claims differ within their errors."""
+        return sum(claim.within for claim in self.claims)
+
+
+def compare(before: Ledger, after: Ledger) -> Comparison:
+    """What moved between two ledgers, claim by claim.
+
+    A measured value has moved if the intervals value ± error of both ledgers do not meet. Two runs with different
+    seeds draw afresh, so that about one in 200 sampled values (95 % intervals) moves by chance; with the same seed
+    none does.
+
+    Raises
+    ------
+    InvalidInput
+        If a ledger holds two claims of one id.
+
+    >>> from lipverify.claims.ledger.record import Provenance
+    >>> made = Provenance(versions={}, machine="", started="", seconds=0.0)
+    >>> run = Ledger(profile="quick", seed=0, backend="numpy", provenance=made, claims=())
+    >>> found = compare(run, msgspec.structs.replace(run, seed=1))
+    >>> found.moved, found.settings
+    (False, (Setting(name='seed', before='0', after='1'),))
+    """
+    first, second = _by_id(before, "A"), _by_id(after, "B")
+    claims = [_claim(id, first.get(id), second.get(id)) for id in dict.fromkeys([*first, *second])]
+    return Comparison(settings=tuple(_settings(before, after)), claims=tuple(claims))
+
+
+def _by_id(ledger: Ledger, name: str) -> dict[str, Record]:
+    counts = Counter(record.id for record in ledger.claims)
+    for id, count in counts.items():
+        if count > 1:
+            raise InvalidInput(f"ledger {name} holds {count} claims with the id {id!r}; an id stands for one claim.")
+    return {record.id: record for record in ledger.claims}
+
+
+def _settings(before: Ledger, after: Ledger) -> Iterator[Setting]:
+    def named(ledger: Ledger) -> dict[str, str]:
+        plain = {"profile": ledger.profile, "seed": str(ledger.seed), "backend": ledger.backend}
+        return {**plain, "machine": ledger.provenance.machine, **ledger.provenance.versions}
+
+    one, other = named(before), named(after)
+    for name in dict.fromkeys([*one, *other]):
+        if one.get(name) != other.get(name):
+            yield Setting(name=name, before=one.get(name, ""), after=other.get(name, ""))
+
+
+def _claim(id: str, before: Record | None, after: Record | None) -> ClaimChange:
+    if before is None or after is None:
+        kind: Kind = "only in A" if before is not None else "only in B"
+        verdicts = [record.verdict if record is not None else None for record in (before, after)]
+        return ClaimChange(id=id, kind=kind, before=verdicts[0], after=verdicts[1])
+    restated = tuple(name for name in RESTATED if getattr(before, name) != getattr(after, name))
+    if before.control.statement != after.control.statement:
+        restated += ("control",)
+    cells = tuple(cell_changes(before, after))
+    crossed = tuple(cross_check_changes(before, after))
+    return ClaimChange(
+        id=id,
+        kind=_kind(before, after, cells, bool(restated or crossed)),
+        before=before.verdict,
+        after=after.verdict,
+        caught_before=before.control.caught,
+        caught_after=after.control.caught,
+        problem_before=before.problem,
+        problem_after=after.problem,
+        restated=restated,
+        cells=cells,
+        cross_checks=crossed,
+        within=within_errors(before, after),
+    )
+
+
+def _kind(before: Record, after: Record, cells: tuple[CellChange, ...], otherwise: bool) -> Kind:
+    if before.verdict != after.verdict:
+        return "verdict"
+    if before.control.caught != after.control.caught:
+        return "control"
+    if any("measured" in cell.changed for cell in cells):
+        return "values"
+    return "evidence" if cells or otherwise or before.problem != after.problem else "same"

@@ -1,0 +1,110 @@
+"""Figures as data: what a claim wants drawn, independent of how it is drawn.
+
+A figure is one or more panels side by side, or a sheet of heat maps; a panel is axes, series, shaded bands and regions.
+Nothing here imports a plotting library: the report draws from the ledger alone. Text may hold `$LaTeX$`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    Number = float
+else:
+    Number = float | None  # only while a ledger is read: `read_back` leaves floats
+
+
+def read_back(record: msgspec.Struct, *fields: str) -> None:
+    """Put "not a number" where a ledger has null, in fields of a record that hold tuples of numbers."""
+    for field in fields:
+        values = getattr(record, field)
+        if None in values:
+            numbers = tuple(math.nan if value is None else value for value in values)
+            msgspec.structs.force_setattr(record, field, numbers)
+
+
+Scale = Literal["linear", "log"]
+Style = Literal["line", "dashed", "points", "errorbars"]
+Layer = Literal["front", "theorem", "evidence"]
+"""Where a figure stands in a report: on its first page, on the page of its theorem, or with the evidence."""
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """One curve or set of points; `error` holds half-widths for the style "errorbars"."""
+
+    label: str
+    x: tuple[Number, ...]
+    y: tuple[Number, ...]
+    error: tuple[Number, ...] = ()
+    style: Style = "line"
+
+    def __post_init__(self) -> None:
+        read_back(self, "x", "y", "error")
+
+
+class Band(msgspec.Struct, frozen=True, kw_only=True):
+    """A horizontal range of y that is shaded, such as the exponents that a claim allows.
+
+    `None` means unbounded on that side.
+    """
+
+    label: str
+    low: float | None = None
+    high: float | None = None
+
+
+class Region(msgspec.Struct, frozen=True, kw_only=True):
+    """A shaded region between two curves over the same x, such as what two power laws leave between them."""
+
+    label: str
+    x: tuple[Number, ...]
+    low: tuple[Number, ...]
+    high: tuple[Number, ...]
+
+    def __post_init__(self) -> None:
+        read_back(self, "x", "low", "high")
+
+
+class Panel(msgspec.Struct, frozen=True, kw_only=True):
+    """One pair of axes."""
+
+    title: str
+    xlabel: str
+    ylabel: str
+    xscale: Scale = "log"
+    yscale: Scale = "log"
+    series: tuple[Series, ...] = ()
+    bands: tuple[Band, ...] = ()
+    regions: tuple[Region, ...] = ()
+
+
+class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
+    """A matrix drawn as coloured cells, its first row on top; all maps of a figure share one scale of colours.
+
+    `rows` and `columns` name them, and may be empty; a value that is not finite is left blank.
+    """
+
+    title: str
+    values: tuple[tuple[Number, ...], ...]
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        filled = tuple(tuple(math.nan if value is None else value for value in row) for row in self.values)
+        msgspec.structs.force_setattr(self, "values", filled)
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure of a claim: panels or heat maps, a caption, and a description for those who cannot see it."""
+
+    caption: str
+    alt: str
+    panels: tuple[Panel, ...] = ()
+    maps: tuple[HeatMap, ...] = ()
+    across: int = 4
+    """How many maps stand side by side."""
+    layer: Layer = "theorem"
+    """The first layer of a report that shows it; a theorem's page has room for one figure."""

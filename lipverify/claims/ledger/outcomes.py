@@ -1,0 +1,275 @@
+"""What became of the passages of the sources: the counts that a run, the README, the report and the findings lead with.
+
+A passage is what a source prints in one place: a theorem, a lemma, a display, a figure, a table or a sentence. Its
+claims name that place. However many claims a passage needs, it counts once, with one outcome; claims are counted apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from lipverify.claims.ledger.record import GRADES, Grade, Kind, Outcome, Passage, Record, Source, weakest
+from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.ledger.verdict import OTHER_WAY, VERDICTS, Verdict, combine
+from lipverify.foundation.quoting import counted
+
+
+def behind(judged: Iterable[Record], records: Iterable[Record]) -> Grade | None:
+    """The weakest grade of what stands behind some verdicts, `records` being all readings of the statement.
+
+    A claim that another one proves, with the same verdict and wherever it was measured, has the grade of its proof. A
+    claim is refuted at one point: there a proof at one of its points is enough.
+    """
+    proofs = {record.proves: record for record in records if record.proves}
+    grades = (proofs[each.id].grade if _covered(each, proofs.get(each.id)) else each.grade for each in judged)
+    return weakest(grade for grade in grades if grade is not None)
+
+
+def contradicted(records: Iterable[Record]) -> list[tuple[Record, Record]]:
+    """Claims that are decided one way, each with the claim that proves it the other way."""
+    every = {record.id: record for record in records}
+    pairs = ((every.get(record.proves), record) for record in every.values())
+    return [(claim, proof) for claim, proof in pairs if claim and {claim.verdict, proof.verdict} == _OPPOSITE]
+
+
+_OPPOSITE = {"supported", "refuted"}
+
+
+def _covered(claim: Record, proof: Record | None) -> bool:
+    """Whether a proof supports a claim at all its points, or refutes it at one, by the coordinates that all have."""
+    if proof is None or proof.verdict != claim.verdict or not proof.control.caught:
+        return False
+    every = [cell.where.keys() for cell in (*claim.cells, *proof.cells)]
+    shared = set.intersection(*map(set, every)) if every else set()
+
+    def points(record: Record) -> set[tuple[Scalar, ...]]:
+        refuted = record.verdict == "refuted"
+        cells = [cell for cell in record.cells if cell.verdict == "refuted"] if refuted else record.cells
+        return {tuple(cell.where[name] for name in sorted(shared)) for cell in cells}
+
+    if claim.verdict == "refuted":
+        return bool(points(claim) & points(proof))
+    return points(claim) <= points(proof)
+
+
+OUTCOMES: dict[Outcome, str] = {
+    "holds as printed": "every claim that is just what is printed is supported",
+    "holds in one of its readings": "the wording leaves several readings open, and one of them is supported",
+    "false as printed": "a claim that is just what is printed is refuted",
+    "open": "not decided, or no reading that was tried holds and the wording leaves others open",
+}
+PLURAL: dict[Outcome, str] = {
+    "holds as printed": "hold as printed", "holds in one of its readings": "hold in one of their readings",
+    "false as printed": "are false as printed", "open": "are open",
+}  # fmt: skip
+COUNTED: tuple[Kind, ...] = ("printed", "convention")
+"""The kinds of claims that say what a source prints; others are what follows from it, sharper or stronger."""
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim and its verdict, as far as the counts go."""
+
+    id: str
+    kind: Kind | None = None
+    verdict: Verdict | None = None
+    paper: str = ""
+    place: str = ""
+    reading: str = ""
+    """Which reading of an open wording the claim belongs to; empty where it is a reading by itself."""
+    corrected: str = ""
+    """What holds in place of what is printed, or more sharply."""
+    grade: Grade | None = None
+    cells: tuple[int, int] = (0, 0)
+    """How many of its cells are supported, and how many there are; none where it is not measured."""
+
+
+class Stated(Protocol):
+    """What the counts need of a claim that is not measured."""
+
+    @property
+    def id(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def kind(self) -> Kind:
+        """What it is beside its source."""
+        ...
+
+    @property
+    def expected(self) -> Verdict | None:
+        """The recorded verdict."""
+        ...
+
+    @property
+    def source(self) -> Source:
+        """Where it comes from."""
+        ...
+
+    @property
+    def reading(self) -> str:
+        """The reading of an open wording that it belongs to."""
+        ...
+
+    @property
+    def corrected(self) -> str:
+        """What holds in place of what is printed."""
+        ...
+
+
+def measured(records: Sequence[Record]) -> list[Judged]:
+    """The claims of a ledger, with their verdicts, and with the grade of a proof where another claim is one."""
+    return [
+        Judged(
+            id=each.id, kind=each.kind, verdict=each.verdict, paper=each.source.paper, place=each.source.place,
+            reading=each.reading, corrected=each.corrected.strip(), grade=behind([each], records),
+            cells=(sum(cell.verdict == "supported" for cell in each.cells), len(each.cells)),
+        )
+        for each in records
+    ]  # fmt: skip
+
+
+def recorded(claims: Iterable[Stated]) -> list[Judged]:
+    """Claims that are not measured, with the verdicts that are recorded; what their grades are only a run says."""
+    return [
+        Judged(
+            id=each.id, kind=each.kind, verdict=each.expected, paper=each.source.paper, place=each.source.place,
+            reading=each.reading, corrected=each.corrected.strip(),
+        )
+        for each in claims
+    ]  # fmt: skip
+
+
+def outcome(printed: Iterable[Verdict | None], readings: Iterable[Iterable[Verdict | None]] = ()) -> Outcome:
+    """The outcome of a passage from the verdicts of its claims; None is a claim that is not decided yet.
+
+    Claims that are just what is printed decide alone where there are any: all of them must be supported, and one that
+    is refuted refutes the passage. Else its readings decide, each a conjunction of claims, and one that is supported is
+    enough. Where all are refuted the passage stays open: a wording that leaves these readings open leaves others, and
+    only what is printed counts against a paper. A verdict that is found later decides what was open, and changes no
+    other outcome.
+
+    >>> outcome(["supported", "refuted"])
+    'false as printed'
+    >>> outcome([], [["supported", "supported"], ["refuted"]])
+    'holds in one of its readings'
+    >>> outcome([], [["refuted"], ["refuted"]])
+    'open'
+    """
+    stated = list(printed)
+    if stated:
+        decided: dict[Verdict, Outcome] = {"supported": "holds as printed", "refuted": "false as printed"}
+        return decided.get(_joined(stated), "open")
+    return "holds in one of its readings" if "supported" in map(_joined, readings) else "open"
+
+
+def _joined(verdicts: Iterable[Verdict | None]) -> Verdict:
+    return combine(each or "inconclusive" for each in verdicts)
+
+
+def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
+    """The passages that some claims are from, in the order in which they are first named."""
+    places: dict[tuple[str, str], list[Judged]] = {}
+    for claim in claims:
+        if claim.kind in COUNTED:
+            places.setdefault((claim.paper, claim.place), []).append(claim)
+    return tuple(_passage(found) for found in places.values())
+
+
+def _passage(claims: Sequence[Judged]) -> Passage:
+    """One passage, from all its claims of a kind that counts."""
+    printed = [claim for claim in claims if claim.kind == "printed"]
+    readings: dict[str, list[Judged]] = {}
+    for claim in claims if not printed else ():
+        readings.setdefault(claim.reading or claim.id, []).append(claim)
+    verdicts = {name: _joined(each.verdict for each in group) for name, group in readings.items()}
+    holds, fails = ([name for name in readings if verdicts[name] == verdict] for verdict in ("supported", "refuted"))
+    became = outcome(
+        (each.verdict for each in printed), ([each.verdict for each in group] for group in readings.values())
+    )
+    telling = {
+        "holds as printed": printed,
+        "holds in one of its readings": [each for name in holds for each in readings[name]],
+        "false as printed": [each for each in printed if each.verdict == "refuted"],
+        "open": [each for each in printed or claims if each.verdict != "supported"],
+    }[became]
+    return Passage(
+        paper=claims[0].paper,
+        place=claims[0].place,
+        outcome=became,
+        claims=tuple(each.id for each in printed or claims),
+        telling=tuple(each.id for each in telling),
+        holds=tuple(holds),
+        fails=tuple(fails),
+        instead=tuple(dict.fromkeys(each.corrected for each in telling if each.corrected)),
+        grade=_grade(became, telling),
+        cells=(sum(each.cells[0] for each in printed or claims), sum(each.cells[1] for each in printed or claims)),
+    )
+
+
+def _grade(became: Outcome, telling: Iterable[Judged]) -> Grade | None:
+    """The weakest grade of these claims; one that is refuted is enough, so the strongest of those."""
+    grades = [each.grade for each in telling if each.grade is not None]
+    if became == "false as printed":
+        return min(grades, key=list(GRADES).index, default=None)
+    return weakest(grades)
+
+
+def by_outcome(found: Iterable[Passage]) -> dict[Outcome, list[Passage]]:
+    """Passages by what became of them; every outcome is there, if only with none."""
+    sorted_out: dict[Outcome, list[Passage]] = {name: [] for name in OUTCOMES}
+    for passage in found:
+        sorted_out[passage.outcome].append(passage)
+    return sorted_out
+
+
+def counts(claims: Sequence[Judged]) -> str:
+    """The counts in a sentence: passages by outcome, then claims by verdict, apart.
+
+    >>> one = Judged(id="a.b", kind="printed", verdict="refuted", paper="P", place="Lemma 1")
+    >>> counts([one, Judged(id="a.b/c", kind="stronger", verdict="supported")])
+    '1 passage: 1 is false as printed; 2 claims: 1 supported, 1 refuted'
+    """
+    told = []
+    if found := passages(claims):
+        each = [numbered(name, len(held)) for name, held in by_outcome(found).items() if held]
+        told.append(f"{len(found)} {'passage' if len(found) == 1 else 'passages'}: {', '.join(each)}")
+    if claims:
+        verdicts = Counter[str](claim.verdict or "new" for claim in claims)
+        each = [f"{verdicts[name]} {name}" for name in (*VERDICTS, "new") if verdicts[name]]
+        told.append(f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}: {', '.join(each)}")
+    return "; ".join(told) or "no claims"
+
+
+def numbered(name: Outcome, number: int) -> str:
+    """How many passages have an outcome.
+
+    >>> numbered("false as printed", 1), numbered("holds as printed", 30)
+    ('1 is false as printed', '30 hold as printed')
+    """
+    singular = name if name.startswith("holds") else f"is {name}"
+    return f"{number} {singular if number == 1 else PLURAL[name]}"
+
+
+def controls(records: Iterable[Record]) -> str:
+    """How the controls came out, cell by cell: a clause that holds of these records.
+
+    A cell decides nothing unless its control comes out the other way, so that of decided cells all must be caught;
+    those of older ledgers, where that was not so, are counted as what they are.
+    """
+    cells = [cell for record in records for cell in record.cells]
+    decided = [cell for cell in cells if cell.verdict in OTHER_WAY]
+    missed = sum(not cell.caught for cell in decided)
+    powerless = sum(not cell.caught for cell in cells) - missed
+    if not decided:
+        told = "no cell is decided"
+    elif missed:
+        told = f"{missed} of {counted(len(decided), 'decided cell')} had a control that did not come out the other way"
+    else:
+        every = "the one decided cell" if len(decided) == 1 else f"each of {len(decided)} decided cells"
+        told = f"the control of {every} came out the other way"
+    return told + (f", that of {counted(powerless, 'undecided cell')} did not" if powerless else "")

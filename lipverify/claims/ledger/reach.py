@@ -1,0 +1,294 @@
+r"""How far a verdict reaches: the points at which it was measured, the limit that was taken, what was proved for all.
+
+    holds at d = 2, 3; n = 100             of four cells, one for each pair of values
+    holds at d = 2, …, 8 as n → ∞          of seven cells, each a limit along n
+    fails at (d, n) = (2, 10), (5, 100)    of two cells, among others that do not refute
+    holds for every m                      of a proof with the symbol m
+
+The words follow from the cells alone, so that a ledger can be checked for them (`lipverify audit`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from lipverify.claims.ledger.record import Cell, Ray, Record
+from lipverify.claims.ledger.symbols import Scalar, is_letter, letter, named, plain
+from lipverify.claims.ledger.verdict import Verdict
+from lipverify.foundation.ladder import ASSUMPTION, BRIEFLY
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a cell will be measured; what is allowed there need not be known for that."""
+
+    where: dict[str, Scalar]
+    given: dict[str, Scalar]
+    ray: Ray | None
+    quantity: str
+    quantity_latex: str
+
+
+LISTED = 4
+"""Values of a coordinate that are listed one by one; of more, the ends and how many there are."""
+POINTS = 3
+"""The same for points that fill no grid."""
+LONG, SMALL = 12, 99
+"""A number of more letters is written as a fraction if it is the double of one with a denominator as small as this."""
+Point = dict[str, Scalar]
+Evidence = Cell | Spot
+"""What the words are made from: a cell that was measured, or one that is planned."""
+
+
+def decisive(cells: Sequence[Cell], verdict: Verdict) -> tuple[Cell, ...]:
+    """The cells that a verdict speaks of: all of a claim that holds, those that refute one, those that leave it open.
+
+    Where two methods disagree no cell is open, and the claim is open at all of them.
+    """
+    if verdict == "refuted":
+        return tuple(cell for cell in cells if cell.verdict == "refuted")
+    if verdict == "inconclusive":
+        return tuple(cell for cell in cells if cell.verdict == "inconclusive") or tuple(cells)
+    return tuple(cells) if verdict == "supported" else ()
+
+
+def reach(cells: Sequence[Cell], verdict: Verdict, id: str = "", *, latex: bool = False) -> str:
+    """Where a verdict on cells holds, in words; empty for an error. See `reach_of` for the rest."""
+    return reach_of(decisive(cells, verdict), id, cells, general=verdict == "supported", latex=latex)
+
+
+def reach_of(
+    cells: Sequence[Evidence],
+    id: str = "",
+    among: Sequence[Evidence] = (),
+    *,
+    general: bool = True,
+    latex: bool = False,
+) -> str:
+    """Where some cells stand, in words.
+
+    Parameters
+    ----------
+    cells
+        Those that the words are about.
+    id
+        The id of the claim: text that it says and that all cells share is not said again.
+    among
+        All cells of the claim, where `cells` are some of them.
+    general
+        Whether a proof counts for all values of its symbols: it does where the claim holds, and not where it fails.
+    latex
+        Whether coordinates are written as `$LaTeX$`.
+    """
+    if not cells:
+        return ""
+    said = _said_by(id, among or cells)
+    groups: dict[str, list[str]] = {}
+    for cell, group in _groups(cells, said, general):
+        words = _words(group, said, general, latex)
+        name = (cell.quantity_latex if latex else "") or cell.quantity
+        if words and name not in groups.setdefault(words, []):
+            groups[words].append(name)
+    if not groups and said:
+        return reach_of(cells, general=general, latex=latex)
+    if not groups:
+        return "in the one case measured" if len(cells) == 1 else f"in the {len(cells)} cases measured"
+    if not general or len({name for names in groups.values() for name in names}) == 1 or len(groups) == 1:
+        return " and ".join(groups)
+    return " and ".join(f"{words} ({', '.join(names)})" for words, names in groups.items())
+
+
+def condition(cells: Sequence[Cell], verdict: Verdict) -> str:
+    """What a verdict on cells assumes of its limits, and how far they were followed; empty where none was taken.
+
+    An exponent or a limit that is extrapolated is right if its corrections are of the kinds that were tried.
+    """
+    return condition_of(decisive(cells, verdict))
+
+
+def briefly(records: Iterable[Record]) -> str:
+    """The same of records in a few words, for a line that shows a verdict; empty where no limit was taken."""
+    return BRIEFLY if any(condition(record.cells, record.verdict) for record in records) else ""
+
+
+def in_line(record: Record) -> str:
+    """Where the verdict of a record holds, and what its limits assume, in one line."""
+    return ", ".join(filter(None, [reach(record.cells, record.verdict, record.id), briefly([record])]))
+
+
+def condition_of(cells: Iterable[Evidence]) -> str:
+    """The same of some cells."""
+    rays: dict[str, list[Ray]] = {}
+    for cell in cells:
+        if cell.ray is not None:
+            rays.setdefault(cell.ray.along, []).append(cell.ray)
+    told = [f"{plain(letter(name))} → ∞ is extrapolated from {_spans(name, found)}" for name, found in rays.items()]
+    return f"{' and '.join(told)}; this holds {ASSUMPTION}" if told else ""
+
+
+def _spans(name: str, rays: Sequence[Ray]) -> str:
+    """How far a limit was followed."""
+    spans = {(ray.start, ray.stop) for ray in rays}
+    if len(spans) == 1:
+        ((start, stop),) = spans
+        return f"{plain(letter(name))} = {number(start)} to {number(stop)}"
+    decades = sorted({math.floor(math.log10(stop / start) + 1e-9) for start, stop in spans})
+    return f"{decades[0]} to {decades[-1]} decades" if len(decades) > 1 else f"{decades[0]} decades"
+
+
+def _said_by(id: str, cells: Sequence[Evidence]) -> frozenset[str]:
+    """The coordinates whose value is text that the id says, and that all cells share."""
+    parts = {part for name in id.split("/")[1:] for part in (name, *name.split("-to-"))}
+    shared = {name: value for name, value in cells[0].where.items() if isinstance(value, str) and value in parts}
+    return frozenset(name for name, value in shared.items() if all(cell.where.get(name) == value for cell in cells))
+
+
+def _free(cell: Evidence, general: bool) -> tuple[str, ...]:
+    """The symbols of which a proof is for all values."""
+    return tuple(getattr(getattr(cell, "proof", None), "symbols", ())) if general else ()
+
+
+def _point(cell: Evidence, said: frozenset[str], free: Sequence[str]) -> Point:
+    """The coordinates that are to be said: those of the cell, and the symbols that its function is given."""
+    given = {name: value for name, value in cell.given.items() if is_letter(name) and not isinstance(value, str)}
+    return {name: value for name, value in {**cell.where, **given}.items() if name not in said and name not in free}
+
+
+def _groups(
+    cells: Sequence[Evidence], said: frozenset[str], general: bool
+) -> Iterable[tuple[Evidence, list[Evidence]]]:
+    """Cells that share their quantity, the names of their coordinates, what grows and what is free.
+
+    Where a claim fails its points are what counts, whatever was measured there.
+    """
+    groups: dict[Any, list[Evidence]] = {}
+    for cell in cells:
+        free = _free(cell, general)
+        along = cell.ray.along if cell.ray is not None else ""
+        key = (cell.quantity if general else "", tuple(_point(cell, said, free)), along, free)
+        groups.setdefault(key, []).append(cell)
+    return [(group[0], group) for group in groups.values()]
+
+
+def _words(group: Sequence[Evidence], said: frozenset[str], general: bool, latex: bool) -> str:
+    """For every m, at d = 2, 3 as n → ∞."""
+    cell, free = group[0], _free(group[0], general)
+    points = at_points([_point(each, said, free) for each in group], latex=latex)
+    every = f"for every {', '.join(_name(name, latex) for name in free)}" if free else ""
+    told = ", ".join(filter(None, (every, f"at {points}" if points else "")))
+    if cell.ray is None:
+        return told
+    grows = rf"${letter(cell.ray.along)} \to \infty$" if latex else f"{plain(letter(cell.ray.along))} → ∞"
+    return f"{told} as {grows}".strip()
+
+
+def at(where: Mapping[str, Scalar]) -> str:
+    """One point: d = 2, n = 1e6."""
+    return ", ".join(f"{plain(named(name))} = {_value(value, False)}" for name, value in where.items())
+
+
+def at_points(points: Sequence[Point], *, latex: bool = False) -> str:
+    """Several points of the same coordinates: each coordinate by itself where they fill a grid, else together.
+
+    >>> at_points([{"d": 2, "n": 10}, {"d": 2, "n": 1000000}, {"d": 3, "n": 10}, {"d": 3, "n": 1000000}])
+    'd = 2, 3; n = 10, 1e6'
+    >>> at_points([{"law": "relu", "d": 2, "n": 10}, {"law": "relu", "d": 3, "n": 100}])
+    'law = relu; (d, n) = (2, 10), (3, 100)'
+    """
+    rest = list(points[0]) if points else []
+    together = {tuple(point[name] for name in rest) for point in points}
+    order = list(rest)
+    alone: list[str] = []
+    for name in order:  # a coordinate that takes each of its values with all that the others take
+        others = [each for each in rest if each != name]
+        without = {tuple(point[each] for each in others) for point in points}
+        if len(together) == len(without) * len({point[name] for point in points}):
+            alone.append(name)
+            rest, together = others, without
+    parts = {name: _values(name, [point[name] for point in points], latex) for name in alone}
+    if rest:
+        parts[rest[0]] = _jointly(rest, [tuple(point[name] for name in rest) for point in points], latex)
+    return "; ".join(parts[name] for name in order if name in parts)
+
+
+def _jointly(names: Sequence[str], points: Sequence[tuple[Scalar, ...]], latex: bool) -> str:
+    """Points that fill no grid: a few of them one by one; of more, how many, and the values of each coordinate."""
+    distinct = list(dict.fromkeys(points))
+    called = f"({', '.join(_name(name, latex) for name in names)})"
+    if len(distinct) <= POINTS:
+        listed = (", ".join(_value(value, latex) for value in point) for point in distinct)
+        return f"{called} = {', '.join(f'({point})' for point in listed)}"
+    each = [_values(name, [point[k] for point in distinct], latex) for k, name in enumerate(names)]
+    return f"{called} at {len(distinct)} points with {' and '.join(each)}"
+
+
+def _values(name: str, values: Iterable[Scalar], latex: bool) -> str:
+    """The values of a coordinate: all where they are few or whole numbers in a row, else the ends and how many."""
+    distinct = list(dict.fromkeys(values))
+    called = _name(name, latex)
+    numbers = sorted(value for value in distinct if not isinstance(value, str))
+    if len(numbers) < len(distinct):
+        more = len(distinct) - LISTED
+        listed = ", ".join(_value(value, latex) for value in distinct[: LISTED if more <= 0 else 1])
+        return f"{called} = {listed}" + (f" and {len(distinct) - 1} more" if more > 0 else "")
+    pieces = _runs(numbers, latex)
+    if len(pieces) <= LISTED:
+        return f"{called} = {', '.join(pieces)}"
+    ends = f"{_value(numbers[0], latex)} to {_value(numbers[-1], latex)}"
+    return f"{called} = {ends} ({len(numbers)} values)"
+
+
+def _runs(numbers: Sequence[int | float], latex: bool) -> list[str]:
+    """Numbers in order; four or more whole ones in a row as "2, …, 8"."""
+    pieces: list[str] = []
+    start = 0
+    for k in range(1, len(numbers) + 1):
+        whole = k < len(numbers) and isinstance(numbers[k - 1], int) and isinstance(numbers[k], int)
+        if whole and numbers[k] == numbers[k - 1] + 1:
+            continue
+        run = [_value(value, latex) for value in numbers[start:k]]
+        pieces += run if len(run) < LISTED else [f"{run[0]}, …, {run[-1]}"]
+        start = k
+    return pieces
+
+
+def _name(name: str, latex: bool) -> str:
+    return named(name) if latex else plain(named(name))
+
+
+def _value(value: Scalar, latex: bool) -> str:
+    """A value; text in quotation marks where a comma in it could be taken for one between values."""
+    if isinstance(value, str):
+        text = f"“{value}”" if "," in value or ";" in value else value
+        return text.replace("$", r"\$") if latex else text
+    mantissa, _, power = number(value).partition("e")
+    if not (latex and power):
+        return number(value)
+    factor = "" if mantissa == "1" else rf"{mantissa} \times "
+    return f"${factor}10^{{{power}}}$"
+
+
+def number(value: int | float) -> str:
+    """A number with all its digits, and no more of them than it needs.
+
+    >>> number(2), number(1000.0), number(1e30), number(10**6), number(0.05), number(2500000), number(1 / 3)
+    ('2', '1000', '1e30', '1e6', '0.05', '2.5e6', '1/3')
+    """
+    if isinstance(value, float) and len(repr(value)) > LONG:
+        fraction = Fraction(value).limit_denominator(SMALL)
+        if float(fraction) == value:
+            return str(fraction)
+    if isinstance(value, float) and not (value.is_integer() and abs(value) < 1e15):
+        mantissa, _, power = repr(value).partition("e")
+        return f"{mantissa.removesuffix('.0')}e{int(power)}" if power else mantissa
+    digits = str(int(value))
+    shortest = digits.lstrip("-").rstrip("0")
+    order = len(digits.lstrip("-")) - 1
+    if order < 6 or len(shortest) > LISTED:
+        return digits
+    sign = "-" if value < 0 else ""
+    return f"{sign}{shortest[0]}{'.' + shortest[1:] if shortest[1:] else ''}e{order}"

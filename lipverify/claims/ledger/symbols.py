@@ -1,0 +1,192 @@
+r"""Symbols and coordinates as a page and a terminal write them: sigma_1 is $\sigma_{1}$, and a law has its name."""
+
+# ruff: noqa: SIM905 - the long list is read as words
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from lipverify.foundation.showing import latex_number
+
+Scalar = str | int | float
+"""The value of a coordinate."""
+GREEK: Final = dict(
+    zip(
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda lamda mu nu xi pi rho sigma tau upsilon "
+        "phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega varepsilon varphi".split(),
+        "αβγδεζηθικλλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩεφ",
+        strict=True,
+    )
+)
+LETTERS: Final = {letter: name for name, letter in GREEK.items() if name != "lamda"}
+"""The name of each letter; epsilon and phi look like their other forms, which Python takes for the same letter."""
+
+
+def symbol(name: str) -> str:
+    r"""A symbol in LaTeX: Greek by its command, a word upright, and what follows the first letters as a subscript.
+
+    >>> symbol("sigma_1"), symbol("kappa"), symbol("e")
+    ('\\sigma_{1}', '\\kappa', '\\mathrm{e}')
+    """
+    if name == "e":
+        return r"\mathrm{e}"
+    head, *scripts = (_letter(word) for word in re.findall(r"[^\W\d_]+|\d+", name))
+    return head + (f"_{{{','.join(scripts)}}}" if scripts else "")
+
+
+def _letter(word: str) -> str:
+    """One word of a name."""
+    name = LETTERS.get(word, word)
+    if name in GREEK:
+        return "\\lambda" if name == "lamda" else f"\\{name}"
+    return word if len(word) == 1 or word.isdigit() else rf"\mathrm{{{word}}}"
+
+
+SPELLED = {"relu": "ReLU"}
+"""Laws that are not written as they are called."""
+NOISE = re.compile(r"((?:uniform|levels)(?:-[\d.]+)+)(?:@(\d+)x(\d+))?")
+"""A law of the noise by its name, and the size at which it is met, where that is not the usual one."""
+
+
+def letter(name: str) -> str:
+    r"""A coordinate in LaTeX: a letter or a Greek letter, with its index, or words.
+
+    >>> letter("n"), letter("sigma"), letter("c_perp"), letter("layers"), letter("made_for")
+    ('n', '\\sigma', 'c_{\\perp}', '\\mathrm{layers}', '\\mathrm{made\\ for}')
+    """
+    if is_letter(name):
+        return symbol(name).replace(r"\mathrm{perp}", r"\perp")
+    return rf"\mathrm{{{name}}}".replace("_", r"\ ")
+
+
+def is_letter(name: str) -> bool:
+    """Whether a coordinate is called by a letter."""
+    head = LETTERS.get(name.partition("_")[0], name.partition("_")[0])
+    return head in GREEK or (len(head) == 1 and head.isalpha())
+
+
+def named(name: str) -> str:
+    r"""What a coordinate is called in a text.
+
+    >>> named("sigma_1"), named("made_for")
+    ('$\\sigma_{1}$', 'made for')
+    """
+    return f"${letter(name)}$" if is_letter(name) else name.replace("_", " ")
+
+
+def said(name: str, value: Scalar, written: str = "") -> str:
+    r"""A coordinate with its value, in a few words; `written` is how the value is written, where it is a number.
+
+    A number in a ledger may be larger than any double: the report writes it, and it is not converted.
+
+    >>> said("law", "relu"), said("noise", "uniform-3@5x20"), said("n", 1000.0), said("recipe", "gd")
+    ('ReLU law', '$\\sigma_{\\max} = 3$ at $d = 5$, $n = 20$', '$n = 1000$', 'recipe = gd')
+    >>> said("n", 1e9), said("contexts", 2e7), said("L", 0)
+    ('$n = 10^{9}$', 'contexts = $2 \\times 10^{7}$', '$L = 0$')
+    """
+    if not isinstance(value, str):
+        number = written or _typeset(value)
+        inside = number.strip("$").replace("\N{MINUS SIGN}", "-")
+        return f"${letter(name)} = {inside}$" if is_letter(name) else f"{named(name)} = {number}"
+    if name == "law":
+        return f"{SPELLED.get(value, value)} law"
+    if name == "noise" and (found := NOISE.fullmatch(value)):
+        return _noise(*found.groups())
+    return f"{named(name)} = {value}"
+
+
+def _typeset(value: float) -> str:
+    latex = latex_number(float(value)).removeprefix(r"1 \times ")
+    return f"${latex}$" if "^" in latex else latex
+
+
+def _noise(law: str, d: str | None, n: str | None) -> str:
+    from lipverify.linear_transformer.regression.noise import noise_named
+
+    size = rf" at $d = {d}$, $n = {n}$" if d else ""
+    return f"${noise_named(law).latex}${size}"
+
+
+COMMANDS = {
+    "Lambda": "Λ", "Omega": "Ω", "Theta": "Θ", "Sigma": "Σ", "Delta": "Δ", "Gamma": "Γ", "Pi": "Π", "Phi": "Φ",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "eta": "η",
+    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "rho": "ρ", "sigma": "σ", "tau": "τ",
+    "phi": "φ", "varphi": "φ", "psi": "ψ", "omega": "ω", "pi": "π", "ell": "ℓ", "infty": "∞", "cdot": "·",
+    "times": "×", "leq": "≤", "geq": "≥", "le": "≤", "ge": "≥", "neq": "≠", "to": "→", "in": "∈", "pm": "±",
+    "langle": "⟨", "rangle": "⟩", "sum": "Σ", "prod": "∏", "int": "∫", "partial": "∂", "nabla": "∇", "top": "T",
+    "perp": "⊥", "star": "*", "ll": "≪", "gg": "≫", "sim": "~", "approx": "≈", "mid": "|", "|": "‖", "{": "{",
+    "}": "}", "quad": " ", "qquad": " ", ",": " ", ";": " ", ":": " ", "!": "", " ": " ", "mathcal{O}": "O",
+    "forall": "for every ", "dots": "…", "ldots": "…", "prime": "'", "circ": "∘", "propto": "∝", "%": "%",
+}  # fmt: skip
+FONTS = r"\\(?:mathbf|mathrm|mathcal|mathbb|operatorname|text|mathit|bar|boldsymbol)\s*\{([^{}]*)\}"
+HATS = {"hat": "\u0302", "tilde": "\u0303"}
+SUPERSCRIPTS = str.maketrans("0123456789+-()Tni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ᵀⁿⁱ")
+SUBSCRIPTS = str.maketrans("0123456789+-()xyijk", "₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₓᵧᵢⱼₖ")
+_RAISED = {chr(code) for code in SUPERSCRIPTS}
+_LOWERED = {chr(code) for code in SUBSCRIPTS} - {"y"}
+
+
+@lru_cache(maxsize=8192)
+def plain(latex: str) -> str:
+    r"""LaTeX as text with Unicode's letters, for one line; what it does not know stays as it is written.
+
+    >>> plain(r"n N / \sigma^2"), plain(r"w^*"), plain(r"w^* = \Theta(\Lambda^{2/(d + 3)})")
+    ('n N / σ²', 'w*', 'w* = Θ(Λ^(2/(d + 3)))')
+    >>> plain(r"\frac{\mathbf{M}^*_{11}}{w + 1} \leq \sqrt{d}")
+    'M*_11 / (w + 1) ≤ √d'
+    """
+    text, before = latex.replace("$", ""), ""
+    while text != before:  # from the innermost braces outwards
+        before = text
+        text = re.sub(FONTS, r"\1", text)
+        text = re.sub(r"\\(hat|tilde)\s*\{(\w)\}", lambda match: match[2] + HATS[match[1]], text)
+        text = re.sub(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", lambda m: f"{_whole(m[1])} / {_whole(m[2])}", text)
+        text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", lambda match: f"√{_whole(match[1])}", text)
+        text = re.sub(r"\^\{([^{}]*)\}", lambda match: _raised(match[1]), text)
+        text = re.sub(r"_\{([^{}]*)\}", lambda match: _lowered(match[1]), text)
+    text = re.sub(r"\\(?:left|right|bigl?|bigr|Bigl?|Bigr|displaystyle)(?![a-zA-Z])\s*", "", text)
+    text = re.sub(r"\\([a-zA-Z]+|.)", lambda match: COMMANDS.get(match[1], f"{match[1]}"), text)
+    text = re.sub(r"\^(\(\*\)|\*)", "*", text)
+    text = re.sub(r"\^(\w)", lambda match: _raised(match[1]), text)
+    text = text.replace("{", "").replace("}", "")
+    return re.sub(r" ([,;)])", r"\1", " ".join(text.split()))
+
+
+def _whole(text: str) -> str:
+    """In brackets unless it is one thing."""
+    return text if re.fullmatch(r"[^\s+\-/]+", text.strip()) else f"({text.strip()})"
+
+
+def _raised(text: str) -> str:
+    if text == "*" or text == r"\star":
+        return "*"
+    return text.translate(SUPERSCRIPTS) if set(text) <= _RAISED else f"^({text})" if len(text) > 1 else f"^{text}"
+
+
+def _lowered(text: str) -> str:
+    one = len(text) == 1 and text in _LOWERED
+    return text.translate(SUBSCRIPTS) if one else f"_({text})" if " " in text else f"_{text}"
+
+
+def on_one_line(value: Any) -> Any:
+    r"""Text that a file writes over several lines, as one line; also in lists, mappings and the fields of a record.
+
+    >>> on_one_line(("as it is", "The bias falls\n        like $1/w$."))
+    ('as it is', 'The bias falls like $1/w$.')
+    """
+    if isinstance(value, str):
+        return " ".join(value.split()) if "\n" in value else value
+    if isinstance(value, list | tuple):
+        return type(value)(map(on_one_line, value))
+    if isinstance(value, Mapping):
+        return {key: on_one_line(each) for key, each in value.items()}
+    if isinstance(value, msgspec.Struct):
+        texts = {name: getattr(value, name) for name in value.__struct_fields__}
+        lines = {name: on_one_line(text) for name, text in texts.items() if isinstance(text, str)}
+        return msgspec.structs.replace(value, **lines)
+    return value

@@ -1,0 +1,296 @@
+r"""The cells of a form: where it is measured, what is measured there, how that is read, and the controls."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from lipverify.claims.language.family import RULE, Place, filled, is_number, named_in
+from lipverify.claims.language.fault import Fault
+from lipverify.claims.language.form import NEAREST, Along, Exponent, Form, Identity, Limit
+from lipverify.claims.language.range import Range, edge, meant_at, value_of
+from lipverify.claims.ledger.reach import Spot
+from lipverify.claims.ledger.record import Ray
+from lipverify.claims.ledger.summary import POWER
+from lipverify.claims.ledger.symbols import plain
+from lipverify.claims.ledger.verdict import Allowed, Interval, contains, decide
+from lipverify.claims.plan.claim import CellPlan, ControlPlan, Estimate, Measurement, Read
+from lipverify.claims.plan.exponents import estimate
+from lipverify.claims.plan.measured import Measured, calling, measured_by, number, remark
+from lipverify.claims.plan.profile import Profile, settled
+from lipverify.claims.plan.proved import SOMEWHERE
+from lipverify.errors import InvalidInput
+from lipverify.foundation.calls import defaults
+
+Plans = list[tuple[Place, CellPlan]]
+"""The cells of a form, each with the point that it stands at."""
+
+
+def places(over: Any, profile: Profile, keyword: str = "over") -> list[Place]:
+    """All points of a family, the last coordinate running fastest.
+
+    Raises
+    ------
+    Fault
+        If it is not a family: an empty one, or a coordinate that is neither text nor a finite number.
+
+    >>> from lipverify.claims.plan.profile import profile_named
+    >>> [place.where for place in places({"law": ["affine"], "d": (2, 3)}, profile_named("quick"))]
+    [{'law': 'affine', 'd': 2}, {'law': 'affine', 'd': 3}]
+    """
+    if over is None:
+        return [Place()]
+    if not isinstance(over, Mapping):
+        raise Fault(f"{keyword} = {over!r}: {RULE}.", keyword)
+    axes = [list(_axis(name, settled(values, profile), keyword)) for name, values in over.items()]
+    for (name, values), axis in zip(over.items(), axes, strict=True):
+        if not axis:
+            raise Fault(f"{keyword}[{name!r}] = {values!r}: there is no value, so nothing could refute it.", keyword)
+    found = [_all(points) for points in itertools.product(*axes)]
+    names = [name for place in found[:1] for name in place.where]
+    if len(names) != sum(len(name) if isinstance(name, tuple) else 1 for name in over):
+        raise Fault(f"{keyword} = {list(over)!r}: a coordinate stands there twice.", keyword)
+    return found
+
+
+def _all(points: Sequence[Place]) -> Place:
+    place = Place()
+    for point in points:
+        place = place.joined(point)
+    return place
+
+
+def _axis(name: Any, values: Any, keyword: str) -> Iterator[Place]:
+    """The values of one coordinate, or of several that go together."""
+    names = name if isinstance(name, tuple) else (name,)
+    if not all(isinstance(each, str) and each.isidentifier() for each in names):
+        raise Fault(f"{keyword}[{name!r}]: a coordinate is a name; {RULE}.", keyword)
+    if isinstance(values, str | int | float):
+        values = (values,)
+    if not isinstance(values, Mapping | list | tuple | range):
+        raise Fault(f"{keyword}[{name!r}] = {values!r}: {RULE}.", keyword)
+    for value in values:
+        together = value if isinstance(name, tuple) else (value,)
+        if not isinstance(together, tuple | list) or len(together) != len(names):
+            raise Fault(f"{keyword}[{name!r}] holds {value!r}: it needs {len(names)} values.", keyword)
+        if not all(_is_coordinate(each) for each in together):
+            raise Fault(f"{keyword}[{name!r}] holds {value!r}: a coordinate is a finite number or text.", keyword)
+        meaning = values[value] if isinstance(values, Mapping) else {}
+        if not isinstance(meaning, Mapping):
+            raise Fault(
+                f'{keyword}[{name!r}] gives {value!r} the meaning {meaning!r}: write {{"D": "d - 1"}}.', keyword
+            )
+        yield Place(dict(zip(names, together, strict=True)), {key: str(text) for key, text in meaning.items()})
+
+
+def _is_coordinate(value: Any) -> bool:
+    return isinstance(value, str) or (is_number(value) and math.isfinite(value))
+
+
+def cells(form: Form, family: Place, over: Any, profile: Profile) -> Plans:
+    """A cell for each point of the family."""
+    points = points_of(form, family, over, profile)
+    measured = function_of(form, points[0], family)
+    return [(place, _cell(form, place, measured, profile)) for place in points]
+
+
+def points_of(form: Form, family: Place, over: Any, profile: Profile) -> list[Place]:
+    """The points of the family that a form is measured at."""
+    inner = places(form.over, profile)
+    return [family.joined(outer).joined(place) for outer in places(over, profile) for place in inner]
+
+
+def spots(form: Form, family: Place, over: Any, profile: Profile) -> Iterator[Spot]:
+    """The same as they are told, with what the function is given and what grows."""
+    given = {name: settled(value, profile) for name, value in form.given.items()}
+    numbers = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
+    for place in points_of(form, family, over, profile):
+        beside = {name: value for name, value in numbers.items() if name not in place.where}
+        ray = ray_of(form, place, profile) if isinstance(form, Along) else None
+        yield Spot(dict(place.where), beside, ray, plain(form.observed), form.observed)
+
+
+def function_of(form: Form, place: Place, family: Place) -> Measured:
+    """The function of a form, refused unless it can be called at the points.
+
+    It must take what grows as well; what `of` names it need not take.
+    """
+    told = named_in(form.of)
+    foreign = [name for name in told if name not in place.where]
+    if foreign:
+        raise Fault(f"of = {form.of!r}: {{{foreign[0]}}} is no coordinate of over=.", "of")
+    grows = (form.along,) if isinstance(form, Along) else ()
+    needed = [name for name in (*place.where, *grows) if name not in (*family.where, *told)]
+    return measured_by(form.measure, needed, (*family.where, *told), tuple(form.given))
+
+
+def measurement(form: Form, place: Place, measured: Measured, profile: Profile) -> Measurement:
+    """What is measured at a point: a value, or the growth along a ray."""
+    if isinstance(form, Along):
+        of = filled(form.of, place.where)
+        return measured.along(ray_of(form, place, profile), place, of, form.error, form.given, profile)
+    return measured.at(place, form.given, profile)
+
+
+def ray_of(form: Along, place: Place, profile: Profile) -> Ray:
+    """What grows, from where to where."""
+    start, stop = (value_of(end.with_symbols(place.meaning), place, "ray") for end in (form.start, form.stop))
+    ray = Ray(form.along, start, stop, settled(form.points, profile) or profile.points)
+    try:
+        _ = ray.ladder
+    except InvalidInput as error:
+        raise Fault(str(error), "ray") from None
+    return ray
+
+
+def _cell(form: Form, place: Place, measured: Measured, profile: Profile) -> CellPlan:
+    """The evidence at one point."""
+    allowed, here = form.range.allowed(place), form.range.meaning(place)
+    false, true = (_control(form, side, place, measured, profile) for side in (False, True))
+    if isinstance(form.false, Range) and contains(form.false.allowed(place, "control"), allowed):
+        raise Fault(
+            f"control at {place} allows whatever the claim allows, {form.claimed(here)}; "
+            "a control is a statement that the truth breaks.",
+            "control",
+        )
+    return CellPlan(
+        where=dict(place.where),
+        measurement=measurement(form, place, measured, profile),
+        quantity=plain(form.observed),
+        quantity_latex=form.observed,
+        read=reader(form, place, measured),
+        claimed=here.text("").strip(),
+        claimed_latex=f"${here.latex('').strip()}$",
+        allowed=allowed,
+        edges=form.range.formulas(place),
+        false=false,
+        true=true,
+        method=form.method,
+        grade=form.grade,
+        of=filled(form.of, place.where),
+        error=form.error,
+    )
+
+
+def reader(form: Form, place: Place, measured: Measured) -> Read:
+    """How a result is read: as a value, as the limit of a growth, or as the exponent of one."""
+    if isinstance(form, Exponent):
+        return _exponent_reader(form, place)
+    return _limit if isinstance(form, Limit) else _value_reader(form, place, measured)
+
+
+def _exponent_reader(form: Exponent, place: Place) -> Read:
+    log = None if form.log is None else value_of(meant_at(form.log, place), place, "log")
+    power = rf"{POWER} $\log {form.grows}$ in ${form.quantity}$"
+
+    def read(growth: Any, allowed: Allowed) -> Estimate:
+        found = estimate(growth, allowed, log)
+        return found if found.allowed is None else replace(found, quantity=power)
+
+    return read
+
+
+def _limit(growth: Any, allowed: Allowed) -> Estimate:
+    """The limit of a growth, if it has one."""
+    if not abs(growth.exponent) <= growth.error < math.inf:
+        note = f"it tends to no positive constant: exponent {growth.exponent:.4g} ± {growth.error:.2g}"
+        return Estimate(Interval(None, None), note)
+    return _interval(*growth.limit_of_ratio(0.0))
+
+
+def _value_reader(form: Form, place: Place, measured: Measured) -> Read:
+    of, error, call = filled(form.of, place.where), form.error, calling(measured.found(), place)
+    interval = _difference if isinstance(form, Identity) else _interval
+
+    def read(result: Any, allowed: Allowed) -> Estimate:
+        found, why = interval(*number(result, of, error, call)), remark(result, of)
+        if why == SOMEWHERE and decide(found.interval, allowed) == "supported":
+            return Estimate(Interval(None, None), why)
+        open_ended = why and found.interval == Interval(None, None)
+        return replace(found, note=f"{found.note}: {why}") if open_ended else found
+
+    return read
+
+
+def _interval(value: float, error: float) -> Estimate:
+    """The interval of a value."""
+    if math.isinf(error):
+        return Estimate(Interval(None, None), f"{value:.6g} with an infinite error")
+    return Estimate(Interval.around(value, error))
+
+
+def _difference(value: float, error: float) -> Estimate:
+    """The interval of a difference: zero where it is no larger than what rounding can make of zero."""
+    if abs(value) <= error < math.inf:
+        note = f"{value:.3g}, rounding explains {error:.3g}" if error else ""
+        return Estimate(Interval(0.0, 0.0), note, shown=Interval.around(value, error) if error else None)
+    return _interval(value, error)
+
+
+def _control(form: Form, true: bool, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
+    """The near statement that is false where the claim is true, or the one that is true where the claim is false."""
+    keyword, control = "instead" if true else "control", form.control(true)
+    if isinstance(control, dict):
+        return _elsewhere(form, keyword, control, place, measured, profile)
+    if control is not None:
+        said = control.meaning(place).text("").strip()
+        return ControlPlan(said, control.allowed(place, keyword), edges=control.formulas(place))
+    if true:
+        return ControlPlan(NEAREST, partial(_nearest, form.range))
+    raise Fault(
+        "no control: a control is a near statement that is false, and must come out refuted on the same "
+        "evidence; give sharp= (the true value, from which it is derived) or control= (its bound); a claim "
+        "without it is refused.",
+        "control",
+    )
+
+
+def _elsewhere(
+    form: Form, keyword: str, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile
+) -> ControlPlan:
+    """The same range, for what is measured with other coordinates."""
+    foreign = [name for name in changed if name not in measured.takes and not measured.anything]
+    if foreign:
+        raise Fault(f"{keyword} = {changed!r}: the function does not take {foreign[0]}.", keyword)
+    values = {name: _changed(form, keyword, name, value, place) for name, value in changed.items()}
+    said = ", ".join(
+        f"{name} = {value}" if value == values[name] else f"{name} = {value} = {values[name]:g}"
+        for name, value in changed.items()
+    )
+    other = measurement(form, place.joined(Place(values)), measured, profile)
+    says = f"{form.range.meaning(place).text('').strip()} with {said}"
+    return ControlPlan(says, form.range.allowed(place), other, form.range.formulas(place))
+
+
+def _changed(form: Form, keyword: str, name: str, value: Any, place: Place) -> Any:
+    """The value of a coordinate that a control changes: of its own type, or a formula in the coordinates."""
+    usual = place.where.get(name, defaults(form.measure).get(name))
+    text, number = isinstance(value, str), is_number(value) and math.isfinite(value)
+    if isinstance(usual, str) and not text:
+        raise Fault(f"{keyword}: {name} = {value!r}: its values are texts such as {usual!r}; give a text.", keyword)
+    if not is_number(usual) or number:
+        if not (text or number):
+            raise Fault(f"{keyword}: {name} = {value!r}: give a finite number or a text.", keyword)
+        return value
+    try:
+        found = value_of(meant_at(edge(value, keyword), place), place, keyword)
+    except Fault as fault:
+        rule = f"{name} is a number such as {usual:g}; give a number, or a formula such as '{name} + 1'"
+        raise Fault(f"{keyword}: {name} = {value!r}: {rule} ({str(fault).rstrip('.')}).", keyword) from None
+    return int(found) if isinstance(usual, int) and found.is_integer() else found
+
+
+def _nearest(claimed: Range, interval: Interval) -> Allowed:
+    """The range of this kind that contains the interval, and as much again on either side."""
+    low, high = interval.ends
+    room = max((high - low) / 2, 4 * sys.float_info.epsilon * max(abs(low), abs(high), sys.float_info.min))
+    if not math.isfinite(room):
+        return Allowed()
+    lower, upper = (claimed.low is not None), (claimed.high is not None)
+    both = claimed.equals is not None or (lower and upper)
+    return Allowed(low=low - room if lower or both else None, high=high + room if upper or both else None)

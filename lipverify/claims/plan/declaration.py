@@ -1,0 +1,260 @@
+"""From a declaration to its claims: a claim for each reading, its words, and the plan of its evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, get_args
+
+from lipverify.claims.language.claim import Agreement, Declaration, Drawing
+from lipverify.claims.language.family import RULE, Place, chosen, filled, named_in
+from lipverify.claims.language.fault import Fault
+from lipverify.claims.language.form import Form, Identity, sides_of
+from lipverify.claims.language.formula import formula
+from lipverify.claims.language.range import Range, meant_at
+from lipverify.claims.ledger.figure import Figure
+from lipverify.claims.ledger.reach import Spot
+from lipverify.claims.ledger.record import KINDS, Kind, Source
+from lipverify.claims.ledger.symbols import plain, said
+from lipverify.claims.plan.cells import Plans, cells, places, spots
+from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
+from lipverify.claims.plan.measured import Measured, call_at, measured_by, number
+from lipverify.claims.plan.profile import Profile, settled
+from lipverify.foundation.calls import names
+
+ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*")
+RECORDABLE = ("supported", "refuted", "inconclusive")
+SIDE_WORDS = {"lower": "lower bound", "upper": "upper bound"}
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A claim as a search for counterexamples sees it: its forms, and the coordinates that are free."""
+
+    id: str
+    forms: tuple[Form, ...]
+    family: Place
+    over: Mapping[Any, Any]
+    assumes: tuple[str, ...]
+    declaration: Declaration
+
+
+def claims(declared: Declaration, profile: Profile) -> Iterator[Claim]:
+    """A claim for each reading that the id names."""
+    for family, side, inner in _readings(declared, profile):
+        yield _claim(declared, family, side, inner, profile)
+
+
+def sought(declared: Declaration, profile: Profile) -> Iterator[Sought]:
+    """The same, to be searched for counterexamples."""
+    for family, side, inner in _readings(declared, profile):
+        id = filled(declared.id, family.where | ({"side": side} if side else {}))
+        forms = tuple(form.only(side) for form in declared.forms)
+        assumes = _texts(chosen(declared.assumes, id.partition("/")[2], "assumes"), "assumes")
+        yield Sought(id, forms, family, inner or {}, assumes, declared)
+
+
+def _readings(declared: Declaration, profile: Profile) -> Iterator[tuple[Place, str | None, Mapping[Any, Any] | None]]:
+    """What the id tells apart, and the coordinates that are left."""
+    template = named_in(declared.id)
+    if declared.over is not None and not isinstance(declared.over, Mapping):
+        raise Fault(f"over = {declared.over!r}: {RULE}.", "over")
+    outer = {name: values for name, values in (declared.over or {}).items() if _names(name) & set(template)}
+    inner = {name: values for name, values in (declared.over or {}).items() if not _names(name) & set(template)}
+    sides = list(sides_of(declared.forms)) if "side" in template else [None]
+    _require(declared, template, outer, sides)
+    for family in places(outer or None, profile):
+        for side in sides:
+            yield family, side, inner or None
+
+
+def _require(declared: Declaration, template: tuple[str, ...], outer: Mapping[Any, Any], sides: Sequence[Any]) -> None:
+    known = {each for name in outer for each in _names(name)} | {"side"}
+    for keyword, text in (("id", declared.id), ("proves", declared.proves)):
+        foreign = [name for name in named_in(text) if name not in known]
+        if foreign:
+            raise Fault(f"{keyword} = {text!r}: {{{foreign[0]}}} is no coordinate of over=.", keyword)
+    families = [declared.over, *(form.over for form in declared.forms)]
+    free = {each for over in families if isinstance(over, Mapping) for name in over for each in _names(name)}
+    if strange := [name for name in declared.search if name not in free]:
+        raise Fault(f"search = {dict(declared.search)!r}: {strange[0]} is no coordinate of over=.", "search")
+    if not sides:
+        raise Fault(f"id = {declared.id!r}: {{side}} needs low= or high= in every form.", "id")
+
+
+def _claim(declared: Declaration, family: Place, side: str | None, over: Any, profile: Profile) -> Claim:
+    coordinates = family.where | ({"side": side} if side else {})
+    id = filled(declared.id, coordinates)
+    tail = id.partition("/")[2]
+
+    def words(name: str) -> Any:
+        return chosen(getattr(declared, name), tail, name)
+
+    source, expected = sourced(words("source")), settled(words("expected"), profile)
+    _require_words(id, words("kind"), expected, words("title"), source)
+    if not isinstance(words("reading"), str):
+        raise Fault(f"reading = {words('reading')!r}: it is the name of a reading, such as 'intrinsic'.", "reading")
+    forms = [form.only(side) for form in declared.forms]
+    here = [_in_words(form, family) for form in forms]
+    label = ", ".join(filter(None, [*_named(family), SIDE_WORDS.get(side or "", "")]))
+    stated = r", \quad ".join(form.statement(form.range) for form in here)
+    title = words("title") or plain(stated)
+
+    def plan() -> Evidence:
+        planned = [_cells(form, family, over, profile) for form in forms]
+        finding = words("finding")
+        return Evidence(
+            cells=tuple(cell for plans in planned for _, cell in plans),
+            cross_checks=tuple(check for each in declared.agrees for check in _cross_checks(each, family, profile)),
+            figure=partial(_drawn, list(zip(here, planned, strict=True))),
+            figures=tuple(_shown(each, family, profile) for each in words("figures")),
+            tables=tuple(_shown(each, family, profile) for each in words("tables")),
+            finding=_shown(finding, family, profile) if isinstance(finding, Drawing) else finding,
+        )
+
+    return Claim(
+        id=id,
+        title=f"{title}: {label}" if label else title,
+        statement=words("statement") or stated,
+        source=source,
+        kind=words("kind"),
+        claimed="; ".join(dict.fromkeys(form.claimed(form.range) for form in here)),
+        false_control="; ".join(dict.fromkeys(form.control_in_words(False, form.claimed) for form in here)),
+        true_control="; ".join(dict.fromkeys(form.control_in_words(True, form.claimed) for form in here)),
+        false_latex="; ".join(dict.fromkeys(form.control_in_words(False, form.typeset) for form in here)),
+        true_latex="; ".join(dict.fromkeys(form.control_in_words(True, form.typeset) for form in here)),
+        expected=expected,
+        plan=plan,
+        spots=lambda: tuple(spot for form in forms for spot in _spots(form, family, over, profile)),
+        assumptions=(*_texts(words("assumes"), "assumes"), *_meanings(family, forms)),
+        corrected=words("corrected"),
+        proves=filled(declared.proves, coordinates),
+        reading=words("reading") or str(family.where.get("reading", "")),
+    )
+
+
+def _shown(drawing: Drawing, family: Place, profile: Profile) -> Shown:
+    """A drawing with its measurements in place."""
+    parameters = set(names(drawing.function))
+    found = {name: call_at(each, family, profile, "figures") for name, each in drawing.measured.items()}
+    given = {key: value for key, value in family.where.items() if key in parameters}
+    return Shown(drawing.function, found, given)
+
+
+def _method(agreement: Agreement, function: Callable[..., Any], place: Place, here: Place) -> Measured:
+    """One of the two functions, refused unless it can be called at the point."""
+    told = {name for of in agreement.of for name in named_in(of)}
+    needed = [name for name in place.where if name not in told]
+    try:
+        return measured_by(function, needed, (*here.where, *agreement.given), (), "agrees")
+    except Fault as fault:
+        raise fault.within(agreement.line) from None
+
+
+def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iterator[CrossPlan]:
+    """A cross-check at each point."""
+    for place in places(agreement.over, profile):
+        here = family.joined(place)
+        both = [_method(agreement, each, place, here) for each in agreement.functions]
+        takes = [{k: v for k, v in agreement.given.items() if k in each.takes} for each in both]
+        plans = [each.at(here, given, profile) for each, given in zip(both, takes, strict=True)]
+
+        def read(one: Any, other: Any, here: Place = here) -> Side_by_side:
+            (a, spread), (b, other_spread) = (
+                number(result, filled(of, here.where), agreement.error, f"{agreement.quantity} at {here}")
+                for result, of in zip((one, other), agreement.of, strict=True)
+            )
+            return (a, b), (spread, other_spread)
+
+        quantity = f"${agreement.quantity}$"
+        yield CrossPlan(here.where, plain(quantity), agreement.methods, (plans[0], plans[1]), read, quantity)
+
+
+def sourced(source: Any) -> Source:
+    """A source, from itself or from (paper, place, printed)."""
+    if isinstance(source, list | tuple) and len(source) == 3 and all(isinstance(each, str) for each in source):
+        source = Source(*source)
+    parts = (source.paper, source.place, source.printed) if isinstance(source, Source) else ("",)
+    if not all(part.strip() for part in parts):
+        rule = "a source is (paper, place, what is printed there), such as ('My notes', 'Theorem 1', '$w$ grows')"
+        raise Fault(f"source = {source!r}: {rule}; a claim without it is refused.", "source")
+    return source
+
+
+def _require_words(id: str, kind: Any, expected: Any, title: Any, source: Source) -> None:
+    if not ID.fullmatch(id):
+        rule = "an id is `family.name` and then parts joined by '/', in lower case, such as 'mine.window/tanh'"
+        raise Fault(f"id = {id!r}: {rule}.", "id")
+    if kind not in get_args(Kind):
+        said = "; ".join(f"{name}: {meaning}" for name, meaning in KINDS.items())
+        raise Fault(f"kind = {kind!r}: choose one of {', '.join(KINDS)} ({said}).", "kind")
+    if expected is not None and expected not in RECORDABLE:
+        raise Fault(f"expected = {expected!r}: choose one of {', '.join(RECORDABLE)}, or leave it out.", "expected")
+    if not isinstance(title, str):
+        raise Fault(f"title = {title!r}: it must be text.", "title")
+
+
+def _texts(value: Any, keyword: str) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(each, str) for each in texts):
+        raise Fault(f"{keyword} = {value!r}: it must be a list of texts.", keyword)
+    return tuple(texts)
+
+
+def _meanings(family: Place, forms: Sequence[Form]) -> Iterator[str]:
+    """What the readings mean, as assumptions: the symbols that the claim itself uses."""
+    for name, value in family.where.items():
+        if name == "reading" and family.meaning:
+            continue  # what it means says more than what it is called
+        yield said(name, value) if name in ("law", "noise") or not isinstance(value, str) else f"{value} {name}"
+    used = {symbol for form in forms for _, edge in form.range.edges() for symbol in edge.symbols}
+    for symbol, text in family.meaning.items():
+        if symbol in used:
+            yield f"${formula(symbol).latex} = {formula(text).latex}$"
+
+
+def _named(family: Place) -> Iterator[str]:
+    """What tells readings apart, in a few words."""
+    for name, value in family.where.items():
+        yield value if isinstance(value, str) else f"{formula(name)} = {value:g}"
+
+
+def _cells(form: Form, family: Place, over: Any, profile: Profile) -> Plans:
+    """The cells of a form, refused on its line."""
+    try:
+        return cells(form, family, over, profile)
+    except Fault as fault:
+        raise fault.within(form.line) from None
+
+
+def _spots(form: Form, family: Place, over: Any, profile: Profile) -> list[Spot]:
+    """Where a form is measured, refused on its line."""
+    try:
+        return list(spots(form, family, over, profile))
+    except Fault as fault:
+        raise fault.within(form.line) from None
+
+
+def _in_words(form: Form, family: Place) -> Form:
+    """The form with the symbols of its reading spelled out; symbols of its cells stay as they are."""
+    place = Place(meaning=family.meaning)
+    controls: dict[str, Any] = {
+        name: value.meaning(place) if isinstance(value, Range) else value
+        for name, value in (("false", form.false), ("true", form.true))
+    }
+    sharp = None if form.sharp is None else meant_at(form.sharp, place)
+    return replace(form, range=form.range.meaning(place), sharp=sharp, **controls)
+
+
+def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:
+    """The figure that the first form with values draws of its own evidence; of an identity there is none to see."""
+    from lipverify.claims.plan.figure import figure_of
+
+    with_values = [(form, plans) for form, plans in planned if not isinstance(form, Identity)]
+    return figure_of(*with_values[0], results) if with_values else ()
+
+
+def _names(name: Any) -> set[str]:
+    return set(name) if isinstance(name, tuple) else {name}

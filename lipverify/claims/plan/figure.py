@@ -1,0 +1,227 @@
+"""The figure that the form of a claim draws of its own evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from lipverify.claims.language.family import Place
+from lipverify.claims.language.form import Along, Exponent, Form, Identity, Limit
+from lipverify.claims.ledger.figure import Figure, Panel, Scale, Series
+from lipverify.claims.ledger.symbols import Scalar, named, said
+from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims.plan.claim import CellPlan
+
+Plans = Sequence[tuple[Place, CellPlan]]
+NO_AXIS = "points of the claim, one by one"
+"""What runs along an axis where no number varies."""
+
+
+def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """Growth and its exponents, or values with their bounds; how limits settle is evidence.
+
+    Of an identity there is nothing to see, nor of a single value, which says as much in a line.
+    """
+    if isinstance(form, Identity) or (len(plans) == 1 and not isinstance(form, Along)):
+        return ()
+    if isinstance(form, Exponent):
+        return _exponents(form, plans, results), _settling(form, plans, results)
+    found = _values(form, plans, results)
+    if isinstance(form, Limit):
+        caption = f"Left: ${form.quantity}$ along the ray. Right: its limit, with the bounds of claim and control."
+        return (replace(found, caption=caption, panels=(_along(form, plans, results), *found.panels)),)
+    return (found,)
+
+
+def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
+    """Values along the ray."""
+    return Panel(
+        title=f"${form.quantity}$ along the ray",
+        xlabel=named(form.along),
+        ylabel=f"${form.quantity}$",
+        series=tuple(Series(label=label, x=growth.s, y=growth.values) for label, growth in _growths(plans, results)),
+    )
+
+
+def _growths(plans: Plans, results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Each growth, and the coordinates that tell it from the others."""
+    every = [place.where for place, _ in plans]
+    for place, plan in plans:
+        yield _label(place.where, every, ""), results[plan.measurement.address]
+
+
+def _settling(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
+    """Local exponents settling along the ray."""
+    along = named(form.along)
+    local = Panel(
+        title="local exponents",
+        xlabel=along,
+        ylabel="local exponent $-$ limit",
+        yscale="linear",
+        series=tuple(
+            Series(label=label, x=growth.slope_at, y=tuple(slope - growth.exponent for slope in growth.local_slopes))
+            for label, growth in _growths(plans, results)
+        ),
+    )
+    caption = f"The local exponent of ${form.quantity}$ along {along}, less its extrapolated limit."
+    alt = f"Local exponents of {form.said} minus their limit against {form.along}."
+    return Figure(caption=caption, alt=alt, panels=(local,), layer="evidence")
+
+
+def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
+    """The quantity along the ray; its limit exponents cell by cell, and what is claimed of them.
+
+    Readings on one measurement give figures that differ in the claimed curve alone, so that a report draws them as one.
+    """
+    axis = _axis([place.where for place, _ in plans])
+    series: list[Series] = []
+    for label, group in _lines(plans, axis).items():
+        settled = [(x, results[plan.measurement.address]) for x, plan in group]
+        settled = [(x, growth) for x, growth in settled if math.isfinite(growth.error)]
+        if settled:
+            series.append(
+                Series(
+                    label=f"measured {label}".strip(),
+                    x=tuple(x for x, _ in settled),
+                    y=tuple(growth.exponent for _, growth in settled),
+                    error=tuple(growth.error for _, growth in settled),
+                    style="errorbars",
+                )
+            )
+        series += _edges(form, group, label)
+    limits = Panel(
+        title=f"its limit exponent{f' against {named(axis)}' if axis else ''}",
+        xlabel=named(axis) if axis else NO_AXIS,
+        ylabel="exponent",
+        xscale="linear",
+        yscale="linear",
+        series=tuple(series),
+    )
+    along = named(form.along)
+    caption = (
+        f"Left: ${form.quantity}$ along {along}. Right: the exponent that it tends to, with its error, and what is "
+        "claimed of it (dashed)."
+    )
+    alt = f"{form.said} against {form.along} on log axes; its limit exponents beside the claimed ones."
+    return Figure(caption=caption, alt=alt, panels=(_along(form, plans, results), limits))
+
+
+def _edges(form: Exponent, group: Sequence[tuple[float, CellPlan]], label: str) -> Iterator[Series]:
+    """What is claimed of the exponents along the axis."""
+    for name, edge in form.range.edges():
+        ends = [plan.allowed.high if name == "high" else plan.allowed.low for _, plan in group]
+        known = [(x, end) for (x, _), end in zip(group, ends, strict=True) if end is not None]
+        relation = {"low": r"\geq", "high": r"\leq", "equals": "="}[name]
+        yield Series(
+            label=f"claimed: ${relation} {edge.inline_latex}$ {label}".strip(),
+            x=tuple(x for x, _ in known),
+            y=tuple(end for _, end in known),
+            style="dashed",
+        )
+
+
+NAMED = 6
+"""So many bounds are named one by one; of more, all that say the same look the same."""
+
+
+def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
+    """Values with their errors beside their bounds, against a coordinate, a line for each value of the others."""
+    axis = _axis([place.where for place, _ in plans])
+    series: list[Series] = []
+    bounds: dict[tuple[str, tuple[float, ...], tuple[float, ...]], list[str]] = {}
+    for label, group in _lines(plans, axis).items():
+        read = [(x, plan.read(results[plan.measurement.address], plan.allowed)) for x, plan in group]
+        found = [(x, (estimate.shown or estimate.interval).ends) for x, estimate in read]
+        known = [(x, low, high) for x, (low, high) in found if math.isfinite(high - low)]
+        if known:
+            series.append(
+                Series(
+                    label=label or "measured",
+                    x=tuple(x for x, _, _ in known),
+                    y=tuple((low + high) / 2 for _, low, high in known),
+                    error=tuple((high - low) / 2 for _, low, high in known),
+                    style="errorbars",
+                )
+            )
+        for bound in _bounds(group):
+            bounds.setdefault(bound, []).append(label)
+    if not axis:
+        series = [part for one in series for part in _apart(one, plans)]
+    alone = len(bounds) <= NAMED
+    series += [
+        Series(label=f"{says} {labels[0] if alone and len(labels) == 1 else ''}".strip(), x=x, y=y, style="dashed")
+        for (says, x, y), labels in bounds.items()
+    ]
+    panel = Panel(
+        title="measured, and claimed",
+        xlabel=named(axis) if axis else NO_AXIS,
+        ylabel=f"${form.quantity}$",
+        xscale=_scale([x for one in series for x in one.x]),
+        yscale=_scale([y for one in series for y in one.y]),
+        series=tuple(series),
+    )
+    caption = f"${form.quantity}$ with its errors, the bounds of the claim, and those of its control."
+    return Figure(caption=caption, alt=f"{form.said} against {axis or 'the cell'}, with bounds.", panels=(panel,))
+
+
+def _apart(series: Series, plans: Plans) -> Iterator[Series]:
+    """Points without an axis: each by itself, with the coordinates that tell it from the others."""
+    every = [place.where for place, _ in plans]
+    for x, y, error in zip(series.x, series.y, series.error, strict=True):
+        label = _label(every[round(x) - 1], every, "") or series.label
+        yield replace(series, label=label, x=(x,), y=(y,), error=(error,))
+
+
+def _bounds(
+    group: Sequence[tuple[float, CellPlan]],
+) -> Iterator[tuple[str, tuple[float, ...], tuple[float, ...]]]:
+    """The edges of the claim and of its false control along the axis: what they are, and where."""
+    for name in ("claimed", "control"):
+        ranges = [plan.allowed if name == "claimed" else plan.false.allowed for _, plan in group]
+        known = [each for each in ranges if isinstance(each, Allowed)]
+        if len(known) < len(group):
+            continue
+        sides = {
+            r"$\geq$": tuple(each.low for each in known if each.low is not None),
+            r"$\leq$": tuple(each.high for each in known if each.high is not None),
+        }
+        whole = {relation: ends for relation, ends in sides.items() if len(ends) == len(group)}
+        if len(set(whole.values())) < len(whole):
+            whole = {"=": next(iter(whole.values()))}
+        for relation, ends in whole.items():
+            yield f"{name} {'range' if len(whole) > 1 else relation}", tuple(x for x, _ in group), ends
+
+
+def _axis(where: Sequence[Mapping[str, Scalar]]) -> str:
+    """The coordinate with the most numbers in it; empty if no number varies."""
+    counts = {
+        name: len({point[name] for point in where})
+        for name in where[0]
+        if all(isinstance(point.get(name), int | float) for point in where)
+    }
+    most = max(counts.values(), default=0)
+    return next((name for name in reversed(counts) if counts[name] == most), "") if most > 1 else ""
+
+
+def _lines(plans: Plans, axis: str) -> dict[str, list[tuple[float, CellPlan]]]:
+    """The cells of each line of a figure, along its axis; without an axis the cells stand one beside the other."""
+    every = [place.where for place, _ in plans]
+    lines: dict[str, list[tuple[float, CellPlan]]] = {}
+    for k, (place, plan) in enumerate(plans, 1):
+        x = float(place.where[axis]) if axis else float(k)
+        lines.setdefault(_label(place.where, every, axis) if axis else "", []).append((x, plan))
+    return {label: sorted(line, key=lambda point: point[0]) for label, line in lines.items()}
+
+
+def _label(where: Mapping[str, Scalar], every: Sequence[Mapping[str, Scalar]], axis: str) -> str:
+    """The coordinates that tell a line from the others."""
+    varying = [name for name in where if name != axis and len({point.get(name) for point in every}) > 1]
+    return ", ".join(said(name, where[name]) for name in varying)
+
+
+def _scale(values: Sequence[float]) -> Scale:
+    """Logarithmic where values are positive and a decade or more apart."""
+    return "log" if values and min(values) > 0 and max(values) >= 10 * min(values) else "linear"

@@ -1,0 +1,246 @@
+"""The measurements of declared claims: a function at a point, and the growth of a quantity along a ray."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from lipverify.claims.language.family import Place
+from lipverify.claims.language.fault import FUNCTION, Fault
+from lipverify.claims.language.file import HOME, FileFunction, home_of
+from lipverify.claims.ledger.record import Ray
+from lipverify.claims.plan.claim import Measurement
+from lipverify.claims.plan.profile import Profile, settled
+from lipverify.claims.plan.proved import seen
+from lipverify.errors import InvalidInput
+from lipverify.foundation.calls import NEEDS, Call, needed, parameters
+from lipverify.foundation.noted import tell, unwatched
+
+if TYPE_CHECKING:
+    from lipverify.scaling import Growth  # a claim is planned without a numerical library
+
+OFFERED = ("seed", "contexts", "backend")
+"""What a function may ask for by name beside its coordinates: what the command line says of sampling."""
+
+
+class LibraryFunction(msgspec.Struct, frozen=True):
+    """A function of the library by its name, which is the same in every process and every run.
+
+    >>> str(LibraryFunction("lipverify.scaling", "growth"))
+    'lipverify.scaling.growth'
+    """
+
+    module: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.name}"
+
+    @property
+    def __name__(self) -> str:
+        """What messages call it."""
+        return self.name
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run it."""
+        return getattr(importlib.import_module(self.module), self.name)(*arguments, **named)
+
+
+class Point(msgspec.Struct, frozen=True):
+    """Where a function is called: by name, with coordinates and with what it takes beside them.
+
+    >>> str(Point({"d": 3, "n": 1e4}, {"seed": 0}))
+    'd=3, n=10000.0, seed=0'
+    """
+
+    where: dict[str, Any]
+    options: dict[str, Any]
+    handed: dict[str, int] = {}
+    """How many results of other measurements it is handed, by argument; which these are follows from the rest."""
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in sorted((self.where | self.options).items()))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A function that measures, and by which names it is called."""
+
+    function: Callable[..., Any]
+    takes: tuple[str, ...]
+    anything: bool
+    keyword: str
+
+    def at(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Measurement:
+        """The measurement at a point of the family, after those that the function needs."""
+        point = self._point(place, given, profile)
+        calls = needed(self.function, point.where | point.options)
+        handed = {name: len(each) for name, each in calls.items()}
+        before = [call_at(call, Place(), profile, self.keyword) for each in calls.values() for call in each]
+        return Measurement(value_at, (self.found(), replace(point, handed=handed)), tuple(before))
+
+    def along(
+        self, ray: Ray, place: Place, of: str, error: float | None, given: Mapping[str, Any], profile: Profile
+    ) -> Measurement:
+        """The growth of one of its quantities along a ray, which needs a value at each point."""
+        pass  # nothing
+
+        point = self._point(place, given, profile)
+        values = tuple(self.at(place.joined(Place({ray.along: s})), given, profile) for s in ray.ladder)
+        return Measurement(growth_along, (self.found(), ray, point, of, error), values)
+
+    def found(self) -> Callable[..., Any]:
+        """The function as it can be sent to other processes: by its claims file, or by its module."""
+        module, name = home_of(self.function), getattr(self.function, "__name__", repr(self.function))
+        if module is None:
+            if getattr(self.function, "__module__", "").partition(".")[0] == "lipverify":
+                return LibraryFunction(self.function.__module__, name)
+            raise Fault(f"{name} is not a function of this file; write it there with `def`.", self.keyword)
+        try:
+            found: FileFunction = getattr(module, HOME).function(self.function)
+        except InvalidInput as error:
+            raise Fault(str(error), self.keyword) from None
+        if getattr(found.__wrapped__, "cached", found.__wrapped__) is not self.function:
+            rule = "is not the function of that name in this file, by which other processes would find it"
+            raise Fault(f"{name} {rule}; give it a name of its own.", self.keyword)
+        return found
+
+    def _point(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Point:
+        """The point in the order in which the function is written, so that one point has one address."""
+        known = {name: getattr(profile, name) for name in OFFERED}
+        known |= {name: settled(value, profile) for name, value in given.items()} | place.where
+        further = [name for name in (*place.where, *given) if name not in self.takes] if self.anything else []
+        taken = {name: known[name] for name in (*self.takes, *further) if name in known}
+        where = {name: value for name, value in taken.items() if name not in OFFERED}
+        return Point(where, {name: value for name, value in taken.items() if name in OFFERED})
+
+
+def call_at(call: Call, family: Place, profile: Profile, keyword: str) -> Measurement:
+    """A call as a measurement; coordinates of the family are added where it does not say them itself."""
+    said = {name: value for name, value in call.where.items() if not isinstance(value, str) or "{" not in value}
+    own = Place({name: settled(value, profile) for name, value in said.items()})
+    return measured_by(call.function, (), (*family.where, *said), tuple(said), keyword).at(
+        family.joined(own), {}, profile
+    )
+
+
+def measured_by(
+    function: Any, coordinates: Sequence[str], optional: Sequence[str], given: Sequence[str], keyword: str = FUNCTION
+) -> Measured:
+    """The function, refused unless it can be called with the coordinates by name.
+
+    It must take the coordinates, may take the optional ones, which tell readings apart, and gets what is given.
+    """
+    name = getattr(function, "__name__", repr(function))
+    if not callable(function):
+        raise Fault(f"{name} is not a function; it must take {', '.join(coordinates)}.", keyword)
+    takes = parameters(function)
+    anything = any(each.kind is each.VAR_KEYWORD for each in takes)
+    names = [each.name for each in takes if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+    required = {each.name for each in takes if each.default is each.empty and each.name in names}
+    extra = sorted(required - {*coordinates, *optional, *given, *OFFERED, *getattr(function, NEEDS, {})})
+    missing = [each for each in (*coordinates, *given) if each not in names and not anything]
+    if missing or extra:
+        wrong = f"it does not take {missing[0]}" if missing else f"nothing gives it {extra[0]}"
+        handed, offers = ", ".join((*coordinates, *given)), ", ".join(OFFERED)
+        raise Fault(
+            f"{name}: {wrong}; it is called with {handed} by name, and with {offers} if it takes them.", keyword
+        )
+    return Measured(function, tuple(names), anything, keyword)
+
+
+def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
+    """What a function returns at a point, as plain data; the results are what it is handed, argument by argument."""
+    rest = iter(results)
+    handed = {name: list(itertools.islice(rest, count)) for name, count in point.handed.items()}
+    result = function(**point.where, **point.options, **handed)
+    with unwatched():
+        plain, exact = seen(result)
+    tell(exact)
+    return plain
+
+
+def number(result: Any, of: str, error: float | None, call: str) -> tuple[float, float]:
+    """(value, error) of one quantity of a result; the error may be infinite, and nothing is not-a-number.
+
+    A value that comes by itself has the declared relative error; where none is declared it is refused. A third entry
+    says in words why the error is infinite (`remark`).
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such quantity, or it is not a real number with an error >= 0.
+    """
+    if of:
+        if not isinstance(result, Mapping) or of not in result:
+            holds = (
+                f"it returned {', '.join(map(str, result))}" if isinstance(result, Mapping) else "it returned one value"
+            )
+            raise InvalidInput(f"{call} has no quantity {of!r}; {holds}.")
+        alone, beside = result[of], result.get(f"{of}_error")
+        result, call = alone if beside is None else (alone, beside), f"{of} of {call}"
+    elif isinstance(result, Mapping) and "" in result:
+        result = result[""]
+    if isinstance(result, list | tuple) and len(result) == 3 and isinstance(result[2], str):
+        result = result[:2]
+    pair = isinstance(result, list | tuple) and len(result) == 2
+    if not pair and error is None:
+        way_out = "return (value, error), or declare the relative error: error=1e-10"
+        raise InvalidInput(f"{call} is {result!r}, a value without an error; {way_out}.")
+    value, spread = (_real(each) for each in result) if pair else (_real(result), (error or 0.0) * abs(_real(result)))
+    if not (math.isfinite(value) and spread >= 0):
+        rule = "it must be a finite real number, or (value, error) with an error >= 0"
+        raise InvalidInput(f"{call} is {result!r}; {rule}.")
+    return value, spread
+
+
+def remark(result: Any, of: str = "") -> str:
+    """Why an error is infinite, in words: the third of (value, error, words); mostly nothing.
+
+    >>> remark({"loss": (0.2, math.inf, "one training")}, "loss"), remark((0.2, 0.1))
+    ('one training', '')
+    """
+    if of and isinstance(result, Mapping):
+        result = result.get(of)
+    said = result[2] if isinstance(result, list | tuple) and len(result) == 3 else ""
+    return said if isinstance(said, str) else ""
+
+
+def calling(function: Callable[..., Any], point: Point | Place) -> str:
+    """A call as one writes it, and where the function stands if it is from a claims file."""
+    name = function.name if isinstance(function, FileFunction) else function.__name__
+    place = f" ({function.place})" if isinstance(function, FileFunction) else ""
+    return f"{name}({', '.join(f'{key}={value}' for key, value in point.where.items())}){place}"
+
+
+def _real(value: Any) -> float:
+    """A real number as a float; not-a-number for anything else."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+
+
+def growth_along(
+    function: Callable[..., Any], ray: Ray, point: Point, of: str, error: float | None, *values: Any
+) -> Growth:
+    """The growth of a quantity along a ray, from the values that were measured there.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is not positive: what grows like a power is.
+    """
+    from lipverify.scaling import growth_of
+
+    found = [number(value, of, error, f"{calling(function, point)} at {ray.along}={s:g}") for s, value in
+             zip(ray.ladder, values, strict=True)]  # fmt: skip
+    for s, (value, _) in zip(ray.ladder, found, strict=True):
+        if value <= 0:
+            rule = "what grows like a power is positive"
+            raise InvalidInput(f"{calling(function, point)} is {value:g} at {ray.along}={s:g}; {rule}.")
+    return growth_of(ray.ladder, [value for value, _ in found], [spread / value for value, spread in found])

@@ -1,0 +1,507 @@
+"""Numbers that are proved: what is exact in what a function returns, and what a committed proof says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lipverify.claims.ledger.record import Exact, Grade, ProofRecord
+from lipverify.errors import InvalidInput
+from lipverify.foundation.noted import with_errors
+from lipverify.foundation.shipped import shipped
+
+if TYPE_CHECKING:
+    from lipverify.problem import Problem
+    from lipverify.problem.law import Law
+    from lipverify.proofs import Proof, ProvedOptimum, Theorem
+
+OWN = "own function"
+"""The word for the method of a function that is not the library's."""
+WORDS: dict[Exact, str] = {
+    "symbolic": "symbolic",
+    "fraction": "rational",
+    "ball": "certified",
+    "proof file": "certified",
+}
+"""The word for the method of what is exact."""
+LONGEST = 2000
+"""Letters of an exact value that a ledger holds: its digest is that of these."""
+SMALL = 2**20
+"""The denominator of a fraction that nobody writes."""
+SMALLEST = 1e-9
+"""What a divisor is at least, in size, to be no rounded zero of 15 digits."""
+SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values bears out nothing"
+"""Remark beside the value that an expression has somewhere: it can refute, and cannot support."""
+
+
+class Stood(msgspec.Struct, frozen=True):
+    """What stands behind a number, if the error that it is used with is no less than this one."""
+
+    grade: Grade
+    method: str = OWN
+    error: float = 0.0
+    proof: ProofRecord | None = None
+
+
+class ProvedNumber(msgspec.Struct, frozen=True):
+    """A number that follows from a proof: value ± error, and what proves it; made by `lipverify.claims.plan.proved`.
+
+    Sums, products and quotients with others, and with exact numbers, are proved too; they are rounded outwards.
+    """
+
+    low: float
+    high: float
+    proof: ProofRecord
+
+    @property
+    def pair(self) -> tuple[float, float]:
+        """The middle, and a bound on its distance to any point of the interval."""
+        middle = (self.low + self.high) / 2
+        return middle, (self.high - self.low) / 2 * (1 + 4e-16) + 4e-16 * abs(middle) * (self.low != self.high)
+
+    def __add__(self, other: Any) -> ProvedNumber:
+        (low, high), proof = _operand(self, other)
+        return outwards(_exact(self.low) + low, _exact(self.high) + high, proof)
+
+    def __sub__(self, other: Any) -> ProvedNumber:
+        (low, high), proof = _operand(self, other)
+        return outwards(_exact(self.low) - high, _exact(self.high) - low, proof)
+
+    def __mul__(self, other: Any) -> ProvedNumber:
+        ends, proof = _operand(self, other)
+        products = [_exact(one) * end for one in (self.low, self.high) for end in ends]
+        return outwards(min(products), max(products), proof)
+
+    def __truediv__(self, other: Any) -> ProvedNumber:
+        (low, high), proof = _operand(self, other)
+        if low <= 0 <= high:
+            raise ZeroDivisionError(f"{self} / {other}: the divisor may be 0")
+        return self * ProvedNumber(*_outwards(1 / high, 1 / low), proof)
+
+
+def _exact(value: float) -> Fraction:
+    """A double as the fraction that it is, and no sign that a float became one (`lipverify.foundation.noted`)."""
+    return Fraction(*value.as_integer_ratio())
+
+
+def _operand(one: ProvedNumber, other: Any) -> tuple[tuple[Fraction, Fraction], ProofRecord]:
+    """The ends of what a proved number is combined with, and what proves the result."""
+    if isinstance(other, ProvedNumber):
+        return (_exact(other.low), _exact(other.high)), both(one.proof, other.proof)
+    if _library(other) == "flint" and other.is_finite():
+        middle, error = map(_exact, _ball(other)[0])
+        return (middle - error, middle + error), one.proof
+    if isinstance(other, bool) or not isinstance(other, int | Fraction):
+        raise InvalidInput(f"{other!r} is not exact; combine proved numbers with whole numbers, fractions and balls.")
+    return (Fraction(other), Fraction(other)), one.proof
+
+
+def outwards(low: Fraction, high: Fraction, proof: ProofRecord) -> ProvedNumber:
+    """The least interval of doubles that contains both ends, as a proved number."""
+    return ProvedNumber(*_outwards(low, high), proof)
+
+
+def _outwards(low: Fraction, high: Fraction) -> tuple[float, float]:
+    down, up = float(low), float(high)
+    down = math.nextafter(down, -math.inf) if _exact(down) > low else down
+    return down, math.nextafter(up, math.inf) if _exact(up) < high else up
+
+
+def both(one: ProofRecord, other: ProofRecord) -> ProofRecord:
+    """Two proofs as one record."""
+    if one == other:
+        return one
+    digest = sha256(f"{one.digest}\n{other.digest}".encode()).hexdigest()
+    return ProofRecord(kind="proof file", statement=f"{one.statement} And: {other.statement}", digest=digest)
+
+
+def seen(result: Any) -> tuple[Any, dict[str, Stood]]:
+    """What a function returned as plain data, and what is exact of it, by the name of the quantity.
+
+    >>> seen({"third": Fraction(1, 3), "plain": 1.0})[0]
+    {'third': [0.3333333333333333, 0.0], 'plain': 1.0}
+    """
+    exact: dict[str, Stood] = {}
+    if isinstance(result, Mapping):
+        plain = {}
+        for name, each in result.items():
+            plain[str(name)], exact_here = _one(each)
+            exact |= {str(name): exact_here} if exact_here is not None else {}
+        return plain, exact
+    plain_result, whole = _one(result)
+    if _library(result) == "proof":
+        return plain_result, {name: whole for name in plain_result if whole is not None}
+    return plain_result, {"": whole} if whole is not None else {}
+
+
+def _one(value: Any) -> tuple[Any, Stood | None]:
+    """One value as plain data, and what stands behind it if it is exact."""
+    if isinstance(value, tuple | list) and len(value) == 2 and _is_zero(value[1]) and _library(value[0]) is not None:
+        value = value[0]  # (exact value, 0)
+    if isinstance(value, ProvedNumber):
+        return list(value.pair), Stood("proved", "certified", value.pair[1], value.proof)
+    if isinstance(value, Fraction):
+        return _fraction(value)
+    library = _library(value)
+    if library == "sympy":
+        return _symbolic(value)
+    if library == "flint":
+        return _ball(value)
+    if library == "proof":
+        return _proof(value)
+    if library == "polynomials":
+        return [float(value.terms), 0.0], _exactly("symbolic", str(value), 0.0, value.symbols)
+    return _plain(value), None
+
+
+def _is_zero(error: Any) -> bool:
+    return isinstance(error, int | float) and error == 0
+
+
+def _library(value: Any) -> str | None:
+    """Which library an exact value is of; None for a plain one."""
+    module = type(value).__module__
+    if isinstance(value, Fraction | ProvedNumber):
+        return "here"
+    if module.startswith("sympy.") and hasattr(value, "free_symbols"):
+        return "sympy"
+    if module.startswith("flint.") and type(value).__name__ in ("arb", "fmpq", "fmpz"):
+        return "flint"
+    if module == "lipverify.linear_transformer.theory.polynomials" and type(value).__name__ == "Leftover":
+        return "polynomials"
+    return "proof" if module.startswith("lipverify.proofs.") and hasattr(value, "failures") else None
+
+
+def _exactly(kind: Exact, text: str, error: float, symbols: tuple[str, ...] = ()) -> Stood:
+    """What stands behind an exact value that reads like this."""
+    return Stood("proved", WORDS[kind], error, recorded(kind, text, symbols))
+
+
+def recorded(kind: Exact, text: str, symbols: tuple[str, ...] = (), digest: str = "") -> ProofRecord:
+    """The record of an exact value or of a proof file, whose digest is given."""
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} letters)"
+    return ProofRecord(kind=kind, statement=shown, symbols=symbols, digest=digest or sha256(shown.encode()).hexdigest())
+
+
+def _fraction(value: Fraction) -> tuple[Any, Stood | None]:
+    """An exact number; one that came from a float says what the float was, and proves nothing."""
+    near = float(value)
+    error = 0.0 if nearest(value) is not None else math.ulp(near) / 2 * (1 + 1e-15)
+    if _from_a_float(value):
+        return [near, error], None
+    return [near, error], _exactly("fraction", str(value), error)
+
+
+def nearest(value: Fraction) -> float | None:
+    """The double that stands for a fraction: itself, or the nearest one if no other small fraction has the same.
+
+    Small fractions, of denominators below 2^20, differ by more than 2^-40, and so do those of ranges: rounded, they
+    compare as they do. None for others.
+    """
+    near = float(value)
+    small = value.denominator < SMALL and abs(value) < 1024
+    return near if small or _exact(near) == value else None
+
+
+def _from_a_float(value: Fraction) -> bool:
+    """Whether a fraction looks like a double: a long binary one."""
+    return value.denominator & (value.denominator - 1) == 0 and value.denominator >= SMALL
+
+
+def _ball(value: Any) -> tuple[Any, Stood | None]:
+    """A number or a ball of python-flint; a ball of radius 0 does not say where it is from, and so proves nothing."""
+    if type(value).__name__ != "arb":
+        return _fraction(Fraction(str(value)))
+    if not value.is_finite():
+        return [0.0, math.inf, f"the ball {value} has no finite radius"], None
+    middle = float(value.mid())
+    error = float(abs(value - middle).upper()) * (1 + 1e-15)
+    return [middle, error], _exactly("ball", str(value), error) if error > 0 and value.rad() != 0 else None
+
+
+def _proof(value: Any) -> tuple[Any, Stood | None]:
+    """A proof: 0 by itself, and its constants by name.
+
+    Raises
+    ------
+    ValueError
+        If it is no proof.
+    """
+    missing = value.failures()
+    if missing:
+        raise ValueError(f"no proof of {value.statement!r}: {'; '.join(missing)}")
+    constants = {name: [number, math.ulp(number)] for name, number in value.constants.items()}
+    return {"": [0.0, 0.0], **constants}, Stood("proved", "certified", 0.0, proof_file(value))
+
+
+def proof_file(proof: Any) -> ProofRecord:
+    """The record of a proof: its theorem, and the digest of the file that it is, or would be saved as."""
+    import json
+
+    made = json.dumps(proof.data, indent=1) + "\n"
+    return recorded("proof file", proof.statement, digest=sha256(made.encode()).hexdigest())
+
+
+def _symbolic(value: Any) -> tuple[Any, Stood | None]:
+    """An expression or a matrix of SymPy: 0 where it is 0 for all values of its symbols, else its value somewhere."""
+    import sympy
+
+    entries = [sympy.sympify(each) for each in (value if isinstance(value, sympy.MatrixBase) else [value])]
+    text = str(value)
+    symbols = tuple(sorted({str(each) for entry in entries for each in entry.free_symbols}))
+    found = [_value_of(each) for each in entries]
+    if not found or any(each is None for each in found):
+        cannot = f"SymPy cannot decide exactly whether {text[:200]} is 0"
+        return [0.0, math.inf, cannot], None
+    numbers = [each for each in found if each is not None]
+    worst = max(numbers, key=abs, default=Fraction(0))
+    plain, stood = _fraction(worst)
+    if worst and any(sympy.cancel(sympy.together(each)).free_symbols for each in entries):
+        plain = [*plain, SOMEWHERE]
+    return plain, _exactly("symbolic", text, plain[1], symbols) if stood is not None or worst == 0 else None
+
+
+def _value_of(expression: Any) -> Fraction | None:
+    """0 if an expression is 0 for all values of its symbols, else its value somewhere; None if neither is known.
+
+    What is no rational function of the symbols with rational coefficients is one in its parts, such as exp(x): if it
+    is 0 for all values of these, it is 0.
+
+    >>> import sympy
+    >>> x, y = sympy.symbols("x y")
+    >>> _value_of((x + y)**2 - x**2 - 2*x*y - y**2), _value_of(x - y), _value_of(sympy.sqrt(x**2) - x)
+    (Fraction(0, 1), Fraction(-2, 1), None)
+    """
+    import sympy
+
+    if not isinstance(expression, sympy.Expr) or expression.atoms(sympy.Float) or expression.has(sympy.nan, sympy.zoo):
+        return None
+    if expression.has(sympy.oo, -sympy.oo) or not all(map(_divides, expression.atoms(sympy.Pow))):
+        return None
+    polynomial = expression.is_polynomial(*expression.free_symbols)
+    reduced = sympy.expand(expression) if polynomial else sympy.cancel(sympy.together(expression))
+    if reduced == 0:
+        return Fraction(0)
+    if reduced.is_Rational:
+        return Fraction(int(reduced.p), int(reduced.q))
+    symbols = sorted(reduced.free_symbols, key=str)
+    if not symbols or not reduced.is_rational_function(*symbols):
+        return None
+    for start in (2, 3, 5, 7, 11, 101):
+        values = {symbol: sympy.prime(start + place) for place, symbol in enumerate(symbols)}
+        there = reduced.subs(values)
+        if there.is_Rational and there != 0:
+            return Fraction(int(there.p), int(there.q))
+    return None
+
+
+def _divides(power: Any) -> bool:
+    """Whether what a negative power divides by is seen to be no zero, at numbers of both signs for its symbols.
+
+    Where it is 0 an expression such as e/e - 1 is no number, though algebra makes it 0.
+
+    >>> import sympy
+    >>> x = sympy.Symbol("x")
+    >>> _divides(1 / (x - 1)), _divides(1 / (sympy.sqrt(x**2) - x))
+    (True, False)
+    """
+    import sympy
+
+    if power.exp.is_nonnegative:
+        return True
+    symbols = sorted(power.base.free_symbols, key=str)
+    for sign in (1, -1):
+        values = {
+            symbol: (1 if symbol.is_nonnegative else sign) * sympy.Rational(sympy.prime(place), 7)
+            for place, symbol in enumerate(symbols, start=5)
+        }
+        there = power.base.subs(values).evalf()
+        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < SMALLEST:
+            return False
+    return True
+
+
+def _plain(value: Any) -> Any:
+    """What was returned, as numbers, text, lists and mappings: other processes and files can hold these.
+
+    >>> _plain({"w": (1, 2.0)})
+    {'w': [1, 2.0]}
+    """
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, msgspec.Struct):
+        derived = {name: getattr(value, name) for name in with_errors(value)}
+        errors = {f"{name}_error": getattr(value, f"{name}_error") for name in derived}
+        return {**msgspec.to_builtins(value, enc_hook=_plain), **_plain(derived | errors)}
+    if isinstance(value, Fraction | ProvedNumber) or _library(value) in ("sympy", "flint", "polynomials"):
+        return _one(value)[0]
+    return value
+
+
+FOLDER = "proofs"
+"""Where in the folder of the checks the committed proofs are."""
+
+
+def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNumber]:
+    """The exponents of n N in w, of B in w, and of w* and the loss in Lambda.
+
+    >>> proved_rates("relu", 3)["bias"].pair
+    (-1.5, 0.0)
+    """
+    proof = proved_window(law, d, own)
+    a, beta = Fraction(proof.d - 1, 2), Fraction(repr(proof.beta))
+    rates = {"noise": a, "bias": -beta, "window": 1 / (a + beta), "loss": -beta / (a + beta)}
+    numbers = {name: between(proof, rate, rate) for name, rate in rates.items()}
+    doubles = {name: nearest(rate) for name, rate in rates.items()}
+    return {
+        name: number if (near := doubles[name]) is None else ProvedNumber(near, near, number.proof)
+        for name, number in numbers.items()
+    }
+
+
+@lru_cache(maxsize=64)
+def proved_window(law: str, d: int, own: Law | None = None) -> Theorem:
+    """The window theorem: from the committed proof, which is certified again; where there is none, found now.
+
+    The law is the one of that name, or if it is a law of one's `own`, that one, and the name that of its proofs.
+    """
+    from lipverify.problem.laws import law_named
+    from lipverify.proofs import Theorem, prove_window
+    from lipverify.proofs.record import named
+
+    meant = own or law_named(law)
+    proof = committed(f"{law}-{d}", lambda: prove_window(meant, d))
+    if not isinstance(proof, Theorem):
+        raise ValueError(f"{law}-{d}.json: not a window theorem: {proof.statement}")
+    stated(f"{law}-{d}", proof, ("window",), {"law": named(meant), "d": d})
+    return proof
+
+
+def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[str, Any]) -> None:
+    """Compare what a proof states with what a claim needs: one of these theorems, about exactly this.
+
+    Both are read by the checker: numbers are compared, not how they are written, and what is read is what is printed.
+
+    Raises
+    ------
+    ValueError
+        If it states something else.
+    """
+    from lipverify.proofs import checker
+
+    read = checker.read(proof.data)
+    entries = about if "law" in checker.KINDS[read.theorem].keys else {"given": about}
+    if (
+        read.theorem not in theorems
+        or checker.KINDS[read.theorem].about({"theorem": read.theorem, **entries}) != read.about
+    ):
+        wanted = f"{' or '.join(theorems)} for {dict(about)}"
+        raise ValueError(f"{name}.json: not a proof of {wanted}: {proof.statement}")
+
+
+_anew: ContextVar[dict[str, Proof] | None] = ContextVar("_anew", default=None)
+
+
+@contextmanager
+def found_anew() -> Iterator[dict[str, Proof]]:
+    """Within this no committed proof is read: each that is asked for is found now, and stands here by its name."""
+    proofs: dict[str, Proof] = {}
+    token = _anew.set(proofs)
+    proved_window.cache_clear()
+    try:
+        yield proofs
+    finally:
+        _anew.reset(token)
+        proved_window.cache_clear()
+
+
+def committed(name: str, found: Callable[[], Proof]) -> Proof:
+    """The committed proof of this name, which is certified again; where there is none, found now.
+
+    Raises
+    ------
+    ValueError
+        If it is no proof.
+    """
+    from lipverify.proofs import load
+
+    anew = _anew.get()
+    if anew is not None:
+        if name not in anew:
+            anew[name] = found()
+        return anew[name]
+    path = shipped() / FOLDER / f"{name}.json"
+    proof = load(path) if path.exists() else found()
+    missing = proof.failures()
+    if missing:
+        raise ValueError(f"{path}: {'; '.join(missing)}")
+    return proof
+
+
+def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], Proof]) -> Proof:
+    """The committed proof of this theorem about what is given; where there is none, found now.
+
+    Raises
+    ------
+    ValueError
+        If it is no proof, or one of something else.
+    """
+    proof = committed(name, found)
+    stated(name, proof, (theorem,), given)
+    return proof
+
+
+def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> ProvedOptimum:
+    """The committed proof of where the optimum of a problem is; where there is none, found now.
+
+    Raises
+    ------
+    ValueError
+        If it is no proof, or one of something else.
+    """
+    from lipverify.proofs import ProvedOptimum, prove_optimum
+    from lipverify.proofs.finite import about
+
+    proof = committed(name, lambda: prove_optimum(problem, offset))
+    if not isinstance(proof, ProvedOptimum):
+        raise ValueError(f"{name}.json: not a proof about an optimum: {proof.statement}")
+    kinds = ("scale",) if offset is not None else ("optimum", "optimum far", "optimum at zero")
+    stated(name, proof, kinds, about(problem, offset))
+    return proof
+
+
+def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> ProvedNumber:
+    """The number of which a proof says that it lies between these; it is proved wherever a claim's function returns it.
+
+    Raises
+    ------
+    ValueError
+        If it is no proof.
+
+    >>> theorem = proved_window("affine", 3)
+    >>> between(theorem, 1.0, 2.0).pair
+    (1.5, 0.5000000000000008)
+    """
+    record = proof_file(proof)
+    if record.digest not in _CERTIFIED:
+        missing = proof.failures()
+        if missing:
+            raise ValueError(f"no proof of {proof.statement!r}: {'; '.join(missing)}")
+        _CERTIFIED.add(record.digest)
+    return outwards(Fraction(*low.as_integer_ratio()), Fraction(*high.as_integer_ratio()), record)
+
+
+_CERTIFIED: set[str] = set()
+"""Digests of the proofs that this process has certified."""

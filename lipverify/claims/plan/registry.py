@@ -1,0 +1,272 @@
+"""Which claims there are: those that come with lipverify, file by file, and those of files that are given by paths.
+
+A claim is built when it is asked for: only the files that can hold it are read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from lipverify.claims.language.claim import Declaration
+from lipverify.claims.language.contents import contents
+from lipverify.claims.language.fault import Fault, line_of
+from lipverify.claims.language.file import DECLARATIONS, ClaimsFile, in_library, read_file
+from lipverify.claims.ledger.record import Heading
+from lipverify.claims.plan.claim import Claim
+from lipverify.claims.plan.declaration import Sought, claims, sought
+from lipverify.claims.plan.profile import Profile, profile_named
+from lipverify.errors import InvalidInput
+from lipverify.foundation.interruption import Interrupted
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.shipped import shipped
+
+LONGEST_TITLE = 200
+"""Letters of a title, or of the names of the authors: two lines of a page."""
+
+
+def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
+    """Every claim that comes with lipverify, in the order of the table of contents."""
+    return _built_in(tuple(contents().files), profile or profile_named("quick"))
+
+
+def select_claims(patterns: Sequence[str] = (), profile: Profile | None = None) -> tuple[Claim, ...]:
+    """The claims whose id is a pattern, begins with one (up to a "/" or "."), or matches one with wildcards.
+
+    A pattern may also be the path of a claims file (it ends in .py, or begins with /, . or ~): its claims stand before
+    the others. Patterns choose among them, and a pattern that matches none of them among lipverify's own claims; a
+    file of which no pattern chooses gives all its claims. Without patterns, these are all of lipverify's own.
+
+    Raises
+    ------
+    InvalidInput
+        If a pattern matches nothing, a claims file is refused, or two files have a claim of the same id.
+    """
+    chosen_profile = profile or profile_named("quick")
+    paths = list(dict.fromkeys(pattern for pattern in patterns if is_path(pattern)))
+    wanted = [pattern for pattern in patterns if not is_path(pattern)]
+    files = _claims_of_files(paths, chosen_profile)
+    own = [claim for claims in files.values() for claim in claims]
+    elsewhere = [pattern for pattern in wanted if not any(matches(claim.id, pattern) for claim in own)]
+    chosen = [claim for claims in files.values() for claim in _chosen(claims, wanted) or claims]
+    if not elsewhere:
+        return (*chosen, *(() if paths else all_claims(chosen_profile)))
+    built_in = _built_in(tuple(_stems(elsewhere)), chosen_profile)
+    for pattern in elsewhere:
+        if not any(matches(claim.id, pattern) for claim in built_in):
+            _refuse(pattern, (*own, *built_in))
+    return (*chosen, *_chosen(built_in, elsewhere))
+
+
+@lru_cache(maxsize=8)
+def _built_in(stems: tuple[str, ...], profile: Profile) -> tuple[Claim, ...]:
+    """The claims of these stems, in the order of the table of contents; their files are read once."""
+    files, headings = contents().files, contents().headings
+    found = [claim for path in dict.fromkeys(files[stem] for stem in stems) for claim in library_claims(path, profile)]
+    places = {stem: place for place, stem in enumerate(headings)}
+    return tuple(sorted(found, key=lambda claim: places[claim.id.partition("/")[0]]))
+
+
+def _stems(patterns: Iterable[str]) -> list[str]:
+    """The stems that claims which match a pattern can have."""
+    stems, wanted = list(contents().files), [pattern.partition("/")[0] for pattern in patterns]
+    return [stem for stem in stems if any(matches(stem, first) or "*" in first for first in wanted)]
+
+
+def entitled(patterns: Sequence[str], title: str | None = None, author: str | None = None) -> tuple[str, str]:
+    """The title and the author of a report: as given, else `TITLE` and `AUTHOR` of the first claims file that has them.
+
+    Empty where nobody says: the report then has lipverify's own title, and no author.
+
+    Raises
+    ------
+    InvalidInput
+        If either is no text of one line, with at most 200 letters.
+    """
+    modules = [read_file(pattern).module() for pattern in dict.fromkeys(patterns) if is_path(pattern)]
+
+    def named(name: str, given: str | None) -> str:
+        here = ((module.__file__, getattr(module, name.upper(), None)) for module in modules)
+        stated = next(((f"{path}: {name.upper()}", text) for path, text in here if text is not None), (name, ""))
+        where, text = stated if given is None else (name, given)
+        if not isinstance(text, str) or len(text) > LONGEST_TITLE or len(text.splitlines()) > 1:
+            raise InvalidInput(f"{where} = {shown(text)}: give a text of one line, of at most {LONGEST_TITLE} letters.")
+        return text.strip()
+
+    return named("title", title), named("author", author)
+
+
+def is_path(pattern: str) -> bool:
+    """Whether it is the path of a claims file and not a pattern for ids.
+
+    >>> is_path("my_claims.py"), is_path("softmax.split"), is_path("*/ambient")
+    (True, False, False)
+    """
+    in_a_folder = os.sep in pattern and Path(pattern).exists()
+    return in_a_folder or pattern.endswith(".py") or pattern.startswith(("/", ".", "~"))
+
+
+def _claims_of_files(paths: Sequence[str], profile: Profile) -> dict[str, tuple[Claim, ...]]:
+    """The claims of each file, refused if two files have a claim of the same id."""
+    files = {path: claims_of(path, profile) for path in paths}
+    homes: dict[str, str] = {}
+    for path, held in files.items():
+        for claim in held:
+            if homes.setdefault(claim.id, path) != path:
+                raise InvalidInput(f"{path}: id = {claim.id!r}: {homes[claim.id]} has a claim of this id too.")
+    return files
+
+
+def _chosen(claims: Sequence[Claim], patterns: Sequence[str]) -> tuple[Claim, ...]:
+    """Those that a pattern means; one that is an id means that claim alone, not what its id begins."""
+    exact = {claim.id for claim in claims} & set(patterns)
+    wide = [pattern for pattern in patterns if pattern not in exact]
+    return tuple(c for c in claims if c.id in exact or any(matches(c.id, pattern) for pattern in wide))
+
+
+def _refuse(pattern: str, claims: Sequence[Claim]) -> NoReturn:
+    """The message for a pattern that matches nothing."""
+    known = {part for claim in claims for part in (claim.id, claim.id.split("/")[0])} | set(contents().headings)
+    near = difflib.get_close_matches(pattern, sorted(known), n=1, cutoff=0.4)
+    hint = f" did you mean {near[0]!r}?" if near else ""
+    raise InvalidInput(f"claim = {pattern!r} is not known;{hint} `lipverify list` shows them all.")
+
+
+T = TypeVar("T")
+
+
+def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
+    """The claims that a file declares.
+
+    The file is executed: a claims file is code.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read or executed, declares no claims, or a claim breaks a rule; the message begins with
+        the file and, where it is known, the line.
+    """
+    if in_library(path):
+        return library_claims(shipped() / Path(path).expanduser().resolve().relative_to(shipped()), profile)
+    file = read_file(path)
+    found = _declared(file, profile)
+    taken = set(contents().headings)
+    rule = "lipverify's own claims have this name; begin with one of yours, such as 'mine'"
+    guarded(file, lambda: _require_ids(found, lambda stem: stem not in taken, rule))
+    guarded(file, lambda: _plan(found))
+    heading = Heading(section=f"Claims of {file.name}", title="")
+    return tuple(replace(claim, file=path, heading=heading) for claim, _ in found)
+
+
+def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:
+    """The claims of a file whose ids are the pattern or begin with it, to be searched for counterexamples.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is refused, or none of its claims is meant.
+    """
+    claims = {claim.id for claim in claims_of(path, profile)}
+    file = read_file(str(Path(path).expanduser().resolve()) if in_library(path) else path)
+    declared: Sequence[Declaration] = getattr(file.module(), DECLARATIONS)
+    found = [each for declaration in declared for each in sought(declaration, profile) if each.id in claims]
+    wanted = [each for each in found if pattern is None or matches(each.id, pattern)]
+    if not wanted:
+        raise InvalidInput(f"claim = {pattern!r} is not in {path}; it has {', '.join(each.id for each in found)}.")
+    return wanted
+
+
+def matches(id: str, pattern: str) -> bool:
+    """Whether an id is a pattern, begins with it (up to a "/" or "."), or matches it with wildcards."""
+    return id == pattern or id.startswith((f"{pattern}/", f"{pattern}.")) or fnmatchcase(id, pattern)
+
+
+def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
+    """The claims of a file that comes with lipverify, under their headings."""
+    file, headings = read_file(str(path)), contents().headings
+    found = _declared(file, profile)
+    own = {stem for stem, home in contents().files.items() if home == path}
+    rule = "the table of contents does not name this file as its home"
+    guarded(file, lambda: _require_ids(found, own.__contains__, rule))
+    under = [(claim, headings[claim.id.partition("/")[0]]) for claim, _ in found]
+    return tuple(replace(claim, heading=heading, title=_titled(claim, heading)) for claim, heading in under)
+
+
+def _titled(claim: Claim, heading: Heading) -> str:
+    """The title of its statement, and then what is its own."""
+    return f"{heading.title}: {claim.title}"
+
+
+def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
+    """The claims of a file with the lines of their declarations."""
+    module = guarded(file, file.module)
+    declared: Sequence[Declaration] = getattr(module, DECLARATIONS)
+    found = guarded(file, lambda: list(_claims(declared, profile)))
+    if not found:
+        start = "`lipverify new claim` writes one to start from"
+        raise InvalidInput(f"{file.path}: there are no claims in this file; {start}.")
+    return found
+
+
+def _claims(declared: Sequence[Declaration], profile: Profile) -> Iterator[tuple[Claim, int]]:
+    """The claims that are declared; a fault is on the line of its declaration, or of the form in it."""
+    for declaration in declared:
+        try:
+            yield from ((claim, declaration.line) for claim in claims(declaration, profile))
+        except Fault as fault:
+            raise fault.within(declaration.line) from None
+
+
+def _plan(found: Sequence[tuple[Claim, int]]) -> None:
+    """Plan the evidence, so that what is wrong with it is said before anything is measured."""
+    for claim, line in found:
+        try:
+            _ = claim.measurements
+        except Fault as fault:
+            raise fault.within(line) from None
+
+
+def _require_ids(found: Sequence[tuple[Claim, int]], allowed: Callable[[str], bool], rule: str) -> None:
+    """Refuse an id that two claims have, or whose stem belongs elsewhere."""
+    seen: set[str] = set()
+    for claim, line in found:
+        if not allowed(claim.id.partition("/")[0]):
+            raise Fault(f"id = {claim.id!r}: {rule}.", "id", line=line)
+        if claim.id in seen:
+            raise Fault(f"id = {claim.id!r}: two claims have it; an id belongs to one claim.", "id", line=line)
+        seen.add(claim.id)
+
+
+def guarded(file: ClaimsFile, step: Callable[[], T]) -> T:
+    """The result of a step that runs code of the file; whatever that raises is a refusal with its line."""
+    try:
+        return step()
+    except Interrupted:
+        raise
+    except BaseException as error:
+        _refuse_file(file, error)
+
+
+def _refuse_file(file: ClaimsFile, error: BaseException) -> NoReturn:
+    line = line_of(error, file)
+    place = f"{file.path}:{line}" if line else file.path
+    raise InvalidInput(f"{place}: {' '.join(_reason(error).split())}") from None
+
+
+def _reason(error: BaseException) -> str:
+    """What happened, in words, and the way out where there is a usual one."""
+    if isinstance(error, InvalidInput):
+        return str(error)
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg}."
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}; a claims file stands by itself: what it imports must be installed wherever it is measured."
+    if isinstance(error, SystemExit):
+        return "the file ended the program; a claims file only declares."
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,406 @@
+"""A ledger judged again from its own data: digests, verdicts, margins, controls, grades, ranges and words.
+
+`audit` measures nothing and reads nothing but the ledger. What a ledger cannot know of itself, such as whether a claim
+is printed, `audit_against` compares with the claims.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from itertools import zip_longest
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+
+from lipverify.claims.language.family import Place
+from lipverify.claims.language.range import EDGES, range_of
+from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages
+from lipverify.claims.ledger.record import FORMAT, Asked, Cell, Ledger, ProofRecord, Record, weakest
+from lipverify.claims.ledger.summary import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
+from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, contains, decide, margin, settled
+from lipverify.claims.plan.claim import CellPlan, Claim
+from lipverify.claims.run.judgment import control_of
+from lipverify.claims.run.ran import METHOD_GRADES
+from lipverify.errors import InvalidInput
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Something in a ledger that does not follow from its data."""
+
+    id: str
+    where: str
+    what: str
+    stated: str
+    follows: str
+
+
+def sealed(ledger: Ledger, asked: Mapping[str, tuple[int, int]] | None = None) -> Ledger:
+    """The ledger with its manifest, its passages, its counts and its digest.
+
+    `asked` maps an id to the numbers of its cells and of its cross-checks; by default what the manifest says already.
+    A digest finds what was changed by hand or by accident. It is no signature: who makes a ledger can make its digest.
+    """
+    sizes = asked or {each.id: (each.cells, each.cross_checks) for each in ledger.asked}
+    manifest = tuple(
+        Asked(id=each.id, cells=sizes[each.id][0], cross_checks=sizes[each.id][1], digest=digest_of(each))
+        for each in ledger.claims
+    )
+    judged = measured(ledger.claims)
+    made = msgspec.structs.replace(ledger, asked=manifest, passages=passages(judged), counts=counts(judged))
+    return msgspec.structs.replace(made, digest=ledger_digest(made))
+
+
+def digest_of(record: Record) -> str:
+    """SHA-256 of a record as it is read back: a whole number where a float belongs is written as a float then."""
+    read = msgspec.json.decode(msgspec.json.encode(record), type=Record)
+    return sha256(msgspec.json.encode(read)).hexdigest()
+
+
+def ledger_digest(ledger: Ledger) -> str:
+    """SHA-256 of a ledger without its records and without this digest."""
+    return sha256(msgspec.json.encode(msgspec.structs.replace(ledger, claims=(), digest=""))).hexdigest()
+
+
+def audit(ledger: Ledger) -> tuple[Difference, ...]:
+    """All that does not follow, claim by claim; empty for a sound ledger.
+
+    A change by hand shows in the digests. What follows from the data is computed again all the same: who changes a
+    ledger can make its digests anew, and then the words, ranges, counts and grades must still follow.
+
+    Raises
+    ------
+    InvalidInput
+        If the ledger is of the format before, which holds no proofs and no manifest.
+    """
+    if ledger.format != FORMAT:
+        raise InvalidInput(
+            f"ledger: its format is {ledger.format!r}, which does not hold the proofs of its cells, so it cannot be "
+            f"audited; verify again for one of the format {FORMAT!r}."
+        )
+    ids = [record.id for record in ledger.claims]
+    twice = sorted({id for id in ids if ids.count(id) > 1})
+    found = [Difference(id=id, where="", what="id", stated=f"{ids.count(id)} claims", follows="one") for id in twice]
+    proved = [
+        _difference(claim, "", "verdict", claim.verdict, f"{proof.verdict}, by {proof.id}")
+        for claim, proof in contradicted(ledger.claims)
+    ]
+    each = (difference for record in ledger.claims for difference in _record(record))
+    return (*found, *_manifest(ledger), *proved, *each)
+
+
+def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, ...]:
+    """All in a ledger that differs from what the claims themselves say: their words, kinds, sources, cells and ranges.
+
+    The claims are those of the registry (and of files that the caller trusts) in the profile of the ledger.
+    """
+    known = {claim.id: claim for claim in claims}
+    return tuple(difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
+
+
+def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
+    """What a file says beside its ledger: keys that no ledger has, that stand there twice, or that are missing.
+
+    Spaces, the order of keys and the spelling of a number are no difference.
+    """
+    twice: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in items]
+        twice.extend(sorted({name for name in names if names.count(name) > 1}))
+        return dict(items)
+
+    stated, read = json.loads(text, object_pairs_hook=pairs), json.loads(msgspec.json.encode(ledger))
+    double = [_beside(name, "stands there twice", "a key once") for name in twice]
+    return (*double, *_keys("", stated, read))
+
+
+def _keys(path: str, stated: Any, read: Any) -> Iterator[Difference]:
+    """The keys that only the file has, and those that it lacks, at any depth."""
+    if isinstance(stated, dict) and isinstance(read, dict):
+        for name in dict.fromkeys((*stated, *read)):
+            where = f"{path}.{name}".lstrip(".")
+            if name not in read:
+                yield _beside(where, "stated", "no such key")
+            elif name not in stated:
+                yield _beside(where, "left out", "every key is written")
+            else:
+                yield from _keys(where, stated[name], read[name])
+    elif isinstance(stated, list) and isinstance(read, list):
+        for place, (one, other) in enumerate(zip(stated, read, strict=False)):
+            yield from _keys(f"{path}[{place}]", one, other)
+
+
+def _beside(key: str, stated: str, follows: str) -> Difference:
+    return Difference(id="ledger", where=key, what="key", stated=stated, follows=follows)
+
+
+def _manifest(ledger: Ledger) -> Iterator[Difference]:
+    """What was asked and is not there, what is there and was not asked, and what is not as it was written."""
+    asked = {each.id: each for each in ledger.asked}
+    for record in ledger.claims:
+        entry = asked.pop(record.id, None)
+        if entry is None:
+            yield _difference(record, "", "manifest", "a claim", "no such claim was asked for")
+            continue
+        if record.verdict != "error" and (len(record.cells), len(record.cross_checks)) != (
+            entry.cells,
+            entry.cross_checks,
+        ):
+            stated = f"{len(record.cells)} cells and {len(record.cross_checks)} cross-checks"
+            yield _difference(record, "", "manifest", stated, f"{entry.cells} and {entry.cross_checks} were asked for")
+        if digest_of(record) != entry.digest:
+            yield _difference(record, "", "digest", "that of another record", "the record was changed")
+    order, ids = [each.id for each in ledger.asked], [record.id for record in ledger.claims]
+    if ids != order and sorted(ids) == sorted(order):
+        yield Difference(
+            id="ledger", where="", what="manifest", stated="in another order", follows="that of the claims"
+        )
+    for id in asked:
+        yield Difference(id=id, where="", what="manifest", stated="left out", follows="it was asked for")
+    judged = measured(ledger.claims)
+    pairs: list[tuple[str, Any, Any]] = [("counts", ledger.counts, counts(judged))]
+    pairs += [("passage", stated, follow) for stated, follow in zip_longest(ledger.passages, passages(judged))]
+    for what, stated, follow in pairs:
+        if stated != follow:
+            yield Difference(id="ledger", where="", what=what, stated=_short(stated), follows=_short(follow))
+    if ledger_digest(ledger) != ledger.digest:
+        what = "the profile, seed, backend, provenance or manifest was changed"
+        yield Difference(id="ledger", where="", what="digest", stated="that of another ledger", follows=what)
+
+
+def _record(record: Record) -> Iterator[Difference]:
+    """The differences of one claim."""
+    if faults := [(cell, fault) for cell in record.cells if (fault := _ray(cell))]:
+        yield from (_difference(record, _place(cell), "ray", cell.ray, fault) for cell, fault in faults)
+        return
+    for cell in record.cells:
+        for what, stated, follow in _cell(cell):
+            yield _difference(record, _place(cell), what, stated, follow)
+    for check in record.cross_checks:
+        agrees = agree(check.values, check.errors)
+        if check.agrees != agrees:
+            yield _difference(record, f"{check.quantity} {check.where}", "agrees", check.agrees, agrees)
+    broken = any(cell.verdict == "error" for cell in record.cells)
+    if record.verdict == "error" and not broken:
+        if not record.problem:
+            yield _difference(record, "", "problem", "none", "an error has a reason")
+        if record.cells:
+            yield _difference(record, "", "verdict", "error", "its cells are there, and none of them broke")
+        return
+    for what, follow in follows(record.id, record.cells, record.cross_checks).items():
+        if getattr(record, what) != follow:
+            yield _difference(record, "", what, getattr(record, what), follow)
+    command = repeated_by(record.file, record.id)
+    if record.reproduce != command and not re.fullmatch(re.escape(command) + r" --decide [0-9.e+]+", record.reproduce):
+        yield _difference(record, "", "reproduce", record.reproduce, command)
+    caught = controls_caught(record.verdict, record.cells)
+    if record.control.caught != caught:
+        yield _difference(record, "", "control", record.control.caught, caught)
+    if record.step is not None and (record.verdict != "inconclusive" or not 0 <= record.step.cell < len(record.cells)):
+        yield _difference(record, "", "step", f"of cell {record.step.cell}", "no step, or one of an open claim's cell")
+
+
+def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
+    """(what, stated, what follows) of one cell and of its control."""
+    control = cell.control
+    if not _numbers(cell):
+        yield "numbers", "not-a-number or infinite", "finite numbers, or none where unbounded"
+    best = weakest([cell.grade, METHOD_GRADES.get(cell.method, "proved")])
+    stated_and_follows = {
+        "verdict": (cell.verdict, settled(cell.alone, decide(control.interval, control.allowed))),
+        "margin": (cell.margin, margin(cell.interval, cell.allowed)),
+        "control's verdict": (control.verdict, decide(control.interval, control.allowed)),
+        "control's margin": (control.margin, margin(control.interval, control.allowed)),
+        "control must be": (control.expects, OTHER_WAY.get(cell.alone, "refuted")),
+        "grade": (cell.grade, best),
+    }
+    for what, (stated, follow) in stated_and_follows.items():
+        if stated != follow:
+            yield what, stated, follow
+    yield from _range("claimed", cell.claimed, cell.edges, cell.allowed, cell)
+    yield from _range("control", control.says, control.edges, control.allowed, cell)
+    if cell.proof is not None:
+        yield from _proof(cell.proof)
+    # where nothing is known of a cell, nothing is known of its control, at whatever coordinates that is measured
+    known = any(map(math.isfinite, cell.interval.ends))
+    alike = known and not control.quantity and control.interval == cell.interval
+    if alike and _no_control(cell.allowed, control.allowed, control.expects):
+        yield "control", _said(control.allowed), "a statement that is not implied by the claim"
+    if not _is_measured(cell):
+        yield "interval", _said(cell.interval), f"{cell.measured} ± {cell.error}"
+
+
+def _ray(cell: Cell) -> str:
+    """Why no limit could be seen along the ray of a cell; empty where one could."""
+    try:
+        return "" if cell.ray is None or cell.ray.ladder else "a ladder"
+    except InvalidInput as error:
+        return str(error)
+
+
+def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
+    """A range whose numbers or words are not those of its formulas at the coordinates of the cell."""
+    if not edges:
+        return
+    if unknown := sorted(set(edges) - {*EDGES, "within"}):
+        yield what, f"an edge called {unknown[0]!r}", f"one of {', '.join((*EDGES, 'within'))}"
+        return
+    try:
+        stated = range_of(**edges, strict=allowed.open)
+        numbers = stated.allowed(Place(cell.where))
+    except InvalidInput as error:
+        yield what, ", ".join(f"{name} = {text}" for name, text in edges.items()), f"no range: {error}"
+        return
+    if not all(_equal(one, other) for one, other in zip(allowed.ends, numbers.ends, strict=True)):
+        yield what, _said(allowed), f"{_said(numbers)}, by its formulas"
+    words = stated.text("").strip()
+    if said != words and not said.startswith(f"{words} with "):
+        yield f"{what} in words", said, words
+
+
+def _equal(one: float, other: float) -> bool:
+    """True for two ends that differ by the rounding of another machine's functions at most."""
+    return one == other or math.isclose(one, other, rel_tol=16 * sys.float_info.epsilon)
+
+
+def _proof(proof: ProofRecord) -> Iterator[tuple[str, Any, Any]]:
+    """A proof whose digest is not that of what it states."""
+    if proof.kind != "proof file":
+        digest = sha256(proof.statement.encode()).hexdigest()
+        if proof.digest != digest:
+            yield "proof", f"of the digest {proof.digest[:12]}", f"{digest[:12]} is that of its statement"
+    elif not all(DIGEST.fullmatch(digest) for digest in proof.digest.split()) or not proof.digest:
+        yield "proof", f"of the digest {proof.digest[:12]!r}", "a SHA-256 of 64 hexadecimal digits"
+
+
+def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
+    """The differences of one claim from what it says itself."""
+    if claim is None:
+        yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
+        return
+    control = control_of(claim, record.verdict, record.control.caught)
+    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in WORDS]
+    pairs += [("control", record.control, control), ("file", PurePath(record.file).name, PurePath(claim.file).name)]
+    if record.verdict != "error":
+        checks = [(check.where, check.quantity, check.quantity_latex, check.methods) for check in record.cross_checks]
+        asked = [(plan.where, plan.quantity, plan.quantity_latex, plan.methods) for plan in claim.evidence.cross_checks]
+        pairs += [("cells", len(record.cells), len(claim.cells)), ("cross-checks", checks, asked)]
+        for cell, plan in zip(record.cells, claim.cells, strict=False):
+            for what, stated, follow in _against_plan(cell, plan):
+                yield _difference(record, _place(cell), what, _short(stated), _short(follow))
+    for what, stated, follow in pairs:
+        if stated != follow:
+            yield _difference(record, "", what, _short(stated), _short(follow))
+
+
+WORDS = (
+    "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
+    "reading",
+)  # fmt: skip
+"""What a record repeats of its claim."""
+
+
+def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
+    """(what, stated, what follows) of a cell that is not the one that its claim plans.
+
+    Where the power of a logarithm decides (`lipverify.claims.plan.exponents`), what the plan says of the exponent
+    is not what the cell says: its quantity, its words and the numbers of its range are its own.
+    """
+    pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in PLANNED]
+    logarithm = plan.ray is not None and beside_exponent(cell)
+    if logarithm:
+        pairs.append(("what is allowed", _sides(cell.allowed), _sides(plan.allowed)))
+    else:
+        pairs += [(name, getattr(cell, name), getattr(plan, name)) for name in SAID]
+        if not _same(cell.allowed, plan.allowed):
+            yield "what is allowed", _said(cell.allowed), _said(plan.allowed)
+    control, planned = cell.control, plan.true if cell.control.expects == "supported" else plan.false
+    pairs.append(("control", control.says, planned.says))
+    quantity = control.quantity or cell.quantity
+    if plan.ray is None or not quantity.startswith(POWER):
+        allowed = planned.allowed if isinstance(planned.allowed, Allowed) else planned.allowed(cell.interval)
+        pairs += [("control's quantity", quantity, plan.quantity), ("control's range", control.edges, planned.edges)]
+        if not _same(control.allowed, allowed):
+            yield "control's range", _said(control.allowed), _said(allowed)
+    if planned.measurement is None and not control.quantity and cell.measured is not None and cell.error is not None:
+        both = Interval(cell.measured - cell.error, cell.measured + cell.error)
+        if any(map(math.isfinite, control.interval.ends)) and not _within(control.interval, both):
+            yield "control's interval", _said(control.interval), f"{_said(both)}, which was measured for both"
+    yield from (pair for pair in pairs if pair[1] != pair[2])
+
+
+PLANNED = ("where", "given", "ray")
+SAID = ("quantity", "quantity_latex", "claimed", "claimed_latex", "edges")
+"""What a cell repeats of its plan: always, and where its own quantity decides."""
+
+
+def _sides(allowed: Allowed) -> tuple[bool, bool, bool]:
+    """Which ends a range has, and whether it is open."""
+    return allowed.low is None, allowed.high is None, allowed.open
+
+
+def _same(one: Allowed, other: Allowed) -> bool:
+    return one.open == other.open and all(_equal(a, b) for a, b in zip(one.ends, other.ends, strict=True))
+
+
+def _short(value: Any) -> str:
+    return textwrap.shorten(str(value), 200)
+
+
+def _no_control(claimed: Allowed, control: Allowed, expects: str) -> bool:
+    """True if a control could not fail: a false one that allows all that the claim allows, or a true one less."""
+    wide, narrow = (control, claimed) if expects == "refuted" else (claimed, control)
+    return contains(wide, narrow)
+
+
+def _is_measured(cell: Cell) -> bool:
+    """True if the interval is measured ± error to rounding, or lies in that where a note says what narrowed it."""
+    low, high = cell.interval.ends
+    if cell.measured is None or cell.error is None:
+        return not math.isfinite(high - low)
+    whole = Interval(cell.measured - cell.error, cell.measured + cell.error)
+    return _within(cell.interval, whole) and (bool(cell.note) or _within(whole, cell.interval))
+
+
+def _within(interval: Interval, outer: Interval) -> bool:
+    """Whether an interval lies in another one, to rounding."""
+    rounding = 12 * sys.float_info.epsilon * max(map(abs, outer.ends))
+    return outer.ends[0] - rounding <= interval.ends[0] <= interval.ends[1] <= outer.ends[1] + rounding
+
+
+def _numbers(cell: Cell) -> bool:
+    """Whether all numbers of a cell are finite."""
+    control = cell.control
+    ends = [cell.allowed.low, cell.allowed.high, cell.interval.low, cell.interval.high, control.low, control.high]
+    numbers = [
+        cell.measured,
+        cell.error,
+        cell.margin,
+        *ends,
+        control.interval.low,
+        control.interval.high,
+        control.margin,
+    ]
+    return all(number is None or math.isfinite(number) for number in numbers)
+
+
+def _place(cell: Cell) -> str:
+    return f"{cell.quantity} at {', '.join(f'{name} = {value}' for name, value in cell.where.items()) or 'the point'}"
+
+
+def _said(held: Allowed | Interval) -> str:
+    low, high = held.ends
+    return f"{low:g} to {high:g}"
+
+
+def _difference(record: Record, where: str, what: str, stated: Any, follows: Any) -> Difference:
+    return Difference(id=record.id, where=where, what=what, stated=str(stated), follows=str(follows))

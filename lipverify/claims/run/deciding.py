@@ -1,0 +1,373 @@
+"""What would decide an open claim: which cells, the error that they need, and the cheapest next step with its cost.
+
+A claim is decided by one cell that refutes it, or by all cells together that support it. What a cell will say is
+predicted from the middle of its interval; of both routes the cheaper one is named. Where neither is predicted to come
+to an end there is no step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from lipverify.claims.ledger.figure import Figure
+from lipverify.claims.ledger.record import Cell, Ray, Record, Route, Step, Tried, What
+from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
+from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, Evidence, Measurement
+from lipverify.claims.plan.measured import Point, growth_along
+from lipverify.claims.run.measurement import Outcome
+from lipverify.claims.run.ran import Ran
+from lipverify.errors import OutOfReach
+
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "balls": ("certified", {}),
+    "route ridge": ("exact", {"route": "ridge"}),
+    "route zonal": ("exact", {"route": "zonal"}),
+}
+"""Other ways to the losses that a function asks the exact method for; routes share no quadrature."""
+SLACK = 1.3
+"""Intervals narrow like the root of what is drawn, a little less where their bounds still count."""
+MOST_POINTS = 27
+"""Points on a ray: as many as the profile `full` has; more would lie where rounding is."""
+LEAST_SECONDS = 0.01
+"""What no measurement is predicted to take less than."""
+
+
+def needed(interval: Interval, allowed: Allowed) -> float:
+    """The error at which the middle of an interval would be on one side of every edge that it crosses; 0 on an edge.
+
+    >>> needed(Interval(0.5, 1.5), Allowed(high=1.25))
+    0.25
+    """
+    low, high = interval.ends
+    middle = (low + high) / 2
+    crossed = [abs(middle - edge) for edge in allowed.ends if low <= edge <= high]
+    return min(crossed, default=math.inf)
+
+
+@dataclass(frozen=True)
+class _Move:
+    """What one open cell needs."""
+
+    place: int
+    sides: frozenset[Verdict]
+    """What it may then say: the side of its middle; both where its error is infinite."""
+    error: float | None
+    needed: float | None
+    what: What
+    times: float
+    seconds: Mapping[str, float]
+    """What each measurement of the cell took."""
+
+
+def step_of(claim: Claim, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]) -> Step | None:
+    """The cheaper of two routes: one cell that is predicted to refute, or all open ones that are to support.
+
+    None where neither is predicted to decide the claim, or nothing is known that would narrow a cell.
+    """
+    moves = [
+        move
+        for place, (plan, cell) in enumerate(zip(claim.cells, cells, strict=True))
+        if is_open(cell) and (move := _move(claim, plan, cell, place, outcomes)) is not None
+    ]
+    routes = [_together("refute", [move]) for move in moves if "refuted" in move.sides]
+    supporting = [move for move in moves if "supported" in move.sides]
+    others = [cell for place, cell in enumerate(cells) if place not in {move.place for move in supporting}]
+    if supporting and all(cell.verdict == "supported" for cell in others):
+        routes.append(_together("support", supporting))
+    return min(routes, key=lambda step: step.seconds, default=None)
+
+
+def _together(route: Route, moves: Sequence[_Move]) -> Step:
+    """One step for several cells, as large as that which needs most asks for; what they share is measured once."""
+    hardest = max(moves, key=lambda move: (move.times, sum(move.seconds.values())))
+    spent: dict[str, float] = {}
+    for move in moves:
+        for address, seconds in move.seconds.items():
+            spent[address] = max(spent.get(address, 0.0), seconds * hardest.times)
+    cost = max(sum(spent.values()), LEAST_SECONDS) * (len(METHODS) if hardest.what == "method" else 1)
+    return Step(
+        route=route,
+        cell=hardest.place,
+        cells=tuple(move.place for move in moves),
+        error=hardest.error,
+        needed=hardest.needed,
+        what=hardest.what,
+        times=hardest.times,
+        seconds=float(f"{cost:.2g}"),
+    )
+
+
+def is_open(cell: Cell) -> bool:
+    """True if more evidence could decide the cell: its own interval is too wide, or that of its control."""
+    return cell.verdict == "inconclusive" and not cell.uncontrolled
+
+
+def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mapping[str, Outcome]) -> _Move | None:
+    """The cheapest step for one cell; None where none is known, or the cell would stay open without any error."""
+    sides, error, wanted = _wanted(cell)
+    if not sides:
+        return None
+    known = math.isfinite(error) and math.isfinite(wanted)
+    every = list(_all(plan.measurement))
+    before = [tried for tried in claim.tried if tried.cell == place]
+    what = _kind(plan.measurement, any("bounded" in (outcomes[each.address].ran or Ran()).made for each in every))
+    times = 1.0
+    if what == "contexts":
+        times = _contexts(error, wanted, [tried for tried in before if tried.what == what]) if known else math.inf
+    elif what == "points":
+        ray = _ray(plan.measurement)
+        assert ray is not None
+        stuck = ray.points >= MOST_POINTS or any(each.needs for each in plan.measurement.needs)
+        times = math.inf if stuck else MOST_POINTS / ray.points
+    if what is None or math.isinf(times) or (what == "method" and any(tried.what == what for tried in before)):
+        return None
+    seconds = {each.address: outcomes[each.address].seconds for each in every}
+    return _Move(place, sides, error if known else None, wanted if known else None, what, times, seconds)
+
+
+def _wanted(cell: Cell) -> tuple[frozenset[Verdict], float, float]:
+    """What an open cell may say with less error; its error, or that of its control, and the error that is needed.
+
+    No side where the middle is on an edge, or where the control is predicted to come out as the cell does.
+    """
+    error, wanted = _half(cell.interval), needed(cell.interval, cell.allowed)
+    sides: frozenset[Verdict] = frozenset({"supported", "refuted"})
+    if math.isfinite(error):
+        sides = frozenset({_predicted(cell.interval, cell.allowed)} if wanted > 0 else ())
+    control = cell.control
+    judged = cell.alone in OTHER_WAY or sides == {"supported"}  # the control of a cell that may refute is another one
+    if judged and control.verdict == "inconclusive" and math.isfinite(_half(control.interval)):
+        narrow = needed(control.interval, control.allowed)
+        if narrow == 0 or _predicted(control.interval, control.allowed) != control.expects:
+            return frozenset(), error, wanted
+        if _half(control.interval) * wanted > error * narrow or not math.isfinite(wanted):
+            error, wanted = _half(control.interval), narrow
+    return sides, error, wanted
+
+
+def _predicted(interval: Interval, allowed: Allowed) -> Verdict:
+    """The verdict on the middle of an interval."""
+    middle = sum(interval.ends) / 2
+    return decide(Interval(middle, middle), allowed)
+
+
+def _half(interval: Interval) -> float:
+    low, high = interval.ends
+    return (high - low) / 2
+
+
+def _contexts(error: float, wanted: float, tried: Sequence[Tried]) -> float:
+    """How many times the contexts are predicted to be enough; infinite where no number of them is.
+
+    The square of an error is a / contexts + b, where b is what contexts do not narrow, such as the spread of
+    trainings. It is not known before a step was taken, and then follows from the errors before and after it.
+    """
+    floor = 0.0
+    if tried and tried[-1].error is not None:
+        times, before = tried[-1].times, tried[-1].error
+        floor = min(max((times * error**2 - before**2) / (times - 1), 0.0), error**2)
+    room = wanted**2 - floor
+    return max(math.ceil(SLACK * (error**2 - floor) / room), 2) if room > 0 and error**2 > floor else math.inf
+
+
+def _kind(measurement: Measurement, exact: bool) -> What | None:
+    """What narrows a measurement: more contexts, more points on its ray, another method where the library's ran."""
+    if "contexts" in _options(measurement):
+        return "contexts"
+    if _ray(measurement) is not None:
+        return "points"
+    return "method" if exact else None
+
+
+def wants(record: Record) -> str:
+    """What would decide a record that is open, and in which of several open cells; what was tried, where nothing is."""
+    if record.step is None:
+        done = dict.fromkeys(_said(each.what, each.times) for each in record.tried)
+        return f"{', '.join(done)} did not decide it" if done else ""
+    cell, count = record.cells[record.step.cell], len(record.step.cells)
+    several = sum(map(is_open, record.cells)) > 1
+    where = ", ".join(f"{name} = {value}" for name, value in cell.where.items()) if several else ""
+    words = f"{f'at {where} it ' if where else ''}{in_words(record.step)}"
+    if not several:
+        return words
+    alone = "which is predicted to refute the claim by itself"
+    return f"{words}, {alone if record.step.route == 'refute' else f'for {count} open cells'}"
+
+
+def in_words(step: Step) -> str:
+    """The step in a few words.
+
+    >>> in_words(Step(cell=0, error=0.12, needed=0.02, what="contexts", times=47.0, seconds=720.0))
+    'needs an error of 0.02: 47 times the contexts, about 12 min'
+    """
+    wants = f"needs an error of {step.needed:.2g}: " if step.needed is not None else ""
+    return f"{wants}{_said(step.what, step.times)}, about {duration(step.seconds)}"
+
+
+def _said(what: What, times: float) -> str:
+    """What a step changes."""
+    return {
+        "contexts": f"{times:g} times the contexts",
+        "points": f"{MOST_POINTS} points on the ray",
+        "method": f"another method ({', '.join(METHODS)})",
+    }[what]
+
+
+def duration(seconds: float) -> str:
+    """A time as one says it.
+
+    >>> duration(3.2), duration(720), duration(1e5)
+    ('3 s', '12 min', '28 h')
+    """
+    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1.0):.0f} s"
+
+
+class Otherwise(msgspec.Struct, frozen=True):
+    """A function by another method: the losses that it asks the exact method for come from that one.
+
+    >>> str(Otherwise("balls", str))
+    "<class 'str'> by balls"
+    """
+
+    by: str
+    function: Callable[..., Any]
+
+    def __str__(self) -> str:
+        return f"{self.function} by {self.by}"
+
+    @property
+    def __name__(self) -> str:
+        """What addresses call it."""
+        return str(self)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run it.
+
+        Raises
+        ------
+        OutOfReach
+            If it asks for no such loss, so that it would be the same again.
+        """
+        from lipverify.loss.methods import instead_of_exact
+
+        method, options = METHODS[self.by]
+        with instead_of_exact(method, **options) as other:
+            result = self.function(*arguments, **named)
+        if not other.used:
+            nothing = "the function asks lipverify for no exact loss, so there is no other way to it."
+            chosen = f"the function chooses route={other.kept!r}; without it this way can be taken."
+            raise OutOfReach(f"{self.by}: {chosen if other.kept else nothing}")
+        return result
+
+
+def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
+    """The claim with its step taken in the cells that the step names; `by` is the other method, where it is one."""
+    step = record.step
+    assert step is not None
+
+    def changed(measurement: Measurement) -> Measurement:
+        what = _kind(measurement, exact=True)
+        if what == "contexts":
+            return more_contexts(measurement, step.times)
+        if what == "points":
+            return more_points(measurement)
+        return otherwise(measurement, by) if by else measurement
+
+    def plan(one: CellPlan) -> CellPlan:
+        method = METHODS[by][0] if by else one.method
+        return replace(
+            one,
+            measurement=changed(one.measurement),
+            method=method,
+            false=_control(one.false, changed),
+            true=_control(one.true, changed),
+        )
+
+    old = claim.evidence
+    cells = tuple(plan(one) if place in step.cells else one for place, one in enumerate(old.cells))
+    renamed = {one.measurement.address: new.measurement.address for one, new in zip(old.cells, cells, strict=True)}
+    draw = old.figure
+
+    def figure(results: dict[str, Any]) -> tuple[Figure, ...]:
+        """The figure of the claim, drawn from what was measured in place of its own measurements."""
+        return draw({**results, **{was: results[now] for was, now in renamed.items()}}) if draw is not None else ()
+
+    evidence: Evidence = replace(old, cells=cells, figure=figure if draw is not None else None)
+    return replace(claim, plan=lambda: evidence, tried=(*claim.tried, *tried_now(record)))
+
+
+def tried_now(record: Record) -> tuple[Tried, ...]:
+    """The step of a record as what was tried, cell by cell."""
+    step = record.step
+    assert step is not None
+    found = []
+    for place in step.cells:
+        half = _half(record.cells[place].interval)
+        error = half if math.isfinite(half) else None
+        found.append(Tried(cell=place, what=step.what, times=step.times, error=error))
+    return tuple(found)
+
+
+def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]) -> ControlPlan:
+    return control if control.measurement is None else replace(control, measurement=changed(control.measurement))
+
+
+def more_contexts(measurement: Measurement, times: float) -> Measurement:
+    """The measurement, and what it needs, with so many times the contexts."""
+
+    def more(argument: Any) -> Any:
+        if isinstance(argument, Point) and "contexts" in argument.options:
+            contexts = math.ceil(argument.options["contexts"] * times)
+            return structs.replace(argument, options={**argument.options, "contexts": contexts})
+        return argument
+
+    arguments, needs = (
+        tuple(map(more, measurement.arguments)),
+        tuple(more_contexts(each, times) for each in measurement.needs),
+    )
+    return Measurement(measurement.function, arguments, needs)
+
+
+def more_points(measurement: Measurement) -> Measurement:
+    """The growth along a ray on as many points as there may be."""
+    ray = _ray(measurement)
+    assert ray is not None
+    fuller = structs.replace(ray, points=MOST_POINTS)
+    first = measurement.needs[0]
+
+    def at(s: float) -> Measurement:
+        function, point = first.arguments
+        return Measurement(first.function, (function, structs.replace(point, where={**point.where, ray.along: s})))
+
+    arguments = tuple(fuller if isinstance(each, Ray) else each for each in measurement.arguments)
+    return Measurement(growth_along, arguments, tuple(at(s) for s in fuller.ladder))
+
+
+def otherwise(measurement: Measurement, by: str) -> Measurement:
+    """The measurement by another method, and what it needs as it was."""
+    function, *rest = measurement.arguments
+    return Measurement(measurement.function, (Otherwise(by, function), *rest), measurement.needs)
+
+
+def _all(measurement: Measurement) -> Iterator[Measurement]:
+    """The measurement and what it needs, each once."""
+    yield from {each.address: each for each in measurement.with_needs()}.values()
+
+
+def _options(measurement: Measurement) -> set[str]:
+    """What the functions behind a measurement are given beside coordinates."""
+    points = (each for one in _all(measurement) for each in one.arguments if isinstance(each, Point))
+    return {name for point in points for name in point.options}
+
+
+def _ray(measurement: Measurement) -> Ray | None:
+    return next((each for each in measurement.arguments if isinstance(each, Ray)), None)

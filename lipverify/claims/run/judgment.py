@@ -1,0 +1,254 @@
+"""From what was measured to the record of a claim: its cells, its cross-checks, its verdict."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from lipverify.claims.language.fault import place
+from lipverify.claims.ledger.record import (
+    GRADES,
+    Cell,
+    CellControl,
+    Control,
+    CrossCheck,
+    ProofRecord,
+    Record,
+)
+from lipverify.claims.ledger.summary import agree, controls_caught, follows, middle, repeated_by
+from lipverify.claims.ledger.symbols import plain
+from lipverify.claims.ledger.verdict import Allowed, Verdict, conclude, decide, margin, settled
+from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
+from lipverify.claims.plan.measured import Point, growth_along, number
+from lipverify.claims.plan.proved import Stood
+from lipverify.claims.run.deciding import step_of
+from lipverify.claims.run.measurement import Outcome
+from lipverify.claims.run.ran import Ran, behind, no_stronger
+from lipverify.errors import InvalidInput
+from lipverify.foundation.interruption import Interrupted
+
+_EVERY = re.compile(r"\b(?:every|all|any|each|whatever)\b|\\forall", re.IGNORECASE)
+_REACH = 60
+SUPPORTED: Verdict = "supported"
+REFUTED: Verdict = "refuted"
+
+
+def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
+    """The verdict on one claim, with everything that led to it."""
+    gathered = {address: outcomes[address] for address in claim.measurements}
+    cost = sum(outcome.seconds for outcome in gathered.values())
+    problem = next((outcome.problem for outcome in gathered.values() if outcome.problem), "")
+    results = {address: outcome.result for address, outcome in gathered.items()}
+    if problem:
+        return _describe(claim, cost, verdict="error", problem=problem, caught=False)
+    try:
+        cells = tuple(_cell(claim, plan, results, standing(plan, outcomes)) for plan in claim.cells)
+        crossed = tuple(_cross_check(plan, results) for plan in claim.evidence.cross_checks)
+        verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
+        disagree = not all(each.agrees for each in crossed)
+        step = step_of(claim, cells, outcomes) if verdict == "inconclusive" and not disagree else None
+        return _describe(
+            claim,
+            cost,
+            **follows(claim.id, cells, crossed),
+            step=step,
+            caught=controls_caught(verdict, cells),
+            cells=cells,
+            cross_checks=crossed,
+            figures=claim.made_figures(results),
+            tables=claim.made_tables(results),
+            finding=claim.made_finding(results),
+        )
+    except Interrupted:
+        raise
+    except BaseException as error:  # one broken claim is one broken record
+        problem = f"{type(error).__name__}: {error}{place(error)}"
+        return _describe(claim, cost, verdict="error", problem=problem, caught=False)
+
+
+def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Record:
+    """A record: the claim's own words and the outcome."""
+    fields: dict[str, Any] = {"measured": "", "margin": None, "grade": None, "cells": (), "finding": "", **outcome}
+    return Record(
+        id=claim.id,
+        title=claim.title,
+        statement=claim.statement,
+        source=claim.source,
+        kind=claim.kind,
+        assumptions=claim.assumptions,
+        expected=claim.expected,
+        claimed=claim.claimed,
+        control=control_of(claim, fields["verdict"], caught),
+        seconds=round(cost, 2),
+        reproduce=repeated_by(claim.file, claim.id),
+        heading=claim.heading,
+        corrected=claim.corrected,
+        proves=claim.proves,
+        reading=claim.reading,
+        tried=claim.tried,
+        file=claim.file,
+        **fields,
+    )
+
+
+def control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
+    """The control that had to come out the other way."""
+    said = (claim.true_control, claim.true_latex) if verdict == "refuted" else (claim.false_control, claim.false_latex)
+    return Control(statement=said[0], caught=caught, latex=said[1])
+
+
+def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood) -> Cell:
+    """One cell's verdict, and that of the control which must come out the other way."""
+    result = results[plan.measurement.address]
+    estimate = plan.read(result, plan.allowed)
+    allowed = estimate.allowed or plan.allowed
+    alone = decide(estimate.interval, allowed)
+    control = _control(plan, alone, estimate, results)
+    measured, error = middle(estimate.shown or estimate.interval)
+    claimed, claimed_latex = plan.claimed, plan.claimed_latex
+    if estimate.allowed is not None:
+        claimed = claimed_latex = allowed_in_words(allowed)
+    if stood.proof is not None and alone != REFUTED and _overstated(claim, plan, stood.proof):
+        stood = Stood("bounded", stood.method)
+    return Cell(
+        where=plan.where,
+        given=plan.given,
+        ray=plan.ray,
+        quantity=plain(estimate.quantity) or plan.quantity,
+        method=stood.method,
+        grade=stood.grade,
+        proof=stood.proof,
+        measured=measured,
+        error=error,
+        interval=estimate.interval,
+        claimed=claimed,
+        allowed=allowed,
+        edges={} if estimate.allowed else plan.edges,
+        verdict=settled(alone, control.verdict),
+        margin=margin(estimate.interval, allowed),
+        control=control,
+        note=estimate.note,
+        quantity_latex=estimate.quantity or plan.quantity_latex,
+        claimed_latex=claimed_latex,
+    )
+
+
+def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
+    """What stands behind the number of a cell; a limit is extrapolated, and no more than the values along its ray."""
+    along = plan.measurement.function is growth_along
+    values = [_stands(plan, each, outcomes) for each in (plan.measurement.needs if along else (plan.measurement,))]
+    worst = max(values, key=lambda stood: list(GRADES).index(stood.grade))
+    stood = no_stronger(worst, plan.grade, plan.method)
+    return Stood("extrapolated", stood.method) if along and stood.grade in ("proved", "bounded") else stood
+
+
+def _stands(plan: CellPlan, source: Measurement, outcomes: Mapping[str, Outcome]) -> Stood:
+    """What stands behind the value that one measurement gave."""
+    every = list(source.with_needs())
+    made = {each for one in every for each in (outcomes[one.address].ran or Ran()).made}
+    points = [argument for one in every for argument in one.arguments if isinstance(argument, Point)]
+    try:
+        _, spread = number(outcomes[source.address].result, plan.of, plan.error, source.address)
+    except InvalidInput:
+        spread = math.inf
+    derives = plan.method == "exact" or plan.grade == "bounded"
+    sampled = any("contexts" in point.options for point in points)
+    ran = outcomes[source.address].ran or Ran()
+    return behind(ran, made, plan.of, spread, derives=derives, sampled=sampled)
+
+
+def _overstated(claim: Claim, plan: CellPlan, proof: ProofRecord) -> bool:
+    """Whether the claim speaks of all values of a coordinate, of which the proof is about those in its list alone.
+
+    A number is exact at its coordinates alone; an expression stands for all values of its symbols, and a theorem for
+    those that it names. One value refutes what is stated for all.
+    """
+    theorem = proof.statement if proof.kind == "proof file" else ""
+    listed = tuple(name for name in plan.where if name not in proof.symbols and not speaks_of_all(theorem, (name,)))
+    numbers = proof.kind in ("fraction", "ball") or (proof.kind == "symbolic" and not proof.symbols)
+    texts = [claim.title.partition(": ")[0], claim.statement]
+    return any(speaks_of_all(text, () if numbers else listed) for text in texts) and bool(listed)
+
+
+def allowed_in_words(allowed: Allowed) -> str:
+    """What a claim allows, as numbers.
+
+    >>> allowed_in_words(Allowed(low=0.5)), allowed_in_words(Allowed(high=2.0, open=True))
+    ('≥ 0.5', '< 2')
+    >>> allowed_in_words(Allowed(low=1.0, high=1.0)), allowed_in_words(Allowed(low=0.0, high=1.0))
+    ('= 1', '≥ 0 and ≤ 1')
+    """
+    if allowed.low is not None and allowed.low == allowed.high:
+        return f"= {allowed.low:g}"
+    low, high = (">", "<") if allowed.open else ("≥", "≤")
+    ends = (f"{sign} {end:g}" for sign, end in ((low, allowed.low), (high, allowed.high)) if end is not None)
+    return " and ".join(ends) or "any value"
+
+
+def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapping[str, Any]) -> CellControl:
+    """The verdict on the control: the true one of a cell that refutes, else the false one."""
+    control, expects = (plan.true, SUPPORTED) if verdict == "refuted" else (plan.false, REFUTED)
+    if isinstance(control.allowed, Allowed):
+        allowed = control.allowed
+        found = plan.read(results[(control.measurement or plan.measurement).address], allowed)
+        unnoticed = _unnoticed(plan.allowed, allowed)
+        edges = {} if found.allowed else control.edges
+        allowed, interval, quantity = found.allowed or allowed, found.interval, found.quantity
+    else:  # the nearest statement that this interval bears out
+        allowed, interval, quantity = control.allowed(estimate.interval), estimate.interval, estimate.quantity
+        unnoticed, edges = _unnoticed(estimate.allowed or plan.allowed, allowed), control.edges
+    return CellControl(
+        says=control.says,
+        low=allowed.low,
+        high=allowed.high,
+        open=allowed.open,
+        edges=edges,
+        interval=interval,
+        verdict=decide(interval, allowed),
+        expects=expects,
+        margin=margin(interval, allowed),
+        quantity="" if quantity == estimate.quantity else plain(quantity) or plan.quantity,
+        unnoticed=unnoticed if control.measurement is None else None,
+    )
+
+
+def _unnoticed(claimed: Allowed, control: Allowed) -> float | None:
+    """How far the control's edges are from the claim's."""
+    pairs = zip((claimed.low, claimed.high), (control.low, control.high), strict=True)
+    moved = [abs(a - b) for a, b in pairs if a is not None and b is not None]
+    return max(moved, default=None)
+
+
+def _cross_check(plan: CrossPlan, results: Mapping[str, Any]) -> CrossCheck:
+    """Two methods agree if their values differ by no more than twice their errors together.
+
+    A 95 % half-width is about two standard errors; a run has some hundred such checks, and at four standard errors
+    the chance of a false alarm in any of them is below one in a hundred.
+    """
+    values, errors = plan.read(*(results[each.address] for each in plan.measurements))
+    return CrossCheck(
+        where=plan.where,
+        quantity=plan.quantity,
+        methods=plan.methods,
+        values=values,
+        errors=errors,
+        agrees=agree(values, errors),
+        quantity_latex=plan.quantity_latex,
+    )
+
+
+def speaks_of_all(text: str, names: tuple[str, ...]) -> bool:
+    r"""Whether a text states something for all values of a coordinate; of no names, of anything.
+
+    >>> speaks_of_all("the sum vanishes for every d", ("d",)), speaks_of_all("for every n, at d = 2", ("d",))
+    (True, False)
+    >>> speaks_of_all(r"\forall m: m^2 - m + 41", ()), speaks_of_all("2 + 2 = 4", ())
+    (True, False)
+    """
+    for match in _EVERY.finditer(text):
+        reach = re.split(r"[.;:,]", text[match.end() : match.end() + _REACH])[0]
+        if not names or any(re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", reach) for name in names):
+            return True
+    return False

@@ -1,0 +1,140 @@
+"""What ran: the grade of a number from what its function returned and from what the library made while it ran.
+
+proved      the function returned something exact that the library can see: a proof, an expression of SymPy, a fraction,
+            a ball of python-flint. A plain number is never that, whatever its claim says.
+bounded     it returned a value of the library with the error that came with it, or a greater one; or its claim says
+            that it derives its numbers from bounds of the library (`method="exact"`, or `grade="bounded"`), and the
+            library made bounds, and drew nothing, while the function and what it needs ran.
+sampled     it takes `contexts`, or the library made an interval from samples.
+estimated   none of these: the function states its own error.
+
+A claim can state a weaker grade than that, and no stronger one.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from lipverify.claims.ledger.record import Exact, Grade, weakest
+from lipverify.claims.plan.claim import Measurement
+from lipverify.claims.plan.proved import Stood, recorded
+from lipverify.foundation.noted import Made, Note, Notes, watching
+
+METHOD_GRADES: dict[str, Grade] = {
+    "certified": "proved", "symbolic": "proved", "rational": "proved", "exact": "bounded", "montecarlo": "sampled",
+    "training": "observed",
+}  # fmt: skip
+"""The best grade that a number can have which is measured in this way."""
+MADE: dict[Made, Grade] = {
+    "certified": "proved", "bounded": "bounded", "sampled": "sampled", "estimated": "estimated",
+}  # fmt: skip
+SHORT = 20
+"""A double of no more binary digits is no number by which its origin could be known: it is too likely by chance."""
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """What ran while something was measured."""
+
+    stood: dict[str, tuple[Stood, ...]] = {}
+    """What stands behind each quantity of the result by its name, the strongest first; "" for the result as a whole."""
+    made: tuple[Made, ...] = ()
+    """How the library made errors while the function ran, each once."""
+    by: tuple[str, ...] = ()
+    """By which methods it bounded them."""
+
+
+def watched(measurement: Measurement, needed: Iterable[Any]) -> tuple[Any, Ran]:
+    """The result of a measurement, given the results of what it needs, and what ran."""
+    while True:
+        with watching() as notes:
+            result = measurement.run(*needed)
+        if notes.symbols or not is_symbolic(notes):
+            return result, ran(notes, result)  # else SymPy was loaded while it ran, and must be watched
+
+
+def ran(notes: Notes, result: Any) -> Ran:
+    """What ran, from what was noted while a measurement was made, and from its result as plain data."""
+    exact: dict[str, Stood] = notes.told or {}
+    if notes.floats:
+        exact = {name: stood for name, stood in exact.items() if not _of(stood, "symbolic", "fraction")}
+    quantities = {"": result, **(result if isinstance(result, Mapping) else {})}
+    written_out = {  # an exact number that is one of the library's rounded ones
+        name
+        for name, stood in exact.items()
+        if _of(stood, "symbolic", "fraction", "ball")
+        and any(each.grade != "proved" for each in _of_the_library(name, quantities.get(name), result, notes.calls))
+    }
+    exact = {name: stood for name, stood in exact.items() if name not in written_out}
+    stood = {}
+    for name, quantity in quantities.items():
+        found = (exact[name],) if name in exact else tuple(_of_the_library(name, quantity, result, notes.calls))
+        if found:
+            stood[name] = tuple(sorted(found, key=lambda each: MADE_ORDER.index(each.grade)))
+    by = {note.method for note in notes.calls if note.made in ("certified", "bounded")}
+    return Ran(stood, tuple(sorted({note.made for note in notes.calls})), tuple(sorted(by)))
+
+
+def is_symbolic(notes: Notes) -> bool:
+    """Whether something of the result is a number or an expression of SymPy."""
+    return any(_of(stood, "symbolic") for stood in (notes.told or {}).values()) and "sympy" in sys.modules
+
+
+def _of(stood: Stood, *kinds: Exact) -> bool:
+    return stood.proof is not None and stood.proof.kind in kinds
+
+
+MADE_ORDER = list(MADE.values())
+
+
+def _of_the_library(name: str, quantity: Any, result: Any, calls: list[Note]) -> Iterator[Stood]:
+    """The numbers of the library that a quantity is, each with the error that came with it."""
+    value = quantity[0] if isinstance(quantity, list) and len(quantity) in (2, 3) else quantity
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return
+    short = (math.frexp(value)[0] * 2**SHORT).is_integer()
+    if short and not (isinstance(result, Mapping) and f"{name}_error" in result):
+        return
+    for note in calls:
+        for known, error in note.pairs:
+            if known == value and math.isfinite(error):
+                proof = recorded("ball", f"{known!r} ± {error!r}") if note.made == "certified" else None
+                yield Stood(MADE[note.made], note.method, error, proof)
+
+
+def behind(ran: Ran, made: set[Made], of: str, spread: float, *, derives: bool, sampled: bool) -> Stood:
+    """What stands behind a quantity that is used with this error.
+
+    Parameters
+    ----------
+    made
+        How the library made errors while the function, and all that it needs, ran.
+    derives
+        Whether the claim says that the function derives its numbers from bounds of the library.
+    sampled
+        Whether the function takes contexts.
+    """
+    for stood in ran.stood.get(of, ()):
+        if spread >= stood.error and stood.grade != "estimated":
+            return stood
+    if ran.stood.get(of):  # a number of the library, with less than the error that came with it
+        return Stood("estimated")
+    if sampled or "sampled" in made:
+        return Stood("sampled", "montecarlo")
+    if derives and made & {"bounded", "certified"} and "estimated" not in made:
+        return Stood("bounded", ran.by[0] if len(ran.by) == 1 else "exact")
+    return Stood("estimated")
+
+
+def no_stronger(stood: Stood, declared: Grade | None, method: str | None) -> Stood:
+    """The same, no stronger than its claim states; by the method that it states, if that says no more than what ran."""
+    grade = weakest([stood.grade, declared or "proved", METHOD_GRADES.get(method or "", "proved")])
+    assert grade is not None
+    implied = METHOD_GRADES.get(method or "")
+    earned = method is not None and (implied is None or weakest([implied, stood.grade]) == implied)
+    word = method if method is not None and earned else stood.method
+    return Stood(grade, word, stood.error, stood.proof if grade == "proved" else None)

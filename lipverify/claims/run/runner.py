@@ -1,0 +1,206 @@
+"""From claims to a ledger: every distinct measurement once, then every claim's verdict."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+from lipverify.claims.ledger.record import Ledger, Provenance, Record
+from lipverify.claims.plan.claim import Claim, Measurement
+from lipverify.claims.run.audit import sealed
+from lipverify.claims.run.judgment import record
+from lipverify.claims.run.kept import Finished
+from lipverify.claims.run.measurement import Outcome, measure
+from lipverify.claims.run.workers import Given, ThisProcess, Workers, processes, require_usable
+from lipverify.claims.run.workers import cluster as cluster_at
+from lipverify.errors import InvalidInput
+from lipverify.foundation.provenance import fingerprint, provenance
+from lipverify.foundation.remembered import remembering
+from lipverify.foundation.validation import chosen
+from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
+
+
+class Running(NamedTuple):
+    """A measurement that is being made: its address, the claim that asked for it first, and the seconds so far."""
+
+    address: str
+    claim: str
+    seconds: float
+
+
+class Watch:
+    """Told of every step of a run, in the process that decides; by itself it does nothing with it."""
+
+    def measured(self, done: int, total: int) -> None:
+        """So many measurements are done, of as many as are known of so far."""
+
+    def running(self, now: Sequence[Running]) -> None:
+        """What is being measured now, the longest first; told a few times a second."""
+
+    def decided(self, record: Record) -> None:
+        """A claim has its verdict."""
+
+
+PLANNED_FIRST = 3
+"""Statements that are planned before anything is measured."""
+
+
+def run(
+    claims: Sequence[Claim],
+    *,
+    profile: str = "quick",
+    seed: int = 0,
+    backend: str = "numpy",
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    cluster: str | None = None,
+    limit: float | None = None,
+    finished: Finished | None = None,
+    title: str = "",
+    author: str = "",
+    watch: Watch | None = None,
+) -> Ledger:
+    """Verify claims and return the ledger.
+
+    Measurements run in `jobs` processes (one a processor by default, or one a GPU, which they are dealt in turn; 0 is
+    this process, for a debugger, which a measure can then end, stop or fork), in any `concurrent.futures.Executor`, or
+    on the workers of the Dask scheduler at the address `cluster`; random numbers are addressed by measurement, so the
+    ledger's findings do not depend on which. A measurement that raises, takes longer than `limit` seconds or kills its
+    process twice spoils the claims that need it, and no other. What `finished` holds is not measured again, and what
+    is measured is put there at once. `title` and `author` are those of the report. `watch` is told of every verdict as
+    soon as it is made.
+
+    Raises
+    ------
+    InvalidInput
+        If `backend` is not known or not available, or the executor or the cluster cannot be used.
+    """
+    started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
+    deciding = _Deciding(watch or Watch())
+    with remembering() as shared, _workers(jobs, executor, cluster, shared, backend) as workers:
+        measure(
+            deciding.plan(claims),
+            workers,
+            limit=limit,
+            finished=finished,
+            progress=deciding.measured,
+            beat=deciding.running,
+            outcomes=deciding.outcomes,
+            needed_by=deciding.needed_by,
+        )
+    ledger = Ledger(
+        profile=profile,
+        seed=seed,
+        backend=backend,
+        provenance=Provenance(
+            versions=provenance(),
+            machine=_machine(),
+            started=started.isoformat(timespec="seconds"),
+            seconds=round(time.perf_counter() - clock, 1),
+        ),
+        claims=tuple(deciding.records[place] for place in range(len(claims))),
+        title=title,
+        author=author,
+    )
+    return sealed(ledger, {each.id: (len(each.cells), len(each.evidence.cross_checks)) for each in claims})
+
+
+class _Deciding:
+    """The claims of a run and what each still waits for: it has its verdict when the last of that is measured."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.outcomes: dict[str, Outcome] = {}
+        self.records: dict[int, Record] = {}
+        """By the place of the claim."""
+        self._claims: Sequence[Claim] = ()
+        self._planned: dict[str, Measurement] = {}
+        self._asked: dict[str, list[int]] = {}
+        """Who asked for a measurement."""
+        self._waits: dict[int, set[str]] = {}
+        """What a claim waits for."""
+
+    def plan(self, claims: Sequence[Claim]) -> Iterator[dict[str, Measurement]]:
+        """The measurements of one claim after the other; each is measured once, and one address is one measurement."""
+        self._claims = claims
+        for place in _in_order(claims):
+            claim = claims[place]
+            for address, measurement in claim.measurements.items():
+                if self._planned.setdefault(address, measurement) != measurement:
+                    way_out = "rename its function"
+                    raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; {way_out}.")
+                self._asked.setdefault(address, []).append(place)
+            self._waits[place] = {address for address in claim.measurements if address not in self.outcomes}
+            yield claim.measurements
+            self._decide(place)
+
+    def needed_by(self, address: str) -> list[str]:
+        """The ids of the claims that need a measurement, of those planned so far."""
+        return [self._claims[place].id for place in self._asked.get(address, ())]
+
+    def measured(self, done: int, total: int, address: str) -> None:
+        """A measurement is done, and with it perhaps some claims."""
+        self.watch.measured(done, total)
+        for place in self._asked.get(address, ()):
+            if place in self._waits:
+                self._waits[place].discard(address)
+                self._decide(place)
+
+    def running(self, now: Sequence[tuple[str, float]]) -> None:
+        """What is being measured."""
+        first = {address: self._claims[self._asked[address][0]].id for address, _ in now}
+        self.watch.running([Running(address, first[address], seconds) for address, seconds in now])
+
+    def _decide(self, place: int) -> None:
+        """The verdict on a claim that waits for nothing any more."""
+        if not self._waits[place] and place not in self.records:
+            self.records[place] = record(self._claims[place], self.outcomes)
+            self.watch.decided(self.records[place])
+
+
+def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
+    """The places of claims, statement by statement; the first few statements by what they seem to cost.
+
+    So the first verdict is there soon: the others are planned while it is measured.
+    """
+    statements: dict[str, list[int]] = {}
+    for place, claim in enumerate(claims):
+        statements.setdefault(claim.id.partition("/")[0], []).append(place)
+    first, rest = list(statements.values())[:PLANNED_FIRST], list(statements.values())[PLANNED_FIRST:]
+    for places in [*sorted(first, key=lambda places: max(_seems(claims[place]) for place in places)), *rest]:
+        yield from places
+
+
+def _seems(claim: Claim) -> tuple[bool, int]:
+    """What a claim seems to cost: sampling and training are slow, and much is slower than little."""
+    slow = any(cell.method in ("montecarlo", "training") for cell in claim.cells)
+    return slow, len(claim.measurements)
+
+
+def _workers(
+    jobs: int | None, executor: Executor | None, address: str | None, shared: Path, backend: str
+) -> AbstractContextManager[Workers]:
+    """Who measures; processes of this machine share a folder."""
+    if address is not None and executor is None:
+        return cluster_at(address, fingerprint(), chosen("backend", backend, BACKENDS))
+    devices = backend_named(backend).devices()
+    if executor is not None:
+        if devices:
+            require_usable(executor)
+        return nullcontext(Given(executor))
+    if jobs == 0:
+        return nullcontext(ThisProcess())
+    return processes(jobs or len(devices) or os.cpu_count() or 1, shared, devices)
+
+
+def _machine() -> str:
+    """System, processor and Python in one line."""
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+    return f"{system}, Python {platform.python_version()}"
