@@ -27,8 +27,8 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.loss import loss_terms
-from lipverify.loss.exact.ridge.laws import parts_of
-from lipverify.loss.weighted import ROUNDING, weighted_mean
+from lipverify.loss.exact.biases.parts import parts_of
+from lipverify.loss.exact.context.weighted import ROUNDING, weighted_mean
 from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
 from lipverify.problem.problem import require_isotropic

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
+from lipverify.loss.exact.biases.parts import has_averages, narrow
+from lipverify.loss.exact.biases.terms import ridge_terms
 from lipverify.loss.exact.cost import FLAT, begin, close, cost_of, field_of, known, loss_cost, plan_of, wide
 from lipverify.loss.exact.kernel import kernel_terms
-from lipverify.loss.exact.ridge import ridge_terms
-from lipverify.loss.exact.ridge.laws import has_averages, narrow
-from lipverify.loss.exact.ridge.roots import has_roots
+from lipverify.loss.exact.variograms.roots import has_roots
 from lipverify.loss.exact.zonal import zonal_terms
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.terms import work_of

@@ -18,22 +18,22 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, numbers
-from lipverify.loss.exact.ridge.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
-from lipverify.loss.exact.ridge.between import PAIR
-from lipverify.loss.exact.ridge.context import MOST_PANELS, PANEL, Contexts, Grading, LogGrading
-from lipverify.loss.exact.ridge.counts import width_of
-from lipverify.loss.exact.ridge.graded import PARTS, TABLE
-from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
-from lipverify.loss.exact.ridge.kinked import MOST_MEETINGS
-from lipverify.loss.exact.ridge.laws import has_averages, narrow
-from lipverify.loss.exact.ridge.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP
-from lipverify.loss.exact.ridge.pieces import SIZE
-from lipverify.loss.exact.ridge.planes import Planes, meetings_of
-from lipverify.loss.exact.ridge.roots import NEAR, has_roots, rough_ends, steep_places
-from lipverify.loss.exact.ridge.smooth import ENTRY, SIZES
-from lipverify.loss.exact.ridge.terms import MOST_WINDOWS, ORDERS
-from lipverify.loss.exact.ridge.turns import TURN
-from lipverify.loss.exact.ridge.variogram import CHECKS, SETTLED_ROOT, orders_of, root_edges
+from lipverify.loss.exact.biases.kinked import MOST_MEETINGS
+from lipverify.loss.exact.biases.parts import has_averages, narrow
+from lipverify.loss.exact.biases.smooth import ENTRY, SIZES
+from lipverify.loss.exact.biases.terms import MOST_WINDOWS, ORDERS
+from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
+from lipverify.loss.exact.context.between import PAIR
+from lipverify.loss.exact.context.contexts import MOST_PANELS, PANEL, Contexts, Grading, LogGrading
+from lipverify.loss.exact.context.counts import width_of
+from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP
+from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
+from lipverify.loss.exact.quadrature.graded import PARTS, TABLE
+from lipverify.loss.exact.variograms.pieces import SIZE
+from lipverify.loss.exact.variograms.planes import Planes, meetings_of
+from lipverify.loss.exact.variograms.roots import NEAR, has_roots, rough_ends, steep_places
+from lipverify.loss.exact.variograms.table import CHECKS, SETTLED_ROOT, orders_of, root_edges
+from lipverify.loss.exact.variograms.turns import TURN
 from lipverify.loss.exact.zonal.projection import COEFFICIENT
 from lipverify.loss.exact.zonal.sums import HARMONIC
 from lipverify.loss.exact.zonal.terms import FLAT as UNIFORM

@@ -11,9 +11,9 @@ from functools import cache, partial
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.averages import Averages, Points
-from lipverify.loss.exact.ridge.context import Contexts, powers
-from lipverify.loss.exact.ridge.terms import ORDERS, rounding_of
+from lipverify.loss.exact.biases.terms import ORDERS, rounding_of
+from lipverify.loss.exact.context.averages import Averages, Points
+from lipverify.loss.exact.context.contexts import Contexts, powers
 from lipverify.loss.worst.weights import Rule, Weights
 
 

@@ -10,9 +10,9 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
 from lipverify.loss.exact import wide
-from lipverify.loss.exact.ridge.context import least_noise
-from lipverify.loss.exact.ridge.laws import has_averages, narrow
-from lipverify.loss.exact.ridge.terms import rough_terms
+from lipverify.loss.exact.biases.parts import has_averages, narrow
+from lipverify.loss.exact.biases.terms import rough_terms
+from lipverify.loss.exact.context.contexts import least_noise
 from lipverify.optimum.window.origin import REACH
 from lipverify.problem import Problem
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.absolute import relu_averages
-from lipverify.loss.exact.ridge.fields import field_averages
-from lipverify.loss.exact.ridge.kinked import kinked_averages
-from lipverify.loss.exact.ridge.roots import is_resolved, rough_ends, steep_places
-from lipverify.loss.exact.ridge.smooth import cosine_increment, difference, smooth_averages
-from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages, square_averages
+from lipverify.loss.exact.biases.absolute import relu_averages
+from lipverify.loss.exact.biases.kinked import kinked_averages
+from lipverify.loss.exact.biases.smooth import cosine_increment, difference, smooth_averages
+from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages
+from lipverify.loss.exact.variograms.fields import field_averages
+from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
 from lipverify.loss.work import price_of
 from lipverify.problem.features import SEEN, UNSEEN, features
 from lipverify.problem.fields import variation_of

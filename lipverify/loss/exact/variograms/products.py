@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.cells import Cell, Cells, Fit
-from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
-from lipverify.loss.exact.ridge.pieces import ROUNDING, SAFETY, scale
-from lipverify.loss.exact.ridge.turns import mean_over_turns
-from lipverify.loss.exact.ridge.variogram import CHECKS, Variogram
+from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
+from lipverify.loss.exact.variograms.cells import Cell, Cells, Fit
+from lipverify.loss.exact.variograms.pieces import ROUNDING, SAFETY, scale
+from lipverify.loss.exact.variograms.table import CHECKS, Variogram
+from lipverify.loss.exact.variograms.turns import mean_over_turns
 
 ORDER, FINER = 22, 30
 """Of the rules over beta behind a table, and behind the values that it is compared with."""

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.averages import SERIES_TAIL, Averages, Points
-from lipverify.loss.exact.ridge.context import Contexts, Factors, powers
-from lipverify.loss.exact.ridge.laws import Parts, bias_unit, parts_of
-from lipverify.loss.exact.ridge.others import Others
-from lipverify.loss.exact.ridge.task import Rules
+from lipverify.loss.exact.biases.parts import Parts, bias_unit, parts_of
+from lipverify.loss.exact.biases.task import Rules
+from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points
+from lipverify.loss.exact.context.contexts import Contexts, Factors, powers
+from lipverify.loss.exact.context.others import Others
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.context import Grading
-from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
+from lipverify.loss.exact.context.contexts import Grading
+from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
 
 TABLE, PARTS, FEWER = 18, 64, 6
 """Coefficients a unit of the graded coordinate; the same polynomial is kept in parts of a unit, on which fewer

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.averages import Averages
-from lipverify.loss.exact.ridge.context import Contexts, Factors
-from lipverify.loss.exact.ridge.tokens import TokenNodes
+from lipverify.loss.exact.context.averages import Averages
+from lipverify.loss.exact.context.contexts import Contexts, Factors
+from lipverify.loss.exact.context.tokens import TokenNodes
 
 Cross = Callable[[Contexts, int, Factors], tuple[Floats, Floats]]
 

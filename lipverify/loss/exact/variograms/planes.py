@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.angles import sine_and_cosine
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.tokens import gauss_rule, smooth_rule
+from lipverify.loss.exact.context.tokens import gauss_rule, smooth_rule
 from lipverify.loss.work import NANO, counted, price_of, spend
 
 Link = Callable[[Floats], Floats]

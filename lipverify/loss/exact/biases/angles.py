@@ -17,12 +17,12 @@ import numpy as np
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.ridge.between import pair_density
-from lipverify.loss.exact.ridge.counts import counted
-from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
-from lipverify.loss.exact.ridge.task import Rules
-from lipverify.loss.exact.ridge.tokens import TokenNodes, angle_at, integer_power, split_rule
-from lipverify.loss.exact.ridge.variogram import Variogram
+from lipverify.loss.exact.biases.task import Rules
+from lipverify.loss.exact.context.between import pair_density
+from lipverify.loss.exact.context.counts import counted
+from lipverify.loss.exact.context.tokens import TokenNodes, angle_at, integer_power, split_rule
+from lipverify.loss.exact.variograms.planes import CONCENTRATION, LARGE
+from lipverify.loss.exact.variograms.table import Variogram
 
 ALL = 1 - 1e-9
 """A range of deficits that holds this share of all of them ends where they end."""

@@ -19,12 +19,12 @@ import numpy as np
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.ridge.context import Factors, powers
-from lipverify.loss.exact.ridge.counts import Counted, counted, panels_of
-from lipverify.loss.exact.ridge.graded import Graded
-from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
-from lipverify.loss.exact.ridge.planes import CONCENTRATION, LARGE
-from lipverify.loss.exact.ridge.tokens import angle_at, integer_power, plain_rule, split_rule
+from lipverify.loss.exact.context.contexts import Factors, powers
+from lipverify.loss.exact.context.counts import Counted, counted, panels_of
+from lipverify.loss.exact.context.tokens import angle_at, integer_power, plain_rule, split_rule
+from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
+from lipverify.loss.exact.quadrature.graded import Graded
+from lipverify.loss.exact.variograms.planes import CONCENTRATION, LARGE
 from lipverify.loss.work import spend
 
 BEND = 1.5

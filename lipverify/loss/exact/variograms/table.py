@@ -15,7 +15,8 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.pieces import (
+from lipverify.loss.exact.context.tokens import gauss_rule
+from lipverify.loss.exact.variograms.pieces import (
     EPS,
     NOTHING,
     ROUNDING,
@@ -29,9 +30,8 @@ from lipverify.loss.exact.ridge.pieces import (
     rise_of,
     scale,
 )
-from lipverify.loss.exact.ridge.planes import CONCENTRATION, Link, Planes, meetings_of
-from lipverify.loss.exact.ridge.roots import NEAR, has_roots, is_resolved
-from lipverify.loss.exact.ridge.tokens import gauss_rule
+from lipverify.loss.exact.variograms.planes import CONCENTRATION, Link, Planes, meetings_of
+from lipverify.loss.exact.variograms.roots import NEAR, has_roots, is_resolved
 
 ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
 ROOT_ORDERS = (12, 16, 22, 30, 44, 64, 90)

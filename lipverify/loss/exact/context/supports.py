@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, wrightomega
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.tokens import LARGEST_EXPONENT, Places
+from lipverify.loss.exact.context.tokens import LARGEST_EXPONENT, Places
 
 KERNELS = np.array([[1.0], [2.0]])
 """The k of which supports are looked for: a column."""

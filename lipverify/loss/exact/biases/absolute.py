@@ -19,15 +19,15 @@ from scipy.special import betainc, betaincc
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.ridge.averages import Averages, moments
-from lipverify.loss.exact.ridge.context import Contexts, Factors
-from lipverify.loss.exact.ridge.kinked import ROUNDING
-from lipverify.loss.exact.ridge.pairs import pair_term
-from lipverify.loss.exact.ridge.products import Products
-from lipverify.loss.exact.ridge.supports import CLOSE, distinct
-from lipverify.loss.exact.ridge.task import TaskAverages, linear_averages
-from lipverify.loss.exact.ridge.tokens import TokenNodes, kernel, smooth_rule, token_nodes
-from lipverify.loss.exact.ridge.variogram import tabulated
+from lipverify.loss.exact.biases.kinked import ROUNDING
+from lipverify.loss.exact.biases.pairs import pair_term
+from lipverify.loss.exact.biases.task import TaskAverages, linear_averages
+from lipverify.loss.exact.context.averages import Averages, moments
+from lipverify.loss.exact.context.contexts import Contexts, Factors
+from lipverify.loss.exact.context.supports import CLOSE, distinct
+from lipverify.loss.exact.context.tokens import TokenNodes, kernel, smooth_rule, token_nodes
+from lipverify.loss.exact.variograms.products import Products
+from lipverify.loss.exact.variograms.table import tabulated
 
 BLOCK = 4
 """How many places are averaged at a time: the arrays of the kink's double integral stay in a processor's cache."""

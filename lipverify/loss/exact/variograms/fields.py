@@ -13,10 +13,10 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.kinked import table_averages
-from lipverify.loss.exact.ridge.pieces import EPS, TINY
-from lipverify.loss.exact.ridge.task import TaskAverages
-from lipverify.loss.exact.ridge.variogram import ANALYTIC, Variogram, root_edges, tabulated
+from lipverify.loss.exact.biases.kinked import table_averages
+from lipverify.loss.exact.biases.task import TaskAverages
+from lipverify.loss.exact.variograms.pieces import EPS, TINY
+from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, tabulated
 from lipverify.problem.fields import Distances, Variation, variation_of
 from lipverify.problem.law import Law
 

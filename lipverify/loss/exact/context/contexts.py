@@ -22,8 +22,8 @@ from scipy.special import betainc, betaincinv, gammaln, ive
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.supports import LOG_DROP
-from lipverify.loss.exact.ridge.tokens import smooth_rule
+from lipverify.loss.exact.context.supports import LOG_DROP
+from lipverify.loss.exact.context.tokens import smooth_rule
 
 PANEL = 2.0
 MOST_PANELS = 20_000

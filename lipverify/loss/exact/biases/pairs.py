@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from lipverify.foundation.angles import sine_and_cosine, versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.ridge.context import Contexts, Factors
-from lipverify.loss.exact.ridge.others import Others
-from lipverify.loss.exact.ridge.planes import LARGE
-from lipverify.loss.exact.ridge.products import Products
-from lipverify.loss.exact.ridge.tokens import angle_at, gauss_rule, plain_rule, split_rule
+from lipverify.loss.exact.context.contexts import Contexts, Factors
+from lipverify.loss.exact.context.others import Others
+from lipverify.loss.exact.context.tokens import angle_at, gauss_rule, plain_rule, split_rule
+from lipverify.loss.exact.variograms.planes import LARGE
+from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.work import spend
 
 PANEL, GROWTH = 4.0, 4.0

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.angles import bias_by_angles
-from lipverify.loss.exact.ridge.pairs import pair_term
-from lipverify.loss.exact.ridge.pieces import scale
-from lipverify.loss.exact.ridge.planes import Link
-from lipverify.loss.exact.ridge.products import Products
-from lipverify.loss.exact.ridge.task import TaskAverages
-from lipverify.loss.exact.ridge.tokens import TokenNodes
-from lipverify.loss.exact.ridge.variogram import Variogram, variogram_of
+from lipverify.loss.exact.biases.angles import bias_by_angles
+from lipverify.loss.exact.biases.pairs import pair_term
+from lipverify.loss.exact.biases.task import TaskAverages
+from lipverify.loss.exact.context.tokens import TokenNodes
+from lipverify.loss.exact.variograms.pieces import scale
+from lipverify.loss.exact.variograms.planes import Link
+from lipverify.loss.exact.variograms.products import Products
+from lipverify.loss.exact.variograms.table import Variogram, variogram_of
 
 ROOT_TOLERANCE = 1e-8
 ROUNDING = 3e-12

@@ -13,10 +13,10 @@ from collections.abc import Callable
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.averages import Averages, Points
-from lipverify.loss.exact.ridge.context import Contexts, powers
-from lipverify.loss.exact.ridge.terms import DENSITY_ROUNDING
-from lipverify.loss.exact.ridge.tokens import Places, TokenNodes, token_nodes
+from lipverify.loss.exact.biases.terms import DENSITY_ROUNDING
+from lipverify.loss.exact.context.averages import Averages, Points
+from lipverify.loss.exact.context.contexts import Contexts, powers
+from lipverify.loss.exact.context.tokens import Places, TokenNodes, token_nodes
 
 ORDERS = (28, 40)
 """Two rules that share no node; the finer is the answer, their difference its error."""

@@ -20,10 +20,10 @@ from numpy.polynomial import chebyshev
 from scipy.special import roots_gegenbauer
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.averages import Averages
-from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
-from lipverify.loss.exact.ridge.task import TaskAverages
-from lipverify.loss.exact.ridge.tokens import TokenNodes
+from lipverify.loss.exact.biases.task import TaskAverages
+from lipverify.loss.exact.context.averages import Averages
+from lipverify.loss.exact.context.tokens import TokenNodes
+from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
 from lipverify.loss.work import spend
 from lipverify.problem.fine import unseen
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
-from lipverify.loss.exact.ridge.planes import Link
+from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
+from lipverify.loss.exact.variograms.planes import Link
 
 GRID, WIDE, APART, MOST, BESIDE = 4096, 8, 512, 3, 4.0
 """Steps over [-1, 1]; how many of them bend at a steep place at least, where at a kink one does; how many lie between
