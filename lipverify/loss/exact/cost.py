@@ -24,11 +24,11 @@ from lipverify.loss.exact.biases.smooth import ENTRY, SIZES
 from lipverify.loss.exact.biases.terms import MOST_WINDOWS, ORDERS
 from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
 from lipverify.loss.exact.context.between import PAIR
-from lipverify.loss.exact.context.contexts import MOST_PANELS, PANEL, Contexts, Grading, LogGrading
+from lipverify.loss.exact.context.contexts import PANEL, Contexts
 from lipverify.loss.exact.context.counts import width_of
 from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP
-from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
-from lipverify.loss.exact.quadrature.graded import PARTS, TABLE
+from lipverify.loss.exact.quadrature.graded import MOST_PANELS, PARTS, TABLE, Grading, LogGrading
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
 from lipverify.loss.exact.variograms.pieces import SIZE
 from lipverify.loss.exact.variograms.planes import Planes, meetings_of
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, rough_ends, steep_places

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import betainc, betaincinv
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.context.tokens import plain_rule
+from lipverify.loss.exact.quadrature.rules import plain_rule
 from lipverify.loss.worst.weights import Rule, Weights
 
 ORDERS = (120, 168)

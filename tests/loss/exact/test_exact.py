@@ -18,7 +18,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
 from lipverify.loss.exact import LARGEST
 from lipverify.loss.exact.biases import absolute
-from lipverify.loss.exact.context.contexts import Grading
+from lipverify.loss.exact.quadrature.graded import Grading
 from lipverify.problem.laws import law_named
 from lipverify.properties import noise_grows, noise_is_between
 from tests import ROOT

@@ -21,8 +21,9 @@ from lipverify.loss.exact.biases.terms import (
     power_slopes,
     rounding_of,
 )
-from lipverify.loss.exact.context import contexts, others
+from lipverify.loss.exact.context import others
 from lipverify.loss.exact.context.contexts import Contexts, powers
+from lipverify.loss.exact.quadrature import graded
 from tests.strategies import log_floats
 
 
@@ -48,7 +49,7 @@ def test_the_noise_is_that_of_integrals_over_u(d: int, n: float, w: float) -> No
 def test_tables_that_are_too_coarse_say_so(d: int, n: float, w: float, monkeypatch: pytest.MonkeyPatch) -> None:
     fine = noise_off_by(d, n, w)[1]
     others.others_of.cache_clear()
-    monkeypatch.setattr(contexts, "LEAST_GROWTH", 0.4)
+    monkeypatch.setattr(graded, "LEAST_GROWTH", 0.4)
     monkeypatch.setattr(others, "RATE_SHARE", 0.04)
     monkeypatch.setattr(others, "Q_SHARE", 0.04)
     ratio, error = noise_off_by(d, n, w)

@@ -24,8 +24,8 @@ from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages
 from lipverify.loss.exact.context.averages import Averages, moments
 from lipverify.loss.exact.context.contexts import Contexts, Factors
-from lipverify.loss.exact.context.supports import CLOSE, distinct
-from lipverify.loss.exact.context.tokens import TokenNodes, kernel, smooth_rule, token_nodes
+from lipverify.loss.exact.context.tokens import CLOSE, TokenNodes, distinct, kernel, token_nodes
+from lipverify.loss.exact.quadrature.rules import smooth_rule
 from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import tabulated
 

@@ -21,9 +21,15 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.context.contexts import Factors, powers
 from lipverify.loss.exact.context.counts import Counted, counted, panels_of
-from lipverify.loss.exact.context.tokens import angle_at, integer_power, plain_rule, split_rule
-from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
+from lipverify.loss.exact.context.tokens import angle_at
 from lipverify.loss.exact.quadrature.graded import Graded
+from lipverify.loss.exact.quadrature.rules import (
+    chebyshev_points,
+    integer_power,
+    plain_rule,
+    split_rule,
+    to_coefficients,
+)
 from lipverify.loss.exact.variograms.planes import CONCENTRATION, LARGE
 from lipverify.loss.work import spend
 

@@ -12,7 +12,6 @@ exponent: n = 1e30 costs what n = 100 costs. Derivation: docs/method.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -20,109 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, gammaln, ive
 
-from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.context.supports import LOG_DROP
-from lipverify.loss.exact.context.tokens import smooth_rule
+from lipverify.loss.exact.context.tokens import LOG_DROP
+from lipverify.loss.exact.quadrature.graded import Grading
+from lipverify.loss.exact.quadrature.rules import smooth_rule
 
 PANEL = 2.0
-MOST_PANELS = 20_000
-"""Panels of a table, of which so many take a few seconds and a hundred megabytes."""
 FEWEST_PANELS = 6
 ALIKE = 0.4
 """Ranges that differ by less than this share are served by as many panels as the longest needs."""
 
-LINEAR, LEAST_GROWTH = -1.0, 2.0
 EPS = float(np.finfo(float).eps)
 REACHED = 0.93
 """1 - psi_0(1), and less."""
 FEW, STEPS, BISECTIONS = 12.0, np.linspace(-3.0, 2.0, 11), 6
 """Up to FEW, the end of a range is looked for closer, by steps of psi_0."""
-
-
-@dataclass(frozen=True)
-class Grading:
-    """A coordinate v(u) in which integrands over u vary on a scale of one; `w` and u broadcast.
-
-    It is u itself up to a `knee` and logarithmic beyond, and mirrored about the middle of [0, 2w]:
-    the deficit has density s^{(d-3)/2}, so below u ~ d/2 the exponential of the kernel sets the
-    scale, above it the power law does.
-    """
-
-    d: int
-    w: Floats
-
-    @property
-    def knee(self) -> float:
-        """Where the coordinate turns from linear to logarithmic."""
-        return max(4.0, self.d / 2)
-
-    @property
-    def growth(self) -> float:
-        """How far beyond the knee the scale has doubled: u itself over a power that u enters with."""
-        return max(LEAST_GROWTH, self.d / 2)
-
-    def v(self, u: Floats) -> Floats:
-        """The coordinate of u."""
-        return np.where(u <= self.w, self._half(u), 2 * self._half(self.w) - self._half(2 * self.w - u))
-
-    def u(self, v: Floats) -> Floats:
-        """The inverse of `v`."""
-        top = self._half(self.w)
-        # each half within its range: far beyond it the inverse overflows
-        lower, upper = np.minimum(v, top), np.minimum(2 * top - v, top)
-        return np.where(v <= top, self._half_inverse(lower), 2 * self.w - self._half_inverse(upper))
-
-    def scale(self, u: Floats) -> Floats:
-        """How far u goes while the coordinate goes a unit."""
-        return 1 + np.maximum(np.minimum(u, 2 * self.w - u) - self.knee, 0) / self.growth
-
-    def panels(self, low: float, high: float, width: float, fewest: int = 1) -> Floats:
-        """Edges of panels between `low` and `high`, at most `width` wide in the coordinate: (edge,), for a single w."""
-        v = self.v(np.array([low, high]))
-        count = max(fewest, math.ceil(float(v[1] - v[0]) / width))
-        if count > MOST_PANELS:
-            raise OutOfReach(
-                f"w = {float(np.max(self.w)):g}, d = {self.d}: tables of what other tokens do would need {count:.0e} "
-                f"panels, at most {MOST_PANELS}; use route='zonal', method='montecarlo', or w = 0."
-            )
-        edges = self.u(v[0] + (v[1] - v[0]) * np.arange(count + 1) / count)
-        edges[0], edges[-1] = low, high
-        return edges
-
-    def _half(self, u: Floats) -> Floats:
-        beyond = np.maximum(u - self.knee, 0) / self.growth
-        return np.where(u <= self.knee, u, self.knee + self.growth * np.log1p(beyond))
-
-    def _half_inverse(self, v: Floats) -> Floats:
-        beyond = np.maximum(v - self.knee, 0) / self.growth
-        return np.where(v <= self.knee, v, self.knee + self.growth * np.expm1(beyond))
-
-
-@dataclass(frozen=True)
-class LogGrading(Grading):
-    """One in which logarithms of averages vary on a scale of one: they bend where integrands do, but nowhere fall.
-
-    Beyond the knee the scale doubles in about max(2, `share` d). Below u = `LINEAR` they are linear but for e^u, and
-    the coordinate is logarithmic there too.
-    """
-
-    share: float
-
-    @property
-    def growth(self) -> float:
-        """How far beyond the knee the scale has doubled."""
-        return max(LEAST_GROWTH, self.share * self.d)
-
-    def v(self, u: Floats) -> Floats:
-        """The coordinate of u."""
-        below = LINEAR - LEAST_GROWTH * np.log1p(np.maximum(LINEAR - u, 0) / LEAST_GROWTH)
-        return np.where(u < LINEAR, below, super().v(u))
-
-    def u(self, v: Floats) -> Floats:
-        """The inverse of `v`."""
-        below = LINEAR - LEAST_GROWTH * np.expm1(np.maximum(LINEAR - v, 0) / LEAST_GROWTH)
-        return np.where(v < LINEAR, below, super().u(np.maximum(v, LINEAR)))
 
 
 Factors = Callable[[float, Floats], tuple[Floats, Floats]]

@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.context.contexts import Factors, Grading, log_power, powers
+from lipverify.loss.exact.context.contexts import Factors, log_power, powers
 from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, SPAN, STEP, TOGETHER, log_rate, others_of
-from lipverify.loss.exact.quadrature.graded import Graded
+from lipverify.loss.exact.quadrature.graded import Graded, Grading
 from lipverify.loss.exact.variograms.planes import LARGE
 from lipverify.loss.work import spend
 

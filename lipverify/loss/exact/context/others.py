@@ -23,10 +23,10 @@ from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.context.averages import Averages, Points
-from lipverify.loss.exact.context.contexts import Contexts, Factors, LogGrading, log_power, powers
-from lipverify.loss.exact.context.supports import token_breaks
-from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, integer_power, kernel, split_rule
-from lipverify.loss.exact.quadrature.graded import Graded
+from lipverify.loss.exact.context.contexts import Contexts, Factors, log_power, powers
+from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, kernel, token_breaks
+from lipverify.loss.exact.quadrature.graded import Graded, LogGrading
+from lipverify.loss.exact.quadrature.rules import integer_power, split_rule
 from lipverify.loss.exact.variograms.planes import CONCENTRATION, LARGE
 from lipverify.loss.work import spend
 

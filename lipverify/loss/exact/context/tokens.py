@@ -16,24 +16,23 @@ number, psi_0's complement 1 - psi_0 is averaged in its place.)
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, wrightomega
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.quadrature.rules import gauss_rule, integer_power
 
 Kernel = Literal[0, 1, 2, "complement"]
 Rule = Callable[[int], tuple[Floats, Floats]]
 """From an order to nodes and weights on [0, 1]."""
 
 LARGEST_EXPONENT = 700.0
-LARGEST_SQUARING = 32
 
 
 @dataclass(frozen=True)
@@ -88,69 +87,6 @@ def angle_at(s: Floats | float, w: float) -> Floats:
     return np.asarray(2 * np.arctan2(np.sqrt(s), np.sqrt(2 * w - s)))
 
 
-legendre_rule = cache(np.polynomial.legendre.leggauss)
-"""Nodes and weights on [-1, 1], remembered for both rules that are made of them."""
-
-
-@cache
-def gauss_rule(order: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre on [0, 1] after x -> sin^2(pi x / 2): exact for half-integer powers at the ends.
-
-    Averages over a kink behave as a half-integer power where the kink is first met; the map turns
-    that into an analytic function, so that no dimension is a special case.
-    """
-    x, weight = legendre_rule(order)
-    angle = np.pi * (x + 1) / 4
-    return np.sin(angle) ** 2, weight * np.pi / 4 * np.sin(2 * angle)
-
-
-@cache
-def plain_rule(order: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre on [0, 1], where nothing happens at the ends: half of the nodes do."""
-    x, weight = legendre_rule(order)
-    return (x + 1) / 2, weight / 2
-
-
-@cache
-def smooth_rule(order: int) -> tuple[Floats, Floats]:
-    """What `gauss_rule` of an order is worth where nothing happens at the ends: by nodes as dense in the middle."""
-    return plain_rule(math.ceil(2 / math.pi * order))
-
-
-def split_rule(
-    edges: Floats, singular: NDArray[np.bool_], order: int, share: float = 1.0
-) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Rows, nodes and weights on every interval between edges, shape (row, edge): of `gauss_rule` beside singular ones.
-
-    Elsewhere nothing happens at an edge, and as many nodes of `plain_rule`, or that `share` of them, say more.
-    """
-    place = np.argsort(edges, axis=1)
-    edges, singular = np.take_along_axis(edges, place, axis=1), np.take_along_axis(singular, place, axis=1)
-    wide = np.diff(edges, axis=1) > 0
-    beside = singular[:, 1:] | singular[:, :-1]
-    parts = []
-    for here, (x, gauss) in (wide & beside, gauss_rule(order)), (wide & ~beside, plain_rule(math.ceil(share * order))):
-        row, interval = np.nonzero(here)
-        low, width = edges[row, interval, None], np.diff(edges, axis=1)[row, interval, None]
-        parts.append((np.repeat(row, x.size), (low + width * x).ravel(), (width * gauss).ravel()))
-    (rows, nodes, weights), plain = parts
-    return np.append(rows, plain[0]), np.append(nodes, plain[1]), np.append(weights, plain[2])
-
-
-def integer_power(x: Floats, k: int) -> Floats:
-    """x^k for an integer k >= 0: by squaring, several times cheaper than the general power while k is small.
-
-    >>> integer_power(np.array([2.0, 3.0]), 5)
-    array([ 32., 243.])
-    """
-    if k > LARGEST_SQUARING:
-        return x**k
-    if k < 2:
-        return x if k else np.ones_like(x)
-    half = integer_power(x, k // 2)
-    return half * half * x if k % 2 else half * half
-
-
 def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_rule) -> TokenNodes:
     """The rule of an order in theta between every two neighbours of `breaks`, shape (place, ..., break), in s.
 
@@ -182,3 +118,79 @@ def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_r
     weight = density * (2 * half / half_beta(places.d - 1) * gauss)
     shape = (*breaks.shape[:-1], -1)
     return TokenNodes(*(np.reshape(part, shape) for part in (near, far, y, weight)))
+
+
+KERNELS = np.array([[1.0], [2.0]])
+"""The k of which supports are looked for: a column."""
+LOG_DROP = 42.0
+"""Integrands are dropped below e^-42 = 6e-19 of their maximum."""
+BENDS = (3.6, 0.0)
+"""The kernels turn from one exponential into another about these values of y = u - s; beyond the first psi_0 is 0."""
+LEFT, RIGHT = (0.4,), (0.06, 0.2, 0.5)
+"""Splits between the mode and the ends, as shares of the distance: the exponential on the right needs more."""
+AROUND_THE_BEND = np.array([-2.0, -1.0, 0.0, 1.0, 2.5, 5.0, 10.0])
+"""Candidates for s - u at the mode, where the kernel decides."""
+NEAREST, FARTHEST = np.log(1e-16), np.log(250.0)
+"""Distances in x between which an end is looked for, on the scale of their logarithms."""
+SAME, CLOSE = 1e-13, 1e-2
+"""Breaks that are nearer to each other than this, relative to them, are one; those that may be moved, sooner."""
+BISECTIONS = 9
+"""Enough to know a distance to a tenth."""
+
+
+def token_breaks(places: Places) -> Floats:
+    """Where to split the integrals over s of psi_1 and psi_2: shape (place, break), ascending.
+
+    Beyond either end psi_0 is 0 or 1, or the density negligible: see `Averages.log_phi`.
+    """
+    low, mode, high = _supports(places)
+    low, first, last, high = low.min(axis=0), mode.min(axis=0), mode.max(axis=0), high.max(axis=0)
+    left = [first + share * (low - first) for share in LEFT]
+    right = [last + share * (high - last) for share in RIGHT]
+    inner = [first, *left, *right, *(np.minimum(np.maximum(places.u - bend, low), high) for bend in BENDS)]
+    return np.sort(np.stack([low, *inner, high], axis=-1), axis=-1)
+
+
+def distinct(breaks: Floats, apart: float = SAME) -> Floats:
+    """Breaks, shape (..., break), without those that are next to their left neighbours everywhere, relative to them."""
+    wide = np.diff(breaks, axis=-1) > apart * breaks[..., 1:]
+    return np.compress(np.append(True, wide.any(axis=tuple(range(breaks.ndim - 1)))), breaks, axis=-1)
+
+
+def _supports(places: Places) -> tuple[Floats, Floats, Floats]:
+    """(low, mode, high) in s for each of the kernels, of shape (kernel, place)."""
+    x = _mode(places)
+    floor = _log_integrand(places, x) - LOG_DROP
+    sides = np.array([[[-1.0]], [[1.0]]])
+    inside, outside = np.full((2, 2, *x.shape), [[[[NEAREST]]], [[[FARTHEST]]]])
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (inside + outside)
+        above = _log_integrand(places, x + sides * np.exp(middle)) > floor
+        inside, outside = np.where(above, middle, inside), np.where(above, outside, middle)
+    low, high = 2 * places.w * expit(x + sides * np.exp(outside))
+    return low, 2 * places.w * expit(x), high
+
+
+def _log_integrand(places: Places, x: Floats) -> Floats:
+    """log I_k(x) up to a constant, x of shape (..., kernel, place)."""
+    softplus = np.logaddexp(0.0, x)
+    y = places.u - 2 * places.w * expit(x)
+    growth = np.exp(np.clip(y, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+    return np.asarray(KERNELS * y - growth - (places.d - 1) / 2 * (2 * softplus - x))
+
+
+def _mode(places: Places) -> Floats:
+    """A point x near the mode, within a unit or so of the maximum of log I_k: the best of a few candidates.
+
+    Far from the bend the mode is that of e^{-k s} (s (2w - s))^{(d-1)/2}, a root of a quadratic; where
+    the bend decides, s is near u, or next to 2w if u is beyond it.
+    """
+    w, u, half_m = places.w, places.u, (places.d - 1) / 2
+    exponential = 2 * w * half_m / (KERNELS * w + half_m + np.hypot(KERNELS * w, half_m))
+    # near 2w what is left of it solves half_m / rest = e^{u - s}; it may be too small to be a difference
+    rest = np.minimum(wrightomega(np.log(half_m) + 2 * w - u), w)
+    bend = np.minimum(np.maximum(u + AROUND_THE_BEND[:, None, None], exponential), 2 * w)
+    deficits = np.concatenate([exponential[None], np.broadcast_to(2 * w - rest, (1, *exponential.shape)), bend])
+    x = np.log(deficits) - np.log(np.maximum(2 * w - deficits, 0.1 * rest))
+    best = np.argmax(_log_integrand(places, x), axis=0)
+    return np.take_along_axis(x, best[None], axis=0)[0]

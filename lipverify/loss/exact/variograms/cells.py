@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.quadrature.chebyshev import chebyshev_values
+from lipverify.loss.exact.quadrature.rules import chebyshev_values
 
 Larger = Literal["A", "B", "neither"]
 LARGER: tuple[Larger, ...] = ("A", "B", "neither")

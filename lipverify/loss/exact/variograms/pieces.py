@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, polynomials, to_coefficients
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, polynomials, to_coefficients
 
 SIZE, TWO, MANY = 28, 2, 8
 """Coefficients on a piece, and values for each of them on the first piece, and where all values are noisy."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations_with_replacement, pairwise
 from typing import Any, ClassVar
 
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.angles import sine_and_cosine
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.context.tokens import gauss_rule, smooth_rule
+from lipverify.loss.exact.quadrature.rules import gauss_rule, root_rule, smooth_rule
 from lipverify.loss.work import NANO, counted, price_of, spend
 
 Link = Callable[[Floats], Floats]
@@ -35,8 +34,6 @@ CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 8
 """rho is within 9 / sqrt(d) but for e^-40; rules are split there if d is large."""
 GRADE = 16.0
 """By which intervals grow away from a root, each under the rule for roots."""
-STRENGTH = 6
-"""A root |x|^s at the end of an interval becomes x^{6 s + 5} under the rule for roots."""
 NEAREST = 1e-9
 """Kinks that meet at less than this are taken for one."""
 SLIVER = 1e-15
@@ -51,17 +48,6 @@ PILOTS = 60
 """Nodes in a shell at which the order is looked for that values will need."""
 BATCH = 60_000
 """Values of the link that are worked on at a time: they stay in a processor's cache."""
-
-
-@cache
-def root_rule(order: int) -> Rule:
-    """Gauss-Legendre on [0, 1] under a polynomial that is flat to order STRENGTH at both ends: for roots there."""
-    x, weight = np.polynomial.legendre.leggauss(order)
-    slope = np.polynomial.Polynomial([0.5, -0.5]) ** (STRENGTH - 1) * np.polynomial.Polynomial([0.5, 0.5]) ** (
-        STRENGTH - 1
-    )
-    place = slope.integ(lbnd=-1)
-    return place(x) / place(1.0), weight * slope(x) / place(1.0)
 
 
 @dataclass(frozen=True)

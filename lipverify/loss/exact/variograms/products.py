@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.quadrature.chebyshev import chebyshev_points, to_coefficients
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
 from lipverify.loss.exact.variograms.cells import Cell, Cells, Fit
 from lipverify.loss.exact.variograms.pieces import ROUNDING, SAFETY, scale
 from lipverify.loss.exact.variograms.table import CHECKS, Variogram

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.context.tokens import gauss_rule
+from lipverify.loss.exact.quadrature.rules import gauss_rule
 from lipverify.loss.exact.variograms.pieces import (
     EPS,
     NOTHING,

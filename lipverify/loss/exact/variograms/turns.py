@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.context.tokens import split_rule
+from lipverify.loss.exact.quadrature.rules import split_rule
 from lipverify.loss.exact.variograms.table import Variogram
 from lipverify.loss.work import spend
 
