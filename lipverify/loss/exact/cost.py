@@ -18,15 +18,13 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, numbers
-from lipverify.loss.exact.biases.kinked import MOST_MEETINGS
-from lipverify.loss.exact.biases.parts import has_averages, narrow
+from lipverify.loss.exact.biases.parts import MOST_MEETINGS, has_averages, narrow
 from lipverify.loss.exact.biases.smooth import ENTRY, SIZES
 from lipverify.loss.exact.biases.terms import MOST_WINDOWS, ORDERS
 from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
 from lipverify.loss.exact.context.between import PAIR
 from lipverify.loss.exact.context.contexts import PANEL, Contexts
-from lipverify.loss.exact.context.counts import width_of
-from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP
+from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP, width_of
 from lipverify.loss.exact.quadrature.graded import MOST_PANELS, PARTS, TABLE, Grading, LogGrading
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
 from lipverify.loss.exact.variograms.pieces import SIZE

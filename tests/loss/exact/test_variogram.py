@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lipverify.foundation.arrays import Floats
 from lipverify.laws import RBF, Law, Matern, Zonal
-from lipverify.loss.exact.variograms.fields import variogram_of_field
+from lipverify.loss.exact.variograms.closed import variogram_of_field
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.exact.variograms.table import Variogram, variogram_of
 

@@ -8,24 +8,21 @@ With c = <q, x> = sin a and m = d - 1,
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import betainc, betaincc
 
-from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.biases.kinked import ROUNDING
 from lipverify.loss.exact.biases.pairs import pair_term
+from lipverify.loss.exact.biases.parts import ROUNDING
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages
 from lipverify.loss.exact.context.averages import Averages, moments
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.tokens import CLOSE, TokenNodes, distinct, kernel, token_nodes
 from lipverify.loss.exact.quadrature.rules import smooth_rule
+from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram
 from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import tabulated
 
@@ -34,9 +31,6 @@ BLOCK = 4
 
 LARGEST_RECURSION = 30
 
-SMALL = 1.0
-CUBIC = [(-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(9)]
-"""sin x - x cos x = x^3 sum_k CUBIC_k x^{2k}, to rounding up to x = SMALL."""
 
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 20
 """A coordinate of a point of S^{d-1} is within 9 / sqrt(d) but for e^-40; the rule is split there if d is large."""
@@ -46,20 +40,6 @@ STEEPER = 4
 
 SCALES = (1, 3, 5, 7, 8)
 """Which of the breaks in s set the scale of the integral over a."""
-
-
-@dataclass(frozen=True)
-class Angles:
-    """The variogram of (z)_+ by its closed form, for a `tabulated` one."""
-
-    d: int
-    roots: ClassVar[bool] = False
-    noise: ClassVar[float] = 0.0
-    loses: ClassVar[int] = 2
-
-    def at(self, theta: Floats, order: int) -> Floats:
-        """V at every angle; there is no rule, so no order."""
-        return versine(theta) / self.d + absolute_variogram(self.d, theta) / 2
 
 
 def relu_averages(d: int) -> TaskAverages:
@@ -91,15 +71,6 @@ def relu_averages(d: int) -> TaskAverages:
 def absolute_variance(d: int) -> float:
     """1/d - (E |<q, x>|)^2, with E |<q, x>| = 2 / ((d-1) B(1/2, (d-1)/2))."""
     return 1 / d - (2 / ((d - 1) * half_beta(d - 1))) ** 2
-
-
-def absolute_variogram(d: int, theta: Floats) -> Floats:
-    """E (|<q, x_i>| - |<q, x>|)^2 = (2/d) (1 - cos th - (2/pi) (sin th - th cos th))."""
-    # a series where the difference cancels
-    small = np.minimum(theta, SMALL)
-    series = small**3 * np.polynomial.polynomial.polyval(small**2, CUBIC)
-    cubic = np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
-    return np.asarray(2 / d * (2 * np.sin(theta / 2) ** 2 - 2 / np.pi * cubic))
 
 
 def absolute_pair(of: Averages) -> Floats:

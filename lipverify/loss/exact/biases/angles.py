@@ -19,7 +19,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.between import pair_density
-from lipverify.loss.exact.context.counts import counted
+from lipverify.loss.exact.context.others import counted
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
 from lipverify.loss.exact.quadrature.rules import integer_power, split_rule
 from lipverify.loss.exact.variograms.planes import CONCENTRATION, LARGE

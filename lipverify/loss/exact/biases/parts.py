@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -9,11 +10,17 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.biases.absolute import relu_averages
-from lipverify.loss.exact.biases.kinked import kinked_averages
+from lipverify.loss.exact.biases.angles import bias_by_angles
+from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.smooth import cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages
-from lipverify.loss.exact.variograms.fields import field_averages
+from lipverify.loss.exact.context.tokens import TokenNodes
+from lipverify.loss.exact.variograms.closed import variogram_of_field
+from lipverify.loss.exact.variograms.pieces import scale
+from lipverify.loss.exact.variograms.planes import Link
+from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
+from lipverify.loss.exact.variograms.table import Variogram, variogram_of
 from lipverify.loss.work import price_of
 from lipverify.problem.features import SEEN, UNSEEN, features
 from lipverify.problem.fields import variation_of
@@ -113,3 +120,43 @@ def _resolving(law: RidgeLaw, share: float, at: float) -> tuple[float, ...]:
         f"the link has a feature of width {share:.0e} of its piece near z = {at:.7g}, which may lie between the nodes: "
         "give places at it and on both sides as kinks=(...), use route='zonal' at a smaller w, or method='montecarlo'."
     )
+
+
+ROOT_TOLERANCE = 1e-8
+ROUNDING = 3e-12
+"""Relative, of the table of the variogram and of the sums over it: four times what ReLU's own averages differ by."""
+MOST_MEETINGS = 1
+"""Between these angles two tokens have cells, whose number grows with the square of theirs."""
+
+
+def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = False) -> TaskAverages:
+    """The averages of a link that is analytic between its kinks; `jumps` if it is not continuous at some of them."""
+    return table_averages(variogram_of(d, link, kinks, jumps))
+
+
+def table_averages(of: Variogram) -> TaskAverages:
+    """The averages of any isotropic law, from its variogram.
+
+    Where it is smooth but at one angle, what increments at two tokens have in common is tabulated once for a law;
+    elsewhere the angles of tokens are, once for a window.
+    """
+
+    def off(nodes: TokenNodes) -> Floats:
+        return of.gap * (of(nodes.angle) if of.roots else scale(of.power, nodes.angle))
+
+    known = TaskAverages(
+        variance=of.variance,
+        variogram=lambda nodes: of(nodes.angle),
+        meetings=of.meetings,
+        tolerance=ROOT_TOLERANCE if of.roots else TaskAverages.tolerance,
+        relative_error=ROUNDING + (of.gap if of.roots else of.gap / of.largest),
+    )
+    if len(of.meetings) > MOST_MEETINGS or of.roots:
+        return replace(known, smooth=True, bias=lambda rules: bias_by_angles(of, rules))
+    products = Products(of)
+    return replace(known, off=off, cross=lambda contexts, order, factors: pair_term(products, contexts, order, factors))
+
+
+def field_averages(law: Law, d: int) -> TaskAverages:
+    """The averages of a law of which the variogram is known; refused as `variogram_of_field`."""
+    return table_averages(variogram_of_field(law, d))

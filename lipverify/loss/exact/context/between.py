@@ -20,7 +20,7 @@ from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.context.contexts import Factors, powers
-from lipverify.loss.exact.context.counts import Counted, counted, panels_of
+from lipverify.loss.exact.context.others import Counted, counted, panels_of
 from lipverify.loss.exact.context.tokens import angle_at
 from lipverify.loss.exact.quadrature.graded import Graded
 from lipverify.loss.exact.quadrature.rules import (

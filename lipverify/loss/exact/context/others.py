@@ -1,11 +1,12 @@
 r"""What the other tokens do to one token, and to two: functions of one number, tabulated for a window.
 
-    Q_1(x) = n       int psi_2(u - x) phi(u)^{n-1} du,
-    Q_2(x) = n (n-1) int psi_2(u - x) phi(u)^{n-2} du:
+With m tokens that are looked at and k weights a_i that count them,
 
-with g = e^{-s} for deficits s the loss is one integral over one token and one over two,
+    Q_{m,k}(x) = n ... (n-m+1) int psi_k(u - x) phi(u)^{n-m} du,
+    n E a_i^k h_i          = E_s [Q_{1,k}(s) h],
+    n (n-1) E a_i a_j h_ij = E_{s,s'} [g g' / (g + g')^2 Q_{2,2}(-log(g + g')) h],  g = e^{-s}:
 
-    N(w) = sigma^2 E_s Q_1(s),    B(w) = E_s [Q_1(s) V] + E_{s,s'} [g g' / (g + g')^2 Q_2(-log(g + g')) G].
+with h = 1 and k = 2 the first is the noise over sigma^2.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.context.averages import Averages, Points
 from lipverify.loss.exact.context.contexts import Contexts, Factors, log_power, powers
 from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, kernel, token_breaks
-from lipverify.loss.exact.quadrature.graded import Graded, LogGrading
+from lipverify.loss.exact.quadrature.graded import Graded, Grading, LogGrading
 from lipverify.loss.exact.quadrature.rules import integer_power, split_rule
 from lipverify.loss.exact.variograms.planes import CONCENTRATION, LARGE
 from lipverify.loss.work import spend
@@ -44,7 +45,11 @@ RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
 """Of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
 PANEL, FEWEST_PANELS = 1.5, 3
 """Of rules over one token, in the graded coordinate."""
-SAFETY = 4.0
+SAFETY, TINY = 4.0, 1e-300
+FALLEN, SAMPLES = 46.0, 256
+"""Where x ends: the logarithm of what is averaged has fallen by this, looked for at so many places."""
+WIDEST, NARROWER = 4.0, 1.5
+"""Of a deficit, in the graded coordinate; where d is large at most w / sqrt(d) times the second."""
 OTHER = 100.0
 """Nanoseconds of a node behind a table."""
 
@@ -56,7 +61,7 @@ class Others:
     Attributes
     ----------
     log_q
-        log Q_1 and log Q_2.
+        log Q_{1,2} and log Q_{2,2}.
     ratios
         What each is to be multiplied by where other factors than `powers` are asked for.
     gap
@@ -67,8 +72,8 @@ class Others:
     w: float
     low: float
     high: float
-    log_q: tuple[Graded, Graded]
-    ratios: tuple[Graded, Graded] | None
+    log_q: tuple[Graded, ...]
+    ratios: tuple[Graded, ...] | None
     gap: float
 
     @classmethod
@@ -92,7 +97,7 @@ class Others:
         return np.asarray(self.w * (1 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(self.d)))
 
     def lone(self, meetings: tuple[float, ...], order: int) -> TokenNodes:
-        """Nodes for E_s Q_1(s) h, split at the angles `meetings` beside which h may be no more than a root."""
+        """Nodes for E_s Q_{1,2}(s) h, split at the angles `meetings` beside which h may be no more than a root."""
         corners = np.clip(meetings, *angle_at(np.array([self.low, self.high]), self.w))
         edges = np.concatenate([angle_at(self.edges(PANEL), self.w), corners])
         singular = np.arange(edges.size) >= edges.size - corners.size
@@ -160,17 +165,18 @@ def log_rate(d: int, w: float, low: float, top: float) -> Graded:
     return rate
 
 
-@lru_cache(maxsize=32)
-def others_of(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
-    """For contexts with this range of u; `Others.at` takes it from them."""
-    ends = np.array([min(high, 1.0), max(high, 1.0)])
-    breaks = token_breaks(Places(d, np.array([w, w]), ends))
-    nearest, farthest = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
-    # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
-    top = min(high + ABOVE, 2 * w + 5)
+def tables(
+    k: Literal[1, 2], d: int, n: float, w: float, low: float, reach: float, farthest: float, factors: Factors
+) -> tuple[tuple[Graded, ...], tuple[Graded, ...] | None, float]:
+    """Log Q_{m,k} for m = 1, .., k, their ratios for other factors, and a bound on their relative error.
 
+    They reach from -log k to `farthest`; phi is known from `low` on, and asked for up to `reach`.
+    """
+    # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
+    top = min(reach + ABOVE, 2 * w + 5)
     rate, grading = log_rate(d, w, low, top), LogGrading(d, np.array(w), Q_SHARE)
     inner = top - ABOVE  # beyond it the end of phi is seen, where little is left
+    counts = [math.prod(n - j for j in range(m)) for m in range(1, k + 1)]
 
     def rule(x: Floats) -> tuple[Floats, Floats]:
         """Nodes and logarithms of weights for every x, or the same nodes for all where they are near: (x, node)."""
@@ -179,30 +185,30 @@ def others_of(d: int, n: float, w: float, low: float, high: float, factors: Fact
         ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
         u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
         y = u - x[:, None]
-        return u, 2 * y - np.exp(y) + math.log(STEP)
+        return u, k * y - np.exp(y) + math.log(STEP)
 
     def flat_rule(x: Floats) -> tuple[Floats, Floats]:
         """The same where phi^n hardly changes over a kernel: by the Gauss rule of the kernel."""
-        y, weight = gumbel_rule(2)
+        y, weight = gumbel_rule(k)
         return x[:, None] + y, np.log(weight)
 
     def rows(x: Floats, of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
-        """log Q_1 and log Q_2, and ratios after them."""
+        """Log Q_{m,k}, and ratios after them."""
         u, log_weight = of(x)
         spend(x.size * u.shape[1], OTHER, "tables of what other tokens do")
         log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
-        logs = log_weight + log_power(log_phi, n - 2)
+        logs = log_weight + log_power(log_phi, n - k)
         largest = np.max(logs, axis=1)
-        double = np.exp(logs - largest[:, None])
-        weights = double * np.exp(log_phi) / (n - 1), double
+        last = np.exp(logs - largest[:, None])
+        weights = [last * np.exp((k - m) * log_phi) if m < k else last for m in range(1, k + 1)]
         totals = [np.sum(weight, axis=1) for weight in weights]
-        found = [largest + np.log(total) + math.log(n * (n - 1)) for total in totals]
+        found = [largest + np.log(total) + math.log(count) for total, count in zip(totals, counts, strict=True)]
         if factors is not powers:
             with np.errstate(under="ignore"):
-                usual, other = powers(n, log_phi), factors(n, log_phi)
-                for k in range(2):
-                    share = np.where(usual[k] > 0, other[k] / np.maximum(usual[k], 1e-300), 0.0)
-                    found.append(np.sum(weights[k] * share, axis=1) / totals[k])
+                pairs = zip(powers(n, log_phi), factors(n, log_phi), weights, totals, strict=False)
+                for usual, other, weight, total in pairs:
+                    share = np.where(usual > 0, other / np.maximum(usual, TINY), 0.0)
+                    found.append(np.sum(weight * share, axis=1) / total)
         return np.stack(found)
 
     def values(x: Floats) -> Floats:
@@ -215,9 +221,85 @@ def others_of(d: int, n: float, w: float, low: float, high: float, factors: Fact
         result = np.concatenate(parts, axis=1)
         return result[:, np.argsort(np.argsort(flat, kind="stable"), kind="stable")]
 
-    first = -math.log(2) - 1e-9
-    parts = [first, *([inner] if first < inner < farthest else []), farthest]
-    single, double, *ratios = Graded.of(values, grading, *parts)
+    first = -math.log(k) - 1e-9
+    found = Graded.of(values, grading, *(first, *([inner] if first < inner < farthest else []), farthest))
     # the power takes what log(-log phi) is off by -n log phi times, which under it is one or two
     gap = SAFETY * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
-    return Others(d, w, nearest, farthest, (single, double), (ratios[0], ratios[1]) if ratios else None, gap)
+    return tuple(found[:k]), tuple(found[k:]) or None, gap
+
+
+@lru_cache(maxsize=32)
+def others_of(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
+    """For contexts with this range of u; `Others.at` takes it from them."""
+    ends = np.array([min(high, 1.0), max(high, 1.0)])
+    breaks = token_breaks(Places(d, np.array([w, w]), ends))
+    nearest, farthest = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
+    log_q, ratios, gap = tables(2, d, n, w, low, high, farthest, factors)
+    return Others(d, w, nearest, farthest, log_q, ratios, gap)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Q_{k,k} of contexts of n tokens at one window, and what it is with other factors.
+
+    Attributes
+    ----------
+    log_q, ratio
+        Log Q_{k,k}, and the ratio for other factors than `powers`, as tables.
+    panels
+        Edges on the range of x that matters.
+    mode
+        About the x that counts most.
+    farthest
+        The largest deficit of one token.
+    """
+
+    d: int
+    w: float
+    log_q: Graded
+    ratio: Graded | None
+    panels: Floats
+    mode: float
+    farthest: float
+
+    def __call__(self, x: Floats) -> Floats:
+        """Q_{k,k}, and the same for other factors if there are any, along a new first axis; none beyond the range."""
+        q = np.where(x <= self.panels[-1], np.exp(self.log_q(x)), 0.0)
+        return q[None] if self.ratio is None else np.stack([q, q * self.ratio(x)])
+
+
+@lru_cache(maxsize=64)
+def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Counted:
+    """By k = 1 or 2 weights; `low` and `high` are the range of u that matters.
+
+    Remembered: rules of every order, and all laws, need the same.
+    """
+    others, grading = others_of(d, n, w, low, high, factors), Grading(d, np.array(w))
+    nearest, farthest = others.low, others.high
+    if k == 2:
+        log_q, ratio = others.log_q[1], others.ratios and others.ratios[1]
+    else:
+        # a unit of the graded coordinate past what matters, for Q is cut there and not smooth
+        past = float(grading.u(grading.v(np.array(min(high, 2 * w))) + 1))
+        [log_q], ratios, _ = tables(1, d, n, w, low, max(past, high), farthest, factors)
+        ratio = ratios and ratios[0]
+    v = grading.v(np.array([nearest, farthest]))
+    x = grading.u(v[0] + (v[1] - v[0]) * np.linspace(0, 1, SAMPLES))
+    x[0], x[-1] = nearest, farthest
+    # Q times the density of a token in log s, and of two where both are as near
+    tokens = np.arange(1, k + 1)[:, None]
+    logs = log_q(x) + tokens * (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), TINY))
+    there = np.flatnonzero((logs >= np.max(logs, axis=1, keepdims=True) - FALLEN).any(axis=0))
+    # two tokens that are alike weigh as much as one that is nearer by log 2
+    first, last = float(x[max(there[0] - 1, 0)]) - math.log(k), float(x[min(there[-1] + 1, SAMPLES - 1)])
+    return Counted(d, w, log_q, ratio, panels_of(d, w, first, last), float(x[np.argmax(logs[-1])]), farthest)
+
+
+def panels_of(d: int, w: float, low: float, high: float) -> Floats:
+    """Edges of panels of a deficit on which a rule is worth its order."""
+    return Grading(d, np.array(w)).panels(low, high, width_of(d, w))
+
+
+def width_of(d: int, w: float) -> float:
+    """The width of a panel of a deficit, in the graded coordinate."""
+    return min(PANEL, NARROWER * w / math.sqrt(d)) if d > LARGE else WIDEST

@@ -1,24 +1,52 @@
-r"""The averages of a law that is known by its covariance: all of them from its variogram, as of a link with kinks.
+r"""Variograms that are numbers to compute and no averages: of (z)_+ in closed form, of fields by their covariance.
 
-V(theta) = 2 (K(1) - K(cos theta)) is a number to compute and no average, so its table costs nothing. A covariance in
-double precision knows V near theta = 0 to rounding over theta^2 only; there a polynomial through many values stands.
+A covariance in double precision knows V near theta = 0 to rounding over theta^2 only; there a polynomial through many
+values stands.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.biases.kinked import table_averages
-from lipverify.loss.exact.biases.task import TaskAverages
 from lipverify.loss.exact.variograms.pieces import EPS, TINY
 from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, tabulated
 from lipverify.problem.fields import Distances, Variation, variation_of
 from lipverify.problem.law import Law
+
+SMALL = 1.0
+CUBIC = [(-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(9)]
+"""sin x - x cos x = x^3 sum_k CUBIC_k x^{2k}, to rounding up to x = SMALL."""
+
+
+@dataclass(frozen=True)
+class Angles:
+    """The variogram of (z)_+ by its closed form, for a `tabulated` one."""
+
+    d: int
+    roots: ClassVar[bool] = False
+    noise: ClassVar[float] = 0.0
+    loses: ClassVar[int] = 2
+
+    def at(self, theta: Floats, order: int) -> Floats:
+        """V at every angle; there is no rule, so no order."""
+        return versine(theta) / self.d + absolute_variogram(self.d, theta) / 2
+
+
+def absolute_variogram(d: int, theta: Floats) -> Floats:
+    """E (|<q, x_i>| - |<q, x>|)^2 = (2/d) (1 - cos th - (2/pi) (sin th - th cos th))."""
+    # a series where the difference cancels
+    small = np.minimum(theta, SMALL)
+    series = small**3 * np.polynomial.polynomial.polyval(small**2, CUBIC)
+    cubic = np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
+    return np.asarray(2 / d * (2 * np.sin(theta / 2) ** 2 - 2 / np.pi * cubic))
+
 
 SHARP = 1e-11
 """A table that is known to this, relative to its largest value, is not looked for in another way."""
@@ -37,11 +65,6 @@ class Increments:
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle; there is no rule, so no order."""
         return np.asarray(self.variation(2 * np.sin(theta / 2)), dtype=float)
-
-
-def field_averages(law: Law, d: int) -> TaskAverages:
-    """The averages of a law of which the variogram is known; refused as `variogram_of_field`."""
-    return table_averages(variogram_of_field(law, d))
 
 
 def variogram_of_field(law: Law, d: int) -> Variogram:
