@@ -28,8 +28,8 @@ from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import ErrorKind, LossTerms
 from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
-from lipverify.problem.features import SEEN, features
-from lipverify.problem.fine import sighted, undeclared
+from lipverify.problem.features import SEEN
+from lipverify.problem.fine import features, sighted, undeclared
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal

@@ -39,12 +39,11 @@ from lipverify.loss.exact.zonal.terms import counts_of
 from lipverify.loss.work import GIB, NANO, Cost, price_of, running
 from lipverify.problem import Problem
 from lipverify.problem.fine import sighted
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.law import Law, RidgeLaw, summands
 from lipverify.problem.laws import Cosine
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.problem import require_isotropic
-from lipverify.problem.sums import summands
 
 TRACING = 0.1
 """Seconds in which a function of one's own is looked at: for kinks, jumps and narrow features."""

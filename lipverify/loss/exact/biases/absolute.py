@@ -16,8 +16,7 @@ from scipy.special import betainc, betaincc
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.biases.pairs import pair_term
-from lipverify.loss.exact.biases.parts import ROUNDING
-from lipverify.loss.exact.biases.task import TaskAverages, linear_averages
+from lipverify.loss.exact.biases.task import ROUNDING, TaskAverages, linear_averages
 from lipverify.loss.exact.context.averages import Averages, moments
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.tokens import CLOSE, TokenNodes, distinct, kernel, token_nodes

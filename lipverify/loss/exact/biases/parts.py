@@ -22,9 +22,9 @@ from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
 from lipverify.loss.exact.variograms.table import Variogram, variogram_of
 from lipverify.loss.work import price_of
-from lipverify.problem.features import SEEN, UNSEEN, features
+from lipverify.problem.features import SEEN, UNSEEN
 from lipverify.problem.fields import variation_of
-from lipverify.problem.fine import sighted
+from lipverify.problem.fine import features, sighted
 from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Ridge, Zonal
@@ -123,8 +123,6 @@ def _resolving(law: RidgeLaw, share: float, at: float) -> tuple[float, ...]:
 
 
 ROOT_TOLERANCE = 1e-8
-ROUNDING = 3e-12
-"""Relative, of the table of the variogram and of the sums over it: four times what ReLU's own averages differ by."""
 MOST_MEETINGS = 1
 """Between these angles two tokens have cells, whose number grows with the square of theirs."""
 

@@ -20,6 +20,10 @@ from lipverify.loss.exact.context.tokens import TokenNodes
 Cross = Callable[[Contexts, int, Factors], tuple[Floats, Floats]]
 
 
+ROUNDING = 3e-12
+"""Relative, of the table of the variogram and of the sums over it: four times what ReLU's own averages differ by."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """What the bias at a few windows is made of.

@@ -18,8 +18,8 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
 from lipverify.loss.work import spend
-from lipverify.problem.features import SMALLEST, Features, features
-from lipverify.problem.fine import unseen
+from lipverify.problem.features import SMALLEST, Features
+from lipverify.problem.fine import features, unseen
 from lipverify.problem.law import RidgeLaw
 from lipverify.problem.own import Ridge
 

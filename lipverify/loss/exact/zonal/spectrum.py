@@ -22,11 +22,10 @@ from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.zonal.harmonics import Spectrum, dimension
 from lipverify.loss.exact.zonal.projection import of_kernel, of_links
 from lipverify.problem.fields import variation_of
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.law import Law, RidgeLaw, Sum
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Zonal
-from lipverify.problem.sums import Sum
 
 EPS = float(np.finfo(float).eps)
 WAVE_ROUNDING = 8 * EPS
