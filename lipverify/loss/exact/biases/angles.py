@@ -21,8 +21,7 @@ from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.between import pair_density
 from lipverify.loss.exact.context.others import counted
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
-from lipverify.loss.exact.quadrature.rules import integer_power, split_rule
-from lipverify.loss.exact.variograms.planes import CONCENTRATION, LARGE
+from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
 from lipverify.loss.exact.variograms.table import Variogram
 
 ALL = 1 - 1e-9

@@ -16,40 +16,29 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.biases.parts import Parts, bias_unit, parts_of
+from lipverify.loss.exact.biases.parts import Parts, parts_of
 from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points
-from lipverify.loss.exact.context.contexts import Contexts, Factors, powers
+from lipverify.loss.exact.context.contexts import ORDERS, ROUNDING, Contexts, Factors, powers, rounding_of
 from lipverify.loss.exact.context.others import Others
+from lipverify.loss.exact.context.weighted import weighted_mean
+from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
-from lipverify.problem.laws import Quadratic, RandomAmplitude
 
-ORDERS = (22, 28, 40, 56, 80)
 ROUGH_ORDER, ROUGH_KINKED, SLOPE_ORDER = 10, 12, 28
 LARGEST_LOG = 1e6
 TOLERANCE = 1e-11
 EPS = float(np.finfo(float).eps)
-ROUNDING = 64 * EPS
-"""Rounding of a sum of products of a few hundred positive terms, relative."""
-DENSITY_ROUNDING = 9 * EPS
-"""Rounding of sin(theta) at a node, relative: theta at a break from two roots, a difference, a quotient and an
-arctangent (11/4 eps); by addition theorems sine and cosine at the node over that of the turn, a function, a product and
-a sum each (3/2 eps, twice), the square of the latter, a sum, a quotient and two products (5/2 eps), and the tangent of
-the turn (1/2 eps). Its power d - 2 is in the weight of every token. What weights have in common moves the averages
-of psi_1 and psi_2 and the deficit of phi alike, and enters the loss once at most."""
 FAR = 4.0
 """Where rules do not settle, the last may be off by so many times what it differs from the others by."""
 LUCK = 1e-4
 """How often two rules of which neither resolves anything agree to this share of what they are off by."""
-MOST_ROUNDING = 1e-3
-"""A value that rounding alone may move by more than this share says little, and would take long."""
 MOST_WINDOWS = 16
 """Windows that share one pass; more would only cost memory."""
 REMEMBERED = 1024
@@ -93,8 +82,8 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
     """
     law, asked = problem.law, np.ravel(np.asarray(w, dtype=np.float64))
     evaluate = _known if asked.size <= MOST_WINDOWS else _evaluate
-    value, error = evaluate(_of_unit_amplitude(law), problem.d, float(problem.n), asked.tobytes())
-    noise_scale, bias_scale = problem.sigma**2, bias_unit(law)
+    value, error = evaluate(_unit(law), problem.d, float(problem.n), asked.tobytes())
+    noise_scale, bias_scale = problem.sigma**2, sight_of(law).amplitude
     shape = np.shape(w)
     return LossTerms(
         problem=problem,
@@ -109,20 +98,31 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
 
 def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(noise, bias) at the windows w > 0 to four digits or so, by a single rule of low order: to find a minimum by."""
-    noise, bias = _rough(_of_unit_amplitude(problem.law), problem.d, float(problem.n), w.tobytes())
-    return problem.sigma**2 * noise, bias_unit(problem.law) * bias
+    noise, bias = _rough(_unit(problem.law), problem.d, float(problem.n), w.tobytes())
+    return problem.sigma**2 * noise, sight_of(problem.law).amplitude * bias
 
 
 def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
     parts = parts_of(problem.law, problem.d)
     noise, bias = _by_one_rule(parts, problem.d, float(problem.n), w, SLOPE_ORDER, power_slopes)
-    return problem.sigma**2 * noise, bias_unit(problem.law) * bias
+    return problem.sigma**2 * noise, sight_of(problem.law).amplitude * bias
 
 
-def _of_unit_amplitude(law: Law) -> Law:
+def mean_increment(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """E sum_i a_i (f(x_i) - f(x))^2 at each window w > 0, n >= 2, and its error: the weighted mean of the variogram."""
+    amplitude = sight_of(problem.law).amplitude
+    mean, error = np.zeros_like(w), np.zeros_like(w)
+    for share, of in parts_of(problem.law, problem.d):
+        part, part_error = weighted_mean(problem.d, problem.n, w, of.variogram, of.meetings)
+        mean += amplitude * share * part
+        error += amplitude * share * part_error
+    return mean, error
+
+
+def _unit(law: Law) -> Law:
     """The law whose averages are those of this one: where L is an amplitude it only scales them."""
-    return replace(law, L=1.0) if isinstance(law, RandomAmplitude | Quadratic) else law
+    return sight_of(law).unit or law
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -298,22 +298,3 @@ def _uniform(n: float, parts: Parts) -> tuple[Values, Values]:
     noise, bias = np.array(1 / n), np.array((1 + 1 / n) * sum(share * part.variance for share, part in parts))
     known = ROUNDING + max((part.relative_error for _, part in parts), default=0.0)
     return Values(noise, bias), Values(ROUNDING * noise, known * bias)
-
-
-def rounding_of(contexts: Contexts) -> Floats:
-    """Relative rounding: of sums, of the power d - 2 of the density, and of u itself.
-
-    Raises
-    ------
-    OutOfReach
-        If windows hold so few tokens that it would count.
-    """
-    reach = np.maximum(np.abs(contexts.low), np.abs(contexts.high))
-    rounding = ROUNDING + DENSITY_ROUNDING * (contexts.d - 2) + EPS * reach
-    if np.any(rounding > MOST_ROUNDING):
-        w = float(contexts.w[np.argmax(rounding)])
-        raise OutOfReach(
-            f"w = {w:g}, n = {contexts.n:g}: windows hold few tokens, and the rounding of log(lambda) near {w:.0e} "
-            f"would be {np.max(rounding):.0e} of the loss; use a smaller w, or a larger n."
-        )
-    return np.asarray(rounding)

@@ -24,13 +24,14 @@ from lipverify.loss.exact.context.others import Counted, counted, panels_of
 from lipverify.loss.exact.context.tokens import angle_at
 from lipverify.loss.exact.quadrature.graded import Graded
 from lipverify.loss.exact.quadrature.rules import (
+    CONCENTRATION,
+    LARGE,
     chebyshev_points,
     integer_power,
     plain_rule,
     split_rule,
     to_coefficients,
 )
-from lipverify.loss.exact.variograms.planes import CONCENTRATION, LARGE
 from lipverify.loss.work import spend
 
 BEND = 1.5

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, gammaln, ive
 
+from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.tokens import LOG_DROP
 from lipverify.loss.exact.quadrature.graded import Grading
@@ -30,6 +31,18 @@ ALIKE = 0.4
 """Ranges that differ by less than this share are served by as many panels as the longest needs."""
 
 EPS = float(np.finfo(float).eps)
+ORDERS = (22, 28, 40, 56, 80)
+"""Of rules that are tried in turn, of which no two share a node."""
+ROUNDING = 64 * EPS
+"""Rounding of a sum of products of a few hundred positive terms, relative."""
+DENSITY_ROUNDING = 9 * EPS
+"""Rounding of sin(theta) at a node, relative: theta at a break from two roots, a difference, a quotient and an
+arctangent (11/4 eps); by addition theorems sine and cosine at the node over that of the turn, a function, a product and
+a sum each (3/2 eps, twice), the square of the latter, a sum, a quotient and two products (5/2 eps), and the tangent of
+the turn (1/2 eps). Its power d - 2 is in the weight of every token. What weights have in common moves the averages
+of psi_1 and psi_2 and the deficit of phi alike, and enters the loss once at most."""
+MOST_ROUNDING = 1e-3
+"""A value that rounding alone may move by more than this share says little, and would take long."""
 REACHED = 0.93
 """1 - psi_0(1), and less."""
 FEW, STEPS, BISECTIONS = 12.0, np.linspace(-3.0, 2.0, 11), 6
@@ -157,3 +170,22 @@ def _log_mean(d: int, w: Floats) -> tuple[Floats, Floats]:
     # t = <x_i, x> has mean 0, and is no farther from it than a normal variable of variance 1/d
     few = np.minimum(w, 2 * d)
     return np.where(known, mean, -w), np.where(known, mean, few * (few / (2 * d) - 1))
+
+
+def rounding_of(contexts: Contexts) -> Floats:
+    """Relative rounding: of sums, of the power d - 2 of the density, and of u itself.
+
+    Raises
+    ------
+    OutOfReach
+        If windows hold so few tokens that it would count.
+    """
+    reach = np.maximum(np.abs(contexts.low), np.abs(contexts.high))
+    rounding = ROUNDING + DENSITY_ROUNDING * (contexts.d - 2) + EPS * reach
+    if np.any(rounding > MOST_ROUNDING):
+        w = float(contexts.w[np.argmax(rounding)])
+        raise OutOfReach(
+            f"w = {w:g}, n = {contexts.n:g}: windows hold few tokens, and the rounding of log(lambda) near {w:.0e} "
+            f"would be {np.max(rounding):.0e} of the loss; use a smaller w, or a larger n."
+        )
+    return np.asarray(rounding)

@@ -1,24 +1,25 @@
-r"""E sum_i a_i h(t_i), exactly: what one token says, averaged with the softmax weights.
+r"""E sum_i a_i h(t_i), exactly: what one token says, averaged with the softmax weights; and biases from any h.
 
-Sum_i a_i h_i is sum_ij a_i a_j h_i, so that the two integrals of the bias (see `lipverify.loss.exact`) serve with h_i
-in place of the products h_i h_j:
+Sum_i a_i h_i is sum_ij a_i a_j h_i, so that the two integrals of the bias serve with h_i in place of the products
+h_i h_j:
 
     n int E[psi_2 h] phi^{n-1} du + n (n-1) int E[psi_1 h] E[psi_1] phi^{n-2} du.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.biases.terms import DENSITY_ROUNDING
 from lipverify.loss.exact.context.averages import Averages, Points
-from lipverify.loss.exact.context.contexts import Contexts, powers
+from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ORDERS, Contexts, powers, rounding_of
 from lipverify.loss.exact.context.tokens import Places, TokenNodes, token_nodes
 
-ORDERS = (28, 40)
+TWO = (28, 40)
 """Two rules that share no node; the finer is the answer, their difference its error."""
 ROUNDING = 2.0**-43
 """Of a sum of a few hundred terms, in units of the largest |h|; the power of the density rounds besides."""
@@ -46,7 +47,7 @@ def weighted_mean(
     >>> round(mean.item(), 6)
     0.717049
     """
-    rough, mean = (_by_rule(d, n, w, h, meetings, order) for order in ORDERS)
+    rough, mean = (_by_rule(d, n, w, h, meetings, order) for order in TWO)
     rounding = ROUNDING + DENSITY_ROUNDING * (d - 2)
     return mean, np.abs(mean - rough) + rounding * np.maximum(size, np.abs(mean))
 
@@ -76,3 +77,41 @@ def _over_the_sphere(d: int, h: Callable[[TokenNodes], Floats], meetings: tuple[
     breaks = np.sort(np.clip([0.0, 2.0, *likely, *(2 * np.sin(np.array(meetings) / 2) ** 2)], 0.0, 2.0))
     nodes = token_nodes(Places(d, np.ones(1), np.zeros(1)), breaks[None], order)
     return float(np.sum(nodes.weight * h(nodes)) / np.sum(nodes.weight))
+
+
+@dataclass(frozen=True)
+class TokenRule:
+    """A rule over one token: `near` and `far` are 1 - t and 1 + t at its nodes, and `biases` serves functions there.
+
+    `biases(h, v)` takes several h and v, given at the nodes, and gives for each pair
+
+        n int E[psi_2 v] phi^{n-1} du + n (n-1) int E[psi_1 h]^2 phi^{n-2} du.
+    """
+
+    near: Floats
+    far: Floats
+    biases: Callable[[Sequence[Floats], Sequence[Floats]], Floats]
+
+
+def token_rules(d: int, n: float, w: float) -> tuple[tuple[Callable[[], TokenRule], ...], float]:
+    """Rules of rising order, each made where it is asked for, for a window w > 0 and n >= 2; the rounding they share.
+
+    Raises
+    ------
+    OutOfReach
+        If windows hold so few tokens that rounding would count.
+    """
+    contexts = Contexts.at(d, n, np.array([w]))
+    rules = tuple(cache(partial(_token_rule, contexts, order)) for order in ORDERS)
+    return rules, float(rounding_of(contexts)[0])
+
+
+def _token_rule(contexts: Contexts, order: int) -> TokenRule:
+    u, weight = contexts.nodes(order)
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order, smooth=True)
+    single, double = (np.ravel(weight * factor) for factor in powers(contexts.n, np.reshape(of.log_phi(), u.shape)))
+
+    def biases(h: Sequence[Floats], v: Sequence[Floats]) -> Floats:
+        return np.asarray(of.means(2, v) @ single + of.means(1, h) ** 2 @ double)
+
+    return TokenRule(of.nodes.near, of.nodes.far, biases)

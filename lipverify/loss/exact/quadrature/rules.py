@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 
+CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 8
+"""A coordinate of a point of S^{d-1} is within 9 / sqrt(d) but for e^-40: beyond d = 8 rules are split about there."""
 LARGEST_SQUARING = 32
 STRENGTH = 6
 """A root |x|^s at the end of an interval becomes x^{6 s + 5} under the rule for roots."""

@@ -24,14 +24,12 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.angles import sine_and_cosine
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.quadrature.rules import gauss_rule, root_rule, smooth_rule
+from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, gauss_rule, root_rule, smooth_rule
 from lipverify.loss.work import NANO, counted, price_of, spend
 
 Link = Callable[[Floats], Floats]
 Rule = tuple[Floats, Floats]
 
-CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 8
-"""rho is within 9 / sqrt(d) but for e^-40; rules are split there if d is large."""
 GRADE = 16.0
 """By which intervals grow away from a root, each under the rule for roots."""
 NEAREST = 1e-9

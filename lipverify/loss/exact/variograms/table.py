@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.quadrature.rules import gauss_rule
+from lipverify.loss.exact.quadrature.rules import CONCENTRATION, gauss_rule
 from lipverify.loss.exact.variograms.pieces import (
     EPS,
     NOTHING,
@@ -30,7 +30,7 @@ from lipverify.loss.exact.variograms.pieces import (
     rise_of,
     scale,
 )
-from lipverify.loss.exact.variograms.planes import CONCENTRATION, Link, Planes, meetings_of
+from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, is_resolved
 
 ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
