@@ -2,12 +2,12 @@
 
 from lipverify.problem.composed import LowRank, Sampled, Transformed
 from lipverify.problem.fields import RBF, Matern
-from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
-from lipverify.problem.laws import LAWS, Affine, Cosine, Linear, Quadratic, ReLU, law_named
+from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, Sum, mixture
+from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
-from lipverify.problem.sums import Sum, mixture
+from lipverify.problem.written import LAWS, law_named
 
 __all__ = [
     "LAWS",

@@ -47,7 +47,7 @@ def reachable(start: str) -> set[str]:
 
 
 METHODS = (
-    "exact.ridge.terms",
+    "exact.biases.terms",
     "exact.zonal.terms",
     "certified.terms",
     "asymptotic.terms",

@@ -148,7 +148,7 @@ def window_rate(law: str, d: int, power: int = 1) -> Any:
 
 def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:
     """w* of an even law at a share of the noise at which w = 0 ceases to be a minimum, sigma^2 = (share) x threshold."""
-    from lipverify.loss.exact.zonal.spectrum import spectrum_of
+    from lipverify.loss.exact import spectrum_of
 
     even = lv.laws.law_named(law, L=L)
     spectrum = spectrum_of(even, d, 64)

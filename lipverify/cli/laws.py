@@ -9,7 +9,7 @@ from typing import Any
 from lipverify.claims.plan.registry import guarded
 from lipverify.errors import InvalidInput
 from lipverify.problem.law import Law
-from lipverify.problem.laws import law_named
+from lipverify.problem.written import law_named
 
 
 def law_at(text: str, L: float) -> Law:

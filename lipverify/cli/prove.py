@@ -26,7 +26,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.files import require_target, write_whole
 from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law
-from lipverify.problem.laws import law_named
+from lipverify.problem.written import law_named
 from lipverify.proofs import Proof, prove_window
 from lipverify.proofs.coq import ABOUT, exported, refusal, require_coqc, whole
 

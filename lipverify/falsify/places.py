@@ -33,8 +33,7 @@ from lipverify.claims.plan.cells import places
 from lipverify.claims.plan.profile import Profile
 from lipverify.errors import InvalidInput
 from lipverify.problem.covariates import Covariates
-from lipverify.problem.laws import law_named
-from lipverify.problem.written import covariates_named
+from lipverify.problem.written import covariates_named, law_named
 from lipverify.strategies import dimensions
 
 LARGEST_D, LARGEST_N, LARGEST_W = 50, 1e6, 1e3

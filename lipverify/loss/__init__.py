@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.exact.cost import loss_cost
+    from lipverify.loss.exact import loss_cost
     from lipverify.loss.methods import METHODS, loss_terms
     from lipverify.loss.terms import LossTerms
     from lipverify.loss.work import Cost, budget

@@ -31,8 +31,7 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, row_maxima, row_sums
 from lipverify.foundation.validation import chosen
-from lipverify.problem.law import Law
-from lipverify.problem.sums import Sum
+from lipverify.problem.law import Law, Sum
 
 if TYPE_CHECKING:  # sampling imports this module
     from lipverify.loss.montecarlo.contexts import Contexts

@@ -22,9 +22,9 @@ from lipverify.loss.terms import ErrorKind, LossTerms
 from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
+from lipverify.problem.law import Sum
 from lipverify.problem.laws import Affine, Linear
 from lipverify.problem.problem import require_isotropic, require_problem
-from lipverify.problem.sums import Sum
 from lipverify.problem.whitening import isotropic_form
 
 EPS = float(np.finfo(float).eps)

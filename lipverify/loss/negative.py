@@ -17,10 +17,7 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
-from lipverify.loss.exact.ridge.tokens import TokenNodes
-from lipverify.loss.exact.zonal.harmonics import deficits
-from lipverify.loss.exact.zonal.spectrum import CLOSED_FORMS, spectrum_of
-from lipverify.loss.weighted import weighted_mean
+from lipverify.loss.exact import CLOSED_FORMS, TokenNodes, deficits, spectrum_of, weighted_mean
 from lipverify.problem import Problem
 from lipverify.problem.laws import ReLU
 from lipverify.problem.own import Zonal

@@ -23,15 +23,16 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.loss import loss_terms
-from lipverify.loss.exact.ridge.laws import parts_of
-from lipverify.loss.weighted import ROUNDING, weighted_mean
+from lipverify.loss.exact import mean_increment
 from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
 from lipverify.problem.problem import require_isotropic
+
+ROUNDING = 2.0**-43
+"""Of the power E P^2, a sum of a few terms that are each known to a few hundred roundings, in units of E f^2."""
 
 
 class ScaledLoss(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +91,7 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
         raise InvalidInput(f"w = {w!r}, n = {problem.n}: the scaled loss needs w > 0 and n >= 2.")
     number("offset_variance", offset_variance, "a variance", least=0)
     terms = loss_terms(problem, windows)
-    gap, gap_error = _gap(problem, windows)
+    gap, gap_error = (part / 2 for part in mean_increment(problem, windows))
     variance = _power(law, problem.d)
     power = terms.total + variance - 2 * gap + offset_variance
     lead, lead_error = gap - terms.total, gap_error + terms.total_error
@@ -115,14 +116,3 @@ def _power(law: Any, d: int) -> float:
 
     moments = linear_attention(law)
     return moments.at(moments.power, d=d, L=getattr(law, "L", 1.0))
-
-
-def _gap(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
-    """G(w) and its error: half the mean of the variogram E_f (f(x_i) - f(x))^2 of each part of the law."""
-    law = as_ridge(problem.law, "scaled_loss")
-    gap, error = np.zeros_like(w), np.zeros_like(w)
-    for share, of in parts_of(law, problem.d):
-        mean, mean_error = weighted_mean(problem.d, problem.n, w, of.variogram, of.meetings)
-        gap += law.amplitude_variance / 2 * share * mean
-        error += law.amplitude_variance / 2 * share * mean_error
-    return gap, error

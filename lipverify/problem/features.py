@@ -9,11 +9,9 @@ comparison has no single answer, the interval is halved. What is left at the sma
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -68,23 +66,3 @@ class Features:
             if np.min(shares) < share:
                 share, where = float(np.min(shares)), float(middles[np.argmin(shares)])
         return share, where
-
-
-@lru_cache(maxsize=256)
-def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.0) -> Features | None:
-    """The features of a function on [low, high], or None if it is not made of what balls know.
-
-    Known are arithmetic, comparisons, np.where and the like, and the elementary functions of NumPy and SciPy.
-
-    >>> found = features(lambda z: np.abs(z - 0.25) + np.exp(-(((z - 0.5) / 1e-6) ** 2)))
-    >>> found.places, found.narrowest()[0] < 1e-5
-    ((0.25,), True)
-    >>> features(lambda z: np.sort(z)) is None
-    True
-    """
-    from lipverify.problem.tracing import traced
-
-    try:
-        return traced(function, low, high)
-    except Exception:
-        return None

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 from scipy.special import gammainc
 
@@ -21,7 +22,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number
 from lipverify.problem.kernels import Risen
-from lipverify.problem.law import Law
+from lipverify.problem.law import Law, factor_of, times
 from lipverify.problem.own import Zonal
 
 Distances = Callable[[Array], Array]
@@ -60,6 +61,12 @@ class Field(Law, frozen=True, kw_only=True):
     def kernel(self, t: Array) -> Array:
         """K(t) = variance - V / 2, t = <x, x'>."""
         return self.variance + Risen(self.variogram)(t)
+
+
+@times.register(Field)
+def _times(field: Field, factor: float) -> Field:
+    """With the variance times the square."""
+    return msgspec.structs.replace(field, variance=factor_of(factor) ** 2 * field.variance)
 
 
 class Matern(Field, frozen=True, kw_only=True, tag="matern"):

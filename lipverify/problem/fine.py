@@ -1,16 +1,17 @@
-"""Whether a rule sees a link: its variance beside that by a fine rule, and where it bends or jumps undeclared."""
+"""What a function of one's own hides: its features, kinks and jumps that are not declared, what rules do not see."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.problem.features import features
+from lipverify.problem.features import Features
 from lipverify.problem.own import Ridge
 
 PANELS, PANEL = 4096, 8
@@ -36,6 +37,26 @@ step, a smooth link's like its square."""
 RESOLVED, WEAK, DIGITS = 1e-14, 1e-9, 10
 """A place is looked for to the first; a bend that is lost in rounding while the place is known to less than the second
 is none. Places are rounded to so many digits if they are not known to differ from that."""
+
+
+@lru_cache(maxsize=256)
+def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.0) -> Features | None:
+    """The features of a function on [low, high], or None if it is not made of what balls know.
+
+    Known are arithmetic, comparisons, np.where and the like, and the elementary functions of NumPy and SciPy.
+
+    >>> found = features(lambda z: np.abs(z - 0.25) + np.exp(-(((z - 0.5) / 1e-6) ** 2)))
+    >>> found.places, found.narrowest()[0] < 1e-5
+    ((0.25,), True)
+    >>> features(lambda z: np.sort(z)) is None
+    True
+    """
+    from lipverify.problem.tracing import traced  # Arb, which most laws do without
+
+    try:
+        return traced(function, low, high)
+    except Exception:
+        return None
 
 
 def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:

@@ -9,15 +9,17 @@ amplitudes, independent of each other with mean zero, or there is one link with 
 weights sum to one, so the offset b never reaches the loss and is not stored. A `Zonal` law is given
 by its covariance alone, and a law of one's own may be a sampler of functions and nothing else.
 
-A law holds its definition and nothing else: how a method averages over it is that method's own
-business, so that two methods share no more than these lines.
+A law holds its definition and nothing else. What a method knows of it beside the definition, such as an average in
+closed form, is registered with the method by the class of the law (`by_law`), so that two methods share no more than
+these lines.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from functools import singledispatch, update_wrapper
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -25,9 +27,66 @@ from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import axes
 from lipverify.foundation.streams import standard_normals
+from lipverify.foundation.validation import number
+from lipverify.problem.kernels import Weighted
 from lipverify.problem.sphere import on_sphere
+
+Result = TypeVar("Result")
+
+
+class ByLaw(Generic[Result]):
+    """A function of a law and more, with an implementation for each class of laws; see `by_law`."""
+
+    def __init__(self, function: Callable[..., Result]) -> None:
+        self.dispatcher = singledispatch(function)
+        update_wrapper(self, function)
+
+    def register(self, *classes: type[Law]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+        """Serve these classes by the function that is decorated."""
+
+        def registered(function: Callable[..., Result]) -> Callable[..., Result]:
+            for each in classes:
+                self.dispatcher.register(each, function)
+            return function
+
+        return registered
+
+    def has(self, law: Law) -> bool:
+        """Whether the very class of the law is registered."""
+        return type(law) in self.dispatcher.registry
+
+    def __call__(self, law: Law, *more: Any) -> Result:
+        """By what is registered for the class of the law, or for the nearest of those that it is made of."""
+        registry = self.dispatcher.registry
+        for each in type(law).__mro__:
+            if each in registry and (each is type(law) or "name" not in vars(each)):
+                return registry[each](law, *more)  # type: ignore[no-any-return]
+        return registry[object](law, *more)  # type: ignore[no-any-return]
+
+
+def by_law(function: Callable[..., Result]) -> ByLaw[Result]:
+    """`functools.singledispatch` for laws: the function itself serves all of which nothing is registered.
+
+    What is registered for a law with a name serves that class alone: a subclass of `ReLU` may have another link. What
+    is registered for a class without a name, such as `RidgeLaw`, serves its subclasses.
+
+    >>> from lipverify.laws import Affine, Cosine, RidgeLaw
+    >>> @by_law
+    ... def about(law):
+    ...     return "a law"
+    >>> @about.register(RidgeLaw)
+    ... def of_links(law):
+    ...     return "links"
+    >>> @about.register(Affine)
+    ... def of_affine(law):
+    ...     return "straight"
+    >>> about(Affine()), about(Cosine())
+    ('straight', 'links')
+    """
+    return ByLaw(function)
 
 
 class Law(msgspec.Struct, frozen=True, tag_field="law"):
@@ -69,14 +128,10 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
 
     def __add__(self, other: Law) -> Law:
         """The law of f + g, f and g independent; both must be isotropic."""
-        from lipverify.problem.sums import Sum
-
         return Sum(((1.0, self), (1.0, other))) if isinstance(other, Law) else NotImplemented
 
     def __mul__(self, factor: float) -> Law:
         """The law of factor times f."""
-        from lipverify.problem.sums import times
-
         return times(self, factor) if isinstance(factor, int | float) else NotImplemented
 
     __rmul__ = __mul__
@@ -195,3 +250,140 @@ def as_functions(law: Law, method: str) -> FunctionLaw:
             "use method='exact', or a law that can be drawn."
         )
     return law
+
+
+class Sum(FunctionLaw, frozen=True, tag="sum"):
+    r"""f = c_1 f_1 + c_2 f_2 + ..., the f_k independent of each other, each isotropic; `parts`: (c_k^2, law of f_k).
+
+    Of an isotropic law E f(x) is the same everywhere, so that products of different parts leave the bias:
+
+        B(w) = c_1^2 B_1(w) + c_2^2 B_2(w) + ...
+
+    exactly, and every method has the sum that it has of the parts. A mixture, where a task is of law k with probability
+    p_k, has the same loss with p_k in place of c_k^2. Write `law + other`, `2 * law`, `mixture({law: p, ...})`.
+
+    Raises
+    ------
+    InvalidInput
+        If a part is not isotropic, or a weight is negative or not finite.
+
+    >>> from lipverify.laws import Affine, Cosine
+    >>> 2 * Cosine(L=3.0) + Affine()
+    Sum(parts=((4.0, Cosine(L=3.0)), (1.0, Affine(L=1.0))))
+    """
+
+    parts: tuple[tuple[float, Law], ...]
+
+    name: ClassVar[str] = "sum"
+
+    def __post_init__(self) -> None:
+        for weight, law in self.parts:
+            number("weight", weight, "the square of a factor, or a probability", least=0)
+            if not isinstance(law, Law):
+                raise InvalidInput(f"{shown(law)} is not a law; a sum is made of laws, such as ReLU() + Cosine(L=3.0).")
+            if not law.isotropic:
+                way_out = "write one sampler of the sum: Sampled(sampler, extent=...)"
+                raise InvalidInput(f"law = {law!r} is not isotropic, and no part of a sum; {way_out}.")
+        flat = [(weight * share, part) for weight, law in self.parts for share, part in summands(law)]
+        msgspec.structs.force_setattr(self, "parts", tuple((float(weight), law) for weight, law in flat if weight > 0))
+
+    @property
+    def constant(self) -> bool:
+        """Whether every part is, or none is left."""
+        return all(law.constant for _, law in self.parts)
+
+    @property
+    def isotropic(self) -> bool:
+        """Yes: each part is."""
+        return True
+
+    def require_dimension(self, d: int) -> None:
+        """Each part must be defined there."""
+        for _, law in self.parts:
+            law.require_dimension(d)
+
+    def covariance(self, d: int) -> Callable[[Floats], Floats]:
+        """The sum of those of the parts."""
+        return Weighted(tuple((weight, law.covariance(d)) for weight, law in self.parts))
+
+    @property
+    def amplitude_variance(self) -> float:
+        """1: what the parts have is in their values."""
+        return 1.0
+
+    def draw(self, rng: Generator, contexts: int, d: int) -> Array:
+        """What each part draws, side by side."""
+        drawn = [np.empty((contexts, 0)), *(law.draw(rng, contexts, d) for _, law in self._functions())]
+        return np.concatenate(drawn, axis=1)
+
+    def values(self, tasks: Array, points: Array, xp: Any) -> list[Array]:
+        """The components of every part, each times the root of its weight and of its amplitude's variance."""
+        found: list[Array] = []
+        start = 0
+        for weight, law in self._functions():
+            stop = start + law.numbers_a_task(points.shape[-1])
+            factor = math.sqrt(weight * law.amplitude_variance)
+            found += [factor * each for each in law.values(tasks[:, start:stop], points, xp)]
+            start = stop
+        return found
+
+    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Those of the parts, times the same factors."""
+        return self._bounds(lambda law: law.extents(radius))
+
+    def slopes(self) -> tuple[float, ...]:
+        """Those of the parts, times the same factors."""
+        return self._bounds(lambda law: law.slopes())
+
+    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
+        """Those of the parts, times the same factors."""
+        return self._bounds(lambda law: law.magnitudes(radius))
+
+    def _bounds(self, of: Callable[[FunctionLaw], tuple[float, ...]]) -> tuple[float, ...]:
+        return tuple(
+            math.sqrt(weight * law.amplitude_variance) * bound for weight, law in self._functions() for bound in of(law)
+        )
+
+    def _functions(self) -> Sequence[tuple[float, FunctionLaw]]:
+        """The parts, refused unless all can be drawn."""
+        return [(weight, as_functions(law, "sampling")) for weight, law in self.parts]
+
+
+def summands(law: Law) -> tuple[tuple[float, Law], ...]:
+    """The parts of a sum with their weights, or the law itself."""
+    return law.parts if isinstance(law, Sum) else ((1.0, law),)
+
+
+@by_law
+def times(law: Law, factor: float) -> Law:
+    """The law of factor times f: of its own kind where that has an amplitude L, or a variance, as is registered there.
+
+    >>> from lipverify.laws import ReLU
+    >>> times(ReLU(L=1.5), -2)
+    ReLU(L=3.0)
+    """
+    return Sum(((factor_of(factor) ** 2, law),))
+
+
+def factor_of(factor: Any) -> float:
+    """The size of what a law is multiplied by; refused unless it is a finite number."""
+    return abs(number("factor", factor, "what a law is multiplied by"))
+
+
+def with_amplitude(law: Any, factor: float) -> Law:
+    """`times` for a law with an amplitude `L`, to register."""
+    return msgspec.structs.replace(law, L=factor_of(factor) * law.L)  # type: ignore[no-any-return]
+
+
+def mixture(parts: dict[Law, float]) -> Sum:
+    """The law of tasks that are of each law with its probability; these must sum to one.
+
+    >>> from lipverify.laws import ReLU, Affine
+    >>> mixture({ReLU(): 0.25, Affine(): 0.75}).parts[0]
+    (0.25, ReLU(L=1.0))
+    """
+    if not isinstance(parts, dict) or not abs(math.fsum(parts.values()) - 1) <= 1e-12:
+        raise InvalidInput(
+            f"mixture({shown(parts)}): give laws with probabilities that sum to 1, {{ReLU(): 0.5, ...}}."
+        )
+    return Sum(tuple((probability, law) for law, probability in parts.items()))

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.validation import chosen, number
+from lipverify.foundation.validation import number
 from lipverify.problem.kernels import ArcCosine, CosineKernel
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.law import RidgeLaw, times, with_amplitude
 from lipverify.problem.links import PowerSeries
 
 
@@ -239,22 +239,4 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
         return self.L + 0 * uniforms
 
 
-LAWS: dict[str, type[Scaled]] = {law.name: law for law in (Affine, ReLU, Cosine, Quadratic)}
-"""The laws that have a name on the command line."""
-
-
-def law_named(name: str, L: float = 1.0) -> Law:
-    """The law called `name` (as on the command line) with Lipschitz constant `L`; or one that is written out, times L.
-
-    `lipverify.problem.written` has the words: "relu + 2*cosine(3)", "kinked(0.3)", "network(0.5)".
-
-    >>> law_named("relu", L=2.0), law_named("2*quadratic")
-    (ReLU(L=2.0), Quadratic(L=2.0))
-    """
-    if isinstance(name, str) and not name.isidentifier() and any(letter in name for letter in "(+*"):
-        from lipverify.problem.sums import times
-        from lipverify.problem.written import law_written
-
-        law = law_written(name)
-        return law if L == 1 else times(law, L)
-    return LAWS[chosen("law", name, sorted(LAWS))](L=L)
+times.register(RandomAmplitude, Linear, Quadratic)(with_amplitude)

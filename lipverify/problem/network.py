@@ -12,7 +12,7 @@ from lipverify.foundation.arrays import Array
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
 from lipverify.problem.kernels import ArcCosine
-from lipverify.problem.law import FunctionLaw
+from lipverify.problem.law import FunctionLaw, times, with_amplitude
 from lipverify.problem.sphere import on_sphere
 
 
@@ -87,3 +87,6 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """The same."""
         return self.extents(radius)
+
+
+times.register(ReLUNetwork)(with_amplitude)

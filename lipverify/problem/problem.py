@@ -13,8 +13,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import latex_number, table
 from lipverify.foundation.validation import instance, whole
 from lipverify.problem.covariates import Covariates, Sphere
-from lipverify.problem.law import Law
-from lipverify.problem.sums import Sum
+from lipverify.problem.law import Law, Sum
 
 LARGEST_N = 1e30
 LARGEST_CONSECUTIVE = 2**53

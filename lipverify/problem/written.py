@@ -31,21 +31,20 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import chosen
 from lipverify.problem.covariates import Covariates, Ellipsoid, Gaussian, ProductOfSpheres, Sphere, axes
 from lipverify.problem.fields import RBF, Matern
-from lipverify.problem.law import Law
-from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
+from lipverify.problem.law import Law, times
+from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU, Scaled
 from lipverify.problem.links import Kinked, PowerSeries, Steps, Wave
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 LONGEST, LARGEST_POWER = 1000, 20
+LAWS: dict[str, type[Scaled]] = {law.name: law for law in (Affine, ReLU, Cosine, Quadratic)}
+"""The laws that are a word alone, with L as their one number: a law of one's own is added here."""
 WORDS: dict[str, Callable[..., Law]] = {
-    "affine": Affine,
     "linear": Linear,
-    "relu": ReLU,
-    "quadratic": Quadratic,
-    "cosine": Cosine,
     "network": lambda bias=1.0, L=1.0: ReLUNetwork(L=L, bias=bias),
     "power": lambda j, L=1.0: Ridge(PowerSeries((*(0.0,) * _degree(j), L / j))),
     "wave": lambda k, L=1.0: Ridge(Wave(L, _positive(k))),
@@ -56,7 +55,7 @@ WORDS: dict[str, Callable[..., Law]] = {
     "zonal": lambda *k: Zonal(spectrum=k),
     "series": lambda *c: Zonal(PowerSeries(_some(c))),
 }
-"""What stands in a written law, and what it makes of its numbers."""
+"""What stands in a written law beside these, and what it makes of its numbers."""
 COVARIATES: dict[str, Callable[..., Covariates]] = {
     "sphere": lambda d: Sphere(),
     "ellipsoid": lambda d, *variances: Ellipsoid(np.resize(_some(variances), d)),
@@ -66,6 +65,20 @@ COVARIATES: dict[str, Callable[..., Covariates]] = {
 """The same for written covariates, given the dimension."""
 UNREADABLE = (SyntaxError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError)
 Spoken = TypeVar("Spoken")
+
+
+def law_named(name: str, L: float = 1.0) -> Law:
+    """The law called `name` (as on the command line) with Lipschitz constant `L`; or one that is written out, times L.
+
+    `lipverify.problem.written` has the words: "relu + 2*cosine(3)", "kinked(0.3)", "network(0.5)".
+
+    >>> law_named("relu", L=2.0), law_named("2*quadratic")
+    (ReLU(L=2.0), Quadratic(L=2.0))
+    """
+    if isinstance(name, str) and not name.isidentifier() and any(letter in name for letter in "(+*"):
+        law = law_written(name)
+        return law if L == 1 else times(law, L)
+    return LAWS[chosen("law", name, sorted(LAWS))](L=L)
 
 
 def law_written(text: str) -> Law:
@@ -88,7 +101,7 @@ def law_written(text: str) -> Law:
     except InvalidInput:
         raise
     except UNREADABLE as error:
-        words = ", ".join(WORDS)
+        words = ", ".join(LAWS | WORDS)
         raise InvalidInput(
             f"law = {shown(text)}{_fault(error)}: a law is written as 'relu + 2*cosine(3)', of {words}, with numbers "
             "in brackets."
@@ -138,7 +151,7 @@ def _law(node: ast.expr) -> Law | float:
             return -_number(operand)
         case ast.Constant():
             return _number(node)
-    return _spoken(node, WORDS)
+    return _spoken(node, LAWS | WORDS)
 
 
 def _spoken(node: ast.expr, words: Mapping[str, Callable[..., Spoken]]) -> Spoken:

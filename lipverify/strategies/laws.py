@@ -11,9 +11,9 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.validation import chosen, whole
 from lipverify.problem.composed import LowRank, Transformed
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
-from lipverify.problem.laws import LAWS, law_named
 from lipverify.problem.links import Kinked, PowerSeries, Wave
 from lipverify.problem.own import Ridge, Zonal
+from lipverify.problem.written import LAWS, law_named
 from lipverify.strategies.geometry import rotations
 from lipverify.strategies.numbers import constants, dimensions, log_floats
 

@@ -183,3 +183,39 @@ def test_an_import_within_a_function_or_for_types_closes_no_circle() -> None:
     )
     for source in (late, for_types):
         assert circle(changed(lipverify__foundation__arrays=source)) is None
+
+
+FOLDERS_WITH_A_FACE = ("lipverify.loss.exact",)
+"""What is outside imports from the face of such a folder, and from nothing in it."""
+
+
+def behind_a_face(modules: dict[str, ast.Module]) -> set[tuple[str, str]]:
+    return {
+        (name, used)
+        for name, tree in modules.items()
+        for used in imports(tree, modules)
+        for face in FOLDERS_WITH_A_FACE
+        if used.startswith(f"{face}.") and not f"{name}.".startswith(f"{face}.")
+    }
+
+
+def test_nothing_outside_imports_from_behind_a_face() -> None:
+    assert behind_a_face(MODULES) == set()
+
+
+def test_an_import_from_behind_a_face_is_seen() -> None:
+    modules = changed(lipverify__loss__scaled="def f():\n    from lipverify.loss.exact.context import weighted")
+    assert behind_a_face(modules) == {("lipverify.loss.scaled", "lipverify.loss.exact.context.weighted")}
+
+
+def test_quadrature_knows_no_law_and_a_context_none_and_a_variogram_no_context() -> None:
+    exact = "lipverify.loss.exact"
+    rooms = {name: imports(tree, MODULES) for name, tree in MODULES.items() if name.startswith(f"{exact}.")}
+
+    def used_by(room: str) -> set[str]:
+        return {used for name, names in rooms.items() if name.startswith(f"{exact}.{room}.") for used in names}
+
+    assert not {name for name in used_by("quadrature") | used_by("context") if ".problem" in name}
+    assert not {name for name in used_by("quadrature") if name.startswith(f"{exact}.") and ".quadrature" not in name}
+    assert not {name for name in used_by("context") if name.startswith((f"{exact}.variograms", f"{exact}.biases"))}
+    assert not {name for name in used_by("variograms") if name.startswith((f"{exact}.context", f"{exact}.biases"))}

@@ -11,8 +11,8 @@ from scipy.special import ive
 from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, LowRank, ReLU
+from lipverify.loss.exact.context.weighted import weighted_mean
 from lipverify.loss.scaled import scaled_loss
-from lipverify.loss.weighted import weighted_mean
 from lipverify.optimum import optimal_scale
 from tests.checks.files import functions_of
 from tests.strategies import lengths

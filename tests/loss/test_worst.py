@@ -21,7 +21,7 @@ from lipverify.laws import Linear, Matern, ReLU, Zonal
 from lipverify.loss.worst import METRICS, WorstBias, worst_bias, worst_box_bias, zigzag
 from lipverify.loss.worst.box import box_weights
 from lipverify.loss.worst.harmonics import single_bias
-from lipverify.loss.worst.softmax import softmax_weights
+from lipverify.loss.worst.weights import softmax_weights
 from lipverify.problem.sphere import on_sphere
 from tests.strategies import lengths, log_floats
 

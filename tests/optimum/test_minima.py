@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lipverify import LossTerms, Optimum, Problem, loss_terms, optimal_window, sensitivity, strategies
 from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
-from lipverify.loss.exact.ridge.terms import rough_terms
+from lipverify.loss.exact.biases.terms import rough_terms
 from lipverify.optimum.window import local, minimiser, origin, search
 from lipverify.problem.classification import ClassLaw
 from lipverify.problem.links import PowerSeries

@@ -377,7 +377,7 @@ def proved_window(law: str, d: int, own: Law | None = None) -> Theorem:
 
     The law is the one of that name, or if it is a law of one's `own`, that one, and the name that of its proofs.
     """
-    from lipverify.problem.laws import law_named
+    from lipverify.problem.written import law_named
     from lipverify.proofs import Theorem, prove_window
     from lipverify.proofs.record import named
 

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means import target
 from lipverify.foundation.means.samples import LEAF, MARGIN, ROUNDING, Leaves, Reduce, joined, leaf_moments
-from lipverify.foundation.means.target import kappa
+from lipverify.foundation.means.target import Moments, kappa
 
 FIRST_STAGE, SHARE = 16, 16
 """Samples of a stage at least, and which share of those before."""
@@ -52,51 +51,6 @@ SLACK = 0.01
 STEPS = 100
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
 """Losses on the worst sample among which the best bet is chosen."""
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Sums over samples in [0, 1] about a centre, one number a column: of deviations and squares, and the largest."""
-
-    centre: Floats
-    count: int
-    first: Floats
-    second: Floats
-    largest: Floats
-
-    def __add__(self, other: Moments) -> Moments:
-        return Moments(
-            self.centre,
-            self.count + other.count,
-            self.first + other.first,
-            self.second + other.second,
-            np.maximum(self.largest, other.largest),
-        )
-
-    def and_mirrored(self) -> Moments:
-        """The moments of x in the first half of the columns, and of 1 - x in the second."""
-        return Moments(
-            np.concatenate([self.centre, 1 - self.centre]),
-            self.count,
-            np.concatenate([self.first, -self.first]),
-            np.tile(self.second, 2),
-            np.tile(self.largest, 2),
-        )
-
-    @property
-    def mean(self) -> Floats:
-        """The means; 1/2 if there are no samples."""
-        return np.clip(self.centre + self.first / self.count, 0.0, 1.0) if self.count else 0 * self.centre + 0.5
-
-    @property
-    def variance(self) -> Floats:
-        """The variances as if one more sample as far off as the farthest had been seen: few events tell little.
-
-        1/4, the largest that there is, if there are no samples.
-        """
-        if not self.count:
-            return 0 * self.centre + 0.25
-        return (self.second - self.first**2 / self.count + self.largest) / self.count
 
 
 def stage_lengths() -> Iterator[int]:

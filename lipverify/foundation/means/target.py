@@ -20,17 +20,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
 from lipverify.foundation.arrays import Floats
-
-if TYPE_CHECKING:
-    from lipverify.foundation.means.betting import Moments
 
 UNSEEN = 50
 """After k samples one at either end of the range may cost or gain the share k / (k + UNSEEN) of the capital at most:
@@ -45,6 +42,51 @@ FAR = 0.01
 """The share of the chance to miss that is spent on where to begin."""
 TINY = 1e-100
 SURE = 1 - 1e-12
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over samples in [0, 1] about a centre, one number a column: of deviations and squares, and the largest."""
+
+    centre: Floats
+    count: int
+    first: Floats
+    second: Floats
+    largest: Floats
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.centre,
+            self.count + other.count,
+            self.first + other.first,
+            self.second + other.second,
+            np.maximum(self.largest, other.largest),
+        )
+
+    def and_mirrored(self) -> Moments:
+        """The moments of x in the first half of the columns, and of 1 - x in the second."""
+        return Moments(
+            np.concatenate([self.centre, 1 - self.centre]),
+            self.count,
+            np.concatenate([self.first, -self.first]),
+            np.tile(self.second, 2),
+            np.tile(self.largest, 2),
+        )
+
+    @property
+    def mean(self) -> Floats:
+        """The means; 1/2 if there are no samples."""
+        return np.clip(self.centre + self.first / self.count, 0.0, 1.0) if self.count else 0 * self.centre + 0.5
+
+    @property
+    def variance(self) -> Floats:
+        """The variances as if one more sample as far off as the farthest had been seen: few events tell little.
+
+        1/4, the largest that there is, if there are no samples.
+        """
+        if not self.count:
+            return 0 * self.centre + 0.25
+        return (self.second - self.first**2 / self.count + self.largest) / self.count
 
 
 def edges(stages: Sequence[Moments], threshold: float, outer: tuple[Floats, Floats]) -> tuple[Floats, Floats]:

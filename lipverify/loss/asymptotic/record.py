@@ -17,9 +17,8 @@ from lipverify.loss.asymptotic.links import meant
 from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.loss.asymptotic.tasks import task_of
-from lipverify.problem.law import Law
+from lipverify.problem.law import Law, Sum
 from lipverify.problem.laws import Scaled
-from lipverify.problem.sums import Sum
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

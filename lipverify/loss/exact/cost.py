@@ -18,35 +18,32 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, numbers
-from lipverify.loss.exact.ridge.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
-from lipverify.loss.exact.ridge.between import PAIR
-from lipverify.loss.exact.ridge.context import MOST_PANELS, PANEL, Contexts, Grading, LogGrading
-from lipverify.loss.exact.ridge.counts import width_of
-from lipverify.loss.exact.ridge.graded import PARTS, TABLE
-from lipverify.loss.exact.ridge.interpolation import chebyshev_points, to_coefficients
-from lipverify.loss.exact.ridge.kinked import MOST_MEETINGS
-from lipverify.loss.exact.ridge.laws import has_averages, narrow
-from lipverify.loss.exact.ridge.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP
-from lipverify.loss.exact.ridge.pieces import SIZE
-from lipverify.loss.exact.ridge.planes import Planes, meetings_of
-from lipverify.loss.exact.ridge.roots import NEAR, has_roots, rough_ends, steep_places
-from lipverify.loss.exact.ridge.smooth import ENTRY, SIZES
-from lipverify.loss.exact.ridge.terms import MOST_WINDOWS, ORDERS
-from lipverify.loss.exact.ridge.turns import TURN
-from lipverify.loss.exact.ridge.variogram import CHECKS, SETTLED_ROOT, orders_of, root_edges
+from lipverify.loss.exact.biases.parts import MOST_MEETINGS
+from lipverify.loss.exact.biases.smooth import ENTRY, SIZES
+from lipverify.loss.exact.biases.terms import MOST_WINDOWS
+from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
+from lipverify.loss.exact.context.between import PAIR
+from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Contexts
+from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP, width_of
+from lipverify.loss.exact.quadrature.graded import MOST_PANELS, PARTS, TABLE, Grading, LogGrading
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
+from lipverify.loss.exact.sight import sight_of
+from lipverify.loss.exact.table import groups
+from lipverify.loss.exact.variograms.pieces import SIZE
+from lipverify.loss.exact.variograms.planes import Planes, meetings_of
+from lipverify.loss.exact.variograms.roots import NEAR, has_roots, rough_ends, steep_places
+from lipverify.loss.exact.variograms.table import CHECKS, SETTLED_ROOT, orders_of, root_edges
+from lipverify.loss.exact.variograms.turns import TURN
 from lipverify.loss.exact.zonal.projection import COEFFICIENT
 from lipverify.loss.exact.zonal.sums import HARMONIC
 from lipverify.loss.exact.zonal.terms import FLAT as UNIFORM
 from lipverify.loss.exact.zonal.terms import counts_of
 from lipverify.loss.work import GIB, NANO, Cost, price_of, running
 from lipverify.problem import Problem
-from lipverify.problem.fine import sighted
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.law import Law, by_law, summands
 from lipverify.problem.laws import Cosine
-from lipverify.problem.network import ReLUNetwork
-from lipverify.problem.own import Ridge, Zonal
+from lipverify.problem.own import Ridge
 from lipverify.problem.problem import require_isotropic
-from lipverify.problem.sums import summands
 
 TRACING = 0.1
 """Seconds in which a function of one's own is looked at: for kinks, jumps and narrow features."""
@@ -72,14 +69,6 @@ COPIES = 8
 """Arrays of a size that are there at a time."""
 DOUBLE = 8
 
-WIDE, LOW = 50.0, 6
-"""Up to this window and this dimension the zonal route is the quicker one for a link with several kinks and roots: its
-variogram takes seconds. In more dimensions it is blunt."""
-FLAT = 1e-3
-"""Up to this window a link with roots is served by its harmonics alone, of which a few dozen matter: tables for the
-ridge route would need more panels than there is memory for."""
-CLOSE = 1e-3
-"""Kinks nearer to each other than this are looked at harmonic by harmonic first."""
 NOTHING = Cost(seconds=0.0, memory=0.0, stage="nothing")
 
 Stages = dict[str, float]
@@ -115,32 +104,26 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
 
 def plan_of(problem: Problem, w: Floats, route: str | None = None) -> Cost:
     """What the route that is asked for, or those that are tried first, would take at all windows."""
-    law = problem.law
-    if isinstance(law, ReLUNetwork):
-        return plan_of(problem.replace(law=field_of(law, problem.d)), w, route)
-    if isinstance(law, Ridge) and (seen := sighted(law)) != law:
-        return plan_of(problem.replace(law=seen), w, route)
+    shown, _ = sight_of(problem.law).shown(problem.d)
+    if shown != problem.law:
+        return plan_of(problem.replace(law=shown), w, route)
     if route is not None:
         return cost_of(problem, w, route, known(problem, route))
-    if not has_averages(law):
-        return cost_of(problem, w, "zonal")
-    flat = np.full(w.shape, True) if narrow(law) is not None or close(law) else w <= wide(problem)
-    costs = []
-    for some, routes in ((w[flat], ("zonal", "ridge")), (w[~flat], ("ridge", "zonal"))):
-        if some.size:
-            costs.append(_first_cost(problem, some, *routes))
+    costs = [_first_cost(problem, w[which], row.routes) for row, which in groups(shown, problem.d, w)]
     stage = max(costs, key=lambda cost: cost.seconds, default=NOTHING).stage
     seconds, memory = (sum(cost.seconds for cost in costs), max((cost.memory for cost in costs), default=0.0))
     return Cost(seconds=seconds, memory=memory, stage=stage)
 
 
-def _first_cost(problem: Problem, w: Floats, first: str, second: str) -> Cost:
+def _first_cost(problem: Problem, w: Floats, routes: tuple[str, ...]) -> Cost:
     """What the first route takes, or the second where counts tell that the first does not reach or costs too much."""
     costs, reasons = [], []
-    for route in (first, second):
+    for route in routes:
         try:
             costs.append(cost_of(problem, w, route, known(problem, route)))
         except OutOfReach as refusal:
+            if len(routes) == 1:
+                raise
             reasons.append(f"{route}: {refusal}")
             continue
         if affordable(costs[-1]):
@@ -169,25 +152,6 @@ def affordable(cost: Cost) -> bool:
     """Whether the budget allows it."""
     meter = running()
     return meter is None or (meter.done + cost.seconds <= meter.seconds and cost.memory <= meter.memory)
-
-
-def close(law: Law) -> bool:
-    """Whether kinks stand so close that the variogram, which is not smooth at their differences, takes minutes."""
-    return isinstance(law, Ridge) and bool(np.any(np.diff(law.kink_points) < CLOSE))
-
-
-def wide(problem: Problem) -> float:
-    """The window up to which the zonal route is the quicker one, for a link with roots; or -1."""
-    law = problem.law
-    if not isinstance(law, Ridge) or not law.kink_points or not has_roots(law.link, law.kink_points):
-        return -1.0
-    return WIDE if 2 < problem.d <= LOW and len(meetings_of(law.kink_points)) >= 2 else FLAT
-
-
-@lru_cache(maxsize=64)
-def field_of(law: ReLUNetwork, d: int) -> Zonal:
-    """The field with the covariance of a network; the same one each time, for what is tabulated is remembered by it."""
-    return Zonal(variogram=law.covariance(d).variogram)
 
 
 def cost_of(problem: Problem, w: Floats, route: str, tabulated: bool = False) -> Cost:
@@ -221,17 +185,30 @@ def _panels(grading: Grading, low: float, high: float, width: float) -> float:
 @lru_cache(maxsize=256)
 def table_of(law: Law, d: int, route: str) -> tuple[Stages, float]:
     """Seconds for what is tabulated once for a law in a dimension, by stage, and bytes."""
-    if route == "zonal" or not has_averages(law):
-        return ({"tracing": TRACING} if isinstance(law, Ridge | Zonal) else {}), 0.0
-    if isinstance(law, Cosine):
-        return _smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin))
-    if not isinstance(law, Ridge):
-        return {"tables of the law": TRACING}, 0.0
+    seen = sight_of(law)
+    if route == "zonal" or not seen.averaged:
+        return ({"tracing": TRACING} if seen.traced else {}), 0.0
+    return _tables(law, d)
+
+
+@by_law
+def _tables(law: Law, d: int) -> tuple[Stages, float]:
+    """The same of the ridge route, by the class of the law."""
+    return {"tables of the law": TRACING}, 0.0
+
+
+@_tables.register(Cosine)
+def _cosine_tables(law: Cosine, d: int) -> tuple[Stages, float]:
+    return _smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin))
+
+
+@_tables.register(Ridge)
+def _link_tables(law: Ridge, d: int) -> tuple[Stages, float]:
     ends = rough_ends(law.link, law.kink_points)
     stages: Stages = {"tracing": TRACING}
     memory = 0.0
     kinks = tuple(sorted(law.kink_points + ends))
-    if not kinks and (narrow(law) is None or not steep_places(law.link)):
+    if not kinks and (sight_of(law).narrow is None or not steep_places(law.link)):
         length = _length(law)
         more, memory = _smooth_table(length, 2 * price_of(law.link))
         stages |= more
@@ -282,7 +259,7 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
 
 def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
     """Seconds for one window by the ridge route, by stage, and bytes."""
-    d, law = problem.d, problem.law
+    d, seen = problem.d, sight_of(problem.law)
     contexts = Contexts.at(d, float(problem.n), np.array([w]))
     low, high = float(contexts.low[0]), float(contexts.high[0])
     grading = Grading(d, np.array(w))
@@ -290,8 +267,8 @@ def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
     width = max(float(v[2] - v[0]), 1e-9)
     direct = float(v[2] - v[1]) / width if high > SERIES_TAIL else 0.0
     panels = max(6, math.ceil(width / PANEL))
-    meetings = len(meetings_of(law.kink_points)) if isinstance(law, Ridge) else 0
-    by_angles = meetings > MOST_MEETINGS or (isinstance(law, Ridge) and has_roots(law.link, law.kink_points, NEAR))
+    meetings = seen.meetings
+    by_angles = meetings > MOST_MEETINGS or seen.by_angles
     stages: Stages = {"averages over a token": 0.0}
     orders = ORDERS[:USED]
     for order in orders:
@@ -318,7 +295,7 @@ def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
 def _zonal_window(problem: Problem, w: float) -> tuple[Stages, float]:
     """Seconds for one window by the zonal route, by stage, and bytes."""
     harmonics, nodes, largest = counts_of(problem, w)
-    links = len(problem.law.links(np.zeros(1), np)) if isinstance(problem.law, RidgeLaw) else 1
+    links = max(sight_of(problem.law).links, 1)
     spectrum = harmonics * (2000 + 13 * harmonics) * COEFFICIENT * links * NANO
     return {"harmonics": harmonics * nodes * HARMONIC * NANO, "the spectrum of the law": spectrum}, (
         COPIES * DOUBLE * (largest + 30 * harmonics)

@@ -25,7 +25,7 @@ from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.full import WholeContexts
 from lipverify.loss.montecarlo.samples import softmax_bounds, sphere_bounds
 from lipverify.problem.fields import Field, Variation, variation_of
-from lipverify.problem.sums import Sum, summands
+from lipverify.problem.law import Sum, summands
 
 PAIRS = 2**20
 """Pairs of points at a time (8 MiB an array)."""

@@ -38,8 +38,7 @@ from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
 from lipverify.problem.fields import variation_of
-from lipverify.problem.law import RidgeLaw
-from lipverify.problem.sums import summands
+from lipverify.problem.law import RidgeLaw, summands
 
 Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
 

@@ -36,8 +36,7 @@ from lipverify.loss.exact import SMALLEST
 from lipverify.loss.worst.box import box_weights
 from lipverify.loss.worst.harmonics import single_bias
 from lipverify.loss.worst.metrics import LARGEST, METRICS, Metric, angle_of
-from lipverify.loss.worst.softmax import softmax_weights
-from lipverify.loss.worst.weights import Weights
+from lipverify.loss.worst.weights import Weights, softmax_weights
 from lipverify.loss.worst.zigzag import zigzag
 from lipverify.problem.problem import LARGEST_D, context_length
 

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import betainc, betaincinv
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.ridge.tokens import plain_rule
-from lipverify.loss.worst.weights import Rule, Weights
+from lipverify.loss.exact import TokenRule, plain_rule
+from lipverify.loss.worst.weights import Weights
 
 ORDERS = (120, 168)
 """Gauss rules for means over a cap: integrands are analytic, times the power d - 2 of a sine."""
@@ -37,7 +37,7 @@ def box_weights(d: int, n: float, angle: float) -> Weights:
     return Weights(d, rules, ROUNDING)
 
 
-def _rule(d: int, n: float, angle: float, share: float, order: int) -> Rule:
+def _rule(d: int, n: float, angle: float, share: float, order: int) -> TokenRule:
     empty = math.exp(n * math.log1p(-share)) if share < 1 else 0.0
     inverse = _inverse_count(n, share, PANEL[order])
     inside, density = _cap(d, angle, order)
@@ -51,7 +51,7 @@ def _rule(d: int, n: float, angle: float, share: float, order: int) -> Rule:
         alone = second[:, inside.size :] @ chance
         return np.asarray(squared * (1 - empty) + (mean - squared) * inverse + alone)
 
-    return Rule(near, far, biases)
+    return TokenRule(near, far, biases)
 
 
 def _share(d: int, angle: float) -> float:

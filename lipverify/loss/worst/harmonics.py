@@ -8,9 +8,9 @@ from itertools import islice
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.zonal.harmonics import deficits
+from lipverify.loss.exact import TokenRule, deficits
 from lipverify.loss.worst.metrics import Metric
-from lipverify.loss.worst.weights import Rule, Weights
+from lipverify.loss.worst.weights import Weights
 from lipverify.loss.worst.zigzag import energies, steepest_slope
 
 BLOCK = 32
@@ -59,7 +59,7 @@ def single_bias(weights: Weights, metric: Metric) -> Bracket:
     )
 
 
-def _biases(d: int, rule: Rule, count: int = 0) -> Floats:
+def _biases(d: int, rule: TokenRule, count: int = 0) -> Floats:
     """b_1, ..., b_count; or up to where no later one can be the worst, or `MOST_DEGREES`."""
     harmonics, found = deficits(d, rule.near), np.empty(0)
     while found.size < (count or MOST_DEGREES):

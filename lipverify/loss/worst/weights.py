@@ -11,28 +11,17 @@ two tokens across the query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact import TokenRule, token_rules
 from lipverify.loss.worst.metrics import Metric, distance
 
 TOLERANCE = 1e-11
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A quadrature rule over the tokens: `near` and `far` are 1 - t and 1 + t at its nodes.
-
-    `biases(h, v)` takes several h and v, given at the nodes, and gives the bias of each.
-    """
-
-    near: Floats
-    far: Floats
-    biases: Callable[[Sequence[Floats], Sequence[Floats]], Floats]
 
 
 @dataclass(frozen=True)
@@ -43,10 +32,10 @@ class Weights:
     """
 
     d: int
-    rules: tuple[Callable[[], Rule], ...]
+    rules: tuple[Callable[[], TokenRule], ...]
     relative_error: float
 
-    def settled(self, biases: Callable[[Rule], Floats]) -> tuple[Floats, Floats]:
+    def settled(self, biases: Callable[[TokenRule], Floats]) -> tuple[Floats, Floats]:
         """What the first rule gives that agrees with the one before it, and a bound on the error of each number."""
         values = (biases(rule()) for rule in self.rules)
         for rough, value in pairwise(values):
@@ -58,9 +47,14 @@ class Weights:
     def cone(self, metric: Metric) -> tuple[float, float]:
         """E (sum_i a_i rho_i)^2, rho_i the distance of token and query, and a bound on its error."""
 
-        def biases(rule: Rule) -> Floats:
+        def biases(rule: TokenRule) -> Floats:
             rho = distance(rule.near, rule.far, metric)
             return rule.biases([rho], [rho * rho])
 
         (value,), (error,) = self.settled(biases)
         return float(value), float(error)
+
+
+def softmax_weights(d: int, n: float, w: float) -> Weights:
+    """The weights of scores w <x_i, x>, w > 0, for n >= 2 tokens; refused as `token_rules`."""
+    return Weights(d, *token_rules(d, n, w))

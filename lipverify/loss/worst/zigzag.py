@@ -15,7 +15,7 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, whole
-from lipverify.loss.exact.ridge.tokens import plain_rule
+from lipverify.loss.exact import plain_rule
 from lipverify.loss.worst.metrics import METRICS, Metric, chord_of
 from lipverify.problem.own import Ridge
 from lipverify.problem.problem import LARGEST_D

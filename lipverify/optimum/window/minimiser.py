@@ -28,9 +28,9 @@ from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimu
 from lipverify.optimum.window.origin import REACH, OriginLoss
 from lipverify.optimum.window.search import competing
 from lipverify.problem import Problem
+from lipverify.problem.law import summands
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.problem import require_problem
-from lipverify.problem.sums import summands
 from lipverify.problem.whitening import isotropic_form
 
 Where = Literal["interior", "zero"]

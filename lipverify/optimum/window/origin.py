@@ -23,7 +23,7 @@ from numpy.polynomial import Polynomial
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
-from lipverify.loss.exact.zonal.spectrum import spectrum_of
+from lipverify.loss.exact import spectrum_of
 from lipverify.optimum.window.local import Minimum
 from lipverify.problem import Problem
 

@@ -9,10 +9,7 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
-from lipverify.loss.exact import wide
-from lipverify.loss.exact.ridge.context import least_noise
-from lipverify.loss.exact.ridge.laws import has_averages, narrow
-from lipverify.loss.exact.ridge.terms import rough_terms
+from lipverify.loss.exact import least_noise, rough_from, rough_terms
 from lipverify.optimum.window.origin import REACH
 from lipverify.problem import Problem
 
@@ -84,8 +81,7 @@ def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
 
 def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Floats, Floats]:
     """(noise, bias) to a few digits at every window, by whatever is cheapest for the law there."""
-    by_ridge = route != "zonal" and has_averages(problem.law) and narrow(problem.law) is None
-    fine = w <= wide(problem) if by_ridge else np.full(w.shape, True)
+    fine = w <= (math.inf if route == "zonal" else rough_from(problem))
     noise, bias = np.empty_like(w), np.empty_like(w)
     if not fine.all():
         try:

@@ -21,8 +21,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown
 from lipverify.foundation.validation import instance
-from lipverify.loss.exact.ridge.laws import has_averages
-from lipverify.loss.exact.ridge.terms import length_slopes
+from lipverify.loss.exact import has_averages, length_slopes
 from lipverify.optimum.window.local import HALF_WIDTH, NODES, LocalLoss, shorter, through
 from lipverify.optimum.window.minimiser import Optimum
 from lipverify.problem.laws import Quadratic, RandomAmplitude

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Linear, Matern, ReLUNetwork, Ridge, Zonal
-from lipverify.loss.exact.ridge.context import Grading
+from lipverify.loss.exact.quadrature.graded import Grading
 from lipverify.loss.work import MANY
-from lipverify.problem.features import SEEN, features
+from lipverify.problem.features import SEEN
+from lipverify.problem.fine import features
 from tests.reference.harmonics import bias_by_harmonics
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most

@@ -10,19 +10,12 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.laws import ReLU
-from lipverify.loss.exact.ridge import context, others
-from lipverify.loss.exact.ridge.context import Contexts, powers
-from lipverify.loss.exact.ridge.laws import parts_of
-from lipverify.loss.exact.ridge.task import linear_averages
-from lipverify.loss.exact.ridge.terms import (
-    ORDERS,
-    TOLERANCE,
-    _over_tokens,
-    _over_u,
-    averaged_terms,
-    power_slopes,
-    rounding_of,
-)
+from lipverify.loss.exact.biases.parts import parts_of
+from lipverify.loss.exact.biases.task import linear_averages
+from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, averaged_terms, power_slopes
+from lipverify.loss.exact.context import others
+from lipverify.loss.exact.context.contexts import ORDERS, Contexts, powers, rounding_of
+from lipverify.loss.exact.quadrature import graded
 from tests.strategies import log_floats
 
 
@@ -48,7 +41,7 @@ def test_the_noise_is_that_of_integrals_over_u(d: int, n: float, w: float) -> No
 def test_tables_that_are_too_coarse_say_so(d: int, n: float, w: float, monkeypatch: pytest.MonkeyPatch) -> None:
     fine = noise_off_by(d, n, w)[1]
     others.others_of.cache_clear()
-    monkeypatch.setattr(context, "LEAST_GROWTH", 0.4)
+    monkeypatch.setattr(graded, "LEAST_GROWTH", 0.4)
     monkeypatch.setattr(others, "RATE_SHARE", 0.04)
     monkeypatch.setattr(others, "Q_SHARE", 0.04)
     ratio, error = noise_off_by(d, n, w)

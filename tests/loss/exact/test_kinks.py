@@ -18,10 +18,10 @@ from lipverify import Problem, leading, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Quadratic, ReLU, Ridge
 from lipverify.loss.asymptotic.sphere import sigma, w
-from lipverify.loss.exact.ridge.kinked import kinked_averages
-from lipverify.loss.exact.ridge.roots import has_roots
-from lipverify.loss.exact.ridge.terms import averaged_terms, remaining
-from lipverify.loss.exact.ridge.variogram import variogram_of
+from lipverify.loss.exact.biases.parts import kinked_averages
+from lipverify.loss.exact.biases.terms import averaged_terms, remaining
+from lipverify.loss.exact.variograms.roots import has_roots
+from lipverify.loss.exact.variograms.table import variogram_of
 from lipverify.problem.fine import sighted, undeclared
 from tests.strategies import log_floats
 

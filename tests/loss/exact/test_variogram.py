@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from lipverify.foundation.arrays import Floats
 from lipverify.laws import RBF, Law, Matern, Zonal
-from lipverify.loss.exact.ridge.fields import variogram_of_field
-from lipverify.loss.exact.ridge.planes import Link
-from lipverify.loss.exact.ridge.variogram import Variogram, variogram_of
+from lipverify.loss.exact.variograms.closed import variogram_of_field
+from lipverify.loss.exact.variograms.planes import Link
+from lipverify.loss.exact.variograms.table import Variogram, variogram_of
 
 ANGLES = [*np.geomspace(1e-6, 0.05, 12), *np.linspace(0.06, 3.1, 24)]
 ROOT = math.sqrt(3)

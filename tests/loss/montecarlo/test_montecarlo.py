@@ -47,8 +47,8 @@ from lipverify.loss.montecarlo.samples import softmax_bounds
 from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
 from lipverify.optimum.window.empirical import empirical_window
+from lipverify.problem.law import summands
 from lipverify.problem.sphere import on_sphere
-from lipverify.problem.sums import summands
 from tests.strategies import laws, log_floats
 
 EXAMPLES = 12

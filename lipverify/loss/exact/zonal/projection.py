@@ -18,10 +18,9 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
 from lipverify.loss.work import spend
-from lipverify.problem.features import SMALLEST, Features, features
+from lipverify.problem.features import SMALLEST, Features
 from lipverify.problem.fine import unseen
 from lipverify.problem.law import RidgeLaw
-from lipverify.problem.own import Ridge
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 32 * EPS
@@ -87,15 +86,14 @@ def _rule_of(d: int, known: Features, splits: tuple[float, ...], waves: float, o
     return angle, weight / np.sum(weight)
 
 
-def of_links(law: RidgeLaw, d: int, most: int) -> Spectrum:
-    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most.
+def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) -> Spectrum:
+    """k_l = v N_l sum_h (E[h(z) P_l(z)])^2 for l <= most, by rules made for the features of the link if `known`.
 
     Raises
     ------
     OutOfReach
         If a link has features that the rules do not see.
     """
-    known = features(law.link) if isinstance(law, Ridge) else None
     near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most, known)
     inside = np.clip(1 - near, -INSIDE, INSIDE)
     values = np.stack([np.asarray(h, dtype=float) for h in law.links(inside, np)])

@@ -11,7 +11,7 @@ Where the last average has a closed form it is used.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -21,12 +21,12 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.zonal.harmonics import Spectrum, dimension
 from lipverify.loss.exact.zonal.projection import of_kernel, of_links
-from lipverify.problem.fields import variation_of
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.fields import Field
+from lipverify.problem.fine import features
+from lipverify.problem.law import Law, RidgeLaw, Sum, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.network import ReLUNetwork
-from lipverify.problem.own import Zonal
-from lipverify.problem.sums import Sum
+from lipverify.problem.own import Ridge, Zonal
 
 EPS = float(np.finfo(float).eps)
 WAVE_ROUNDING = 8 * EPS
@@ -35,6 +35,8 @@ FLAT_WAVE, RESCALE = 1e-100, 1e100
 """A cosine slower than this is constant to rounding; a wave that has grown by this much is scaled down."""
 NEGLIGIBLE = 1e-18
 """What is left out of the bias, relative."""
+CLOSED_FORMS: tuple[type[Law], ...] = (Affine, Quadratic, Cosine, ReLU)
+"""The laws of which every coefficient is known in closed form."""
 MOST_TURNS = 1e5
 """A cosine of this L has as many harmonics, in all dimensions; ten times as many take ten seconds to list."""
 BEYOND = 400_000
@@ -43,25 +45,46 @@ BEYOND = 400_000
 
 @lru_cache(maxsize=32)
 def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
-    """At least the first `most` coefficients of a law, or all that differ from rounding.
+    """At least the first `most` coefficients of a law, or all that differ from rounding; remembered.
 
     Raises
     ------
     InvalidInput
         If a kernel is not positive definite in dimension d.
     """
-    if isinstance(law, Sum):
-        return _sum([(weight, spectrum_of(part, d, most)) for weight, part in law.parts], d)
-    if isinstance(law, Zonal) and law.spectrum is not None:
-        k = np.array(law.spectrum[1:] or (0.0,))
-        return Spectrum(d, k, np.zeros_like(k), 0.0, 0.0)
-    if variation_of(law) is not None or isinstance(law, ReLUNetwork):
-        return of_kernel(law.covariance(d), d, most)
-    if type(law) in CLOSED_FORMS:
-        return CLOSED_FORMS[type(law)](law, d, most)
-    if isinstance(law, RidgeLaw):
-        return of_links(law, d, most)
+    return spectrum(law, d, most)
+
+
+@by_law
+def spectrum(law: Law, d: int, most: int) -> Spectrum:
+    """The same, registered by the class of the law: in closed form where there is one."""
     raise InvalidInput(f"law = {law!r} has neither links nor a covariance.")
+
+
+spectrum.register(RidgeLaw)(of_links)
+
+
+@spectrum.register(Ridge)
+def _of_own_link(law: Ridge, d: int, most: int) -> Spectrum:
+    return of_links(law, d, most, features(law.link))
+
+
+@spectrum.register(Field, ReLUNetwork)
+def _of_covariance(law: Law, d: int, most: int) -> Spectrum:
+    return of_kernel(law.covariance(d), d, most)
+
+
+@spectrum.register(Zonal)
+def _of_zonal(law: Zonal, d: int, most: int) -> Spectrum:
+    if law.spectrum is None:
+        return _of_covariance(law, d, most)
+    k = np.array(law.spectrum[1:] or (0.0,))
+    return Spectrum(d, k, np.zeros_like(k), 0.0, 0.0)
+
+
+@spectrum.register(Sum)
+def _of_sum(law: Sum, d: int, most: int) -> Spectrum:
+    return _sum([(weight, spectrum_of(part, d, most)) for weight, part in law.parts], d)
 
 
 def _sum(parts: Sequence[tuple[float, Spectrum]], d: int) -> Spectrum:
@@ -77,16 +100,19 @@ def _sum(parts: Sequence[tuple[float, Spectrum]], d: int) -> Spectrum:
     return Spectrum(d, added[0], added[1] + EPS * added[0], tail, tail_error)
 
 
+@spectrum.register(Affine)
 def _affine(law: Affine, d: int, most: int) -> Spectrum:
     """E <q, x><q, x'> = t / d."""
     return _exact(d, np.array([law.amplitude_variance / d]))
 
 
+@spectrum.register(Quadratic)
 def _quadratic(law: Quadratic, d: int, most: int) -> Spectrum:
     """E <q, x>^2 <q, x'>^2 = (1 + 2 t^2) / (d (d + 2)), and P_2 = (d t^2 - 1) / (d - 1)."""
     return _exact(d, np.array([0.0, 2 * law.amplitude_variance * (d - 1) / (d**2 * (d + 2))]))
 
 
+@spectrum.register(Cosine)
 def _cosine(law: Cosine, d: int, most: int) -> Spectrum:
     """k_l = N_l (E cos(L z) P_l(z))^2 for even l; the phase takes the odd ones away."""
     if law.L > MOST_TURNS:
@@ -131,6 +157,7 @@ def _wave(L: float, d: int, top: int) -> Floats:
     return np.asarray(wave[:-1] / np.sqrt(np.sum(wave**2)))
 
 
+@spectrum.register(ReLU)
 def _relu(law: ReLU, d: int, most: int) -> Spectrum:
     """E |z| P_l(z) = +-Gamma(d/2) Gamma((l-1)/2) / (2 pi Gamma((l+d+1)/2)) for even l, by ratios from l = 2.
 
@@ -155,11 +182,3 @@ def _relu(law: ReLU, d: int, most: int) -> Spectrum:
 def _exact(d: int, k: Floats) -> Spectrum:
     """A spectrum that ends, known to rounding."""
     return Spectrum(d, k, 8 * EPS * k, 0.0, 0.0)
-
-
-CLOSED_FORMS: dict[type[Law], Callable[..., Spectrum]] = {
-    Affine: _affine,
-    Quadratic: _quadratic,
-    Cosine: _cosine,
-    ReLU: _relu,
-}

@@ -1,0 +1,76 @@
+r"""The bias from the variogram of the law alone: one integral over the angle of a token, and one over that of two.
+
+    B = E (sum_i a_i (f(x_i) - f(x)))^2 = E sum_i a_i V(theta_i) - E sum_{i,j} a_i a_j V(theta_ij) / 2,
+
+so that B = int V (p_1 - p_2 / 2), where p_1 is the density of the angle of a token, counted by its weight, and p_2 that
+of the angle between two, counted by both; neither knows of the law. The part a (1 - t) of V, of which most would
+cancel, is that of a linear link, of bias a (E sum_i a_i^2 (1 - t_i) + E sum_{i != j} a_i a_j (1 - t_i) (1 - t_j) / 2).
+What is left of V is small as theta^3 or less, and of that little cancels.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lipverify.foundation.angles import versine
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.biases.task import Rules
+from lipverify.loss.exact.context.between import pair_density
+from lipverify.loss.exact.context.others import counted
+from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
+from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
+from lipverify.loss.exact.variograms.table import Variogram
+
+ALL = 1 - 1e-9
+"""A range of deficits that holds this share of all of them ends where they end."""
+MORE = 6
+"""Nodes over a single angle cost next to nothing."""
+KNOWN = 4e-14
+"""To this both densities are known, relative, by any rules: twice what their sums have been seen to be off by."""
+
+
+def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
+    """The bias at every window, and what the errors of the variogram may add to it: shape (w,) each."""
+    of = rules.of
+
+    def near(nodes: TokenNodes) -> Floats:
+        return nodes.near
+
+    linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
+    rest, off = np.array([_rest(variogram, rules, i) for i in range(rules.contexts.w.size)]).T
+    return variogram.slope * linear + rest, variogram.slope_gap * linear + off
+
+
+def _rest(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
+    """int R (p_1 - p_2 / 2) at window number i, R = V - a (1 - t), and a bound on what the error of R adds."""
+    contexts = rules.contexts
+    d, n, w, low, high = contexts.d, contexts.n, *(float(part[i]) for part in (contexts.w, contexts.low, contexts.high))
+    others = counted(1, d, n, w, low, high, rules.factors)
+    # of rules in three angles half of the order does, and more would be dear
+    density, ratio = pair_density(d, n, w, low, high, rules.order // 2 + 3, rules.factors)
+    edges = angle_at(others.panels, w)
+    edges[0], edges[-1] = 0.0, math.pi if others.panels[-1] > ALL * 2 * w else edges[-1]
+    theta, one = _nodes(d, edges, variogram.meetings, rules.order + MORE)
+    one = one * others(w * versine(theta))[-1]
+    gamma, two = _nodes(d, density.edges, variogram.meetings, rules.order + MORE)
+    two = two * np.exp(density(gamma)) * (1.0 if ratio is None else ratio(gamma))
+    value = off = 0.0
+    for angle, weight in ((theta, one), (gamma, -two / 2)):
+        rest = variogram.beyond_linear(angle)
+        value += float(weight @ rest)
+        off += float(np.abs(weight) @ (variogram.rest_off(angle) + KNOWN * np.abs(rest)))
+    return value, off
+
+
+def _nodes(d: int, edges: Floats, meetings: tuple[float, ...], order: int) -> tuple[Floats, Floats]:
+    """Nodes between the first edge and the last, and weights for an angle on the sphere."""
+    # V(2 pi - theta) = V(theta) need not be smooth at pi, nor V at 0
+    singular = np.array([0.0, *meetings, math.pi]).clip(edges[0], edges[-1])
+    # where d is large angles crowd at a right one
+    crowd = math.pi / 2 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(d) if d > LARGE else np.empty(0)
+    splits = np.concatenate([edges, crowd.clip(edges[0], edges[-1]), singular])
+    _, angle, weight = split_rule(splits[None], np.arange(splits.size)[None] >= splits.size - singular.size, order)
+    return angle, weight * integer_power(np.sin(angle), d - 2) / half_beta(d - 1)

@@ -1,0 +1,198 @@
+r"""The cross terms of the bias from the variogram of the law alone, as one integral over two tokens.
+
+With K the covariance of f, V(theta) = 2 (K(1) - K(cos theta)), and two tokens at angles theta, theta' from the query
+and beta from each other about it,
+
+    G = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - E_beta V(theta_ij)) / 2,
+    sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2),
+
+    n (n-1) E a_i a_j (...) = E_{s,s'} [ g g' / (g + g')^2 Q_2(-log(g + g')) G ],  g = e^{-s}:
+
+all that the other tokens do is in Q_2, a function of one number (see `others`). The part a (1 - t) of V has
+G = a (1-t) (1-t') / 2 without a difference; what is left is small as theta^3 or less, where the difference loses
+nothing. Where V is smooth on short pieces only the densities of `angles` serve.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.foundation.angles import sine_and_cosine, versine
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.context.contexts import Contexts, Factors
+from lipverify.loss.exact.context.others import Others
+from lipverify.loss.exact.context.tokens import angle_at
+from lipverify.loss.exact.quadrature.rules import LARGE, gauss_rule, plain_rule, split_rule
+from lipverify.loss.exact.variograms.products import Products
+from lipverify.loss.work import spend
+
+PANEL, GROWTH = 4.0, 4.0
+"""Of the nearer token's deficit, in the graded coordinate, of which the scale doubles no sooner than in the second."""
+FARTHER, FEWER = (0.03, 0.1, 0.3, 0.6, 1.0), 0.75
+"""Splits of the other token's deficit, as shares of its range, and which share of the nodes is enough beyond the first:
+there e^{-s} has fallen. Not in many dimensions, where the density rises as fast."""
+FALLEN = 0.3
+"""Beyond this split no other is needed, if it is e^{-s} that ends the range, and not the sphere."""
+FLAT = 400.0
+"""Over the dimension: the range of deficits on which splits for the weights serve the density of tokens too."""
+REACH = 50.0
+"""The weights of two tokens whose deficits differ by this are negligible, but for the density's growth."""
+TURN, TAIL = 5.5, 30.0
+"""Step in z times the order, and the end of its range times d."""
+TANH = 1 - 1e-15
+JOINT = 0.55
+SHORT = 0.6
+"""Where rules are split at many crossings, less of the order does."""
+BLOCK = 1_000_000
+ALL = 1 - 1e-9
+"""A range of deficits that holds this share of all of them ends where they end."""
+FADED, LEAST = 45.0, 4
+"""Where pairs count e^-x times as much as elsewhere, a share 1 - x / FADED of the order does, and no fewer nodes than
+the second number."""
+NEGLIGIBLE, ROUGH = 1e-21, 6
+"""Pairs of tokens with less than this share of the largest weight are left out: G is a few thousand times larger at
+those that count least than at those that count most. The largest weight is looked for by a rule of a low order."""
+PAIR = 200.0
+"""Nanoseconds of a pair of tokens."""
+
+
+def pair_term(products: Products, contexts: Contexts, order: int, factors: Factors) -> tuple[Floats, Floats]:
+    """The cross terms at every window, and what the errors of the variogram may add to them: shape (w,) each."""
+    # by rules of half of the order that the averages over one token need
+    found = [_at(products, contexts, i, order // 2 + 5, factors) for i in range(contexts.w.size)]
+    value, error = np.array(found).T
+    return value, error
+
+
+def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Factors) -> tuple[float, float]:
+    """At a single window."""
+    others = Others.at(contexts, i, factors)
+    d, w, low, high = contexts.d, others.w, others.low, others.high
+    # where windows hold many tokens two of them may be as far as one of them alone, and no farther
+    far = 2 * float(angle_at(high if contexts.high[i] > 1 else JOINT * high, w))
+    # V(2 pi - theta) = V(theta) need not be smooth at pi, where two tokens are opposite
+    meetings = np.array([m for m in (*products.variogram.meetings, math.pi) if m <= far])
+    order = round(SHORT * order) if meetings.size > 1 else order
+    # where nothing but the weights sets a scale
+    flat = min(REACH, FLAT / d) if meetings.size < 2 and products.variogram.power == 2 else 0.0
+    # in the angle, in which the density has no singularity
+    corners = np.clip(_corners(meetings), *angle_at(np.array([low, high]), w))
+    edges = np.concatenate([angle_at(others.edges(PANEL, max(GROWTH / d, 0.5)), w), corners])
+    singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
+    pair = Pairs(others, meetings, flat, order)
+    near, near_weight, peak = _nearer(replace(pair, order=ROUGH), edges, singular, order)
+    total, slack = 0.0, 0.0
+    wide = order * (len(FARTHER) + 3 * meetings.size) * products.turns(order)
+    for start in range(0, near.size, max(1, BLOCK // wide)):
+        some = slice(start, start + max(1, BLOCK // wide))
+        which, both, sine, weight = pair.nodes(near[some])
+        weight = near_weight[some][which] * weight
+        keep = weight > NEGLIGIBLE * peak * (ROUGH / order) ** 2
+        if not keep.any():
+            continue
+        spend(weight.size, PAIR, "pairs of tokens")
+        value, off = products(near[some], which[keep], both[:, keep], sine[keep], order)
+        total += float(weight[keep] @ value)
+        slack += float(weight[keep] @ off)
+    return total, slack
+
+
+def _nearer(rough: Pairs, edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[Floats, Floats, float]:
+    """Nodes and weights for the nearer token, and the largest weight of a pair: fewer where pairs count less."""
+    place = np.argsort(edges)
+    edges, singular = edges[place], singular[place]
+    which, _, _, weight = rough.nodes(np.concatenate([edges, (edges[:-1] + edges[1:]) / 2]))
+    largest = np.zeros(2 * edges.size - 1)
+    np.maximum.at(largest, which, weight)
+    ends, middles = largest[: edges.size], largest[edges.size :]
+    largest = np.maximum(middles, np.maximum(ends[:-1], ends[1:])) * np.diff(edges) / rough.order
+    peak = float(np.max(largest))
+    with np.errstate(divide="ignore"):
+        shares = 1 + np.log(largest / peak) / FADED
+    counted = np.flatnonzero(largest > NEGLIGIBLE * peak)
+    rules = []
+    for i in counted.tolist():
+        x, gauss = (gauss_rule if singular[i] or singular[i + 1] else plain_rule)(
+            max(LEAST, math.ceil(order * shares[i]))
+        )
+        width = edges[i + 1] - edges[i]
+        rules.append((edges[i] + width * x, width * gauss))
+    near, weights = (np.concatenate(parts) for parts in zip(*rules, strict=True))
+    return near, weights, peak
+
+
+def _deficits(angles: Floats, w: float) -> Floats:
+    return w * versine(np.minimum(angles, np.pi))
+
+
+def _corners(meetings: Floats) -> Floats:
+    """Angles of the nearer token at which two of the lines meet where the integrand is not smooth.
+
+    These are theta_far = m, theta_far - theta_near = m, theta_far + theta_near = m or 2 pi - m, and the ends of the
+    range, theta_far = theta_near and theta_far = pi.
+    """
+    lines = [(near, 1.0, m) for m in meetings for near in (0.0, -1.0, 1.0)]
+    lines += [(1.0, 1.0, 2 * np.pi - m) for m in meetings] + [(-1.0, 1.0, 0.0), (0.0, 1.0, np.pi)]
+    found = [(c - f) / (a - b) for (a, _, c), (b, _, f) in combinations(lines, 2) if a != b]
+    inside = np.array([theta for theta in found if 0 < theta < np.pi])
+    return np.unique(inside.round(12))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Rules over the farther token, given the nearer.
+
+    Attributes
+    ----------
+    meetings
+        Angles at which the variogram is not smooth: rules are split there.
+    flat
+        No rule need be split as if the farther token's range were shorter than this.
+    """
+
+    others: Others
+    meetings: Floats
+    flat: float
+    order: int
+
+    def nodes(self, theta_near: Floats) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
+        """Of every pair: which near token, both angles (2, pair), the sine of half their difference, the weight."""
+        d, w, crowd = self.others.d, self.others.w, self.others.crowd
+        here, meetings = theta_near[:, None], self.meetings
+        near = _deficits(here, w)
+        stretch = np.minimum(self.others.high - near, REACH + 2 * d)
+        # as an angle the other end of the sphere is exact, as a deficit it is known to the root of an eps
+        end = np.where(near + stretch > ALL * 2 * w, np.pi, angle_at(np.minimum(near + stretch, 2 * w), w)) - here
+        scale = np.maximum(stretch, self.flat)
+        free = (stretch == REACH + 2 * d) & (np.array(FARTHER) > FALLEN)
+        shares = np.where(free, 1.0, FARTHER)
+        apart = np.concatenate([np.minimum(scale * shares, stretch), np.clip(crowd - near, 0, stretch)], axis=1)
+        middle = (here + angle_at(np.minimum(near + apart, 2 * w), w)) / 2
+        smooth = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
+        # the farther token, the angle between both, and their sum, each where the variogram is not smooth
+        singular = [0 * here, meetings - here, meetings - 2 * here, meetings + 0 * here, 2 * (np.pi - here) - meetings]
+        edges = np.concatenate([np.clip(turn, 0, end) for turn in (*smooth, *singular)], axis=1)
+        beside = np.broadcast_to(np.arange(edges.shape[1]) > apart.shape[1], edges.shape)
+        row, turn, weight = split_rule(edges, beside, self.order, FEWER if d <= LARGE else 1.0)
+        both = np.stack([theta_near[row], np.minimum(theta_near[row] + turn, np.pi)])
+        # 2: either token may be the nearer one
+        return row, both, np.sin(turn / 2), 2 * weight * self._density(both, turn)
+
+    def _density(self, both: Floats, turn: Floats) -> Floats:
+        """g g' / (g + g')^2 Q_2 for two tokens, times their densities in the angle."""
+        d, w = self.others.d, self.others.w
+        apart = 2 * w * np.sin(both[0] + turn / 2) * np.sin(turn / 2)
+        softer = np.log1p(np.exp(-apart))
+        softest = _deficits(both[0], w) - softer
+        logs = self.others.log_q[1](softest) - apart - 2 * softer
+        if d > 2:
+            with np.errstate(divide="ignore"):
+                logs += (d - 2) * np.log(np.abs(np.prod(sine_and_cosine(both)[0], axis=0)))
+        density = np.exp(logs - 2 * math.log(half_beta(d - 1)))
+        return density if self.others.ratios is None else density * self.others.ratios[1](softest)

@@ -1,0 +1,177 @@
+"""The averages of each law as a sum of parts: registered by the class of the law.
+
+A law of one's own registers its parts where they are known better than by a table: `parts.register(Tent)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.biases.absolute import relu_averages
+from lipverify.loss.exact.biases.angles import bias_by_angles
+from lipverify.loss.exact.biases.pairs import pair_term
+from lipverify.loss.exact.biases.smooth import cosine_increment, difference, smooth_averages
+from lipverify.loss.exact.biases.task import ROUNDING, TaskAverages, linear_averages, square_averages
+from lipverify.loss.exact.context.tokens import TokenNodes
+from lipverify.loss.exact.sight import sight_of
+from lipverify.loss.exact.variograms.closed import variogram_of_field
+from lipverify.loss.exact.variograms.pieces import scale
+from lipverify.loss.exact.variograms.planes import Link
+from lipverify.loss.exact.variograms.products import Products
+from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
+from lipverify.loss.exact.variograms.table import Variogram, variogram_of
+from lipverify.loss.work import price_of
+from lipverify.problem.features import UNSEEN
+from lipverify.problem.law import Law, RidgeLaw, by_law
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.own import Ridge, Zonal
+
+ROOT_TOLERANCE = 1e-8
+"""How far the bias of a link with roots is worth refining: its variogram is known to no more."""
+WORST_TABLE = 1e-9
+"""A cosine that a table does not follow to this accuracy is refused, since the other route has no table."""
+MOST_MEETINGS = 1
+"""Between the angles at which a variogram is not smooth two tokens have cells, whose number grows with the square of
+theirs: with more of them the density of the angle between two tokens is cheaper."""
+Parts = tuple[tuple[float, TaskAverages], ...]
+"""(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
+
+
+@lru_cache(maxsize=32)
+def parts_of(law: Law, d: int) -> Parts:
+    """The parts of a law in dimension d, as the exact method sees the law; remembered.
+
+    Raises
+    ------
+    InvalidInput
+        If the law is known by its spectrum only.
+    OutOfReach
+        If it has features that no rule resolves.
+    """
+    shown, _ = sight_of(law).shown(d)
+    return parts(shown, d)
+
+
+@by_law
+def parts(law: Law, d: int) -> Parts:
+    """The parts of a law in dimension d: here of one that is known by its covariance.
+
+    Amplitudes are independent with equal variance, so that links add up.
+    """
+    return ((1.0, table_averages(variogram_of_field(law, d))),)
+
+
+@parts.register(Zonal)
+def _of_covariance(law: Zonal, d: int) -> Parts:
+    return () if law.constant else ((1.0, table_averages(variogram_of_field(law, d))),)
+
+
+@parts.register(Affine)
+def _of_affine(law: Affine, d: int) -> Parts:
+    return ((1.0, linear_averages(d)),)
+
+
+@parts.register(Quadratic)
+def _of_quadratic(law: Quadratic, d: int) -> Parts:
+    return ((1.0, square_averages(d)),)
+
+
+@parts.register(ReLU)
+def _of_relu(law: ReLU, d: int) -> Parts:
+    return ((1.0, relu_averages(d)),)
+
+
+@parts.register(Cosine)
+def _of_cosine(law: Cosine, d: int) -> Parts:
+    averages = smooth_averages(d, cosine_increment(law.L), 2 * price_of(np.sin))
+    if averages.relative_error > WORST_TABLE:
+        raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
+    return ((1.0, averages),)
+
+
+@parts.register(RidgeLaw)
+def _of_links(law: RidgeLaw, d: int) -> Parts:
+    """Of every link: by its variogram where it has kinks, by a table of its increments where it is smooth."""
+
+    def averages(k: int) -> TaskAverages:
+        def link(z: Floats) -> Floats:
+            return law.links(z, np)[k]
+
+        if law.kink_points:
+            return kinked_averages(d, link, law.kink_points, bool(law.jump_points))
+        return smooth_averages(d, difference(link), 2 * price_of(link))
+
+    return tuple((1.0, averages(k)) for k in range(len(law.links(np.zeros(1), np))))
+
+
+@parts.register(Ridge)
+def _of_own_link(law: Ridge, d: int) -> Parts:
+    """The same for a link of one's own, which may have roots at the ends, and features narrower than the nodes."""
+
+    def link(z: Floats) -> Floats:
+        return law.links(z, np)[0]
+
+    feature = sight_of(law).narrow
+    hidden = feature if feature is not None and feature[0] < UNSEEN else None
+    if kinks := tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points))):
+        if hidden is not None:
+            _resolving(law, *hidden)
+        return ((1.0, kinked_averages(d, link, kinks, bool(law.jump_points))),)
+    if hidden is not None:
+        # the law's places are its kinks, or where it is steep: at these nothing is left between nodes
+        return ((1.0, kinked_averages(d, link, _resolving(law, *hidden))),)
+    averages = smooth_averages(d, difference(link), 2 * price_of(link))
+    if not averages.followed and (places := steep_places(law.link)):
+        split = kinked_averages(d, law.link, places)
+        averages = min(split, averages, key=lambda each: each.relative_error)
+    return ((1.0, averages),)
+
+
+def _resolving(law: Ridge, share: float, at: float) -> tuple[float, ...]:
+    """Places between which a link with a narrow feature is a polynomial to rounding.
+
+    Raises
+    ------
+    OutOfReach
+        If there are none among its kinks and where it is plainly steep.
+    """
+    for places in (law.kink_points, steep_places(law.link)):
+        if places and is_resolved(law.link, places):
+            return places
+    raise OutOfReach(
+        f"the link has a feature of width {share:.0e} of its piece near z = {at:.7g}, which may lie between the nodes: "
+        "give places at it and on both sides as kinks=(...), use route='zonal' at a smaller w, or method='montecarlo'."
+    )
+
+
+def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = False) -> TaskAverages:
+    """The averages of a link that is analytic between its kinks; `jumps` if it is not continuous at some of them."""
+    return table_averages(variogram_of(d, link, kinks, jumps))
+
+
+def table_averages(of: Variogram) -> TaskAverages:
+    """The averages of any isotropic law, from its variogram.
+
+    Where it is smooth but at one angle, what increments at two tokens have in common is tabulated once for a law;
+    elsewhere the angles of tokens are, once for a window.
+    """
+
+    def off(nodes: TokenNodes) -> Floats:
+        return of.gap * (of(nodes.angle) if of.roots else scale(of.power, nodes.angle))
+
+    known = TaskAverages(
+        variance=of.variance,
+        variogram=lambda nodes: of(nodes.angle),
+        meetings=of.meetings,
+        tolerance=ROOT_TOLERANCE if of.roots else TaskAverages.tolerance,
+        relative_error=ROUNDING + (of.gap if of.roots else of.gap / of.largest),
+    )
+    if len(of.meetings) > MOST_MEETINGS or of.roots:
+        return replace(known, smooth=True, bias=lambda rules: bias_by_angles(of, rules))
+    products = Products(of)
+    return replace(known, off=off, cross=lambda contexts, order, factors: pair_term(products, contexts, order, factors))

@@ -1,0 +1,173 @@
+r"""The averages of a smooth link, tabulated once for a law and a dimension.
+
+With <q, x> = c and <q, x_i> = c t + sqrt((1 - c^2)(1 - t^2)) r, r zonal on S^{d-2}, the increment
+
+    H(t, c) = E_r[h(<q, x_i>)] - h(c) = (1 - t) sum_j b_j(c) T_j(t)
+
+is an analytic function of t that vanishes at t = 1. So the window, the context length and u enter only
+through the moments m_j = E[psi_1 (1 - t) T_j(t)], and the average over c is a matrix:
+
+    pair = sum_{jk} m_j m_k E_c[b_j b_k],    variogram(t) = (1 - t) sum_j v_j T_j(t).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from scipy.special import roots_gegenbauer
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.biases.task import TaskAverages
+from lipverify.loss.exact.context.averages import Averages
+from lipverify.loss.exact.context.tokens import TokenNodes
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
+from lipverify.loss.work import spend
+from lipverify.problem.fine import unseen
+
+Increment = Callable[[Floats, Floats], Floats]
+"""(c, delta) -> h(c + delta) - h(c)."""
+
+SIZES = (16, 32, 64, 128, 256)
+"""Degrees in t that are tried; the averages over c and r use as many nodes."""
+SETTLED = 3e-12
+STEEP, SMALL = 1e-3, 0.1
+"""Differences are in units of what is there, and no less than the first share of the largest slope or the second of the
+largest value: the variogram of an even link is 0 at t = -1, where few tokens are."""
+EPS = float(np.finfo(float).eps)
+LOST = 4 * EPS
+"""Rounding of a table, relative to its largest slope, at t = 1: differences of two tables happen to be less."""
+FOLLOWED = 2.5e-11
+"""Of a link that two tables do not agree on to this no table is large enough: it is steep somewhere."""
+STEP = 2 * EPS
+"""Rounding of a moment m_j, relative to m_0: of the sum once, and of each of the j steps to T_j."""
+NEGLIGIBLE = 1e-17
+"""Terms below this share of the largest are not worth a moment."""
+ENTRY = 7.0
+"""Nanoseconds of an entry of a table, without the link."""
+
+
+def difference(link: Callable[[Floats], Floats]) -> Increment:
+    """The increment of a link of which nothing else is known."""
+    return lambda c, delta: link(np.clip(c + delta, -1.0, 1.0)) - link(c + 0 * delta)
+
+
+def cosine_increment(L: float) -> Increment:
+    """cos(L (c + delta)) - cos(L c) = -2 sin(L (c + delta/2)) sin(L delta / 2), without cancellation."""
+    return lambda c, delta: -2 * np.sin(L * (c + delta / 2)) * np.sin(L * delta / 2)
+
+
+def zonal_rule(d: int, order: int) -> tuple[Floats, Floats]:
+    """Nodes and weights of the Gauss rule for a coordinate of a uniform point of S^{d-1}; +-1 for d = 1."""
+    if d == 1:
+        return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+    nodes, weights = roots_gegenbauer(order, (d - 2) / 2)
+    return nodes, weights / np.sum(weights)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Coefficients of the increment (by degree and c) and of the variogram (by degree)."""
+
+    variance: float
+    increment: Floats
+    variogram: Floats
+    c_weight: Floats
+
+    @classmethod
+    def of(cls, d: int, increment: Increment, size: int, price: float) -> Table:
+        """Interpolation at `size` Chebyshev points in t."""
+        spend(size**3, ENTRY + price, "the table of a smooth link")
+        c, c_weight = zonal_rule(d, size)
+        r, r_weight = zonal_rule(d - 1, size)
+        t = chebyshev_points(size)[:, None, None]
+        near = 2 * np.sin(np.pi * (np.arange(size) + 0.5) / (2 * size))[:, None, None] ** 2
+        c_column = c[:, None]
+        delta = np.sqrt((1 - c_column**2) * near * (1 + t)) * r - c_column * near
+        rise = increment(c_column, delta)
+        slopes, squares = rise @ r_weight / near[..., 0], (rise**2 @ r_weight / near[..., 0]) @ c_weight
+        values = increment(np.zeros_like(c), c)
+        variance = float(values**2 @ c_weight - (values @ c_weight) ** 2)
+        return cls(variance, to_coefficients(size) @ slopes, to_coefficients(size) @ squares, c_weight)
+
+    def distance(self, other: Table) -> float:
+        """The largest relative difference of the variogram and of E_c[(H / (1 - t))^2] between two tables.
+
+        Both are large at t = 1, by L^2 and more, and what is lost of them there is lost everywhere: so a difference is
+        in units of what is there, unless that is near 0, and not of what is at t = 1.
+        """
+        angle = np.linspace(0, np.pi, 41)
+        near = 2 * np.sin(angle / 2) ** 2
+        ours, theirs = self.at(1 - near), other.at(1 - near)
+        far = np.maximum(near, near[1]) ** np.array([[1], [2], [0]])
+        steepest, largest = (np.max(rows, axis=1, keepdims=True) for rows in (ours, ours * far))
+        least = np.minimum(STEEP * steepest, SMALL * largest / far)
+        return float(np.max(np.abs(ours - theirs) / np.maximum(np.abs(ours), 1e-30 + least)))
+
+    @property
+    def steepness(self) -> float:
+        """The largest variogram / (1 - t), in units of the largest variogram."""
+        near = 2 * np.sin(np.linspace(0, np.pi, 41) / 2) ** 2
+        slope = np.abs(chebyshev.chebval(1 - near, self.variogram))
+        return float(np.max(slope) / max(float(np.max(near * slope)), 1e-300))
+
+    @property
+    def rounding(self) -> float:
+        """What rounding of the moments moves `pair` by, relative, where windows are wide.
+
+        H = sum_j m_j b_j is off by STEP m_0 sum_j (1 + j) |b_j(c)|, and its mean square, where all tokens count alike,
+        is m_0^2 Var f(x); narrower windows lose less. Moments that are 0, as all but two are on the circle, count too.
+        """
+        steps = np.abs(self.increment) * (1 + np.arange(len(self.increment))[:, None])
+        off = STEP * np.sqrt(self.c_weight @ steps.sum(axis=0) ** 2)
+        return float(2 * off / max(np.sqrt(max(self.variance, 0.0)), 1e-300))
+
+    def at(self, t: Floats) -> Floats:
+        """Rows at every t: variogram / (1 - t), the mean square slope, and the variance."""
+        slope = chebyshev.chebval(t, self.increment)
+        squares = self.c_weight @ slope**2
+        return np.stack([chebyshev.chebval(t, self.variogram), squares, np.full_like(t, self.variance)])
+
+
+def smooth_averages(d: int, increment: Increment, price: float) -> TaskAverages:
+    """The averages of a smooth link, from a table as large as it takes; its error says if none was large enough.
+
+    Raises
+    ------
+    OutOfReach
+        If the link has features that no table sees.
+    """
+    table = Table.of(d, increment, SIZES[0], price)
+    for size in SIZES[1:]:
+        larger = Table.of(d, increment, size, price)
+        gap, table = larger.distance(table), larger
+        if gap <= SETTLED:
+            break
+    missed = unseen(d, lambda c: increment(np.zeros_like(c), c), table.variance)
+    products = (table.increment * table.c_weight) @ table.increment.T
+    scale = np.sqrt(np.diag(products))
+    count = int(np.flatnonzero(scale > NEGLIGIBLE * max(scale.max(), 1e-300))[-1]) + 1 if scale.any() else 1
+    products = products[:count, :count]
+
+    def pair(of: Averages) -> Floats:
+        moments = of.means(1, _basis(of.nodes, count))
+        return np.einsum("ju,ju->u", moments, products @ moments)
+
+    return TaskAverages(
+        variance=table.variance,
+        variogram=lambda nodes: nodes.near * chebyshev.chebval(1 - nodes.near, table.variogram),
+        pair=pair,
+        relative_error=4 * max(gap, missed, LOST * table.steepness) + table.rounding,
+        followed=gap <= FOLLOWED,
+        smooth=True,
+    )
+
+
+def _basis(nodes: TokenNodes, count: int) -> Iterator[Floats]:
+    """(1 - t) T_j(t) for j < count, by the recurrence in j."""
+    t, term, following = 1 - nodes.near, nodes.near, nodes.near * (1 - nodes.near)
+    for _ in range(count):
+        yield term
+        term, following = following, 2 * t * following - term

@@ -1,0 +1,96 @@
+r"""What the exact method needs to know of a law: three averages over the task.
+
+For a token x_i at angle theta from the query, t = cos theta, a ridge law enters the bias through
+
+    variance     = Var f(x) over the sphere,
+    variogram(t) = E_f (f(x_i) - f(x))^2,
+    pair(u)      = E_f (E[psi_1(u - S) (f(x_i) - f(x)) | f])^2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.context.averages import Averages
+from lipverify.loss.exact.context.contexts import Contexts, Factors
+from lipverify.loss.exact.context.tokens import TokenNodes
+
+Cross = Callable[[Contexts, int, Factors], tuple[Floats, Floats]]
+
+
+ROUNDING = 3e-12
+"""Relative, of the table of the variogram and of the sums over it: four times what ReLU's own averages differ by."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the bias at a few windows is made of.
+
+    Attributes
+    ----------
+    of
+        Averages over one token, by rules of the same `order`.
+    single, double
+        From a function at the points of `of` to its integral over u, against the first and the second of the `factors`,
+        at every window.
+    """
+
+    contexts: Contexts
+    order: int
+    of: Averages
+    single: Callable[[Floats], Floats]
+    double: Callable[[Floats], Floats]
+    factors: Factors
+
+
+@dataclass(frozen=True)
+class TaskAverages:
+    """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
+
+    `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
+    refining; `relative_error` bounds what the averages themselves are known to, relative. `smooth` says that the
+    variogram is analytic in the angle, from 0 to pi, or not averaged; `followed` that the table it comes from, if any,
+    resolves it.
+
+    Instead of `pair`, or beside it for windows with few tokens, a law may give `cross(contexts, order, factors)`: the
+    integral of `pair` over u against the second of the factors at every window, and a bound on its error apart from
+    that of rules. `off` bounds the error of the variogram, at nodes. Or, instead of all these, `bias(rules)`: the whole
+    of the bias.
+    """
+
+    variance: float
+    variogram: Callable[[TokenNodes], Floats]
+    pair: Callable[[Averages], Floats] | None = None
+    meetings: tuple[float, ...] = ()
+    tolerance: float = 1e-11
+    relative_error: float = 0.0
+    smooth: bool = False
+    followed: bool = True
+    cross: Cross | None = None
+    off: Callable[[TokenNodes], Floats] | None = None
+    bias: Callable[[Rules], tuple[Floats, Floats]] | None = None
+
+
+def linear_averages(d: int) -> TaskAverages:
+    """The link z: E <q, x>^2 = 1/d, E <q, x_i - x>^2 = 2 (1 - t) / d, pair = (E[psi_1 (1 - t)])^2 / d."""
+    return TaskAverages(
+        variance=1 / d,
+        variogram=lambda nodes: 2 / d * nodes.near,
+        pair=lambda of: of.mean(1, lambda nodes: nodes.near) ** 2 / d,
+        smooth=True,
+    )
+
+
+def square_averages(d: int) -> TaskAverages:
+    """The link z^2, whose increment averages to (1 - t^2) (1 - d c^2) / (d - 1) at <q, x> = c.
+
+    With E c^2 = 1/d and E c^4 = 3 / (d (d + 2)), and E <q, x_i>^2 <q, x>^2 = (1 + 2 t^2) / (d (d + 2)).
+    """
+    return TaskAverages(
+        variance=2 * (d - 1) / (d**2 * (d + 2)),
+        variogram=lambda nodes: 4 / (d * (d + 2)) * nodes.near * nodes.far,
+        pair=lambda of: 2 / ((d - 1) * (d + 2)) * of.mean(1, lambda nodes: nodes.near * nodes.far) ** 2,
+        smooth=True,
+    )

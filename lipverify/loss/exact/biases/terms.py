@@ -1,0 +1,300 @@
+r"""Noise and bias by quadrature, and how far they can be wrong.
+
+    N(w) = sigma^2 n int E[psi_2] phi^{n-1} du
+    B(w) = n int E[psi_2 variogram] phi^{n-1} du + n (n-1) int pair phi^{n-2} du
+
+Where windows hold few tokens the integrals over u are taken first (see `others`), and those over tokens last.
+Both are computed twice, with rules of different order that share no node. The finer value is the
+answer; their difference plus a bound on rounding is its error. If the difference is not small,
+the order is raised, and if that does not help the error is what all differences say: see `remaining`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.biases.parts import Parts, parts_of
+from lipverify.loss.exact.biases.task import Rules
+from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points
+from lipverify.loss.exact.context.contexts import ORDERS, ROUNDING, Contexts, Factors, powers, rounding_of
+from lipverify.loss.exact.context.others import Others
+from lipverify.loss.exact.context.weighted import weighted_mean
+from lipverify.loss.exact.sight import sight_of
+from lipverify.loss.terms import LossTerms
+from lipverify.problem import Problem
+from lipverify.problem.law import Law
+
+ROUGH_ORDER, ROUGH_KINKED, SLOPE_ORDER = 10, 12, 28
+LARGEST_LOG = 1e6
+TOLERANCE = 1e-11
+EPS = float(np.finfo(float).eps)
+FAR = 4.0
+"""Where rules do not settle, the last may be off by so many times what it differs from the others by."""
+LUCK = 1e-4
+"""How often two rules of which neither resolves anything agree to this share of what they are off by."""
+MOST_WINDOWS = 16
+"""Windows that share one pass; more would only cost memory."""
+REMEMBERED = 1024
+"""Losses at a few windows that are remembered: less than a megabyte together."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Noise over sigma^2 and bias over the amplitude variance, at some windows: shape (w,).
+
+    Whatever the rules, `off` bounds the error of the bias that the averages over the task leave, and `known` that of
+    both, relative, from what is tabulated for a window.
+    """
+
+    noise: Floats
+    bias: Floats
+    off: Floats | float = 0.0
+    known: Floats | float = 0.0
+
+    def __getitem__(self, which: NDArray[np.bool_]) -> Values:
+        return Values(self.noise[which], self.bias[which])
+
+    def distance(self, other: Values) -> Values:
+        """The absolute difference in each."""
+        return Values(np.abs(self.noise - other.noise), np.abs(self.bias - other.bias))
+
+
+def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
+    """Loss terms at every value in `w` (an array of finite values >= 0).
+
+    Errors are bounds: the difference between two rules plus rounding. Validity: every d >= 2,
+    1 <= n <= 1e30, finite w >= 0, every ridge law and every law of which the variogram is known; relative
+    error about 1e-12, more where u = log(lambda) is large because its own rounding, eps * w, then enters.
+
+    Raises
+    ------
+    OutOfReach
+        If windows hold so few tokens that rounding would count.
+
+    Source: docs/method.md; the loss is equation (ICL) of Collins et al.
+    """
+    law, asked = problem.law, np.ravel(np.asarray(w, dtype=np.float64))
+    evaluate = _known if asked.size <= MOST_WINDOWS else _evaluate
+    value, error = evaluate(_unit(law), problem.d, float(problem.n), asked.tobytes())
+    noise_scale, bias_scale = problem.sigma**2, sight_of(law).amplitude
+    shape = np.shape(w)
+    return LossTerms(
+        problem=problem,
+        method="exact",
+        w=w,
+        noise=np.reshape(noise_scale * value.noise, shape),
+        bias=np.reshape(bias_scale * value.bias, shape),
+        noise_error=np.reshape(noise_scale * error.noise, shape),
+        bias_error=np.reshape(bias_scale * error.bias, shape),
+    )
+
+
+def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(noise, bias) at the windows w > 0 to four digits or so, by a single rule of low order: to find a minimum by."""
+    noise, bias = _rough(_unit(problem.law), problem.d, float(problem.n), w.tobytes())
+    return problem.sigma**2 * noise, sight_of(problem.law).amplitude * bias
+
+
+def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
+    parts = parts_of(problem.law, problem.d)
+    noise, bias = _by_one_rule(parts, problem.d, float(problem.n), w, SLOPE_ORDER, power_slopes)
+    return problem.sigma**2 * noise, sight_of(problem.law).amplitude * bias
+
+
+def mean_increment(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """E sum_i a_i (f(x_i) - f(x))^2 at each window w > 0, n >= 2, and its error: the weighted mean of the variogram."""
+    amplitude = sight_of(problem.law).amplitude
+    mean, error = np.zeros_like(w), np.zeros_like(w)
+    for share, of in parts_of(problem.law, problem.d):
+        part, part_error = weighted_mean(problem.d, problem.n, w, of.variogram, of.meetings)
+        mean += amplitude * share * part
+        error += amplitude * share * part_error
+    return mean, error
+
+
+def _unit(law: Law) -> Law:
+    """The law whose averages are those of this one: where L is an amplitude it only scales them."""
+    return sight_of(law).unit or law
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
+    """(noise over sigma^2, bias over the amplitude variance), remembered: every search begins alike."""
+    parts = parts_of(law, d)
+    order = ROUGH_ORDER if all(part.smooth for _, part in parts) else ROUGH_KINKED
+    return _by_one_rule(parts, d, n, np.frombuffer(windows), order)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _known(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
+    """The same, remembered: a loss at a few windows is often asked for again with another L or sigma."""
+    return _evaluate(law, d, n, windows)
+
+
+def _evaluate(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
+    """Values and their errors at every window of a flat array of doubles, given by its bytes."""
+    return averaged_terms(parts_of(law, d), d, n, np.frombuffer(windows))
+
+
+def averaged_terms(parts: Parts, d: int, n: float, w: Floats) -> tuple[Values, Values]:
+    """Values and their errors at windows w >= 0, shape (w,), from the averages of a law over its tasks."""
+    value = Values(np.empty_like(w), np.empty_like(w))
+    error = Values(np.empty_like(w), np.empty_like(w))
+    narrowed = (w > 0) & (n > 1)
+    _put((value, error), ~narrowed, _uniform(n, parts))
+    for start in range(0, np.count_nonzero(narrowed), MOST_WINDOWS):
+        some = np.flatnonzero(narrowed)[start : start + MOST_WINDOWS]
+        contexts = Contexts.at(d, n, w[some])
+        for group in contexts.alike():
+            _put((value, error), some[group], _refine(parts, contexts[group]))
+    return value, error
+
+
+def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -> None:
+    """Write values and errors to the places `where`."""
+    for target, source in zip(into, what, strict=True):
+        target.noise[where], target.bias[where] = source.noise, source.bias
+
+
+def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
+    """At every window, raise the order until two successive rules agree; the values and their errors."""
+    rounding = rounding_of(contexts)
+    # what rounding alone may move is worth no more rules
+    tolerance = np.maximum(rounding, max((part.tolerance for _, part in parts), default=TOLERANCE))
+    settled = np.maximum(rounding, TOLERANCE)
+    value = _quadrature(parts, contexts, ORDERS[0])
+    gap = Values(np.abs(value.noise), np.abs(value.bias))
+    off, rough = np.asarray(value.off), np.ones(contexts.w.shape, dtype=bool)
+    gaps: list[tuple[Floats, Floats]] = []
+    for order in ORDERS[1:]:
+        try:
+            finer = _quadrature(parts, contexts[rough], order)
+        except OutOfReach:
+            if order == ORDERS[1]:
+                raise
+            break  # what is known so far stands, with its error
+        _put((gap, value), rough, (finer.distance(value[rough]), finer))
+        off[rough] = finer.off
+        gaps.append((gap.noise.copy(), gap.bias.copy()))
+        known = gap.noise <= settled * value.noise, gap.bias <= tolerance * value.bias
+        rough = ~(known[0] & known[1])
+        if not rough.any():
+            break
+    noise, bias = (
+        np.where(done, each[-1], remaining(each))
+        for done, each in zip(known, np.array(gaps).swapaxes(0, 1), strict=True)
+    )
+    rounding = rounding + value.known
+    tables = rounding + max((part.relative_error for _, part in parts), default=0.0)
+    return value, Values(noise + rounding * value.noise, bias + tables * value.bias + off)
+
+
+def remaining(gaps: Floats) -> Floats:
+    """The error of the last of some rules that have not settled, from the differences between them: (rule, window).
+
+    If each is less than half of the one before, the next one will be no larger than the last, or than that is at the
+    rate before; otherwise nothing is resolved yet, and one small difference may be luck, unless it is tiny: a rule that
+    has enough nodes is right at once.
+    """
+    if len(gaps) < 3:
+        return np.asarray(FAR * np.max(gaps, axis=0))
+    first, before, last = gaps[-3:]
+    converging = (2 * last <= before) & (2 * before <= first)
+    rate = np.divide(before, first, out=np.ones_like(before), where=first > 0)
+    former = np.where(converging, rate * before, before)
+    return np.asarray(FAR * np.where(last <= LUCK * before, last, np.maximum(last, former)))
+
+
+def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
+    """The derivatives of `powers` with respect to log n."""
+    single, double = powers(n, log_phi)
+    log_phi = np.maximum(log_phi, -LARGEST_LOG)  # where the powers are zero in any case
+    return single * (1 + n * log_phi), double * ((2 * n - 1) / (n - 1) + n * log_phi)
+
+
+def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
+    """Both terms, or what other `factors` make of them, by rules of one order."""
+    few = contexts.high > SERIES_TAIL
+    if any(part.cross is None for _, part in parts):
+        few[:] = False
+    elif any(part.pair is None for _, part in parts):
+        few[:] = True
+    columns = np.zeros((len(fields(Values)), few.size))
+    for some, way in ((few, _over_tokens), (~few, _over_u)):
+        if some.any():
+            found = way(parts, contexts[some], order, factors)
+            for column, field in zip(columns, fields(Values), strict=True):
+                column[some] = getattr(found, field.name)
+    return Values(*columns)
+
+
+def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
+    """As integrals over u of averages over tokens."""
+    n = contexts.n
+    u, weight = contexts.nodes(order)
+    meetings = tuple(angle for _, part in parts if part.bias is None for angle in part.meetings)
+    smooth = all(part.smooth for _, part in parts)
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings, smooth=smooth)
+    phi = np.reshape(of.log_phi(), u.shape)
+    single, double = (weight * factor for factor in factors(n, phi))
+
+    def integral(factor: Floats, average: Floats) -> Floats:
+        return np.einsum("wu,wu->w", factor, np.reshape(average, u.shape))
+
+    bias, off = np.zeros_like(contexts.w), np.zeros_like(contexts.w)
+    rules = Rules(contexts, order, of, partial(integral, single), partial(integral, double), factors)
+    for share, part in parts:
+        if part.bias is not None:
+            value, error = part.bias(rules)
+            bias, off = bias + share * value, off + share * error
+            continue
+        bias += share * rules.single(of.mean(2, part.variogram))
+        if part.off is not None:
+            off += share * rules.single(of.mean(2, part.off))
+        if part.pair is not None and (part.cross is None or not of.direct.any()):
+            bias += share * rules.double(part.pair(of))
+        elif part.cross is not None:
+            cross, cross_off = part.cross(contexts, order, factors)
+            bias, off = bias + share * cross, off + share * cross_off
+    return Values(rules.single(of.mean(2)), bias, off)
+
+
+def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
+    """As integrals over one token and over two, of what the others do: the cheaper where windows hold few tokens."""
+    meetings = tuple(angle for _, part in parts for angle in part.meetings)
+    others = [Others.at(contexts, i, factors) for i in range(contexts.w.size)]
+    lone = [each.lone(meetings, order) for each in others]
+    noise = np.array([np.sum(nodes.weight) for nodes in lone])
+    bias, off = np.zeros_like(noise), np.zeros_like(noise)
+    for share, part in parts:
+        assert part.cross is not None
+        cross, cross_off = part.cross(contexts, order, factors)
+        bias += share * (cross + [nodes.weight @ part.variogram(nodes) for nodes in lone])
+        off += share * cross_off
+        if part.off is not None:
+            off += share * np.array([nodes.weight @ part.off(nodes) for nodes in lone])
+    return Values(noise, bias, off, np.array([each.off(nodes) for each, nodes in zip(others, lone, strict=True)]))
+
+
+def _by_one_rule(
+    parts: Parts, d: int, n: float, w: Floats, order: int, factors: Factors = powers
+) -> tuple[Floats, Floats]:
+    """(noise over sigma^2, bias over the amplitude variance) at the windows w > 0, without an error."""
+    contexts = Contexts.at(d, n, w)
+    groups = [_quadrature(parts, contexts[group], order, factors) for group in contexts.alike()]
+    return np.concatenate([group.noise for group in groups]), np.concatenate([group.bias for group in groups])
+
+
+def _uniform(n: float, parts: Parts) -> tuple[Values, Values]:
+    """w = 0 or n = 1: all weights are 1/n, so N = sigma^2/n and B = (1 + 1/n) Var f(x)."""
+    noise, bias = np.array(1 / n), np.array((1 + 1 / n) * sum(share * part.variance for share, part in parts))
+    known = ROUNDING + max((part.relative_error for _, part in parts), default=0.0)
+    return Values(noise, bias), Values(ROUNDING * noise, known * bias)

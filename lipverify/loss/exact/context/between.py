@@ -1,0 +1,195 @@
+r"""The density of the angle between two tokens, counted by both their weights; it knows nothing of the law.
+
+    p(gamma) = sin^{d-2}(gamma) / B(1/2, (d-1)/2) E_x [ g g' / (g + g')^2 Q_2(-log(g + g')) ].
+
+With the query's components cos(psi) cos(phi) and sin(psi) along the middle of the two tokens and along their
+difference, z = w sin(psi) sin(gamma/2),
+
+    g g' / (g + g')^2 = 1 / (2 cosh z)^2,  -log(g + g') = w (1 - cos(gamma/2) cos(psi) cos(phi)) - log(2 cosh z).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from lipverify.foundation.angles import versine
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.context.contexts import Factors, powers
+from lipverify.loss.exact.context.others import Counted, counted, panels_of
+from lipverify.loss.exact.context.tokens import angle_at
+from lipverify.loss.exact.quadrature.graded import Graded
+from lipverify.loss.exact.quadrature.rules import (
+    CONCENTRATION,
+    LARGE,
+    chebyshev_points,
+    integer_power,
+    plain_rule,
+    split_rule,
+    to_coefficients,
+)
+from lipverify.loss.work import spend
+
+BEND = 1.5
+"""cosh z turns from a square into an exponential about here."""
+DROP = 20.0
+"""Where z is past this, or w cos(gamma/2) (1 - cos psi) is, whichever comes last, less than e^-2 DROP is left."""
+BEYOND = 1.0
+"""Of the nearer token's deficit there is nothing so far beyond the range of Q's argument."""
+DOUBLED, PARTS, CROWDED = 1.0, 6, 8.0
+"""A panel of gamma is no longer than so many times its distance from the singularities of p, a part of the range, and
+CROWDED standard deviations of a coordinate on the sphere, relative."""
+LEAST, INNER = 1e-16, 0.2
+"""Angles so near to 0 that they have less than this share of p are left out, p being largest beyond a share INNER of
+its range at least."""
+JOINT = 0.55
+"""Where windows hold many tokens, two of them may be as far as one alone, together."""
+MORE = 6
+"""Nodes beside an end of the range of phi, where an interval may be two panels long."""
+TOGETHER, ROWS = 16, 600
+"""Angles gamma, and pairs (gamma, psi), at a time: what is worked on stays in a processor's cache."""
+SLIVER = 1e-15
+TINY = 1e-300
+PAIR = 15.0
+"""Nanoseconds of a pair of tokens."""
+
+
+@lru_cache(maxsize=256)
+def pair_density(
+    d: int, n: float, w: float, low: float, high: float, order: int, factors: Factors
+) -> tuple[Graded, Graded | None]:
+    """Log p less that of sin^{d-2} / B, and the ratio for other factors, as tables by rules of one order.
+
+    `low` and `high` are the range of u that matters. Remembered: laws have it in common.
+    """
+    others = counted(2, d, n, w, low, high, factors)
+    most = others.farthest
+    far = min(2 * float(angle_at(most if high > 1 else JOINT * most, w)), math.pi)
+    edges = _edges(d, 1 / (w * math.sin(min(float(angle_at(most, w)), math.pi / 2))), far)
+    x = chebyshev_points(order + 2)
+    gamma = (edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2).ravel()
+    between = Between(others, order)
+    found = np.concatenate([between(gamma[i : i + TOGETHER]) for i in range(0, gamma.size, TOGETHER)], axis=1)
+    usual = np.maximum(found[0], TINY)
+    tables = [
+        Graded(edges, to_coefficients(x.size) @ np.reshape(row, (-1, x.size)).T)
+        for row in (np.log(usual), *found[1:] / usual)
+    ]
+    return tables[0], None if factors is powers else tables[1]
+
+
+def _edges(d: int, scale: float, far: float) -> Floats:
+    """Edges of panels of gamma, up to `far`; p is singular at about +-i `scale`."""
+    first = INNER * far * LEAST ** (1 / (d - 1))
+    edges = [first if first > scale else 0.0]
+    while edges[-1] < far:
+        near = min(DOUBLED, CROWDED / math.sqrt(d)) * math.hypot(scale, edges[-1])
+        edges.append(min(edges[-1] + min(near, far / PARTS), far))
+    return np.array(edges)
+
+
+@dataclass(frozen=True)
+class Between:
+    """Means over the query of what two tokens at an angle from each other have, by rules of an order."""
+
+    others: Counted
+    order: int
+
+    def __call__(self, gamma: Floats) -> Floats:
+        """E_x [g g' / (g + g')^2 Q], and the same times the ratio if there is one: (1 or 2, gamma)."""
+        d, w = self.others.d, self.others.w
+        edges = self._edges(gamma)
+        row, psi, weight = split_rule(edges, np.zeros(edges.shape, dtype=bool), self.order)
+        z = w * np.sin(psi) * np.sin(gamma / 2)[row]
+        fold = z + np.log1p(np.exp(-2 * z))  # log(2 cosh z)
+        cosine = np.cos(gamma / 2)[row]
+        start = w * (versine(gamma / 2)[row] + cosine * versine(psi)) - fold
+        span = w * cosine * np.cos(psi)
+        blocks = (slice(i, i + ROWS) for i in range(0, psi.size, ROWS))
+        inner = np.concatenate([self._over_phi(start[block], span[block]) for block in blocks], axis=1)
+        # 2: psi and -psi
+        weight = 2 * weight * np.cos(psi) ** (d - 2) / half_beta(d - 1) * np.exp(-2 * fold)
+        return np.stack([np.bincount(row, weight * each, minlength=gamma.size) for each in inner])
+
+    def _edges(self, gamma: Floats) -> Floats:
+        """Edges for psi in [0, pi/2], (gamma, edge): where z, or Q's argument at phi = 0, is at the end of a panel."""
+        d, w, panels = self.others.d, self.others.w, self.others.panels
+        top = panels[-1]
+        half = gamma[:, None] / 2
+        lever, span = np.maximum(w * np.sin(half), TINY), np.maximum(w * np.cos(half), TINY)
+        bends = panels_of(d, w, 0.0, min(top + DROP, 2 * w))
+        bends = np.append(bends[bends > 2 * BEND], BEND)
+        turned = np.arcsin(np.minimum(bends / lever, 1.0))
+        nearest = 2 * np.arcsin(np.sqrt(np.clip((panels - w * versine(half)) / (2 * span), 0, 0.5)))
+        end = np.maximum(
+            np.arcsin(np.minimum((DROP + math.log(2)) / lever, 1.0)),
+            2 * np.arcsin(np.sqrt(np.minimum(DROP / (2 * span), 0.5))),
+        )
+        # Q grows no more than this where its argument falls
+        usual = np.clip(w * versine(half), self.others.mode, top)
+        growth = self.others.log_q(panels[:1]) - self.others.log_q(usual)
+        end = np.minimum(end, np.arcsin(np.minimum((DROP + math.log(2) + np.maximum(growth, 0) / 2) / lever, 1.0)))
+        end = np.minimum(end, half + angle_at(min(top + BEYOND, 2 * w), w))
+        edges = [0 * half, turned, nearest, end]
+        if d > LARGE:
+            edges.append(np.broadcast_to(np.array(CONCENTRATION) / math.sqrt(d), (gamma.size, len(CONCENTRATION))))
+            end = np.minimum(end, CONCENTRATION[-1] / math.sqrt(d - 2))
+        return np.minimum(np.concatenate(edges, axis=1), np.minimum(end, math.pi / 2))
+
+    def _over_phi(self, start: Floats, span: Floats) -> Floats:
+        """Means of Q, and of Q times the ratio, at start + span (1 - cos(phi)): (1 or 2, pair).
+
+        Panels that are far from both ends of the argument's range have nodes once for all pairs; beside the ends there
+        are rules in phi, in which the density has no singularity.
+        """
+        d, panels, last = self.others.d, self.others.panels, start + 2 * span
+        if d == 2:
+            return np.asarray(np.mean(self.others(np.stack([start, last])), axis=1))
+        # the panels from `first` on, and before `end`, are half a panel from either end at least
+        middles, count = (panels[:-1] + panels[1:]) / 2, panels.size - 1
+        before = start < panels[0] - (panels[1] - panels[0]) / 2
+        first = np.where(before, 0, np.minimum(1 + np.searchsorted(middles, start), count))
+        end = np.where(last > panels[-1] + (panels[-1] - panels[-2]) / 2, count, np.searchsorted(middles, last) - 1)
+        inside = end > first
+        top = np.minimum(last, panels[-1])
+        left = np.minimum(np.where(inside, panels[first], start + span), top)
+        right = np.where(inside, panels[end], left)
+        within = (np.arange(count) >= first[:, None]) & (np.arange(count) < end[:, None])
+        row, panel = np.nonzero(within)
+        nodes, weighted = self._nodes
+        x, gauss = plain_rule(self.order + MORE)
+        spend(row.size * self.order + 2 * start.size * x.size, PAIR, "the angle between two tokens")
+        share = (nodes[panel] - start[row, None]) / (2 * span[row, None])
+        density = _half_power(4 * share * (1 - share), d - 4) / span[row, None]
+        means = [np.bincount(row, np.sum(density * q[panel], axis=1), minlength=start.size) for q in weighted]
+        result = np.stack(means).astype(float)
+        for ends in ((start, left), (right, top)):
+            phi = [2 * np.arctan2(*(np.sqrt(np.maximum(part, 0)) for part in (at - start, last - at))) for at in ends]
+            here = np.flatnonzero(phi[1] - phi[0] > SLIVER)
+            width = (phi[1] - phi[0])[here]
+            tangent = np.tan((phi[0][here, None] + width[:, None] * x) / 2)
+            part = 1 / (1 + tangent * tangent)
+            values = self.others(start[here, None] + 2 * span[here, None] * (tangent * tangent * part))
+            result[:, here] += width * ((values * integer_power(2 * tangent * part, d - 3)) @ gauss)
+        return result / half_beta(d - 2)
+
+    @cached_property
+    def _nodes(self) -> tuple[Floats, Floats]:
+        """Nodes on every panel, (panel, node), and Q there times their weights, and Q times the ratio."""
+        x, gauss = plain_rule(self.order)
+        panels = self.others.panels
+        width = np.diff(panels)[:, None]
+        nodes = panels[:-1, None] + width * x
+        return nodes, self.others(nodes) * width * gauss
+
+
+def _half_power(x: Floats, twice: int) -> Floats:
+    """x^(twice / 2) for x > 0 and twice >= -1."""
+    if twice < 0:
+        return np.asarray(1 / np.sqrt(x))
+    whole = integer_power(x, twice // 2)
+    return whole * np.sqrt(x) if twice % 2 else whole

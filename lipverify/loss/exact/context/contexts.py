@@ -1,0 +1,191 @@
+r"""One context: n tokens share a query, and the n-fold average becomes one integral.
+
+For S = sum_i e^{-S_i} > 0, 1/S^2 = int_0^inf lambda e^{-lambda S} dlambda. Tokens are independent
+given the query, so with u = log(lambda) and phi(u) = 1 - E psi_0(u - S_1),
+
+    E sum_i a_i^2 h_i          = n       int E[psi_2(u - S) h] phi(u)^{n-1} du,
+    E sum_{i != j} a_i a_j h_ij = n (n-1) int <h>(u)            phi(u)^{n-2} du,
+
+where <h>(u) averages psi_1(u - S_i) psi_1(u - S_j) h_ij over two independent tokens. n is only an
+exponent: n = 1e30 costs what n = 100 costs. Derivation: docs/method.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaincinv, gammaln, ive
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.context.tokens import LOG_DROP
+from lipverify.loss.exact.quadrature.graded import Grading
+from lipverify.loss.exact.quadrature.rules import smooth_rule
+
+PANEL = 2.0
+FEWEST_PANELS = 6
+ALIKE = 0.4
+"""Ranges that differ by less than this share are served by as many panels as the longest needs."""
+
+EPS = float(np.finfo(float).eps)
+ORDERS = (22, 28, 40, 56, 80)
+"""Of rules that are tried in turn, of which no two share a node."""
+ROUNDING = 64 * EPS
+"""Rounding of a sum of products of a few hundred positive terms, relative."""
+DENSITY_ROUNDING = 9 * EPS
+"""Rounding of sin(theta) at a node, relative: theta at a break from two roots, a difference, a quotient and an
+arctangent (11/4 eps); by addition theorems sine and cosine at the node over that of the turn, a function, a product and
+a sum each (3/2 eps, twice), the square of the latter, a sum, a quotient and two products (5/2 eps), and the tangent of
+the turn (1/2 eps). Its power d - 2 is in the weight of every token. What weights have in common moves the averages
+of psi_1 and psi_2 and the deficit of phi alike, and enters the loss once at most."""
+MOST_ROUNDING = 1e-3
+"""A value that rounding alone may move by more than this share says little, and would take long."""
+REACHED = 0.93
+"""1 - psi_0(1), and less."""
+FEW, STEPS, BISECTIONS = 12.0, np.linspace(-3.0, 2.0, 11), 6
+"""Up to FEW, the end of a range is looked for closer, by steps of psi_0."""
+
+
+Factors = Callable[[float, Floats], tuple[Floats, Floats]]
+"""From n and log phi(u) to what multiplies the averages over one token and over two."""
+
+
+def powers(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
+    """The factors n phi^{n-1} and n (n-1) phi^{n-2} of the two integrals."""
+    return n * np.exp(log_power(log_phi, n - 1)), n * (n - 1) * np.exp(log_power(log_phi, n - 2))
+
+
+def log_power(log_base: Floats, exponent: float) -> Floats:
+    """log(base^exponent), with 0^0 = 1."""
+    return exponent * log_base if exponent else np.zeros_like(log_base)
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """Contexts of n tokens at several windows, with the range of u that matters at each.
+
+    Attributes
+    ----------
+    low, high
+        Outside [low, high] are less than e^-`LOG_DROP` of the integrals, or a few times that; shape (w,).
+    """
+
+    d: int
+    n: float
+    w: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def at(cls, d: int, n: float, w: Floats) -> Contexts:
+        """The ranges, in closed form; they are the same for all laws and noises at these windows.
+
+        With g = e^{-S}, N is more than `least_noise` and than 1/n. Of N, what is left of u is at most n e^{2u} E g^2
+        / 2, and with P(S < u) too where that is small already. To the right all falls like phi^{n-2}, where 1 - phi is
+        at least 0.93 P(S < u - 1) or what `_nearer` takes, and lambda (1 - lambda / 2) E g for lambda <= 1; and beyond
+        2w like exp(-n e^{u-2w}).
+        """
+        fallen = -np.expm1(-LOG_DROP / max(n - 2, EPS))
+        least, mean = _log_mean(d, w)
+        square, half_m = _log_mean(d, 2 * w)[1], (d - 1) / 2
+        low = np.maximum(
+            -np.logaddexp(0, np.log(n) + mean) - LOG_DROP / 2 - 1, (np.log(2) - 2 * np.log(n) - square - LOG_DROP) / 2
+        )
+        # the ends of all deficits, beyond which a token is with probability e^-LOG_DROP / n^2
+        end = 2 * w * betaincinv(half_m, half_m, np.exp(-LOG_DROP - 2 * np.log(n)) / 3)
+        low = np.where(end >= d - 1, np.maximum(low, end), low)
+        share = fallen / REACHED
+        high = 1 + 2 * w * betaincinv(half_m, half_m, share) if share < 1 else 2 * w + np.log(LOG_DROP / n) + 1
+        with np.errstate(over="ignore", divide="ignore"):
+            twice = 2 * fallen * np.exp(-least)
+            many = np.log(twice / (1 + np.sqrt(np.maximum(1 - twice, 0))))
+        high = np.minimum(np.minimum(high, 2 * w - end + 5), np.where(twice < 1, many, np.inf))
+        some = (high > 0) & (high < FEW)
+        high[some] = _nearer(d, fallen, w[some], high[some])
+        return cls(d, n, w, low, high)
+
+    def nodes(self, order: int) -> tuple[Floats, Floats]:
+        """Nodes and weights for the integrals over u: shape (w, node)."""
+        grading = Grading(self.d, self.w)
+        width = grading.v(self.high) - grading.v(self.low)
+        panels = max(FEWEST_PANELS, int(np.ceil(np.max(width) / PANEL)))
+        breaks = self._between(np.linspace(0, 1, panels + 1))
+        x, gauss = smooth_rule(order)
+        width = np.diff(breaks, axis=1)[..., None]
+        shape = (self.w.size, -1)
+        return (breaks[:, :-1, None] + width * x).reshape(shape), (width * gauss).reshape(shape)
+
+    def alike(self) -> Iterator[slice]:
+        """Slices of windows that one rule serves: of about the same range in the graded coordinate."""
+        grading = Grading(self.d, self.w)
+        width = np.maximum(grading.v(self.high) - grading.v(self.low), FEWEST_PANELS * PANEL)
+        start = 0
+        for i in range(1, self.w.size + 1):
+            if i == self.w.size or np.ptp(width[start : i + 1]) > ALIKE * np.min(width[start : i + 1]):
+                yield slice(start, i)
+                start = i
+
+    def __getitem__(self, which: slice | NDArray[np.bool_]) -> Contexts:
+        return Contexts(self.d, self.n, self.w[which], self.low[which], self.high[which])
+
+    def _between(self, share: Floats) -> Floats:
+        """Points that divide [low, high] evenly in the graded coordinate: shape (w, share)."""
+        grading = Grading(self.d, self.w[:, None])
+        low, high = grading.v(self.low[:, None]), grading.v(self.high[:, None])
+        return grading.u(low + (high - low) * share)
+
+
+def _nearer(d: int, least: float, w: Floats, high: Floats) -> Floats:
+    """The u, nearer than `high` if any is, at which 1 - phi >= `least`: it is no less than a sum over steps of psi_0.
+
+    P(S < u) is an incomplete beta function of u / 2w.
+    """
+    below, steps = np.zeros_like(high), np.diff(-np.expm1(-np.exp(STEPS)), prepend=0.0)
+    for _ in range(BISECTIONS):
+        middle = (below + high) / 2
+        share = np.clip((middle[:, None] - STEPS) / (2 * w[:, None]), 0, 1)
+        reached = betainc((d - 1) / 2, (d - 1) / 2, share) @ steps >= least
+        below, high = np.where(reached, below, middle), np.where(reached, middle, high)
+    return high
+
+
+def least_noise(d: int, n: float, w: Floats) -> Floats:
+    """What the noise over sigma^2 is more than: n E g^2 / (1 + (n - 1) E g)^2, as phi >= exp(-lambda E g) and g <= 1.
+
+    In windows that hold many tokens it is nearly all of it.
+    """
+    return np.asarray(n * np.exp(_log_mean(d, 2 * w)[0]) / (1 + (n - 1) * np.exp(_log_mean(d, w)[1])) ** 2)
+
+
+def _log_mean(d: int, w: Floats) -> tuple[Floats, Floats]:
+    """Bounds of log E g, E g = Gamma(d/2) (2/w)^{d/2-1} e^{-w} I_{d/2-1}(w); they differ where that is no double."""
+    nu = d / 2 - 1
+    with np.errstate(divide="ignore"):
+        scaled = np.log(ive(nu, w))
+    scaled = np.where(np.isnan(scaled), -np.log(2 * np.pi * w) / 2, scaled)
+    mean, known = gammaln(d / 2) + nu * np.log(2 / w) + scaled, scaled > -np.inf
+    # t = <x_i, x> has mean 0, and is no farther from it than a normal variable of variance 1/d
+    few = np.minimum(w, 2 * d)
+    return np.where(known, mean, -w), np.where(known, mean, few * (few / (2 * d) - 1))
+
+
+def rounding_of(contexts: Contexts) -> Floats:
+    """Relative rounding: of sums, of the power d - 2 of the density, and of u itself.
+
+    Raises
+    ------
+    OutOfReach
+        If windows hold so few tokens that it would count.
+    """
+    reach = np.maximum(np.abs(contexts.low), np.abs(contexts.high))
+    rounding = ROUNDING + DENSITY_ROUNDING * (contexts.d - 2) + EPS * reach
+    if np.any(rounding > MOST_ROUNDING):
+        w = float(contexts.w[np.argmax(rounding)])
+        raise OutOfReach(
+            f"w = {w:g}, n = {contexts.n:g}: windows hold few tokens, and the rounding of log(lambda) near {w:.0e} "
+            f"would be {np.max(rounding):.0e} of the loss; use a smaller w, or a larger n."
+        )
+    return np.asarray(rounding)

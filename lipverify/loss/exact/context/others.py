@@ -1,0 +1,304 @@
+r"""What the other tokens do to one token, and to two: functions of one number, tabulated for a window.
+
+With m tokens that are looked at and k weights a_i that count them,
+
+    Q_{m,k}(x) = n ... (n-m+1) int psi_k(u - x) phi(u)^{n-m} du,
+    n E a_i^k h_i          = E_s [Q_{1,k}(s) h],
+    n (n-1) E a_i a_j h_ij = E_{s,s'} [g g' / (g + g')^2 Q_{2,2}(-log(g + g')) h],  g = e^{-s}:
+
+with h = 1 and k = 2 the first is the noise over sigma^2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy.special import betainc
+
+from lipverify.foundation.angles import versine
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.context.averages import Averages, Points
+from lipverify.loss.exact.context.contexts import Contexts, Factors, log_power, powers
+from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, kernel, token_breaks
+from lipverify.loss.exact.quadrature.graded import Graded, Grading, LogGrading
+from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
+from lipverify.loss.work import spend
+
+PHI_ORDER = 28
+STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
+"""Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
+SPAN, TOGETHER = 12.0, 36
+"""Values of Q that are this near are found by one rule; so many at a time, which stays in a processor's cache."""
+FLAT, FLATTER, FLAT_ORDER = 10.0, 30.0, 16
+"""Where phi, or phi^n, varies on a larger scale than these, a Gauss rule of that order for psi_1 or psi_2 serves."""
+SLOPE = 0.4
+"""phi^n does already on a scale of `FLAT` where n |log phi| is below this share of the scale."""
+CROWDED = 1.0
+RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
+"""Of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
+PANEL, FEWEST_PANELS = 1.5, 3
+"""Of rules over one token, in the graded coordinate."""
+SAFETY, TINY = 4.0, 1e-300
+FALLEN, SAMPLES = 46.0, 256
+"""Where x ends: the logarithm of what is averaged has fallen by this, looked for at so many places."""
+WIDEST, NARROWER = 4.0, 1.5
+"""Of a deficit, in the graded coordinate; where d is large at most w / sqrt(d) times the second."""
+OTHER = 100.0
+"""Nanoseconds of a node behind a table."""
+
+
+@dataclass(frozen=True)
+class Others:
+    """The tables for one window, on deficits from -log 2 to `high`; none is below `low`.
+
+    Attributes
+    ----------
+    log_q
+        log Q_{1,2} and log Q_{2,2}.
+    ratios
+        What each is to be multiplied by where other factors than `powers` are asked for.
+    gap
+        A bound on their relative error from what the table of phi leaves out.
+    """
+
+    d: int
+    w: float
+    low: float
+    high: float
+    log_q: tuple[Graded, ...]
+    ratios: tuple[Graded, ...] | None
+    gap: float
+
+    @classmethod
+    def at(cls, contexts: Contexts, i: int, factors: Factors) -> Others:
+        """For window number i of the contexts; remembered, for rules of every order need the same."""
+        return others_of(
+            contexts.d, contexts.n, *(float(each[i]) for each in (contexts.w, contexts.low, contexts.high)), factors
+        )
+
+    def edges(self, panel: float, share: float = 0.5) -> Floats:
+        """Deficits at which a rule over one token is split, about a `panel` apart in a graded coordinate."""
+        grading = LogGrading(self.d, np.array(self.w), share)
+        edges = grading.panels(self.low, self.high, panel, FEWEST_PANELS)
+        return np.concatenate([edges, self.crowd.clip(self.low, self.high)])
+
+    @property
+    def crowd(self) -> Floats:
+        """Where d is large tokens crowd at the equator, and rules are split about it."""
+        if self.w >= CROWDED * math.sqrt(self.d) or self.d <= LARGE:
+            return np.empty(0)
+        return np.asarray(self.w * (1 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(self.d)))
+
+    def lone(self, meetings: tuple[float, ...], order: int) -> TokenNodes:
+        """Nodes for E_s Q_{1,2}(s) h, split at the angles `meetings` beside which h may be no more than a root."""
+        corners = np.clip(meetings, *angle_at(np.array([self.low, self.high]), self.w))
+        edges = np.concatenate([angle_at(self.edges(PANEL), self.w), corners])
+        singular = np.arange(edges.size) >= edges.size - corners.size
+        singular[0] = True
+        _, theta, weight = split_rule(edges[None], singular[None], order)
+        near, far = versine(theta), 2 * np.cos(theta / 2) ** 2
+        s = self.w * near
+        weight = weight * np.exp(self.log_q[0](s)) * integer_power(np.sin(theta), self.d - 2) / half_beta(self.d - 1)
+        if self.ratios is not None:
+            weight = weight * self.ratios[0](s)
+        return TokenNodes(near, far, -s, weight)
+
+    def off(self, lone: TokenNodes) -> float:
+        """A bound on the relative error of sums over `lone` tokens from what both tables leave out."""
+        return self.gap + float(np.sum(lone.weight * self.log_q[0].tail(-lone.y)) / np.sum(lone.weight))
+
+
+@cache
+def gumbel_rule(k: Literal[1, 2]) -> tuple[Floats, Floats]:
+    """The Gauss rule for int psi_k(y) h(y) dy, from the trapezoidal one by the recurrence of its polynomials.
+
+    >>> y, weight = gumbel_rule(2)
+    >>> abs(weight @ np.exp(0.5 * y) - math.gamma(2.5)) < 1e-14
+    np.True_
+    """
+    y = np.linspace(-BELOW / k, ABOVE, 600)
+    weight = kernel(k, y)
+    before, now, root = np.zeros_like(y), np.sqrt(weight / np.sum(weight)), 0.0
+    diagonal, roots = [], []
+    for _ in range(FLAT_ORDER):
+        diagonal.append(np.sum(y * now**2))
+        following = (y - diagonal[-1]) * now - root * before
+        root = float(np.sqrt(np.sum(following**2)))
+        before, now = now, following / root
+        roots.append(root)
+    beside = np.diag(roots[:-1], 1)
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + beside + beside.T)
+    return nodes, vectors[0] ** 2
+
+
+def _log_phi_where_flat(d: int, w: float, u: Floats) -> Floats:
+    """log phi(u) as 1 - phi = int psi_1(y) P(S < u - y) dy, where the probability hardly changes over a kernel."""
+    y, weight = gumbel_rule(1)
+    near, half_m = u <= w, (d - 1) / 2
+    s = u[:, None] - y
+    share = betainc(half_m, half_m, np.where(near[:, None], s, 2 * w - s) / (2 * w)) @ weight
+    return np.where(near, np.log1p(-share), np.log(share))
+
+
+@lru_cache(maxsize=64)
+def log_rate(d: int, w: float, low: float, top: float) -> Graded:
+    """log(-log phi(u)) between `low` and `top`; n is not in it."""
+    grading = LogGrading(d, np.array(w), RATE_SHARE)
+
+    def at(u: Floats) -> Floats:
+        flat = (grading.scale(u) > FLAT) & (2 * w - u > BELOW)
+        result = np.empty_like(u)
+        result[flat] = _log_phi_where_flat(d, w, u[flat])
+        if not flat.all():
+            points = Points(d, np.array([w]), np.zeros(np.count_nonzero(~flat), dtype=np.intp), u[~flat])
+            result[~flat] = Averages(points, PHI_ORDER, smooth=True).log_phi()
+        return np.asarray(np.log(-result))
+
+    [rate] = Graded.of(at, grading, low, top)
+    return rate
+
+
+def tables(
+    k: Literal[1, 2], d: int, n: float, w: float, low: float, reach: float, farthest: float, factors: Factors
+) -> tuple[tuple[Graded, ...], tuple[Graded, ...] | None, float]:
+    """Log Q_{m,k} for m = 1, .., k, their ratios for other factors, and a bound on their relative error.
+
+    They reach from -log k to `farthest`; phi is known from `low` on, and asked for up to `reach`.
+    """
+    # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
+    top = min(reach + ABOVE, 2 * w + 5)
+    rate, grading = log_rate(d, w, low, top), LogGrading(d, np.array(w), Q_SHARE)
+    inner = top - ABOVE  # beyond it the end of phi is seen, where little is left
+    counts = [math.prod(n - j for j in range(m)) for m in range(1, k + 1)]
+
+    def rule(x: Floats) -> tuple[Floats, Floats]:
+        """Nodes and logarithms of weights for every x, or the same nodes for all where they are near: (x, node)."""
+        ends = np.minimum(x + ABOVE, top)
+        spread = float(np.ptp(ends))
+        ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
+        u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
+        y = u - x[:, None]
+        return u, k * y - np.exp(y) + math.log(STEP)
+
+    def flat_rule(x: Floats) -> tuple[Floats, Floats]:
+        """The same where phi^n hardly changes over a kernel: by the Gauss rule of the kernel."""
+        y, weight = gumbel_rule(k)
+        return x[:, None] + y, np.log(weight)
+
+    def rows(x: Floats, of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
+        """Log Q_{m,k}, and ratios after them."""
+        u, log_weight = of(x)
+        spend(x.size * u.shape[1], OTHER, "tables of what other tokens do")
+        log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
+        logs = log_weight + log_power(log_phi, n - k)
+        largest = np.max(logs, axis=1)
+        last = np.exp(logs - largest[:, None])
+        weights = [last * np.exp((k - m) * log_phi) if m < k else last for m in range(1, k + 1)]
+        totals = [np.sum(weight, axis=1) for weight in weights]
+        found = [largest + np.log(total) + math.log(count) for total, count in zip(totals, counts, strict=True)]
+        if factors is not powers:
+            with np.errstate(under="ignore"):
+                pairs = zip(powers(n, log_phi), factors(n, log_phi), weights, totals, strict=False)
+                for usual, other, weight, total in pairs:
+                    share = np.where(usual > 0, other / np.maximum(usual, TINY), 0.0)
+                    found.append(np.sum(weight * share, axis=1) / total)
+        return np.stack(found)
+
+    def values(x: Floats) -> Floats:
+        scale = grading.scale(x)
+        flat = (x <= inner) & (scale > FLAT) & (n * np.exp(rate(x)) < np.where(scale > FLATTER, np.inf, SLOPE * scale))
+        near = x[~flat]
+        parts = [rows(near[i : i + TOGETHER], rule) for i in range(0, near.size, TOGETHER)]
+        if flat.any():
+            parts.append(rows(x[flat], flat_rule))
+        result = np.concatenate(parts, axis=1)
+        return result[:, np.argsort(np.argsort(flat, kind="stable"), kind="stable")]
+
+    first = -math.log(k) - 1e-9
+    found = Graded.of(values, grading, *(first, *([inner] if first < inner < farthest else []), farthest))
+    # the power takes what log(-log phi) is off by -n log phi times, which under it is one or two
+    gap = SAFETY * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
+    return tuple(found[:k]), tuple(found[k:]) or None, gap
+
+
+@lru_cache(maxsize=32)
+def others_of(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
+    """For contexts with this range of u; `Others.at` takes it from them."""
+    ends = np.array([min(high, 1.0), max(high, 1.0)])
+    breaks = token_breaks(Places(d, np.array([w, w]), ends))
+    nearest, farthest = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
+    log_q, ratios, gap = tables(2, d, n, w, low, high, farthest, factors)
+    return Others(d, w, nearest, farthest, log_q, ratios, gap)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Q_{k,k} of contexts of n tokens at one window, and what it is with other factors.
+
+    Attributes
+    ----------
+    log_q, ratio
+        Log Q_{k,k}, and the ratio for other factors than `powers`, as tables.
+    panels
+        Edges on the range of x that matters.
+    mode
+        About the x that counts most.
+    farthest
+        The largest deficit of one token.
+    """
+
+    d: int
+    w: float
+    log_q: Graded
+    ratio: Graded | None
+    panels: Floats
+    mode: float
+    farthest: float
+
+    def __call__(self, x: Floats) -> Floats:
+        """Q_{k,k}, and the same for other factors if there are any, along a new first axis; none beyond the range."""
+        q = np.where(x <= self.panels[-1], np.exp(self.log_q(x)), 0.0)
+        return q[None] if self.ratio is None else np.stack([q, q * self.ratio(x)])
+
+
+@lru_cache(maxsize=64)
+def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Counted:
+    """By k = 1 or 2 weights; `low` and `high` are the range of u that matters.
+
+    Remembered: rules of every order, and all laws, need the same.
+    """
+    others, grading = others_of(d, n, w, low, high, factors), Grading(d, np.array(w))
+    nearest, farthest = others.low, others.high
+    if k == 2:
+        log_q, ratio = others.log_q[1], others.ratios and others.ratios[1]
+    else:
+        # a unit of the graded coordinate past what matters, for Q is cut there and not smooth
+        past = float(grading.u(grading.v(np.array(min(high, 2 * w))) + 1))
+        [log_q], ratios, _ = tables(1, d, n, w, low, max(past, high), farthest, factors)
+        ratio = ratios and ratios[0]
+    v = grading.v(np.array([nearest, farthest]))
+    x = grading.u(v[0] + (v[1] - v[0]) * np.linspace(0, 1, SAMPLES))
+    x[0], x[-1] = nearest, farthest
+    # Q times the density of a token in log s, and of two where both are as near
+    tokens = np.arange(1, k + 1)[:, None]
+    logs = log_q(x) + tokens * (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), TINY))
+    there = np.flatnonzero((logs >= np.max(logs, axis=1, keepdims=True) - FALLEN).any(axis=0))
+    # two tokens that are alike weigh as much as one that is nearer by log 2
+    first, last = float(x[max(there[0] - 1, 0)]) - math.log(k), float(x[min(there[-1] + 1, SAMPLES - 1)])
+    return Counted(d, w, log_q, ratio, panels_of(d, w, first, last), float(x[np.argmax(logs[-1])]), farthest)
+
+
+def panels_of(d: int, w: float, low: float, high: float) -> Floats:
+    """Edges of panels of a deficit on which a rule is worth its order."""
+    return Grading(d, np.array(w)).panels(low, high, width_of(d, w))
+
+
+def width_of(d: int, w: float) -> float:
+    """The width of a panel of a deficit, in the graded coordinate."""
+    return min(PANEL, NARROWER * w / math.sqrt(d)) if d > LARGE else WIDEST

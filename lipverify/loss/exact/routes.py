@@ -1,0 +1,227 @@
+"""Exact losses: by the route that the table names, and by the other where that is blunt or does not reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import chosen
+from lipverify.loss.exact.biases.terms import ridge_terms
+from lipverify.loss.exact.cost import begin, cost_of, known, plan_of
+from lipverify.loss.exact.kernel import kernel_terms
+from lipverify.loss.exact.sight import sight_of
+from lipverify.loss.exact.table import Row, groups
+from lipverify.loss.exact.zonal.spectrum import spectrum_of
+from lipverify.loss.exact.zonal.terms import work_of, zonal_terms
+from lipverify.loss.kernels import Kernel
+from lipverify.loss.terms import ErrorKind, LossTerms
+from lipverify.loss.work import budgeted
+from lipverify.problem import Problem
+
+SMALLEST, LARGEST = 1e-300, 1e300
+"""Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
+HIGHEST = 1e140
+"""Values of a law and of the noise; products of their squares with weights and counts are doubles."""
+BLUNT, BLUNT_ROOTED = 1e-10, 1e-6
+"""A relative error beyond which the other route is tried: routes that resolve a law are a hundred times sharper. The
+second is for links with roots, of which the variogram is known to no more."""
+LOST = 1e-8
+"""A relative error beyond which the result says what would give more digits."""
+NARROW = 200.0
+"""Up to this window lost digits are looked for whatever it takes: half a minute where windows hold few tokens."""
+WORK, LITTLE_WORK = 2e5, 2e4
+"""What the zonal route may cost elsewhere, in units of `work_of`: a few seconds; and a tenth of that where hardly more
+digits are to be had: of a covariance that is known to `LOST`, and of any law beyond `NARROW`."""
+NOTICED = 1e-3
+"""A relative error beyond which a route has noticed that it does not resolve a link: no other one overrules it, unless
+it knows the link as a formula."""
+HARMONICS = 64
+"""Of a kernel that are looked at for one that is negative, however few enter the loss."""
+COLUMNS = ("bias", "noise", "bias_error", "noise_error")
+TINY = 1e-300
+ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
+
+
+def exact_terms(
+    problem: Problem, w: Floats, *, route: str | None = None, attention: str | Kernel = "softmax"
+) -> LossTerms:
+    """Loss terms at every value in `w` (an array of finite values >= 0).
+
+    `route` is "ridge" or "zonal". By default `TABLE` says which one serves a law at a window. Where one is blunt or
+    does not reach, the other is tried, and the better value stands: `reason` of the result says why.
+    `attention` is "softmax", or a kernel of `lipverify.attention` on linear tasks, which has one route of its own.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such route, or the kernel is not for this problem.
+    OutOfReach
+        If the route cannot reach an error that means something, w is beyond `LARGEST`, or values beyond `HIGHEST`.
+    """
+    if attention != "softmax":
+        if route is not None:
+            raise InvalidInput(
+                f"route = {route!r} with attention = {attention!r}: kernels have one route; leave it out."
+            )
+        return kernel_terms(problem, w, attention)
+    if np.any(w > LARGEST):
+        raise OutOfReach(f"w = {w.max():g}: at most {LARGEST:g}, for 2 w must be a double; use method='montecarlo'.")
+    law_size = sight_of(problem.law).size
+    size = max(law_size, problem.sigma)
+    if not size <= HIGHEST:
+        raise OutOfReach(
+            f"values of {size:.0e}: at most {HIGHEST:g}, for their squares must be doubles; give the law and sigma in "
+            "a larger unit."
+        )
+    with budgeted():
+        terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)
+    shaped = {name: np.reshape(getattr(terms, name), np.shape(w)) for name in COLUMNS}
+    # squares of values below 1e-150 are rounded to nothing
+    for name, varies in (("bias_error", law_size > 0), ("noise_error", problem.sigma > 0)):
+        shaped[name] = np.maximum(shaped[name], TINY if varies else 0.0)
+    return replace(terms, w=w, **shaped)
+
+
+def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
+    """By the route that is asked for, or by those of the table."""
+    shown, said = sight_of(problem.law).shown(problem.d)
+    if shown != problem.law:
+        terms = _terms(problem.replace(law=shown), w, route)
+        kind: ErrorKind = terms.error_kind if sight_of(problem.law).traced else "bounded"
+        return replace(terms, problem=problem, reason=f"{terms.reason} {said}".strip(), error_kind=kind)
+    if route is not None:
+        return _explained(_by(chosen("route", route, ROUTES), problem, w))
+    begin(problem, plan_of(problem, w))
+    seen = sight_of(problem.law)
+    if seen.averaged and not seen.links:
+        spectrum_of(problem.law, problem.d, HARMONICS)  # refuses what is no covariance in this dimension
+    found = [part for row, which in groups(problem.law, problem.d, w) for part in _by_row(row, problem, w, which)]
+    return _explained(_joined(problem, found, w))
+
+
+def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
+    """By a route, if the budget allows it."""
+    begin(problem, cost_of(problem, w, route, known(problem, route)), route)
+    return replace(ROUTES[route](problem, w), error_kind=sight_of(problem.law).error_kind(route))
+
+
+Part = tuple[LossTerms, NDArray[np.intp]]
+"""Terms at some windows, and the numbers of these."""
+
+
+def _by_row(row: Row, problem: Problem, w: Floats, which: NDArray[np.intp]) -> Iterator[Part]:
+    """The windows `which` of w by a row of the table."""
+    if row.alone:
+        for i in which:
+            part = _first(problem, w[i : i + 1], row.routes)
+            yield _sharper(part, row.routes)[0] if row.compared else part, np.atleast_1d(i)
+        return
+    # all at once, and then what is blunt by the other route, or again where one window kept all from the first
+    terms = _first(problem, w[which], row.routes)
+    sharp = _sharp(terms) if row.compared else np.full(which.shape, True)
+    blunt, floor = np.flatnonzero(~sharp), 0.0
+    for i in blunt[np.argsort(w[which][blunt])].tolist():
+        alone = _first(problem, w[which][i : i + 1], row.routes) if terms.reason else _some(terms, [i])
+        part, floor = _sharper(alone, row.routes, floor)
+        yield part, which[i : i + 1]
+    yield _some(terms, sharp), which[sharp]
+
+
+def _explained(terms: LossTerms) -> LossTerms:
+    """With the reason, where it is the kernel's digits that are missing, or a kink that is not declared."""
+    seen = sight_of(terms.problem.law)
+    said = [terms.reason]
+    if terms.error_kind == "estimated":
+        said.append(seen.doubt)
+    if not np.all(_share(terms) <= LOST):
+        said.append(seen.remedy(terms.error_kind))
+    return replace(terms, reason=" ".join(part for part in said if part))
+
+
+def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
+    """The windows at which no other route is tried."""
+    share = _share(terms)
+    sharp = share <= BLUNT
+    if not sharp.all() and sight_of(terms.problem.law).rooted:
+        sharp = share <= BLUNT_ROOTED
+    return sharp
+
+
+def _first(problem: Problem, w: Floats, routes: tuple[str, ...]) -> LossTerms:
+    """By the first route, or by the second, if there is one, where that does not reach."""
+    try:
+        return _by(routes[0], problem, w)
+    except OutOfReach as refusal:
+        if len(routes) == 1:
+            raise
+        reason = f"{routes[0]}: {refusal}"
+    try:
+        return replace(_by(routes[1], problem, w), reason=reason)
+    except OutOfReach as refusal:
+        raise OutOfReach(f"neither route reaches this. {reason} {routes[1]}: {refusal}") from None
+
+
+def _sharper(terms: LossTerms, routes: tuple[str, ...], floor: float = 0.0) -> tuple[LossTerms, float]:
+    """Terms by the first route at one window, or by the second if the first says little and the second says more.
+
+    And the share of the value that the second route's error is from this window on: the zonal one's grows with w, and
+    where it would be no less than the first one's it is not asked.
+    """
+    problem, w, share = terms.problem, float(np.asarray(terms.w)[0]), float(_share(terms)[0])
+    if _sharp(terms)[0] or terms.reason:
+        return terms, floor
+    (first, second), seen = routes, sight_of(problem.law)
+    reason, lost = f"{first}: at w = {w:g} an error of {share:.0e} of the value.", share > LOST
+    most = WORK if lost or (seen.links and w <= NARROW) else LITTLE_WORK
+    if share <= floor:
+        said = f"{second}: no less."
+    elif second == "zonal" and not (lost and w <= NARROW) and work_of(problem, w) > most:
+        said = "route='zonal' may give more, in minutes."
+    else:
+        try:
+            other = _by(second, problem, np.asarray(terms.w))
+        except OutOfReach as refusal:
+            said = f"{second}: {refusal}"
+        else:
+            floor = float(_share(other)[0])
+            if floor < share:
+                if other.error_kind == "estimated":
+                    other = _doubted(other, terms)
+                return replace(other, reason=reason), floor
+            said = f"{second}: {floor:.0e}."
+    return replace(terms, reason=f"{reason} {said}") if lost else terms, floor
+
+
+def _doubted(terms: LossTerms, other: LossTerms) -> LossTerms:
+    """With the other route's error, where that has noticed something or is not met: no rule has seen all of a link."""
+    bias_error = np.asarray(terms.bias_error)
+    apart = np.abs(terms.bias - other.bias)
+    doubted = (apart > bias_error + other.bias_error) | (other.bias_error > NOTICED * np.abs(other.bias))
+    return replace(terms, bias_error=np.where(doubted, np.maximum(other.bias_error, apart + bias_error), bias_error))
+
+
+def _share(terms: LossTerms) -> Floats:
+    """The relative error of the less accurate term at every window."""
+    pairs = ((terms.bias, terms.bias_error), (terms.noise, terms.noise_error))
+    shares = [np.asarray(error) / np.maximum(np.abs(value), TINY) for value, error in pairs]
+    return np.where(np.isfinite(shares), shares, np.inf).max(axis=0)
+
+
+def _some(terms: LossTerms, which: NDArray[np.bool_] | list[int]) -> LossTerms:
+    return replace(terms, **{name: np.asarray(getattr(terms, name))[which] for name in ("w", *COLUMNS)})
+
+
+def _joined(problem: Problem, parts: list[Part], w: Floats) -> LossTerms:
+    """One record of the parts."""
+    columns = {name: np.empty_like(w) for name in COLUMNS}
+    for part, which in parts:
+        for name, column in columns.items():
+            column[which] = getattr(part, name)
+    reason = " ".join(dict.fromkeys(part.reason for part, _ in parts if part.reason))
+    kind: ErrorKind = "estimated" if any(part.error_kind == "estimated" for part, _ in parts) else "bounded"
+    return LossTerms(problem=problem, method="exact", w=w, reason=reason, error_kind=kind, **columns)

@@ -1,0 +1,120 @@
+"""The route table: which route serves a law at a window, with the reason of every row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.sight import Sight, sight_of
+from lipverify.problem import Problem
+from lipverify.problem.law import Law
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the route table.
+
+    Attributes
+    ----------
+    holds
+        Whether the row is for a law, by what is seen of it, and a dimension.
+    routes
+        The route that is tried first, and the one that is tried where it does not reach, if any.
+    compared
+        Whether the second route is also tried where the first is blunt, and the better value stands.
+    alone
+        Whether every window is computed by itself, so that a refusal at one of them leaves the others as they are.
+    up_to
+        The largest window of the row: beyond it the next rows are looked at.
+    why
+        The reason.
+    """
+
+    holds: Callable[[Sight, int], bool]
+    routes: tuple[str, ...]
+    why: str
+    compared: bool = False
+    alone: bool = False
+    up_to: float = math.inf
+
+
+TABLE = (
+    Row(
+        lambda law, d: law.narrow is not None or law.close,
+        ("zonal", "ridge"),
+        "Harmonics see features however narrow they are, by a rule made for the link. The variogram is not smooth at "
+        "the differences of close kinks, and its table would take minutes.",
+        alone=True,
+    ),
+    Row(lambda law, d: not law.averaged, ("zonal",), "Nothing but the spectrum is known."),
+    Row(
+        lambda law, d: law.named,
+        ("ridge", "zonal"),
+        "The averages over tasks are known to rounding, so that nothing is gained by comparing.",
+    ),
+    Row(
+        lambda law, d: law.rooted,
+        ("zonal", "ridge"),
+        "Up to w = 1e-3 a few dozen harmonics matter; tables of what other tokens do would need more panels than there "
+        "is memory for.",
+        alone=True,
+        up_to=1e-3,
+    ),
+    Row(
+        lambda law, d: law.rooted and law.meetings >= 2 and 2 < d <= 6,
+        ("zonal", "ridge"),
+        "The variogram of several kinks with roots takes seconds, and the few hundred harmonics of a window up to 50 a "
+        "tenth of that. Beyond d = 6 there are so many harmonics of a degree that their coefficients are lost in "
+        "rounding, and on the circle the variogram is a single integral.",
+        compared=True,
+        alone=True,
+        up_to=50.0,
+    ),
+    Row(
+        lambda law, d: True,
+        ("ridge", "zonal"),
+        "The table of the variogram is made once for a law, and a window then costs the same whatever w is.",
+        compared=True,
+    ),
+)
+"""The first row that holds serves a law at a window."""
+
+
+def rows_of(law: Law, d: int) -> list[Row]:
+    """The rows that serve a law, by rising windows; the last one has no end."""
+    rows, seen = [], sight_of(law)
+    for row in TABLE:
+        if row.holds(seen, d):
+            rows.append(row)
+            if row.up_to == math.inf:
+                break
+    return rows
+
+
+def groups(law: Law, d: int, w: Floats) -> list[tuple[Row, NDArray[np.intp]]]:
+    """The rows that serve some windows, each with the numbers of these windows."""
+    found, left = [], np.full(w.shape, True)
+    for row in rows_of(law, d):
+        here = left & (w <= row.up_to)
+        if here.any():
+            found.append((row, np.flatnonzero(here)))
+        left &= ~here
+    return found
+
+
+def has_averages(law: Law) -> bool:
+    """Whether the ridge route knows a law: by its links, its covariance or its variogram."""
+    return sight_of(law).averaged
+
+
+def rough_from(problem: Problem) -> float:
+    """The window beyond which `rough_terms` serve a problem: there are none where only the zonal route reaches."""
+    seen = sight_of(problem.law)
+    if not seen.averaged or seen.narrow is not None:
+        return math.inf
+    return max((row.up_to for row in rows_of(problem.law, problem.d) if row.up_to < math.inf), default=-1.0)

@@ -1,0 +1,103 @@
+r"""Variograms that are numbers to compute and no averages: of (z)_+ in closed form, of fields by their covariance.
+
+A covariance in double precision knows V near theta = 0 to rounding over theta^2 only; there a polynomial through many
+values stands.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.angles import versine
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.variograms.pieces import EPS, TINY
+from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, tabulated
+from lipverify.problem.fields import Distances, Variation, variation_of
+from lipverify.problem.law import Law
+
+SMALL = 1.0
+CUBIC = [(-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(9)]
+"""sin x - x cos x = x^3 sum_k CUBIC_k x^{2k}, to rounding up to x = SMALL."""
+
+
+@dataclass(frozen=True)
+class Angles:
+    """The variogram of (z)_+ by its closed form, for a `tabulated` one."""
+
+    d: int
+    roots: ClassVar[bool] = False
+    noise: ClassVar[float] = 0.0
+    loses: ClassVar[int] = 2
+
+    def at(self, theta: Floats, order: int) -> Floats:
+        """V at every angle; there is no rule, so no order."""
+        return versine(theta) / self.d + absolute_variogram(self.d, theta) / 2
+
+
+def absolute_variogram(d: int, theta: Floats) -> Floats:
+    """E (|<q, x_i>| - |<q, x>|)^2 = (2/d) (1 - cos th - (2/pi) (sin th - th cos th))."""
+    # a series where the difference cancels
+    small = np.minimum(theta, SMALL)
+    series = small**3 * np.polynomial.polynomial.polyval(small**2, CUBIC)
+    cubic = np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
+    return np.asarray(2 / d * (2 * np.sin(theta / 2) ** 2 - 2 / np.pi * cubic))
+
+
+SHARP = 1e-11
+"""A table that is known to this, relative to its largest value, is not looked for in another way."""
+
+
+@dataclass(frozen=True)
+class Increments:
+    """V as a function of the distance 2 sin(theta / 2), for a `tabulated` variogram."""
+
+    d: int
+    variation: Distances
+    noise: float
+    roots: bool = False
+    loses: ClassVar[int] = 2
+
+    def at(self, theta: Floats, order: int) -> Floats:
+        """V at every angle; there is no rule, so no order."""
+        return np.asarray(self.variation(2 * np.sin(theta / 2)), dtype=float)
+
+
+def variogram_of_field(law: Law, d: int) -> Variogram:
+    """The table of a law that is known by its covariance.
+
+    Raises
+    ------
+    InvalidInput
+        If it is known by its spectrum only.
+    """
+    known = variation_of(law)
+    if known is None:
+        raise InvalidInput(f"law = {law!r}: the ridge route needs links, a kernel or a variogram; use route='zonal'.")
+    return _table(known, d)
+
+
+def _table(known: Variation, d: int) -> Variogram:
+    """The best table: smooth at 0 or with a cusp there, of values that are exact or noisy, or a power at 0."""
+    noises = (known.rounding,) if known.rounding else (0.0, EPS * known.size)
+    found = []
+    for noise in noises:
+        source = Increments(d, known.of_distance, noise)
+        for power in (2, 1):
+            found.append(tabulated(source, power, [0.0, np.pi]))
+            if _share(found[-1]) <= SHARP:
+                return found[-1]
+    best = min(found, key=_share)
+    if _share(best) <= ANALYTIC or known.rounding:
+        return best
+    rooted = tabulated(replace(source, noise=0.0, roots=True), 2, root_edges())
+    return min(rooted, best, key=_share)
+
+
+def _share(table: Variogram) -> float:
+    """What V / F is known to, relative to its largest value; for a table of powers relative to V."""
+    return table.gap / (1.0 if table.roots else max(table.largest, TINY))

@@ -1,0 +1,212 @@
+r"""Values of the variogram V(theta) = E_f (f(x) - f(x'))^2 of a link that is analytic between its kinks and jumps.
+
+With x, x' at angle theta, q has two coordinates in their plane, at distance rho from its origin and angle phi from the
+middle between x and x', so that
+
+    V(theta) = E_rho 1/pi int_0^pi (h(rho cos(phi - theta/2)) - h(rho cos(phi + theta/2)))^2 dphi,
+
+where rho^2 is a beta variable of parameters 1, (d-2)/2, and rho = 1 for d = 2. Either coordinate passes a kink c
+at phi = |alpha +- theta/2|, cos(alpha) = c / rho; both pass kinks c and c' at once where
+rho^2 sin^2(theta) = c^2 + c'^2 - 2 c c' cos(theta). Between these places everything is analytic, and V itself is
+between the angles at which two kinks meet as circles on the sphere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.foundation.angles import sine_and_cosine
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, gauss_rule, root_rule, smooth_rule
+from lipverify.loss.work import NANO, counted, price_of, spend
+
+Link = Callable[[Floats], Floats]
+Rule = tuple[Floats, Floats]
+
+GRADE = 16.0
+"""By which intervals grow away from a root, each under the rule for roots."""
+NEAREST = 1e-9
+"""Kinks that meet at less than this are taken for one."""
+SLIVER = 1e-15
+"""Intervals shorter than this hold nothing."""
+NEGLIGIBLE = 1e-19
+"""Nodes with less than this share of the largest weight are left out."""
+MANY = 4
+"""So many times the order on the circle, where one angle is all: that is cheap, and many roundings average out."""
+NODE = 36.0
+"""Nanoseconds of a node on a circle, without the link."""
+PILOTS = 60
+"""Nodes in a shell at which the order is looked for that values will need."""
+BATCH = 60_000
+"""Values of the link that are worked on at a time: they stay in a processor's cache."""
+
+
+@dataclass(frozen=True)
+class Planes:
+    """The link of a law in dimension d, with its kinks and jumps in ascending order, as averages over planes.
+
+    `roots` asks for rules that resolve |z - c|^s at a kink c.
+    """
+
+    d: int
+    link: Link
+    kinks: tuple[float, ...]
+    roots: bool = False
+    noise: ClassVar[float] = 0.0
+    loses: ClassVar[int] = 1
+
+    @property
+    def price(self) -> float:
+        """Nanoseconds of a node on the circle."""
+        return NODE + 2 * price_of(self.link)
+
+    def at(self, theta: Floats, order: int) -> Floats:
+        """V at every angle of a flat array, by rules of one order."""
+        outer, inner = self._rules(order)
+        if self.d == 2:
+            return self._circle(theta, np.ones_like(theta), None, inner)
+        return np.asarray(sum(self._shell(theta, *shell, outer, inner) for shell in self._shells))
+
+    def pilot(self, theta: Floats, orders: tuple[int, ...], power: int, settled: float) -> tuple[int, float]:
+        """What `at` costs: the order that settles at a few nodes, and nodes on circles an angle, over its square.
+
+        V goes as theta^power, and `settled` is by how much values may differ, relative to what is there.
+        """
+        ones, rows = np.ones_like(theta), np.arange(theta.size)
+        places: list[tuple[Any, ...]] = [(rows, ones, 1.0, theta, ones, None)]
+        if self.d > 2:
+            places = []
+            for low, end in self._shells:
+                row, tau, weight = self._over_tau(theta, low, end, self._rules(orders[0])[0])
+                some = np.argsort(weight)[:: -max(1, weight.size // PILOTS)][:PILOTS]
+                share, tau = row.size / (theta.size * orders[0]), tau[some]
+                places.append((row[some], weight[some], share, theta[row[some]], np.hypot(tau, low), (low, tau)))
+        former = np.full(theta.shape, np.inf)
+        for order in orders:
+            values, nodes = np.zeros_like(theta), 0.0
+            for row, weight, share, angles, rho, base in places:
+                with counted() as meter:
+                    circles = self._circle(angles, rho, base, self._rules(order)[1])
+                values += np.bincount(row, weight * circles, theta.size)
+                nodes += share * meter.done / (NANO * self.price * row.size * order)
+            values /= np.sin(theta / 2) ** power
+            size = np.abs(values) if self.roots else np.max(np.abs(values))
+            if np.all(np.abs(values - former) <= settled * size):
+                break
+            former = values
+        return order, nodes / (order if self.d == 2 else 1)
+
+    @property
+    def _shells(self) -> list[tuple[float, float]]:
+        """Ranges of rho between the kinks."""
+        return list(pairwise([*sorted({0.0, *(abs(c) for c in self.kinks if abs(c) < 1)}), 1.0]))
+
+    def _rules(self, order: int) -> tuple[Rule, Rule]:
+        """Over rho, where something happens at the ends of an interval, and over phi, where nothing does."""
+        if self.roots:
+            return (root_rule(order),) * 2
+        return gauss_rule(order), smooth_rule(MANY * order if self.d == 2 else order)
+
+    def _shell(self, theta: Floats, base: float, end: float, outer: Rule, over_phi: Rule) -> Floats:
+        """The part with base < rho < end, over tau = (rho^2 - base^2)^{1/2}: in it all is analytic at the base."""
+        row, tau, weight = self._over_tau(theta, base, end, outer)
+        rho, inner = np.hypot(tau, base), np.empty_like(tau)
+        step = max(1, BATCH // len(over_phi[0]))
+        for i in range(0, tau.size, step):
+            some = slice(i, i + step)
+            inner[some] = self._circle(theta[row[some]], rho[some], (base, tau[some]), over_phi)
+        scale = (self.d - 2) * math.sqrt((1 - base) * (1 + base))
+        return np.asarray(scale * np.bincount(row, weight * inner, minlength=theta.size))
+
+    def _over_tau(self, theta: Floats, base: float, end: float, outer: Rule) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """Nodes and weights of a shell: which angle, tau, and the weight."""
+        top, last = math.sqrt((1 - base) * (1 + base)), math.sqrt((end - base) * (end + base))
+        splits = [np.full((theta.size, 2), [0.0, last]), np.clip(self._crossings(theta, base), 0, last)]
+        if self.d > LARGE:
+            near = np.array(CONCENTRATION)[:, None] / math.sqrt(self.d)
+            scale = np.sqrt(np.maximum(near**2 - base**2, 0.0)) if base == 0 else near**2 / 2
+            splits.append(np.broadcast_to(np.minimum(scale.T, last), (theta.size, near.size)))
+        if self.roots:
+            grades = base * np.tan(theta / 2)[:, None] * GRADE ** np.arange(1, 12)
+            splits.append(np.clip(np.where(theta[:, None] < 1, grades, last), 0, last))
+        # tau = top sin(omega): so there is no singularity at rho = 1, near which a split may be
+        edges = np.arcsin(np.minimum(np.sort(np.concatenate(splits, axis=1), axis=1) / top, 1.0))
+        row, piece = np.nonzero(np.diff(edges, axis=1) > SLIVER)
+        low, width = edges[row, piece, None], np.diff(edges, axis=1)[row, piece, None]
+        x, gauss = outer
+        omega = low + width * x
+        weight = width * gauss * np.sin(omega) * (top * np.cos(omega)) ** (self.d - 3)
+        wanted = weight > NEGLIGIBLE * np.max(weight, initial=0.0)
+        return np.repeat(row, len(x))[wanted.ravel()], top * np.sin(omega[wanted]), weight[wanted]
+
+    def _crossings(self, theta: Floats, base: float) -> Floats:
+        """The tau at which both coordinates are at kinks, (theta, pairs of kinks)."""
+        columns = [np.empty((theta.size, 0))]
+        for one, other in combinations_with_replacement(self.kinks, 2):
+            if one == other and abs(one) == base:
+                columns.append(base * np.tan(theta / 2)[:, None])
+                continue
+            squares = (one - other) ** 2 + 4 * one * other * np.sin(theta / 2) ** 2
+            rho = np.sqrt(squares) / np.sin(theta)
+            columns.append(np.sqrt(np.maximum((rho - base) * (rho + base), 0.0))[:, None])
+        return np.concatenate(columns, axis=1)
+
+    def _circle(self, theta: Floats, rho: Floats, base: tuple[float, Floats] | None, rule: Rule) -> Floats:
+        """The mean over phi at every (theta, rho), given the tau of one base."""
+        half = theta / 2
+        splits = [np.zeros_like(rho), np.full_like(rho, math.pi)]
+        for c in self.kinks:
+            # sin(alpha) from tau, where rho is near |c|
+            square = (rho - abs(c)) * (rho + abs(c)) if base is None or abs(c) != base[0] else base[1] ** 2
+            alpha = np.arctan2(np.sqrt(np.maximum(square, 0.0)), c)
+            for place in (np.abs(alpha - half), alpha + half):
+                grades = [0.0]
+                if self.roots:
+                    far = theta.max() * GRADE ** np.arange(-2, 2 + math.log(math.pi / theta.min(), GRADE))
+                    grades = [0.0, *far, *-far]
+                for grade in grades:
+                    near = np.abs(place + grade * theta / theta.max())
+                    splits.append(np.clip(np.minimum(near, 2 * math.pi - near), 0, math.pi))
+        phi = np.sort(np.stack(splits), axis=0)
+        x, gauss = rule
+        ends = np.array([-1.0, *self.kinks, 1.0])
+        floors, ceilings = np.nextafter(ends[:-1], 2), np.nextafter(ends[1:], -2)
+        floors[0], ceilings[-1] = -1.0, 1.0
+        total = np.zeros_like(rho)
+        for low, high in pairwise(phi):
+            here = np.flatnonzero(high - low > SLIVER)
+            if not here.size:
+                continue
+            width, r, h = (high - low)[here], rho[here], half[here]
+            spend(here.size * x.size, self.price, "the variogram of the link")
+            nodes, middle = low[here, None] + width[:, None] * x, (low + high)[here] / 2
+            # rho cos(phi -+ half), by the piece of the link that the middle of the interval is in
+            sine, cosine = sine_and_cosine(nodes)
+            level = (r * np.cos(h))[:, None] * cosine
+            turned = (r * np.sin(h))[:, None] * sine
+            pieces, places = [], []
+            for sign in (1, -1):
+                pieces.append(np.searchsorted(self.kinks, r * np.cos(middle - sign * h)))
+                places.append(np.clip(level + sign * turned, floors[pieces[-1], None], ceilings[pieces[-1], None]))
+            rise = self.link(places[0]) - self.link(places[1])
+            # places are rounded, by a large share of how far they are apart: that is known better
+            apart = places[0] - places[1]
+            known = (apart != 0) & (pieces[0] == pieces[1])[:, None]
+            rise *= np.divide(2 * turned, apart, out=np.ones_like(apart), where=known)
+            total[here] += width * (rise**2 @ gauss)
+        return total / math.pi
+
+
+def meetings_of(kinks: tuple[float, ...]) -> tuple[float, ...]:
+    """The angles theta in (0, pi) by which two kinks differ, as circles on the sphere: V is not smooth there."""
+    angles = np.arccos(kinks)
+    together = np.add.outer(angles, angles).ravel()
+    meetings = np.concatenate([np.abs(np.subtract.outer(angles, angles)).ravel(), together, 2 * np.pi - together])
+    return tuple(np.unique(meetings[(meetings > NEAREST) & (meetings < np.pi - NEAREST)].round(12)).tolist())

@@ -1,0 +1,170 @@
+r"""The mean product of two increments of f, given both tokens' angles from the query.
+
+    G(theta, theta') = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - M(theta, theta')) / 2,
+    M = E_beta V(theta_ij),  sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2).
+
+M knows nothing of windows and contexts. It is tabulated once for a law and a dimension in the nearest and the farthest
+that two tokens can be, A = theta' - theta and B = min(theta + theta', 2 pi - theta - theta'): a cell when it is met.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
+from lipverify.loss.exact.variograms.cells import Cell, Cells, Fit
+from lipverify.loss.exact.variograms.pieces import ROUNDING, SAFETY, scale
+from lipverify.loss.exact.variograms.table import CHECKS, Variogram
+from lipverify.loss.exact.variograms.turns import mean_over_turns
+
+ORDER, FINER = 22, 30
+"""Of the rules over beta behind a table, and behind the values that it is compared with."""
+SIZES = (20, 18), (28, 40)
+"""Coefficients on a cell of the table, in x and in y: the first where they settle."""
+SETTLED, KNOWN = 4e-14, 1e-11
+"""A cell whose last coefficients are larger than the first share of its largest is split; what is not known to the
+second is no table."""
+MOST_SPLITS = 4
+BETWEEN = np.array([0.003, 0.03, *CHECKS, 0.93, 0.997])
+"""Where in a cell it is compared with values by another rule."""
+
+
+@dataclass(frozen=True)
+class Products:
+    """The mean products of two increments of a law, from its variogram."""
+
+    variogram: Variogram
+
+    def __call__(
+        self, near: Floats, which: NDArray[np.intp], both: Floats, sine: Floats, order: int
+    ) -> tuple[Floats, Floats]:
+        """G for tokens at angles (2, pair), near <= far, from the query, and a bound on its error.
+
+        The nearer ones are number `which` of a few at `near`; `sine` is that of half of the difference. The part
+        a (1 - t) of V has G = a (1 - t) (1 - t') / 2 without a difference; what is left, R, is small as theta^3 or
+        less, where the difference loses nothing.
+        """
+        variogram = self.variogram
+        rest, nears = (
+            (function(near)[which], function(both[1])) for function in (variogram.beyond_linear, partial(scale, 2))
+        )
+        mean, off = self.mean(both, sine, order)
+        value = variogram.slope / 2 * nears[0] * nears[1] + (rest[0] + rest[1] - mean) / 2
+        if variogram.roots:
+            slack = variogram.gap * (rest[0] + rest[1] + mean) / 2
+        elif variogram.power == 1:
+            slack = variogram.gap * np.sum(scale(1, both), axis=0)
+        else:
+            slack = variogram.gap / 2 * nears[0] * nears[1]
+            slack = slack + variogram.rest_gap(np.sum(both, axis=0)) * (nears[0] + nears[1])
+        return value, np.asarray(slack + off / 2)
+
+    def turns(self, order: int) -> int:
+        """About how many values a mean over beta takes."""
+        return 4 * order if self._cells is None and self.variogram.d > 2 else 1
+
+    def mean(self, both: Floats, sine: Floats, order: int) -> tuple[Floats, Floats | float]:
+        """E_beta R(theta_ij), and what a table leaves out of it."""
+        apart, together = 2 * np.arcsin(sine), np.sum(both, axis=0)
+        together = np.minimum(together, 2 * math.pi - together)
+        if self.variogram.d == 2:
+            return (self.variogram.beyond_linear(apart) + self.variogram.beyond_linear(together)) / 2, 0.0
+        if self._cells is None:
+            return mean_over_turns(self.variogram, apart, together, order), 0.0
+        value, gap = np.empty_like(apart), np.empty_like(apart)
+        which = self._cells.which(apart, together)
+        for number in np.unique(which).tolist():
+            here = np.flatnonzero(which == number)
+            value[here], gap[here] = self._in_cell(number, apart[here], together[here], order)
+        size = self._size(together)
+        # angles near pi are known to an eps, whatever is left of them
+        return value * size, gap * size + ROUNDING * self.variogram.largest * self._size(both[1])
+
+    def _in_cell(self, number: int, apart: Floats, together: Floats, order: int) -> tuple[Floats, Floats]:
+        """The mean over its size in one cell and what the table leaves out; by the rule where there is no table."""
+        assert self._cells is not None
+        x, y = self._cells[number].places(apart, together)
+        value, gap = np.empty_like(x), np.empty_like(x)
+        fits = self._fits(number)
+        which = np.searchsorted([fit.cell.high for fit in fits[:-1]], x)
+        for i, fit in enumerate(fits):
+            here = np.flatnonzero(which == i)
+            if not here.size:
+                continue
+            if fit.gap <= self._enough(fit, KNOWN):
+                value[here], gap[here] = fit(x[here], y[here]), fit.gap
+            else:
+                mean = mean_over_turns(self.variogram, apart[here], together[here], order)
+                value[here], gap[here] = mean / self._size(together[here]), 0.0
+        return value, gap
+
+    @cached_property
+    def _cells(self) -> Cells | None:
+        """Where the mean over beta is tabulated; of a law with roots nowhere."""
+        if self.variogram.roots:
+            return None
+        inner = [m for m in self.variogram.meetings if m < math.pi]
+        return Cells((0.0, *inner, math.pi), 2 if self.variogram.power == 2 else 4)
+
+    @cached_property
+    def _found(self) -> dict[int, list[Fit]]:
+        return {}
+
+    def _fits(self, number: int) -> list[Fit]:
+        """The polynomials on the parts of a cell, found when they are asked for."""
+        if number not in self._found:
+            assert self._cells is not None
+            waiting, fits = [self._cells[number]], []
+            for depth in range(MOST_SPLITS + 1):
+                found = [self._fit(cell) for cell in waiting]
+                settled = [fit.tail <= self._enough(fit, SETTLED) or depth == MOST_SPLITS for fit in found]
+                fits += [self._checked(fit) for fit, fine in zip(found, settled, strict=True) if fine]
+                rough = [fit.cell for fit, fine in zip(found, settled, strict=True) if not fine]
+                waiting = [
+                    replace(cell, low=low, high=high)
+                    for cell in rough
+                    for low, high in pairwise((cell.low, (cell.low + cell.high) / 2, cell.high))
+                ]
+            self._found[number] = sorted(fits, key=lambda fit: fit.cell.low)
+        return self._found[number]
+
+    def _fit(self, cell: Cell) -> Fit:
+        """Through the values at Chebyshev points."""
+        for sizes in SIZES:
+            x, y = ((1 + chebyshev_points(size)) / 2 for size in sizes)
+            values = np.reshape(self._values(cell, x, y, ORDER)[0], sizes)
+            fit = Fit(cell, to_coefficients(sizes[0]) @ values @ to_coefficients(sizes[1]).T)
+            if fit.tail <= self._enough(fit, SETTLED):
+                break
+        return fit
+
+    def _enough(self, fit: Fit, share: float) -> float:
+        """That share of the largest value, or what R itself is known to over its size, which is counted in any case."""
+        corners = np.repeat([fit.cell.low, fit.cell.high], 2), np.tile([0.0, 1.0], 2)
+        farthest = np.asarray(np.max(fit.cell.angles(*corners)))
+        known = self.variogram.rest_gap(farthest) * scale(self.variogram.power, farthest) / self._size(farthest)
+        return max(share * fit.largest, float(known))
+
+    def _checked(self, fit: Fit) -> Fit:
+        """With its gap: the largest difference from values by another rule, and the last coefficients."""
+        values, (x, y) = self._values(fit.cell, BETWEEN, BETWEEN, FINER)
+        trimmed = fit.trimmed()
+        off = float(np.max(np.abs(trimmed(x, y) - values)))
+        return replace(trimmed, gap=SAFETY * (off + fit.tail) + ROUNDING * fit.largest)
+
+    def _values(self, cell: Cell, x: Floats, y: Floats, order: int) -> tuple[Floats, tuple[Floats, Floats]]:
+        """E_beta R(theta_ij) over its size on the grid of x, as shares of the cell, and y, flat; the coordinates."""
+        x, y = np.repeat(cell.low + (cell.high - cell.low) * x, y.size), np.tile(y, x.size)
+        apart, together = cell.angles(x, y)
+        return mean_over_turns(self.variogram, apart, together, order) / self._size(together), (x, y)
+
+    def _size(self, together: Floats) -> Floats:
+        """What E_beta R is a bounded multiple of."""
+        return scale(self.variogram.power, together) * (together if self.variogram.power == 2 else 1.0)

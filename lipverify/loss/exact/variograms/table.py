@@ -1,0 +1,250 @@
+r"""The variogram V(theta) = E_f (f(x) - f(x'))^2 of a law, as a table; it holds all of it that the loss depends on.
+
+V is analytic between the angles at which two kinks of a link meet as circles on the sphere, and so is a polynomial on
+each of a few pieces; values are those of a `Source`: averages over planes, a closed form, or a covariance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.quadrature.rules import CONCENTRATION, gauss_rule
+from lipverify.loss.exact.variograms.pieces import (
+    EPS,
+    NOTHING,
+    ROUNDING,
+    SAFETY,
+    SETTLED,
+    SIZE,
+    TINY,
+    Piece,
+    Ratio,
+    Source,
+    rise_of,
+    scale,
+)
+from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
+from lipverify.loss.exact.variograms.roots import NEAR, has_roots, is_resolved
+
+ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
+ROOT_ORDERS = (12, 16, 22, 30, 44, 64, 90)
+"""Of the rules behind values; the least that settles is used. The second are for links that only many nodes resolve."""
+CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
+"""Where in [0, 1] a piece is compared with values by another rule."""
+SETTLED_ROOT = 5e-9
+"""Of a link with roots: what values by two rules differ by, relative, and what the last coefficients of a piece are."""
+ANALYTIC = 1e-8
+"""Where pieces do not settle to this, the link has roots."""
+MOST_SPLITS, MOST_PIECES = 8, 60
+SMALLEST, RATIO, LARGE = 1e-7, 4.0, 0.1
+"""Of the angles of a link with roots: below the first the variogram is a power, by the second its pieces grow, and from
+the third on they are split as those of other links are."""
+VARIANCE_ORDER = 40
+
+
+@dataclass(frozen=True)
+class Variogram:
+    """V as a table.
+
+    Attributes
+    ----------
+    slope
+        a = lim V / (1 - t) as t -> 1, or 0 where that limit is not finite.
+    power
+        F behaves like theta^power: 1 for links with jumps, 2 for others.
+    gap, rise_gap
+        Bounds on the errors of V / F, and of (V / F - a) / theta. For a link with roots that of V, relative, and 0.
+    """
+
+    d: int
+    slope: float
+    power: int
+    gap: float
+    rise_gap: float
+    roots: bool
+    pieces: tuple[Piece, ...]
+    meetings: tuple[float, ...]
+
+    @property
+    def largest(self) -> float:
+        """The largest value of V / F."""
+        return max(piece.largest for piece in self.pieces)
+
+    def __call__(self, theta: Floats) -> Floats:
+        """V."""
+        return self._by_piece(theta, lambda piece, x: scale(self.power, x) * self._ratio(piece, x))
+
+    def beyond_linear(self, theta: Floats) -> Floats:
+        """R = V - a (1 - t)."""
+
+        def rest(piece: Piece, x: Floats) -> Floats:
+            if piece.rise is not None:
+                return np.asarray(scale(self.power, x) * x * piece.rise(2 * piece.y(x) - 1))
+            return scale(self.power, x) * (self._ratio(piece, x) - self.slope)
+
+        return self._by_piece(theta, rest)
+
+    def rest_gap(self, theta: Floats) -> Floats:
+        """A bound on the error of R / F up to theta, of a law without roots."""
+        if self.power == 1:
+            return np.full_like(theta, self.gap)
+        return np.minimum(self.rise_gap * theta, 2 * self.gap)
+
+    @property
+    def slope_gap(self) -> float:
+        """A bound on the error of the slope."""
+        return 0.0 if self.roots or self.power == 1 else self.gap
+
+    def rest_off(self, theta: Floats) -> Floats:
+        """A bound on the error of R."""
+        return np.asarray(self.gap * self(theta) if self.roots else self.rest_gap(theta) * scale(self.power, theta))
+
+    @property
+    def variance(self) -> float:
+        """Var f(x): half of the mean of V over independent points."""
+        near = [math.pi / 2 + sign * z / math.sqrt(self.d) for z in CONCENTRATION for sign in (-1, 1)]
+        inner = [piece.low for piece in self.pieces] + [edge for edge in near if 0 < edge < math.pi]
+        edges = np.unique([0.0, *inner, math.pi])
+        x, gauss = gauss_rule(VARIANCE_ORDER)
+        theta = edges[:-1, None] + np.diff(edges)[:, None] * x
+        weight = np.diff(edges)[:, None] * gauss * np.sin(theta) ** (self.d - 2)
+        return float(np.sum(weight * self(theta)) / np.sum(weight)) / 2
+
+    def _ratio(self, piece: Piece, x: Floats) -> Floats:
+        """V / F; below the first piece of a link with roots a power of theta."""
+        values = piece.values(2 * piece.y(x) - 1)
+        if not self.roots or piece is not self.pieces[0]:
+            return np.asarray(values)
+        ends = piece.values(np.array([-1.0, 2 * float(piece.y(np.array(2 * piece.low))) - 1]))
+        below = np.minimum(np.maximum(x, TINY) / piece.low, 1.0) ** math.log2(ends[1] / ends[0])
+        return np.asarray(values * below)
+
+    def _by_piece(self, theta: Floats, value: Callable[[Piece, Floats], Floats]) -> Floats:
+        which = np.searchsorted([piece.high for piece in self.pieces[:-1]], theta)
+        counts = np.bincount(which.ravel(), minlength=len(self.pieces))
+        result = np.empty_like(theta)
+        for i in np.flatnonzero(counts):
+            if counts[i] == theta.size:
+                return value(self.pieces[i], theta)
+            here = which == i
+            result[here] = value(self.pieces[i], theta[here])
+        return result
+
+
+def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
+    """The table of a link with kinks, or with `jumps` too; by rules for roots if there are any, or nothing settles."""
+    planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
+
+    def plain() -> Variogram:
+        return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings, orders_of(link, kinks, False))
+
+    def rooted() -> Variogram:
+        return tabulated(replace(planes, roots=True), 2, root_edges(meetings), meetings, orders_of(link, kinks, True))
+
+    first, second = (rooted, plain) if has_roots(link, kinks, NEAR) else (plain, rooted)
+    table = first()
+    if _known(table) <= ANALYTIC:
+        return table
+    return min(table, second(), key=_known)
+
+
+def orders_of(link: Link, kinks: tuple[float, ...], roots: bool) -> tuple[int, ...]:
+    """The orders of rules that are tried for a link with kinks."""
+    return ROOT_ORDERS if roots else ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
+
+
+def _known(table: Variogram) -> float:
+    """The relative error of a table."""
+    return table.gap if table.roots else table.gap / max(table.largest, TINY)
+
+
+def root_edges(meetings: tuple[float, ...] = ()) -> list[float]:
+    """Edges of pieces that resolve powers of the angle, down to `SMALLEST`."""
+    steps = [SMALLEST * RATIO**j for j in range(math.ceil(math.log(math.pi / SMALLEST, RATIO)))]
+    return sorted({*steps, *meetings, math.pi})
+
+
+def tabulated(
+    source: Source,
+    power: int,
+    edges: list[float],
+    meetings: tuple[float, ...] = (),
+    orders: tuple[int, ...] = ORDERS,
+) -> Variogram:
+    """Pieces between the edges, split where they do not settle; values by a rule of the least order that does."""
+    ratio = Ratio(source, power, _order(source, power, edges, orders))
+    pieces: list[Piece] = []
+    unsettled = list(pairwise(edges))
+    for depth in range(MOST_SPLITS + 1):
+        fits = ratio.pieces(unsettled)
+        unsettled = []
+        for piece in fits:
+            if depth == MOST_SPLITS or _settled(piece, source):
+                pieces.append(piece)
+            else:
+                middle = piece.high / 4 if 4 * piece.low < piece.high else (piece.low + piece.high) / 2
+                unsettled += [(piece.low, middle), (middle, piece.high)]
+        if not unsettled or len(unsettled) > MOST_PIECES:
+            pieces += [piece for piece in fits if (piece.low, piece.high) not in unsettled and piece not in pieces]
+            break
+    pieces.sort(key=lambda piece: piece.low)
+    return _checked(ratio, pieces, meetings)
+
+
+def _settled(piece: Piece, source: Source) -> bool:
+    """Whether a piece is as good as it gets: of a link with roots the small ones are powers, alike at every scale."""
+    return piece.settled or (source.roots and (piece.low < LARGE or piece.tail <= SETTLED_ROOT * piece.largest))
+
+
+def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ...]) -> tuple[int, int]:
+    """The least order of which the next one gives the same values at a few angles of every interval, and that one."""
+    theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS[::2]) for low, high in pairwise(edges)])
+    values = source.at(theta, orders[0])
+    for order, finer in pairwise(orders):  # noqa: B007
+        former, values = values, source.at(theta, finer)
+        off = np.abs(values - former)
+        if source.roots and np.max(off / np.maximum(values, TINY)) <= SETTLED_ROOT:
+            break
+        if not source.roots and np.max(off / scale(power, theta)) <= SETTLED * np.max(values / scale(power, theta)):
+            break
+    return order, finer
+
+
+def _checked(ratio: Ratio, pieces: list[Piece], meetings: tuple[float, ...]) -> Variogram:
+    """The table with its errors: what pieces leave out, and values between their nodes by a rule of the next order."""
+    source, power = ratio.source, ratio.power
+    if not source.roots and source.noise == 0 and pieces[0].shaken == 0:
+        pieces[0] = ratio.rounded(pieces[0])
+    values = ratio.at(np.stack([piece.places(CHECKS) for piece in pieces]), finer=True)
+    fits = np.stack([piece.values(2 * CHECKS - 1) for piece in pieces])
+    gaps = SAFETY * np.max(np.abs(values - fits), axis=1) + SAFETY * np.array([piece.tail for piece in pieces])
+    largest = np.array([piece.largest for piece in pieces])
+    gaps += ROUNDING * largest + np.array([piece.shaken for piece in pieces])
+    pieces = [replace(piece, values=_trimmed(piece.values)) for piece in pieces]
+    if source.roots:
+        gap = float(np.max(gaps / np.maximum(largest, TINY)))
+        return Variogram(source.d, 0.0, power, gap, 0.0, True, tuple(pieces), meetings)
+    slope, rise_gap = 0.0, 0.0
+    if power == 2:
+        rise = rise_of(pieces[0])
+        first = replace(pieces[0], rise=_trimmed(rise))
+        slope = float(first.values(-1.0))
+        off = np.abs((values[0] - slope) / first.places(CHECKS) - rise(2 * CHECKS - 1))
+        rests = [(gaps[0] + gap) / piece.low for gap, piece in zip(gaps[1:], pieces[1:], strict=True)]
+        tail = float(np.max(np.abs(rise.coef[SIZE - 4 : SIZE - 1])))
+        rise_gap = max([SAFETY * (float(np.max(off)) + tail) + ROUNDING * float(np.abs(rise.coef).sum()), *rests])
+        rise_gap += first.rise_shaken
+        pieces[0] = first
+    return Variogram(source.d, slope, power, float(np.max(gaps)), rise_gap, False, tuple(pieces), meetings)
+
+
+def _trimmed(fit: Chebyshev) -> Chebyshev:
+    """Without the coefficients at the end that are rounding."""
+    return fit.trim(EPS / 2 * float(np.max(np.abs(fit.coef), initial=0.0)))
