@@ -64,6 +64,20 @@ def proved(law: str, d: int) -> dict[str, Any]:
     return {"noise": between(found, *found.rise), "bias": between(found, *found.fall)}
 
 
+def falling(d: int) -> Any:
+    """The share of [0, w*] on which the bias of the affine law falls, for every n >= 2 and all L <= sigma: it is 1."""
+    from lipverify.claims.proved import between
+    from lipverify.claims.proved import proved as certified
+    from lipverify.proofs import EveryN, prove_every_n
+
+    found = certified(
+        f"every-affine-{d}", "every n", {"law": "affine", "d": d}, lambda: prove_every_n(lv.laws.Affine(), d)
+    )
+    if not (isinstance(found, EveryN) and found.most_signal >= 1):
+        raise ValueError(f"every-affine-{d}.json: not about all L <= sigma: {found.statement}")
+    return between(found, 1.0, 1.0)
+
+
 def slopes_in_w(kept: str = "1") -> Any:
     """Slopes in w of sum_i a_i^2 and of sum_i a_i (1 - t_i), less `kept` of sum_ij a_i a_j (a_i - a_j)(t_i - t_j) and of -Var_a(t).
 
@@ -352,3 +366,16 @@ claim(
     finding="By balls, for one number of tokens in each dimension: the bias at one $w$ is less than at twice that.",
     corrected="the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again",
 )  # fmt: skip
+claim(
+    "softmax.tradeoff/affine/bias/up-to-optimum/proved",
+    bound(falling, "|{w \\leq w^* : B'(w) < 0}| / w^*", low=1, control=1.01, method="certified"),
+    source=TABLE,
+    kind="stronger",
+    expected="supported",
+    over={"d": per_profile((3,), (2, 3, 5))},
+    title="the bias falls at every w up to w*, for every number of tokens",
+    statement=r"B'(w) < 0 \quad \text{for } 0 \leq w \leq w^*, \text{ every } n \geq 2 \text{ and all } L \leq \sigma",
+    assumes=(*MODEL, "the affine law; with one token the bias is the same at every $w$"),
+    finding="The theorem about every number of tokens (`softmax.window-every-n/affine`) bounds both slopes from both sides at every $w$ that can be best for some "
+    r"$L \leq \sigma$, and at all $w$ before it. Beyond $w^*$ the bias rises again (`bias/every-window`).",
+)

@@ -402,7 +402,8 @@ claim(
     finding=r"For *every* number of tokens from 2 on, and all $L \leq \sigma$: with little signal $w^*$ is near $\Lambda / 3d$, with much near "
     r"$k \Lambda^{2/(d+3)}$, few tokens included. Every $w^*$ is where $\Lambda$ is the quotient of the slopes of noise and bias; below 256 tokens "
     r"these are polynomials through balls, one $n$ at a time, from there on they lie between explicit functions. With one token the loss is the same at "
-    r"all $w$. Where $L > \sigma$ only contexts with many tokens in a window are proved.",
+    r"all $w$. Up to $w^*$ the bias falls. Where $L > \sigma$, $w^*$ is no less than at $L = \sigma$; how much larger is proved for contexts with many "
+    "tokens in a window.",
     **{
         **PROVED,
         "over": {"d": per_profile((3,), (2, 3, 5))},

@@ -88,6 +88,8 @@ def test_the_evaluator_finds_the_statement_true_and_nearer_ones_false(d: int) ->
         nearer = said.replace(chain.shown(value), f"{float(value) * factor:.6g}")
         assert nearer != said
         assert statements.wrong(nearer), name
+    times = chain.shown(Fraction(proof(d).data["lemmas"][-1]["constants"]["least_ratio"])) + " times"
+    assert statements.wrong(said.replace(times, "1.15 times"))
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)
@@ -99,6 +101,33 @@ def test_averages_of_many_n_at_once_are_those_of_one(d: int, w: float) -> None:
         for ball, exact in ((many[n - 2], one.noise), (many[59 + n - 2], one.pairs[1] + 2 * one.alone[1])):
             assert ball.overlaps(exact)
             assert float(ball.rad()) < 1e-8
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_the_bias_falls_up_to_the_optimal_window_and_more_signal_has_no_smaller_one(d: int) -> None:
+    for n in (2, 7, 300, 10**5):
+        found = [optimal_window(Problem(d=d, n=n, law=Affine(L=L), sigma=1.0)).w for L in (0.3, 1.0, 2.0)]
+        assert found == sorted(found)
+        bias = loss_terms(Problem(d=d, n=n, law=Affine(), sigma=1.0), np.linspace(0, found[1], 40)).bias
+        assert np.all(np.diff(bias) < 0)
+        assert found[2] >= proof(d).multiples[0] * proof(d).scale(n)
+
+
+@pytest.mark.parametrize("share", [(0.5, math.inf), (math.inf, math.inf)])
+def test_where_the_bias_may_rise_before_an_optimum_is_rejected(
+    share: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part before one that holds an optimum, of which only that no optimum is there is known."""
+    first, last = (arb(0), arb(1)), (arb(1), arb(2))
+    monkeypatch.setattr(every, "shares", lambda *_: [(first, tuple(map(arb, share))), (last, (arb(1e-9), arb(1)))])
+    monkeypatch.setattr(every, "FEW", 3)
+    facts = {name: arb(value) for name, value in {"d": 3, "a": 1, "rho": 1, "k": 0.6, "reach": 1}.items()}
+
+    flat = type("Flat", (), {"over": staticmethod(lambda low, high: low)})
+    monkeypatch.setattr(every, "polynomials", lambda d, end: [([flat], [flat], [], [], [arb(j) for j in range(9)])])
+    conditions = every.few(facts)[1]
+    assert conditions["the noise exceeds the loss at another w"]
+    assert not conditions["B falls up to each w*"]
 
 
 @pytest.mark.parametrize("j", [0, 2, 3])

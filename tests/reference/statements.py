@@ -572,15 +572,23 @@ def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
         return
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    if not k["beyond"] == k["again"] == k["rho"]:
+        yield "three different L / sigma"
     # Lambda where both parts of M are equal: there w* / M is least
     middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
     for n in (2, 5, 20, 255, 256, 1000, 10**5):
-        for Lambda in (n * k["rho"] ** 2, n * k["rho"] ** 2 / 30, middle):
-            if Lambda > n * k["rho"] ** 2 * (1 + ROUNDING):
+        M, last = 0.0, n * k["rho"] ** 2 * (1 + ROUNDING)
+        for Lambda in (n * k["rho"] ** 2 / 30, middle, n * k["rho"] ** 2, 1.1 * n * k["rho"] ** 2):
+            more = Lambda > last
+            if more and Lambda == middle:
                 continue
-            M = min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]))
+            M = M if more else min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]))
             w, _ = optimum(name, dim, n, Lambda / n, 1.0, M / 4, 4 * M)
-            yield from within(f"w* / M at n = {n}, Lambda = {Lambda:.6g}", k["least"], w / M, k["largest"], SLOPE)
+            low, high = (k["times"], math.inf) if more else (k["least"], k["largest"])
+            yield from within(f"w* / M at n = {n}, Lambda = {Lambda:.6g}", low, w / M, high, SLOPE)
+            biases = [] if more else [terms(name, dim, n, share * w)[1] for share in (0.01, 0.1, 0.4, 0.7, 0.99)]
+            if sorted(biases, reverse=True) != biases:
+                yield f"the bias rises before w* = {w:.6g} at n = {n}"
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
@@ -734,9 +742,10 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         + BEST
         + (
             "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} Lambda\\^\\(1/{}\\)\\), "
-            "Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= {} sigma; at n = 1 the loss "
-            "is the same at all w"
-        ).format(*g("least", "largest", "three", "k", "whole", "rho")),
+            "Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= {} sigma; the bias falls from "
+            "w = 0 to w\\*; for all L > {} sigma every w\\* is at least {} times the M of L = {} sigma; at n = 1 the "
+            "loss is the same at all w"
+        ).format(*g("least", "largest", "three", "k", "whole", "rho", "beyond", "times", "again")),
         every_n,
     ),
     (

@@ -176,7 +176,7 @@ def ratio(k: Known, w: tuple[Ball, Ball], share: tuple[Ball, Ball]) -> tuple[Bal
 
 
 def far(k: Known) -> tuple[Bounds, Conditions]:
-    """For n >= 256, every critical w >= u with w <= reach (rho^2 n)^e: far_low <= w / M <= far_high.
+    """For n >= 256, u <= w <= reach (rho^2 n)^e: B falls there, and far_low <= w / M <= far_high if w is critical.
 
     Because T = n w^{-a} / R >= tau w^2, tau = 1 / (reach^{a+2} rho^2 R_high), and n N' is R w^{a-1} (2 D(w) - D(2w))
     times what Jensen and the cut leave, w^2 A' = a^2 + 2 g - g^2 / w^2 with g = w (D - a) between g_low and g_high, and
@@ -203,7 +203,7 @@ def far(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def near(k: Known) -> tuple[Bounds, Conditions]:
-    """For n >= 256, every critical w <= u that `reached` leaves: near_low <= w / M <= near_high.
+    """For n >= 256, w <= u that `reached` leaves: B falls there, and near_low <= w / M <= near_high if w is critical.
 
     Because on each of some hundred parts of (0, u] the averages at both ends bound n N' / w and -3d B', for the fewest
     tokens with which w is that small and so for all n; then for the fewest with Lambda <= rho^2 n. A' = Var_1 t changes
@@ -212,13 +212,16 @@ def near(k: Known) -> tuple[Bounds, Conditions]:
     """
     d, rho, table = k["d"], k["rho"], stops(k)
     found: list[tuple[Ball, Ball]] = []
+    falls = True
     for part in parts(d, float(k["u"])):
         n = next((n for n, stop in table if stop is None or not stop < part.first), table[-1][0])
+        share = quotient(d, n, part)
+        falls = falls and share[1].is_finite()
         for _ in range(AGAIN):
-            share = quotient(d, n, part)
             n = n.max((3 * d * part.first * share[0] / rho**2).lower())
-        found.append(ratio(k, (part.first, part.last), quotient(d, n, part)))
-    return extremes("near", found), {}
+            share = quotient(d, n, part)
+        found.append(ratio(k, (part.first, part.last), share))
+    return extremes("near", found), {"B falls": falls}
 
 
 @dataclass(frozen=True)
@@ -297,7 +300,7 @@ def variance(d: Ball, first: Ball, last: Ball) -> tuple[Ball, Ball]:
 
 
 def few(k: Known) -> tuple[Bounds, Conditions]:
-    """For 2 <= n < 256 and L <= rho sigma: few_low <= w* / M <= few_high.
+    """For 2 <= n < 256 and L <= rho sigma: few_low <= w* / M <= few_high, and B falls up to w*.
 
     Because noise and bias are, piece by piece, polynomials through balls, with their slopes. Beyond some w the noise
     alone is more than the loss at another w with L = rho sigma, so that no such w is best with L <= rho sigma; before,
@@ -306,16 +309,19 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     """
     d, a, rho = k["d"], k["a"], k["rho"]
     pieces = polynomials(int(d.unique_fmpz()), float((k["reach"] * (FEW * rho**2) ** (1 / (a + 2))).upper()))
-    found, ends = [], True
+    found, ends, falls = [], True, True
     for n in range(2, FEW):
         tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::4]]
         least = reduce(arb.min, [(noise + rho**2 * bias / (3 * d)).upper() for _, noise, bias in tried])
         stop = next((w for w, noise, _ in tried if noise > least), None)
         ends = ends and stop is not None
+        before = True  # B falls on all parts up to this one
         for w, share in shares(pieces, n, tried[-1][0] if stop is None else stop):
+            before = before and share[1].is_finite()
             if not 3 * d * w[0] * share[0] > rho**2 * n:
+                falls = falls and before
                 found.append(ratio(k, w, share))
-    return extremes("few", found), {"the noise exceeds the loss at another w": ends}
+    return extremes("few", found), {"the noise exceeds the loss at another w": ends, "B falls up to each w*": falls}
 
 
 def shares(pieces: list[Piece], n: int, stop: Ball) -> Iterator[tuple[tuple[Ball, Ball], tuple[Ball, Ball]]]:
@@ -348,10 +354,12 @@ def polynomials(d: int, end: float) -> list[Piece]:
 
 
 def every(k: Known) -> tuple[Bounds, Conditions]:
-    """For all n >= 2 and L <= rho sigma: least_ratio M <= w* <= largest_ratio M; at n = 1 the loss is that of any w.
+    """For n >= 2, L <= rho sigma: least_ratio M <= w* <= largest_ratio M, B falls up to w*; for more L w* is no less.
 
-    Because B'(0) < 0 = N'(0), so that w* > 0 is critical, and one of `far`, `near` and `few` is about it; at n = 1 the
-    only token has all of the attention.
+    Because B'(0) < 0 = N'(0), so that w* > 0 is critical, and one of `far`, `near` and `few` is about it and all w
+    below. At n = 1 the only token has all of the attention, and the loss is that of any w. With more L: if w is best
+    for L and w' < w for L' > L, then 0 < sigma^2 (N(w) - N(w')) <= L^2 (B(w') - B(w)), as N rises, so that L'^2 (B(w')
+    - B(w)) is more than that, and w' is not best.
     """
     return {
         "least_ratio": most(k["far_low"].min(k["near_low"]).min(k["few_low"])),

@@ -252,7 +252,8 @@ def of_every(proof: Proof, words: Mapping[str, str]) -> str:
     return (
         "{best}, and every w* that attains it has {least_ratio} M <= w* <= {largest_ratio} M, M = min(Lambda / "
         "{three}, {k} Lambda^(1/{whole})), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L <= "
-        "{rho} sigma; at n = 1 the loss is the same at all w"
+        "{rho} sigma; the bias falls from w = 0 to w*; for all L > {rho} sigma every w* is at least {least_ratio} "
+        "times the M of L = {rho} sigma; at n = 1 the loss is the same at all w"
     ).format(**k)
 
 
