@@ -66,8 +66,8 @@ def proved(law: str, d: int) -> dict[str, Any]:
 
 def falling(d: int) -> Any:
     """The share of [0, w*] on which the bias of the affine law falls, for every n >= 2 and all L <= sigma: it is 1."""
-    from lipverify.claims.proved import between
-    from lipverify.claims.proved import proved as certified
+    from lipverify.claims.plan.proved import between
+    from lipverify.claims.plan.proved import proved as certified
     from lipverify.proofs import EveryN, prove_every_n
 
     found = certified(

@@ -14,7 +14,7 @@ import msgspec
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.explore.view import Setting, View, picture, ray, setting_of
-from lipverify.problem.laws import LAWS
+from lipverify.laws import LAWS
 from lipverify.report.looks import PALETTE
 from lipverify.report.web.colours import colour_rule
 from lipverify.report.web.drawing import drawing, spoken

@@ -19,7 +19,7 @@ from lipverify.foundation.streams import normals
 from lipverify.loss import budget, loss_terms
 from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem
-from lipverify.problem.written import law_named
+from lipverify.laws import law_named
 from lipverify.report import digits
 
 WINDOWS = 25

@@ -63,8 +63,8 @@ class ByLaw(Generic[Result]):
         registry = self.dispatcher.registry
         for each in type(law).__mro__:
             if each in registry and (each is type(law) or "name" not in vars(each)):
-                return registry[each](law, *more)  # type: ignore[no-any-return]
-        return registry[object](law, *more)  # type: ignore[no-any-return]
+                return registry[each](law, *more)
+        return registry[object](law, *more)
 
 
 def by_law(function: Callable[..., Result]) -> ByLaw[Result]:
@@ -372,7 +372,7 @@ def factor_of(factor: Any) -> float:
 
 def with_amplitude(law: Any, factor: float) -> Law:
     """`times` for a law with an amplitude `L`, to register."""
-    return msgspec.structs.replace(law, L=factor_of(factor) * law.L)  # type: ignore[no-any-return]
+    return msgspec.structs.replace(law, L=factor_of(factor) * law.L)
 
 
 def mixture(parts: dict[Law, float]) -> Sum:

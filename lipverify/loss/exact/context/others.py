@@ -276,12 +276,12 @@ def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: floa
     others, grading = others_of(d, n, w, low, high, factors), Grading(d, np.array(w))
     nearest, farthest = others.low, others.high
     if k == 2:
-        log_q, ratio = others.log_q[1], others.ratios and others.ratios[1]
+        log_q, ratio = others.log_q[1], others.ratios[1] if others.ratios else None
     else:
         # a unit of the graded coordinate past what matters, for Q is cut there and not smooth
         past = float(grading.u(grading.v(np.array(min(high, 2 * w))) + 1))
         [log_q], ratios, _ = tables(1, d, n, w, low, max(past, high), farthest, factors)
-        ratio = ratios and ratios[0]
+        ratio = ratios[0] if ratios else None
     v = grading.v(np.array([nearest, farthest]))
     x = grading.u(v[0] + (v[1] - v[0]) * np.linspace(0, 1, SAMPLES))
     x[0], x[-1] = nearest, farthest
