@@ -39,7 +39,7 @@ class RandomAmplitude(Scaled, frozen=True):
     @property
     def amplitude_variance(self) -> float:
         """E l_k^2 = L^2 / 3."""
-        return self.L**2 / 3
+        return self.L * self.L / 3  # a power that is no double raises, a product is infinite
 
     def amplitudes(self, uniforms: Array) -> Array:
         """L (2u - 1)."""
@@ -92,7 +92,7 @@ class Linear(Scaled, frozen=True, tag="linear"):
     @property
     def amplitude_variance(self) -> float:
         """L^2: the amplitude is L."""
-        return self.L**2
+        return self.L * self.L
 
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
         """L^2 t / d."""
@@ -212,7 +212,7 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
     @property
     def amplitude_variance(self) -> float:
         """L^2: the amplitude is L."""
-        return self.L**2
+        return self.L * self.L
 
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
         """L^2 (1 + 2 t^2) / (d (d + 2))."""
