@@ -54,6 +54,11 @@ class ByLaw(Generic[Result]):
 
         return registered
 
+    @property
+    def classes(self) -> list[type[Law]]:
+        """The classes that are registered."""
+        return [each for each in self.dispatcher.registry if each is not object]
+
     def has(self, law: Law) -> bool:
         """Whether the very class of the law is registered."""
         return type(law) in self.dispatcher.registry
@@ -63,8 +68,12 @@ class ByLaw(Generic[Result]):
         registry = self.dispatcher.registry
         for each in type(law).__mro__:
             if each in registry and (each is type(law) or "name" not in vars(each)):
-                return registry[each](law, *more)  # type: ignore[no-any-return]
-        return registry[object](law, *more)  # type: ignore[no-any-return]
+                return registry[each](law, *more)
+        return self.default(law, *more)
+
+    def default(self, law: Law, *more: Any) -> Result:
+        """What serves a law of which nothing is registered."""
+        return self.dispatcher.registry[object](law, *more)
 
 
 def by_law(function: Callable[..., Result]) -> ByLaw[Result]:
@@ -372,7 +381,7 @@ def factor_of(factor: Any) -> float:
 
 def with_amplitude(law: Any, factor: float) -> Law:
     """`times` for a law with an amplitude `L`, to register."""
-    return msgspec.structs.replace(law, L=factor_of(factor) * law.L)  # type: ignore[no-any-return]
+    return msgspec.structs.replace(law, L=factor_of(factor) * law.L)
 
 
 def mixture(parts: dict[Law, float]) -> Sum:
