@@ -255,7 +255,7 @@ class OwnCovariance(Sight):
     @cached_property
     def _kind(self) -> ErrorKind:
         kernel = self.law.kernel
-        known = features(self.law.variogram if kernel is None else lambda s: kernel(1 - s), 0.0, 2.0)  # type: ignore[arg-type]
+        known = features(self.law.variogram if kernel is None else lambda s: kernel(1 - s), 0.0, 2.0)
         return "bounded" if known is not None and known.narrowest(graded=True)[0] >= SEEN else "estimated"
 
     def remedy(self, kind: ErrorKind) -> str:
