@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from inspect import signature
 from typing import Any, get_args
 
@@ -28,14 +29,126 @@ from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.whitening import isotropic_form
 
 EPS = float(np.finfo(float).eps)
-_MADE: dict[str, Made] = {"certified": "certified"}
-"""How a method makes its errors, where its terms do not say."""
-METHODS = ("exact", "montecarlo", "asymptotic", "certified")
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to the two terms of the loss.
+
+    Attributes
+    ----------
+    name
+        What `loss_terms` calls it.
+    function
+        Where its function is, imported when it is first asked for: terms(problem, w, **options).
+    words
+        What it is and what its errors are, in a sentence for reports.
+    prepare
+        What is done with a problem and the options before the function is called.
+    made
+        How its errors are made, where the terms themselves do not say.
+    additive
+        Whether the terms of a sum of laws are put together from those of its parts.
+    """
+
+    name: str
+    function: tuple[str, str]
+    words: str
+    prepare: Callable[[Method, Problem, Floats, Options], LossTerms]
+    made: Made | None = None
+    additive: bool = True
+
+    @property
+    def terms(self) -> Callable[..., LossTerms]:
+        """The function behind the method."""
+        module, name = self.function
+        return getattr(import_module(module), name)
+
+    @property
+    def options(self) -> list[str]:
+        """The options that the function takes."""
+        return [name for name, how in signature(self.terms).parameters.items() if how.kind == how.KEYWORD_ONLY]
+
+    def serve(self, problem: Problem, w: Floats, options: Options) -> LossTerms:
+        """By the function; of a sum of laws part by part."""
+        for option in options:
+            if option not in self.options:
+                has = f"it has {', '.join(self.options)}" if self.options else "it has none"
+                raise InvalidInput(f"{option} is not an option of the {self.name} method; {has}.")
+        terms = self.terms
+        if isinstance(problem.law, Sum) and self.additive:
+            return _summed(problem, w, lambda part: terms(part, w, **options), self.name)
+        return terms(problem, w, **options)
+
+
+def _in_isotropic_form(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
+    """Within a budget, and in coordinates in which the problem is isotropic."""
+    seconds, memory, progress = (options.pop(name, None) for name in ("budget", "memory", "progress"))
+    with budgeted(seconds, memory, progress):
+        if options.get("attention", "softmax") != "softmax":
+            kernel_for(options["attention"], problem, w, options.pop("M", None))
+        elif not (problem.isotropic and options.get("M") is None):
+            if isinstance(problem.covariates, Sphere) and options.get("M") is None:
+                require_isotropic(problem, "method='exact'")
+            return _whitened(problem, w, options)
+        require_isotropic(problem, "method='exact'")
+        return method.serve(problem, w, options)
+
+
+def _isotropic(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
+    """Of an isotropic problem."""
+    require_isotropic(problem, f"method={method.name!r}")
+    return method.serve(problem, w, options)
+
+
+def _sampled(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
+    """Of any problem; on an ellipsoid the exact noise on the sphere helps."""
+    if options.get("sampling") is None:
+        options.setdefault("sphere_noise", _sphere_noise)
+    return method.serve(problem, w, options)
+
+
+TABLE = {
+    method.name: method
+    for method in (
+        Method(
+            "exact",
+            ("lipverify.loss.exact", "exact_terms"),
+            "deterministic quadrature of a Laplace representation of the loss; the cost does not depend on $n$, and "
+            "the error is a bound that includes rounding",
+            _in_isotropic_form,
+        ),
+        Method(
+            "montecarlo",
+            ("lipverify.loss.montecarlo", "montecarlo_terms"),
+            "sampling of contexts with counter-based random numbers; the error is the half-width of the 95 % interval",
+            _sampled,
+            additive=False,
+        ),
+        Method(
+            "asymptotic",
+            ("lipverify.loss.asymptotic", "asymptotic_terms"),
+            "leading terms derived by computer algebra; never the only ground of a verdict",
+            _isotropic,
+        ),
+        Method(
+            "certified",
+            ("lipverify.loss.certified", "certified_terms"),
+            "ball arithmetic; the interval provably contains the value",
+            _isotropic,
+            made="certified",
+        ),
+    )
+}
+"""Every method is a record here and nowhere else."""
+METHODS = tuple(TABLE)
+_TABLE: ContextVar[Mapping[str, Method]] = ContextVar("methods", default=TABLE)
 
 __all__ = ["METHODS", "LossTerms", "loss_terms"]
 
 
-@makes("bounded", by=lambda terms: (_MADE.get(terms.method, terms.error_kind), terms.method))
+@makes("bounded", by=lambda terms: (TABLE[terms.method].made or terms.error_kind, terms.method))
 def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) -> LossTerms:
     r"""Bias B(w) and noise N(w) of the loss of softmax attention with M = w I.
 
@@ -89,56 +202,37 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     """
     values = numbers("w", w, "w", least=0)
     require_problem(problem)
-    if chosen("method", method, METHODS) == "exact":
-        seconds, memory, progress = (options.pop(name, None) for name in ("budget", "memory", "progress"))
-        with budgeted(seconds, memory, progress):
-            return _by_method(problem, values, method, options)
-    return _by_method(problem, values, method, options)
+    served = _TABLE.get()[chosen("method", method, METHODS)]
+    return served.prepare(served, problem, values, options)
 
 
-def _by_method(problem: Problem, values: Floats, method: str, options: dict[str, Any]) -> LossTerms:
-    """The terms by a method whose name is known, within a budget if it is the exact one."""
-    kernel = method == "exact" and options.get("attention", "softmax") != "softmax"
-    if kernel:
-        kernel_for(options["attention"], problem, values, options.pop("M", None))
-    elif method == "exact" and not (problem.isotropic and options.get("M") is None):
-        if isinstance(problem.covariates, Sphere) and options.get("M") is None:
-            require_isotropic(problem, "method='exact'")
-        return _whitened(problem, values, options)
-    other = _INSTEAD.get()
-    if other is not None and method == "exact" and not kernel:
-        if options.get("route") is not None:
-            other.kept = options["route"]
-        else:
-            other.used += 1
-            method, options = other.method, dict(other.options)
-    if method != "montecarlo":
-        require_isotropic(problem, f"method={method!r}")
-    terms = _method(method)
-    if method == "montecarlo" and options.get("sampling") is None:
-        options.setdefault("sphere_noise", _sphere_noise)
-    known = [option for option, how in signature(terms).parameters.items() if how.kind == how.KEYWORD_ONLY]
-    for option in options:
-        if option not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise InvalidInput(f"{option} is not an option of the {method} method; {has}.")
-    if isinstance(problem.law, Sum) and method != "montecarlo":
-        return _summed(problem, values, lambda part: terms(part, values, **options), method)
-    return terms(problem, values, **options)
-
-
-@dataclass
-class Instead:
+@dataclass(frozen=True)
+class Instead(Method):
     """Another way to the losses that the exact method is asked for, and how often it was taken."""
 
-    method: str
-    options: dict[str, Any]
-    used: int = 0
-    kept: str = ""
-    """The route that the caller chose, which is kept: who compares two routes asks for both."""
+    other: Method = TABLE["exact"]
+    given: Options = field(default_factory=dict)
+    taken: list[str] = field(default_factory=list)
 
+    @property
+    def used(self) -> int:
+        """How many losses came by the other way."""
+        return self.taken.count("")
 
-_INSTEAD: ContextVar[Instead | None] = ContextVar("instead", default=None)
+    @property
+    def kept(self) -> str:
+        """The route that the caller chose, which is kept: who compares two routes asks for both."""
+        return next((route for route in reversed(self.taken) if route), "")
+
+    def serve(self, problem: Problem, w: Floats, options: Options) -> LossTerms:
+        """By the other method, with its options; what is asked for by a route or with a kernel as it is."""
+        if options.get("attention", "softmax") != "softmax":
+            return super().serve(problem, w, options)
+        self.taken.append(options.get("route") or "")
+        if self.taken[-1]:
+            return super().serve(problem, w, options)
+        prepare = Method.serve if self.other.name == "exact" else self.other.prepare
+        return prepare(self.other, problem, w, dict(self.given))
 
 
 @contextmanager
@@ -151,13 +245,14 @@ def instead_of_exact(method: str, **options: Any) -> Iterator[Instead]:
     >>> other.used
     1
     """
-    other = Instead(method, options)
-    token = _INSTEAD.set(other)
+    exact = TABLE["exact"]
+    other = Instead(exact.name, exact.function, exact.words, exact.prepare, other=TABLE[method], given=options)
+    token = _TABLE.set({**TABLE, "exact": other})
     try:
         with forgetting():
             yield other
     finally:
-        _INSTEAD.reset(token)
+        _TABLE.reset(token)
 
 
 def _summed(problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
@@ -197,22 +292,3 @@ def _sphere_noise(d: int, n: int | float, w: Any) -> tuple[Any, Any]:
     """The noise over sigma^2 on the sphere and its error, which sampling on an ellipsoid is helped by."""
     terms = loss_terms(Problem(d=d, n=n, law=Linear()), w)
     return terms.noise, terms.noise_error
-
-
-def _method(name: str) -> Callable[..., LossTerms]:
-    """The function behind a method, imported when it is first asked for."""
-    if name == "exact":
-        from lipverify.loss.exact import exact_terms
-
-        return exact_terms
-    if name == "certified":
-        from lipverify.loss.certified import certified_terms
-
-        return certified_terms
-    if name == "asymptotic":
-        from lipverify.loss.asymptotic import asymptotic_terms
-
-        return asymptotic_terms
-    from lipverify.loss.montecarlo import montecarlo_terms
-
-    return montecarlo_terms

@@ -54,6 +54,11 @@ class ByLaw(Generic[Result]):
 
         return registered
 
+    @property
+    def classes(self) -> list[type[Law]]:
+        """The classes that are registered."""
+        return [each for each in self.dispatcher.registry if each is not object]
+
     def has(self, law: Law) -> bool:
         """Whether the very class of the law is registered."""
         return type(law) in self.dispatcher.registry
@@ -64,7 +69,11 @@ class ByLaw(Generic[Result]):
         for each in type(law).__mro__:
             if each in registry and (each is type(law) or "name" not in vars(each)):
                 return registry[each](law, *more)
-        return registry[object](law, *more)
+        return self.default(law, *more)
+
+    def default(self, law: Law, *more: Any) -> Result:
+        """What serves a law of which nothing is registered."""
+        return self.dispatcher.registry[object](law, *more)
 
 
 def by_law(function: Callable[..., Result]) -> ByLaw[Result]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from lipverify.loss.methods import TABLE
+
 VERDICTS = {
     "supported": "consistent",
     "refuted": "refuted",
@@ -21,14 +23,10 @@ LEGEND = (
 
 METHODS = {
     "own function": "the claim's own function; unless its value is one of lipverify's, nobody but it bounds the error",
-    "exact": "deterministic quadrature of a Laplace representation of the loss; the cost does not "
-    "depend on $n$, and the error is a bound that includes rounding",
-    "montecarlo": "sampling of contexts with counter-based random numbers; the error is the "
-    "half-width of the 95 % interval",
-    "asymptotic": "leading terms derived by computer algebra; never the only ground of a verdict",
+    **{name: TABLE[name].words for name in ("exact", "montecarlo", "asymptotic")},
     "symbolic": "computer algebra: an expression that is zero for all values of its symbols, or an exact number",
     "identity": "both sides of an identity evaluated on sampled points; the error is a bound on rounding",
-    "certified": "ball arithmetic; the interval provably contains the value",
+    "certified": TABLE["certified"].words,
     "training": "a property of trained weights; which basin a training ends in carries no error",
     "conditional expectation": "sampling of contexts, the query and the task averaged in closed form",
     "protocol": "sampling of contexts with one sampled query each, as the paper does",

@@ -22,19 +22,35 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
+    from lipverify.loss.asymptotic.links import link
     from lipverify.loss.asymptotic.record import Leading, leading
+    from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, task
     from lipverify.loss.asymptotic.terms import asymptotic_terms, valid_windows
     from lipverify.loss.asymptotic.tilt import leading_tilt
 
-__all__ = ["Leading", "asymptotic_terms", "leading", "leading_tilt", "valid_windows"]
+__all__ = [
+    "Harmonics",
+    "Leading",
+    "Ridges",
+    "asymptotic_terms",
+    "leading",
+    "leading_tilt",
+    "link",
+    "task",
+    "valid_windows",
+]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "Harmonics": "tasks",
         "Leading": "record",
+        "Ridges": "tasks",
         "asymptotic_terms": "terms",
         "leading": "record",
         "leading_tilt": "tilt",
+        "link": "links",
+        "task": "tasks",
         "valid_windows": "terms",
     },
 )

@@ -5,9 +5,8 @@ For a polynomial P in the Laplacian, E (P(Delta) f)^2 is a mean over c of links,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import sympy
 
@@ -18,7 +17,7 @@ from lipverify.loss.asymptotic.links import Kink, Link, Piece, link, meant, read
 from lipverify.loss.asymptotic.sphere import Expr, L, c, laplacian, mean
 from lipverify.loss.asymptotic.tokens import Delta
 from lipverify.problem.fields import RBF, Matern
-from lipverify.problem.law import Law
+from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
@@ -119,45 +118,59 @@ def _uniform_amplitude() -> Expr:
     return sympy.integrate(amplitude**2, (amplitude, -L, L)) / (2 * L)
 
 
-def _relu() -> Ridges:
-    zero = sympy.Integer(0)
-    return Ridges(_uniform_amplitude(), (link(sympy.Max(c, 0), [zero]), link(sympy.Max(-c, 0), [zero])))
-
-
-def _ridge(law: Ridge) -> Ridges:
-    return Ridges(sympy.Integer(1), (link(read(law.link), [meant(kink) for kink in law.kink_points]),))
-
-
-def _zonal(law: Zonal) -> Task | Increments:
-    if law.spectrum is None:
-        return fields.zonal(law)
-    return Harmonics(tuple(meant(k) for k in law.spectrum))
-
-
-TASKS: dict[type[Law], Callable[[Any], Task | Increments]] = {
-    Affine: lambda law: Ridges(_uniform_amplitude(), (link(c),)),
-    ReLU: lambda law: _relu(),
-    Cosine: lambda law: Ridges(sympy.Integer(1), (link(sympy.cos(L * c)),)),
-    Quadratic: lambda law: Ridges(L**2, (link(c**2),)),
-    Ridge: _ridge,
-    Zonal: _zonal,
-    Matern: fields.matern,
-    RBF: fields.rbf,
-    ReLUNetwork: fields.network,
-}
-
-
 def task_of(law: Law) -> Task | Increments:
     """The law as SymPy sees it, its constant L left as a letter.
 
     Raises
     ------
     InvalidInput
-        If the law is none of `TASKS`; a subclass may have changed the function, so it is not taken for its parent.
+        If nothing is registered for the law; a subclass may have changed the function, and is not taken for its parent.
     OutOfReach
         If its link, kernel or variogram cannot be read.
     """
-    if type(law) not in TASKS:
-        known = ", ".join(each.__name__ for each in TASKS)
-        raise InvalidInput(f"law = {law!r}: leading terms are derived for {known} only; use method='exact'.")
-    return TASKS[type(law)](law)
+    return task(law)
+
+
+@by_law
+def task(law: Law) -> Task | Increments:
+    """The same, registered by the class of the law."""
+    known = ", ".join(each.__name__ for each in task.classes)
+    raise InvalidInput(f"law = {law!r}: leading terms are derived for {known} only; use method='exact'.")
+
+
+@task.register(Affine)
+def _affine(law: Affine) -> Ridges:
+    return Ridges(_uniform_amplitude(), (link(c),))
+
+
+@task.register(ReLU)
+def _relu(law: ReLU) -> Ridges:
+    zero = sympy.Integer(0)
+    return Ridges(_uniform_amplitude(), (link(sympy.Max(c, 0), [zero]), link(sympy.Max(-c, 0), [zero])))
+
+
+@task.register(Cosine)
+def _cosine(law: Cosine) -> Ridges:
+    return Ridges(sympy.Integer(1), (link(sympy.cos(L * c)),))
+
+
+@task.register(Quadratic)
+def _quadratic(law: Quadratic) -> Ridges:
+    return Ridges(L**2, (link(c**2),))
+
+
+@task.register(Ridge)
+def _ridge(law: Ridge) -> Ridges:
+    return Ridges(sympy.Integer(1), (link(read(law.link), [meant(kink) for kink in law.kink_points]),))
+
+
+@task.register(Zonal)
+def _zonal(law: Zonal) -> Task | Increments:
+    if law.spectrum is None:
+        return fields.zonal(law)
+    return Harmonics(tuple(meant(k) for k in law.spectrum))
+
+
+task.register(Matern)(fields.matern)
+task.register(RBF)(fields.rbf)
+task.register(ReLUNetwork)(fields.network)

@@ -17,6 +17,7 @@ over the whole line of functions of which analyticity and size are proved, and a
 """
 
 from lipverify.loss.certified.record import CertifiedTerms
+from lipverify.loss.certified.spectra import Spectrum, spectrum
 from lipverify.loss.certified.terms import certified_terms
 
-__all__ = ["CertifiedTerms", "certified_terms"]
+__all__ = ["CertifiedTerms", "Spectrum", "certified_terms", "spectrum"]

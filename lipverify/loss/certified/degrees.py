@@ -18,7 +18,6 @@ from lipverify.loss.certified.mellin import MellinTransform
 from lipverify.loss.certified.series import PowerSeries
 from lipverify.loss.certified.spectra import spectrum_of
 from lipverify.problem.law import Law
-from lipverify.problem.laws import Cosine, ReLU
 
 HIGHEST_DEGREE = 320
 
@@ -61,11 +60,6 @@ def degree_by_transform(law: Law, averages: MellinTransform, goal: float) -> int
         return float(np.max(np.minimum(falling, 0) - math.pi / 2 * tau))
 
     return _first(lambda top: largest(top) <= -goal, law)
-
-
-def infinite(law: Law) -> bool:
-    """Whether infinitely many harmonics have a part in the law."""
-    return type(law) in (Cosine, ReLU) and not law.constant
 
 
 def _first(enough: Callable[[int], bool], law: Law) -> int:

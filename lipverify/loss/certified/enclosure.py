@@ -8,14 +8,13 @@ from flint import arb, ctx
 
 from lipverify.errors import OutOfReach
 from lipverify.loss.certified.context import Context
-from lipverify.loss.certified.degrees import degree_by_mass, degree_by_series, degree_by_transform, infinite
+from lipverify.loss.certified.degrees import degree_by_mass, degree_by_series, degree_by_transform
 from lipverify.loss.certified.harmonics import Ball
 from lipverify.loss.certified.mellin import MellinTransform
 from lipverify.loss.certified.nodes import Nodes
 from lipverify.loss.certified.series import PowerSeries
 from lipverify.loss.certified.spectra import spectrum_of
 from lipverify.problem import Problem
-from lipverify.problem.laws import Cosine
 
 LARGEST_SERIES_LAMBDA = 400.0
 LARGEST_W = 1e9
@@ -35,7 +34,8 @@ def enclose(problem: Problem, w: float, goal: float) -> tuple[Ball, Ball]:
 def _uniform(problem: Problem, n: int, goal: float) -> tuple[Ball, Ball]:
     """At w = 0 or n = 1 all weights are 1/n: N = sigma^2 / n, B = (1 + 1/n) Var f(x)."""
     law, d = problem.law, problem.d
-    top = degree_by_mass(law, d, goal) if type(law) is Cosine and infinite(law) else 2
+    start = spectrum_of(law, d, 2)
+    top = degree_by_mass(law, d, goal) if start.fast and start.infinite else 2
     return arb(1) / n, (1 + arb(1) / n) * spectrum_of(law, d, top).variance
 
 
@@ -53,9 +53,10 @@ def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) ->
     """(N, B) by the power series, with as many bits more as its terms lose by cancellation."""
     law, d, largest = problem.law, problem.d, math.exp(nodes.high)
     with ctx.workprec(ctx.prec + math.ceil(largest / math.log(2))):
-        averages = PowerSeries(d, arb(w), nodes, PowerSeries.terms_for(largest, goal), spectrum_of(law, d, 2).top)
-        if infinite(law):
-            top = _by_mass(problem, w, goal) if type(law) is Cosine else degree_by_series(law, averages, goal)
+        start = spectrum_of(law, d, 2)
+        averages = PowerSeries(d, arb(w), nodes, PowerSeries.terms_for(largest, goal), start.top)
+        if start.infinite:
+            top = _by_mass(problem, w, goal) if start.fast else degree_by_series(law, averages, goal)
             averages = averages.up_to(top)
         return Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)).enclose(averages)
 
@@ -63,16 +64,17 @@ def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) ->
 def _by_transform(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
     """(N, B) by the Mellin transform, whose absolute accuracy must serve terms of order 1/n^2."""
     law, d, absolute = problem.law, problem.d, goal + 2 * math.log(n) + 2 * math.log1p(w)
+    start = spectrum_of(law, d, 2)
     if nodes.count <= MOST_FREQUENCIES:
-        averages = MellinTransform.place(d, arb(w), nodes, absolute, spectrum_of(law, d, 2).top)
+        averages = MellinTransform.place(d, arb(w), nodes, absolute, start.top)
     if nodes.count > MOST_FREQUENCIES or averages.frequencies > MOST_FREQUENCIES:
         raise OutOfReach(
             f"d = {d}, n = {problem.n}, w = {w}: windows this narrow that hold few tokens need more than "
             f"{MOST_FREQUENCIES} frequencies, the work of a few seconds; use method='exact' or fewer digits."
         )
     with ctx.workprec(max(ctx.prec, averages.bits)):
-        if infinite(law):
-            top = _by_mass(problem, w, goal) if type(law) is Cosine else degree_by_transform(law, averages, absolute)
+        if start.infinite:
+            top = _by_mass(problem, w, goal) if start.fast else degree_by_transform(law, averages, absolute)
             averages = averages.up_to(top)
         return Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)).enclose(averages)
 

@@ -18,25 +18,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from flint import acb, arb, ctx
 
 from lipverify.errors import InvalidInput
 from lipverify.loss.certified.harmonics import Ball, dimension, exponential_averages
-from lipverify.problem.law import Law
+from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Zonal
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Coefficients k_l for 1 <= l <= top, and `rest`, the sum of those beyond `top`."""
+    """Coefficients k_l for 1 <= l <= top, and `rest`, the sum of those beyond `top`.
+
+    `fast` says that coefficients fall faster than any power, so that their own size tells how many matter.
+    """
 
     coefficients: dict[int, Ball]
     top: int
     rest: Ball
+    fast: bool = True
+
+    @property
+    def infinite(self) -> bool:
+        """Whether there are coefficients beyond `top`."""
+        return not self.rest.is_zero()
 
     @classmethod
     def finite(cls, coefficients: dict[int, Ball]) -> Spectrum:
@@ -58,26 +67,39 @@ def spectrum_of(law: Law, d: int, top: int) -> Spectrum:
     InvalidInput
         If the law is given by a function, or by anything else of which no ball is known.
     """
-    if type(law) in (Affine, Quadratic, Cosine, ReLU) and law.constant:
-        return Spectrum.finite({})
-    if type(law) is Affine:
-        return Spectrum.finite({1: arb(law.L) ** 2 / (3 * d)})
-    if type(law) is Quadratic:
-        return Spectrum.finite({2: 2 * (d - 1) * arb(law.L) ** 2 / (arb(d) ** 2 * (d + 2))})
-    if type(law) is Cosine:
-        return _cosine(arb(law.L), d, top)
-    if type(law) is ReLU:
-        return _relu(arb(law.L), d, top)
-    if type(law) is Zonal and law.spectrum is not None:
-        return Spectrum.finite({degree: arb(k) for degree, k in enumerate(law.spectrum)})
+    return Spectrum.finite({}) if spectrum.has(law) and law.constant else spectrum(law, d, top)
+
+
+@by_law
+def spectrum(law: Law, d: int, top: int) -> Spectrum:
+    """The same for a law that is not constant, registered by its class."""
     raise InvalidInput(
         f"law = {law!r}: method='certified' needs the law in closed form, and nothing encloses a function "
         "known only by its values in double precision; use method='exact', or Zonal(spectrum=...)."
     )
 
 
-def _cosine(L: Ball, d: int, top: int) -> Spectrum:
+@spectrum.register(Affine)
+def _affine(law: Affine, d: int, top: int) -> Spectrum:
+    return Spectrum.finite({1: arb(law.L) ** 2 / (3 * d)})
+
+
+@spectrum.register(Quadratic)
+def _quadratic(law: Quadratic, d: int, top: int) -> Spectrum:
+    return Spectrum.finite({2: 2 * (d - 1) * arb(law.L) ** 2 / (arb(d) ** 2 * (d + 2))})
+
+
+@spectrum.register(Zonal)
+def _zonal(law: Zonal, d: int, top: int) -> Spectrum:
+    if law.spectrum is None:
+        return spectrum.default(law, d, top)
+    return Spectrum.finite({degree: arb(k) for degree, k in enumerate(law.spectrum)})
+
+
+@spectrum.register(Cosine)
+def _cosine(law: Cosine, d: int, top: int) -> Spectrum:
     """Even harmonics, c_l = Re E[e^{iLt} P_l]."""
+    L = arb(law.L)
     with ctx.workprec(_cosine_bits(L, d)):
         return _even_waves(L, d, top)
 
@@ -94,11 +116,13 @@ def _even_waves(L: Ball, d: int, top: int) -> Spectrum:
     return _truncated(squares, top, (1 + double) / 2)
 
 
-def _relu(L: Ball, d: int, top: int) -> Spectrum:
+@spectrum.register(ReLU)
+def _relu(law: ReLU, d: int, top: int) -> Spectrum:
     """The first harmonic from the odd half of (z)_+ = (z + |z|) / 2, even ones from the even half."""
+    L = arb(law.L)
     even = takewhile(lambda item: item[0] <= top, _absolute_coefficients(d))
     squares = {degree: dimension(d, degree) * b**2 * L**2 / 6 for degree, b in even}
-    return _truncated({**squares, 1: L**2 / (6 * d)}, top, L**2 / (3 * d))
+    return replace(_truncated({**squares, 1: L**2 / (6 * d)}, top, L**2 / (3 * d)), fast=False)
 
 
 def _absolute_coefficients(d: int) -> Iterator[tuple[int, Ball]]:

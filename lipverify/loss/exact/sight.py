@@ -78,6 +78,11 @@ class Sight:
         return False
 
     @property
+    def kinked(self) -> bool:
+        """Whether the link has kinks or jumps that are declared or found."""
+        return False
+
+    @property
     def meetings(self) -> int:
         """At how many angles the variogram is not smooth, as far as that is known without a table."""
         return 0
@@ -178,8 +183,13 @@ class OwnLink(Links):
 
     @property
     def rooted(self) -> bool:
-        """As `has_roots` sees over half of the way to the next kink."""
-        return bool(self.law.kink_points) and has_roots(self.law.link, self.law.kink_points)
+        """As `has_roots` sees over half of the way to the next kink; a smooth link that is steep looks alike."""
+        return has_roots(self.law.link, self.law.kink_points)
+
+    @property
+    def kinked(self) -> bool:
+        """By the kinks that are declared or found."""
+        return bool(self.law.kink_points)
 
     @property
     def meetings(self) -> int:

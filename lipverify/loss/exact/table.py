@@ -58,7 +58,7 @@ TABLE = (
         "The averages over tasks are known to rounding, so that nothing is gained by comparing.",
     ),
     Row(
-        lambda law, d: law.rooted,
+        lambda law, d: law.kinked and law.rooted,
         ("zonal", "ridge"),
         "Up to w = 1e-3 a few dozen harmonics matter; tables of what other tokens do would need more panels than there "
         "is memory for.",
@@ -66,7 +66,7 @@ TABLE = (
         up_to=1e-3,
     ),
     Row(
-        lambda law, d: law.rooted and law.meetings >= 2 and 2 < d <= 6,
+        lambda law, d: law.kinked and law.rooted and law.meetings >= 2 and 2 < d <= 6,
         ("zonal", "ridge"),
         "The variogram of several kinks with roots takes seconds, and the few hundred harmonics of a window up to 50 a "
         "tenth of that. Beyond d = 6 there are so many harmonics of a degree that their coefficients are lost in "

@@ -187,8 +187,8 @@ def tables(
         return u, k * y - np.exp(y) + math.log(STEP)
 
     def flat_rule(x: Floats) -> tuple[Floats, Floats]:
-        """The same where phi^n hardly changes over a kernel: by the Gauss rule of the kernel."""
-        y, weight = gumbel_rule(k)
+        """The same where phi^n hardly changes over psi_2: by its Gauss rule; psi_1 is too wide for such a rule."""
+        y, weight = gumbel_rule(2)
         return x[:, None] + y, np.log(weight)
 
     def rows(x: Floats, of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
@@ -212,7 +212,12 @@ def tables(
 
     def values(x: Floats) -> Floats:
         scale = grading.scale(x)
-        flat = (x <= inner) & (scale > FLAT) & (n * np.exp(rate(x)) < np.where(scale > FLATTER, np.inf, SLOPE * scale))
+        flat = (
+            (k == 2)
+            & (x <= inner)
+            & (scale > FLAT)
+            & (n * np.exp(rate(x)) < np.where(scale > FLATTER, np.inf, SLOPE * scale))
+        )
         near = x[~flat]
         parts = [rows(near[i : i + TOGETHER], rule) for i in range(0, near.size, TOGETHER)]
         if flat.any():
@@ -275,13 +280,14 @@ def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: floa
     """
     others, grading = others_of(d, n, w, low, high, factors), Grading(d, np.array(w))
     nearest, farthest = others.low, others.high
+    ratio: Graded | None
     if k == 2:
-        log_q, ratio = others.log_q[1], others.ratios[1] if others.ratios else None
+        log_q, ratio = others.log_q[1], None if others.ratios is None else others.ratios[1]
     else:
         # a unit of the graded coordinate past what matters, for Q is cut there and not smooth
         past = float(grading.u(grading.v(np.array(min(high, 2 * w))) + 1))
         [log_q], ratios, _ = tables(1, d, n, w, low, max(past, high), farthest, factors)
-        ratio = ratios[0] if ratios else None
+        ratio = None if ratios is None else ratios[0]
     v = grading.v(np.array([nearest, farthest]))
     x = grading.u(v[0] + (v[1] - v[0]) * np.linspace(0, 1, SAMPLES))
     x[0], x[-1] = nearest, farthest
