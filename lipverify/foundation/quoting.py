@@ -6,6 +6,8 @@ from typing import Any
 
 LONGEST = 80
 """Letters of a value that a message shows."""
+LONGEST_PROBLEM = 2000
+"""The same of what an exception says."""
 
 
 def shown(value: Any) -> str:
@@ -29,3 +31,25 @@ def counted(number: int, noun: str) -> str:
     ('1 claim', '0 claims')
     """
     return f"{number} {noun}" + "s" * (number != 1)
+
+
+def told(error: BaseException) -> str:
+    """The type of an exception and what it says, as far as a ledger and its readers need it.
+
+    What UTF-8 cannot write is escaped; an exception that raises when it is asked is told by its type.
+
+    >>> told(ValueError("w = -1"))
+    'ValueError: w = -1'
+    >>> told(type(100_000 * "E", (Exception,), {})("no")).endswith("EEE... (100000 letters): no")
+    True
+    """
+    try:
+        said = str(error)
+    except Exception:
+        said = "it cannot say why"
+    return f"{_cut(type(error).__name__)}: {_cut(said)}"
+
+
+def _cut(text: str) -> str:
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= LONGEST_PROBLEM else f"{text[:LONGEST_PROBLEM]}... ({len(text)} letters)"

@@ -22,6 +22,8 @@ SMALLEST = 2.0**-51
 SEEN, UNSEEN = 1 / 128, 1 / 4096
 """Widths over that of a piece, down to which every rule has nodes inside of a feature, and up to which one may have
 none: between them rules notice a feature, and their difference is an estimate."""
+SAME = 1e-12
+"""Places that differ by less are one: one is declared, and the other found."""
 ROOT = 2.0**-40
 """Intervals that shrink down to this beside a place show a root there, and not a narrow feature."""
 
@@ -47,13 +49,16 @@ class Features:
     def narrowest(self, places: Iterable[float] = (), graded: bool = False) -> tuple[float, float]:
         """The smallest width of an interval over that of its piece between `places`, and where that is.
 
-        Beside a root at the end of a piece intervals shrink with their distance from it, and what counts is the width
-        over that; `graded`: at the low end of the domain too, where rules are graded in any case.
+        Where the function is not analytic at a place that is not among `places` rules do not split: what lies between
+        two such places counts by its share of the piece that they do know. Beside a root at the end of a piece
+        intervals shrink with their distance from it, and what counts is the width over that; `graded`: at the low end
+        of the domain too, where rules are graded in any case.
         """
         low, high = self.edges[0], self.edges[-1]
-        ends = np.unique([low, high, *(at for at in (*places, *self.places) if low < at < high)])
+        known = np.unique([low, high, *(at for at in places if low < at < high)])
+        missing = [at for at in self.places if np.min(np.abs(known - at)) > SAME]
         share, where = math.inf, 0.0
-        for left, right in pairwise(ends):
+        for left, right in pairwise(np.unique([*known, *missing])):
             some = self.edges[(self.edges > left + 4 * SMALLEST) & (self.edges < right - 4 * SMALLEST)]
             edges = np.array([left, *some, right])
             widths, middles = np.diff(edges), (edges[1:] + edges[:-1]) / 2
@@ -62,7 +67,9 @@ class Features:
                 scale = np.minimum(scale, edges[1:] - left)
             if widths[-1] < ROOT:
                 scale = np.minimum(scale, right - edges[:-1])
-            shares = widths / scale
+            start, stop = np.max(known[known <= left]), np.min(known[known >= right])
+            whole = min(stop - start, right - low) if graded and start == low else stop - start
+            shares = widths / scale * ((right - left) / whole)
             if np.min(shares) < share:
                 share, where = float(np.min(shares)), float(middles[np.argmin(shares)])
         return share, where

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.problem.features import Features
+from lipverify.problem.features import SAME, Features
 from lipverify.problem.own import Ridge
 
 PANELS, PANEL = 4096, 8
@@ -29,8 +29,6 @@ NEAR = 3
 """Steps from a declared place, or from an end, within which nothing is looked for."""
 MOST_FOUND = 4
 """Undeclared places that are looked for: a link with more would cost minutes."""
-SAME = 1e-12
-"""Places that differ by less are one: one is declared, and the other found."""
 FINER, FALLING = 8, 24.0
 """By which a grid is refined about a place, and by which its second difference falls at most: a kink's falls like the
 step, a smooth link's like its square."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
+from lipverify.foundation.quoting import shown
 from lipverify.problem.law import RidgeLaw
 from lipverify.problem.laws import RandomAmplitude
 
@@ -15,6 +17,11 @@ class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
     Attention whose weights sum to one never sees b; linear attention does. The offset is one more component, the
     constant 1, with an amplitude like those of `ridge`.
 
+    Raises
+    ------
+    InvalidInput
+        If the law has no such amplitudes.
+
     Source: Collins et al., slides, the classes of Theorem 2.
 
     >>> from lipverify.laws import ReLU
@@ -24,6 +31,13 @@ class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
 
     ridge: RandomAmplitude
     name: ClassVar[str] = "with-offset"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.ridge, RandomAmplitude):
+            raise InvalidInput(
+                f"ridge = {shown(self.ridge)}: the offset is uniform on [-L, L], as amplitudes of Affine and ReLU are; "
+                "attention whose weights sum to one never sees an offset, so leave it out."
+            )
 
     @property
     def constant(self) -> bool:

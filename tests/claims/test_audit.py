@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -13,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.claims.ledger.record import Ledger
-from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims.ledger.record import Ledger, Record
+from lipverify.claims.ledger.summary import controls_caught, follows
+from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, decide, margin, settled
 from lipverify.claims.plan.claim import Claim, CrossPlan, Measurement
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import claims_of
@@ -344,6 +346,119 @@ def test_what_only_the_claims_know_is_found_beside_them(declared: tuple[Ledger, 
     made = sealed(edited(ledger, BY_DIGEST[what]))
     assert audit(made) == ()
     assert audit_against(made, claims)
+
+
+# ---- edits after which all that follows from the data is made again, and the digests with it
+
+
+def remade(ledger: Ledger) -> Ledger:
+    """The ledger with every verdict, margin, grade, number in words and range made again from its cells."""
+    return sealed(
+        msgspec.structs.replace(ledger, claims=tuple(map(_remade, ledger.claims))),
+        {record.id: (len(record.cells), len(record.cross_checks)) for record in ledger.claims},
+    )
+
+
+def _remade(record: Record) -> Record:
+    cells = []
+    for cell in record.cells:
+        control = cell.control
+        verdict = decide(control.interval, control.allowed)
+        control = msgspec.structs.replace(
+            control, verdict=verdict, margin=margin(control.interval, control.allowed),
+            expects=OTHER_WAY.get(cell.alone, "refuted"),
+        )  # fmt: skip
+        own = {"verdict": settled(cell.alone, verdict), "margin": margin(cell.interval, cell.allowed)}
+        cells.append(msgspec.structs.replace(cell, control=control, **own))
+    made = follows(record.id, cells, record.cross_checks)
+    caught = controls_caught(made["verdict"], cells)
+    control = msgspec.structs.replace(record.control, caught=caught)
+    return msgspec.structs.replace(record, cells=tuple(cells), control=control, **made)
+
+
+PROVEN = {"kind": "fraction", "statement": "1/64", "digest": sha256(b"1/64").hexdigest(), "symbols": []}
+STEP = {"cell": 0, "what": "contexts", "times": 10.0, "error": 0.1}
+REMADE: dict[str, tuple[str, Edit]] = {
+    "a limit with a bound": ("grade", cell_at(3, grade="bounded")),
+    "a limit that is proved": ("grade", cell_at(3, grade="proved", method="rational", proof=PROVEN)),
+    "a proof of another number": ("proof", cell_at(0, grade="proved", method="rational", proof=PROVEN | {
+        "statement": "1/32", "digest": sha256(b"1/32").hexdigest()})),
+    "a fraction that is none": ("proof", cell_at(4, "proof", statement="x", digest=sha256(b"x").hexdigest())),
+    "a ball about another number": ("proof", cell_at(4, "proof", kind="ball", statement="[0.5 +/- 0.1]",
+                                                     digest=sha256(b"[0.5 +/- 0.1]").hexdigest())),
+    "the distance of a control": ("what could go unnoticed", cell_at(0, "control", unnoticed=1e-9)),
+    "a note that nothing narrows": ("note", cell_at(0, note="checked by hand")),
+    "an interval narrowed by a note of no kind": ("note", lambda all: (
+        cell_at(2, note="by symmetry")(all), cell_at(2, "interval", low=0.0625, high=0.0625)(all))),
+    "a limit at equality with another exponent": ("note", cell_at(
+        3, note="at equality: the ratio to s^0.6 tends to 1 ± 1e-05")),
+    "a step that nobody asked for": ("tried", record_of(0, tried=[STEP])),
+    "a step of no cell": ("tried", record_of(2, tried=[STEP | {"cell": 7}])),
+    "a step without one": ("reproduce", lambda all: all["claims"][0].update(
+        reproduce=all["claims"][0]["reproduce"] + " --decide 60")),
+    "a negative time": ("seconds", record_of(0, seconds=-1.0)),
+    "a negative time of the run": ("seconds", lambda all: all["provenance"].update(seconds=-1.0)),
+    "a start that is no time": ("start", lambda all: all["provenance"].update(started="yesterday")),
+    "no version": ("versions", lambda all: all["provenance"].update(versions={})),
+}  # fmt: skip
+
+
+def test_a_sound_ledger_is_what_is_made_again(declared: tuple[Ledger, tuple[Claim, ...]]) -> None:
+    assert audit(remade(declared[0])) == audit_against(remade(declared[0]), declared[1]) == ()
+
+
+@pytest.mark.parametrize("what", REMADE)
+def test_what_is_no_result_of_a_run_is_found_though_all_words_follow(
+    declared: tuple[Ledger, tuple[Claim, ...]], what: str
+) -> None:
+    seen, edit = REMADE[what]
+    assert seen in {difference.what for difference in audit(remade(edited(declared[0], edit)))}
+
+
+PLANNED = dedent("""\
+    from lipverify.claims import bound, claim
+
+    SAID = {"kind": "printed", "source": ("My notes", "Lemma 3", "$q$ is small")}
+
+    def drawn(x):
+        return x * x, 1e-3
+
+    claim("mine.drawn", bound(drawn, "x^2", high="x", control="x/10", over={"x": (0.125, 0.25)},
+                              method="montecarlo"), finding="Few of them.", **SAID)
+    claim("mine.more", bound(drawn, "x^2", high="x/2", control="x/4", instead="x", over={"x": 0.75}), **SAID)
+    claim("mine.text", bound(drawn, "x^2", high="x", control="x/10", over={"x": 0.25}), **SAID)
+""")
+AGAINST: dict[str, tuple[str, Edit]] = {
+    "a grade that the plan cannot have": ("grade", cell_at(0, grade="bounded", method="exact")),
+    "a proof where contexts are drawn": ("grade", cell_at(0, grade="proved", method="rational", proof=PROVEN)),
+    "a method of no name": ("method", cell_at(2, method="by inspection")),
+    "a control that was not measured apart": ("what could go unnoticed", cell_at(0, "control", unnoticed=None)),
+    "the finding": ("finding", record_of(0, finding="All of them.")),
+    "a table that the claim does not have": ("tables", record_of(
+        0, tables=[{"caption": "Constants", "header": ["c"], "rows": [["1"]]}])),
+    "a refuted claim of a passage left out": ("passage", lambda all: (all["claims"].pop(1), all["asked"].pop(1))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", AGAINST)
+def test_what_a_plan_cannot_give_is_found_though_all_words_follow(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "my_claims.py"
+    path.write_text(PLANNED, encoding="utf-8")
+    claims = claims_of(str(path), profile_named("quick"))
+    ledger = run(claims, jobs=1)
+    assert audit(ledger) == audit_against(ledger, claims) == ()
+    seen, edit = AGAINST[what]
+    forged = remade(edited(ledger, edit))
+    assert audit(forged) == ()
+    assert seen in {difference.what for difference in audit_against(forged, claims)}
+
+
+def test_some_claims_of_a_passage_may_be_asked_for(tmp_path: Path) -> None:
+    """What refutes a passage refutes it whatever the others are."""
+    path = tmp_path / "my_claims.py"
+    path.write_text(PLANNED, encoding="utf-8")
+    claims = claims_of(str(path), profile_named("quick"))
+    assert audit_against(run(claims[1:2], jobs=1), claims) == ()
 
 
 LOGARITHMS = dedent("""\

@@ -159,6 +159,7 @@ HOSTILITIES = {
     "leaves a thread that does not end": ("threading.Thread(target=time.sleep, args=(1000,)).start()", ""),
     "changes the folder": ("os.chdir('/')", ""),
     "raises a long text": ("raise ValueError('x' * 100_000)", "100000 letters"),
+    "raises a long name": ("raise type('E' * 100_000, (Exception,), {})('no')", "100000 letters"),
 }
 
 

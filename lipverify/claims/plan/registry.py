@@ -24,7 +24,7 @@ from lipverify.claims.plan.declaration import Sought, claims, sought
 from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import Interrupted
-from lipverify.foundation.quoting import shown
+from lipverify.foundation.quoting import shown, told
 from lipverify.foundation.shipped import shipped
 
 LONGEST_TITLE = 200
@@ -269,4 +269,4 @@ def _reason(error: BaseException) -> str:
         return f"{error}; a claims file stands by itself: what it imports must be installed wherever it is measured."
     if isinstance(error, SystemExit):
         return "the file ended the program; a claims file only declares."
-    return f"{type(error).__name__}: {error}"
+    return told(error)

@@ -11,7 +11,9 @@ import math
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from fractions import Fraction
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import PurePath
@@ -21,16 +23,18 @@ import msgspec
 
 from lipverify.claims.language.family import Place
 from lipverify.claims.language.range import EDGES, range_of
-from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages
+from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages, recorded
 from lipverify.claims.ledger.record import FORMAT, Asked, Cell, Ledger, ProofRecord, Record, weakest
 from lipverify.claims.ledger.summary import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
-from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, contains, decide, margin, settled
-from lipverify.claims.plan.claim import CellPlan, Claim
-from lipverify.claims.run.judgment import control_of
+from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, contains, decide, margin, settled
+from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown
+from lipverify.claims.plan.proved import LONGEST, OWN, WORDS
+from lipverify.claims.run.judgment import control_of, unnoticed
 from lipverify.claims.run.ran import METHOD_GRADES
 from lipverify.errors import InvalidInput
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
+NUMBER = r"[-+]?[0-9.]+(?:e[-+][0-9]+)?"
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +107,8 @@ def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, 
     The claims are those of the registry (and of files that the caller trusts) in the profile of the ledger.
     """
     known = {claim.id: claim for claim in claims}
-    return tuple(difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
+    each = (difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
+    return (*each, *_order(ledger, tuple(known.values())), *_asked_in_part(ledger, tuple(known.values())))
 
 
 def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
@@ -172,9 +177,23 @@ def _manifest(ledger: Ledger) -> Iterator[Difference]:
     for what, stated, follow in pairs:
         if stated != follow:
             yield Difference(id="ledger", where="", what=what, stated=_short(stated), follows=_short(follow))
+    made = ledger.provenance
+    if not math.isfinite(made.seconds) or made.seconds < 0:
+        yield Difference(id="ledger", where="", what="seconds", stated=f"{made.seconds}", follows="a time")
+    if not _is_time(made.started):
+        yield Difference(id="ledger", where="", what="start", stated=_short(made.started), follows="a time by ISO 8601")
+    if "lipverify" not in made.versions:
+        yield Difference(id="ledger", where="", what="versions", stated="without lipverify's", follows="what made it")
     if ledger_digest(ledger) != ledger.digest:
         what = "the profile, seed, backend, provenance or manifest was changed"
         yield Difference(id="ledger", where="", what="digest", stated="that of another ledger", follows=what)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _record(record: Record) -> Iterator[Difference]:
@@ -189,6 +208,8 @@ def _record(record: Record) -> Iterator[Difference]:
         agrees = agree(check.values, check.errors)
         if check.agrees != agrees:
             yield _difference(record, f"{check.quantity} {check.where}", "agrees", check.agrees, agrees)
+        if not all(error >= 0 for error in check.errors):
+            yield _difference(record, f"{check.quantity} {check.where}", "errors", check.errors, "two that are >= 0")
     broken = any(cell.verdict == "error" for cell in record.cells)
     if record.verdict == "error" and not broken:
         if not record.problem:
@@ -200,8 +221,15 @@ def _record(record: Record) -> Iterator[Difference]:
         if getattr(record, what) != follow:
             yield _difference(record, "", what, getattr(record, what), follow)
     command = repeated_by(record.file, record.id)
-    if record.reproduce != command and not re.fullmatch(re.escape(command) + r" --decide [0-9.e+]+", record.reproduce):
+    decided = re.fullmatch(re.escape(command) + r" --decide [0-9.e+]+", record.reproduce)
+    if record.reproduce != command and not (decided and record.tried):
         yield _difference(record, "", "reproduce", record.reproduce, command)
+    if record.tried and not decided and record.verdict != "inconclusive":
+        yield _difference(record, "", "tried", f"{len(record.tried)} steps", "none, for it was not asked to --decide")
+    if not all(0 <= tried.cell < len(record.cells) for tried in record.tried):
+        yield _difference(record, "", "tried", "a step of no cell", f"one of {len(record.cells)} cells")
+    if not math.isfinite(record.seconds) or record.seconds < 0:
+        yield _difference(record, "", "seconds", record.seconds, "a time")
     caught = controls_caught(record.verdict, record.cells)
     if record.control.caught != caught:
         yield _difference(record, "", "control", record.control.caught, caught)
@@ -229,7 +257,12 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     yield from _range("claimed", cell.claimed, cell.edges, cell.allowed, cell)
     yield from _range("control", control.says, control.edges, control.allowed, cell)
     if cell.proof is not None:
-        yield from _proof(cell.proof)
+        yield from _proof(cell.proof, cell)
+    if cell.ray is not None and cell.grade in ("proved", "bounded"):
+        yield "grade", cell.grade, "extrapolated, as a limit along a ray is"
+    distance = None if beside_exponent(cell) or control.quantity else unnoticed(cell.allowed, control.allowed)
+    if None not in (distance, control.unnoticed) and distance != control.unnoticed:
+        yield "what could go unnoticed", control.unnoticed, distance
     # where nothing is known of a cell, nothing is known of its control, at whatever coordinates that is measured
     known = any(map(math.isfinite, cell.interval.ends))
     alike = known and not control.quantity and control.interval == cell.interval
@@ -237,6 +270,34 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
         yield "control", _said(control.allowed), "a statement that is not implied by the claim"
     if not _is_measured(cell):
         yield "interval", _said(cell.interval), f"{cell.measured} ± {cell.error}"
+    elif not _is_noted(cell):
+        yield "note", repr(cell.note), "what narrows the interval, or nothing"
+
+
+EQUALITY = re.compile(rf"at equality: the ratio to s\^({NUMBER}) tends to {NUMBER} ± {NUMBER}")
+LOGARITHM = re.compile(
+    rf"the exponent of s is {NUMBER}, and the power of log s decides"
+    rf"(; the ratio to s\^{NUMBER} \(log s\)\^({NUMBER}) tends to {NUMBER} ± {NUMBER})?"
+)
+ROUNDING = re.compile(rf"({NUMBER}), rounding explains {NUMBER}")
+
+
+def _is_noted(cell: Cell) -> bool:
+    """True if the note of a cell is one that goes with its interval.
+
+    A limit at equality is the one exponent that the note names, an edge of what is allowed; a difference within its
+    rounding is 0. Any other interval is what was measured. Where it is unbounded a note says why, in words of its own.
+    """
+    low, high = cell.interval.ends
+    if not math.isfinite(high - low) or cell.measured is None or cell.error is None:
+        return True
+    whole = _within(Interval(cell.measured - cell.error, cell.measured + cell.error), cell.interval)
+    equality, logarithm = EQUALITY.fullmatch(cell.note), LOGARITHM.fullmatch(cell.note)
+    if named := equality[1] if equality else logarithm and logarithm[2]:
+        return cell.ray is not None and low == high and low in cell.allowed.ends and named == f"{low:.6g}"
+    if rounded := ROUNDING.fullmatch(cell.note):
+        return low == high == 0 and float(rounded[1]) == float(f"{cell.measured:.3g}")
+    return whole and (not cell.note or (logarithm is not None and beside_exponent(cell)))
 
 
 def _ray(cell: Cell) -> str:
@@ -272,14 +333,70 @@ def _equal(one: float, other: float) -> bool:
     return one == other or math.isclose(one, other, rel_tol=16 * sys.float_info.epsilon)
 
 
-def _proof(proof: ProofRecord) -> Iterator[tuple[str, Any, Any]]:
-    """A proof whose digest is not that of what it states."""
+def _proof(proof: ProofRecord, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
+    """A proof whose digest is not that of what it states, or which states another number than its cell."""
     if proof.kind != "proof file":
         digest = sha256(proof.statement.encode()).hexdigest()
         if proof.digest != digest:
             yield "proof", f"of the digest {proof.digest[:12]}", f"{digest[:12]} is that of its statement"
+        stated = _stated(proof.statement)
+        if stated is None and proof.kind in ("fraction", "ball") and len(proof.statement) < LONGEST:
+            yield "proof", f"a {proof.kind}: {_short(proof.statement)}", "a number"
+        elif stated is not None and cell.measured is not None and not _within(stated, _around(cell, stated)):
+            yield "proof", f"of {_short(proof.statement)}", f"{cell.measured} was measured"
     elif not all(DIGEST.fullmatch(digest) for digest in proof.digest.split()) or not proof.digest:
         yield "proof", f"of the digest {proof.digest[:12]!r}", "a SHA-256 of 64 hexadecimal digits"
+
+
+BALL = re.compile(rf"\[?({NUMBER})(?: (?:±|\+/-) ({NUMBER}))?\]?")
+LEFT = re.compile(r"(\d+) of \d+ terms (?:is|are) left\b")
+
+
+def _stated(statement: str) -> Interval | None:
+    """What a proof states, where that is a fraction, a ball, or how many terms are left of a difference."""
+    left, ball = LEFT.match(statement), BALL.fullmatch(statement)
+    try:
+        if ball and ball[2]:
+            return Interval.around(float(ball[1]), float(ball[2]))
+        return Interval.around(float(Fraction(left[1] if left else statement)), 0.0)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+
+
+def _around(cell: Cell, stated: Interval) -> Interval:
+    """What a cell measured, wider by its error, its rounding and what a proof states it to."""
+    low, high = stated.ends
+    assert cell.measured is not None
+    return Interval.around(cell.measured, (cell.error or 0.0) + high - low)
+
+
+def _order(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
+    """Claims of lipverify's own in another order than that in which a run takes them."""
+    stated = [record.id for record in ledger.claims if not record.file]
+    order = [claim.id for claim in claims if claim.id in set(stated)]
+    if stated != order and sorted(stated) == sorted(order):
+        yield Difference(id="ledger", where="", what="order", stated="another one", follows="that of the contents")
+
+
+def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
+    """Passages of which a ledger says that they hold, and has not all claims that must hold for that.
+
+    A run may ask for some of the claims of a passage. What it says then must not hang on the others.
+    """
+    verdicts: dict[str, Verdict] = {record.id: record.verdict for record in ledger.claims}
+    every = [msgspec.structs.replace(each, verdict=verdicts.get(each.id)) for each in recorded(claims)]
+    whole = {(passage.paper, passage.place): passage for passage in passages(every)}
+    for stated in ledger.passages:
+        follows = whole.get((stated.paper, stated.place))
+        if follows is not None and stated.outcome.startswith("hold") and follows.outcome != stated.outcome:
+            missing = [id for id in follows.claims if id not in verdicts]
+            yield Difference(
+                id="ledger",
+                where=_short(f"{stated.paper}, {stated.place}"),
+                what="passage",
+                stated=stated.outcome,
+                follows=_short(f"{follows.outcome} without {', '.join(missing) or 'other claims'}"),
+            )
 
 
 def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
@@ -288,21 +405,53 @@ def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
         yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
         return
     control = control_of(claim, record.verdict, record.control.caught)
-    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in WORDS]
+    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in SPOKEN]
     pairs += [("control", record.control, control), ("file", PurePath(record.file).name, PurePath(claim.file).name)]
     if record.verdict != "error":
         checks = [(check.where, check.quantity, check.quantity_latex, check.methods) for check in record.cross_checks]
         asked = [(plan.where, plan.quantity, plan.quantity_latex, plan.methods) for plan in claim.evidence.cross_checks]
         pairs += [("cells", len(record.cells), len(claim.cells)), ("cross-checks", checks, asked)]
+        pairs += list(_made(record, claim.evidence))
+        by_method = any(tried.what == "method" for tried in record.tried)
         for cell, plan in zip(record.cells, claim.cells, strict=False):
-            for what, stated, follow in _against_plan(cell, plan):
+            stands = () if by_method else _stands(cell, plan)
+            for what, stated, follow in (*_against_plan(cell, plan), *stands):
                 yield _difference(record, _place(cell), what, _short(stated), _short(follow))
     for what, stated, follow in pairs:
         if stated != follow:
             yield _difference(record, "", what, _short(stated), _short(follow))
 
 
-WORDS = (
+def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
+    """(what, stated, what follows) of what a claim shows of its evidence: the numbers in it only a run knows."""
+    if not isinstance(evidence.finding, Shown):
+        yield "finding", record.finding, evidence.finding
+    drawn, asked = bool(record.figures), bool(evidence.figures) or evidence.figure is not None
+    if len(record.figures) < len(evidence.figures) or (drawn and not asked):
+        yield "figures", len(record.figures), len(evidence.figures)
+    if len(record.tables) < len(evidence.tables) or (record.tables and not evidence.tables):
+        yield "tables", len(record.tables), len(evidence.tables)
+
+
+def _stands(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
+    """(what, stated, what follows) of a grade or a method that a cell cannot have, as it is planned."""
+    implied = METHOD_GRADES.get(plan.method or "")
+    best = weakest([cell.grade, plan.grade or "proved", implied or "proved"])
+    if cell.grade != best:
+        yield "grade", cell.grade, best
+    if plan.method is not None and implied in (None, cell.grade):  # what a claim states stands where it is earned
+        words = {plan.method}
+    elif plan.method is None and cell.proof is not None:
+        words = {WORDS[cell.proof.kind]}
+    else:
+        words = METHODS if plan.method is None else {*METHODS, plan.method}
+    if cell.method not in words:
+        yield "method", cell.method, " or ".join(sorted(words))
+
+
+METHODS = {*METHOD_GRADES, "identity", "asymptotic", OWN}
+"""What ran, where the claim does not say; it may have a word of its own."""
+SPOKEN = (
     "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
     "reading",
 )  # fmt: skip
@@ -325,6 +474,9 @@ def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
             yield "what is allowed", _said(cell.allowed), _said(plan.allowed)
     control, planned = cell.control, plan.true if cell.control.expects == "supported" else plan.false
     pairs.append(("control", control.says, planned.says))
+    if not logarithm and not control.quantity:
+        distance = None if planned.measurement is not None else unnoticed(cell.allowed, control.allowed)
+        pairs.append(("what could go unnoticed", control.unnoticed, distance))
     quantity = control.quantity or cell.quantity
     if plan.ray is None or not quantity.startswith(POWER):
         allowed = planned.allowed if isinstance(planned.allowed, Allowed) else planned.allowed(cell.interval)

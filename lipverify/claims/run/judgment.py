@@ -28,6 +28,7 @@ from lipverify.claims.run.measurement import Outcome
 from lipverify.claims.run.ran import Ran, behind, no_stronger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import Interrupted
+from lipverify.foundation.quoting import told
 
 _EVERY = re.compile(r"\b(?:every|all|any|each|whatever)\b|\\forall", re.IGNORECASE)
 _REACH = 60
@@ -64,7 +65,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     except Interrupted:
         raise
     except BaseException as error:  # one broken claim is one broken record
-        problem = f"{type(error).__name__}: {error}{place(error)}"
+        problem = f"{told(error)}{place(error)}"
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
 
 
@@ -193,12 +194,12 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
     if isinstance(control.allowed, Allowed):
         allowed = control.allowed
         found = plan.read(results[(control.measurement or plan.measurement).address], allowed)
-        unnoticed = _unnoticed(plan.allowed, allowed)
+        distance = unnoticed(plan.allowed, allowed)
         edges = {} if found.allowed else control.edges
         allowed, interval, quantity = found.allowed or allowed, found.interval, found.quantity
     else:  # the nearest statement that this interval bears out
         allowed, interval, quantity = control.allowed(estimate.interval), estimate.interval, estimate.quantity
-        unnoticed, edges = _unnoticed(estimate.allowed or plan.allowed, allowed), control.edges
+        distance, edges = unnoticed(estimate.allowed or plan.allowed, allowed), control.edges
     return CellControl(
         says=control.says,
         low=allowed.low,
@@ -210,11 +211,11 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
         expects=expects,
         margin=margin(interval, allowed),
         quantity="" if quantity == estimate.quantity else plain(quantity) or plan.quantity,
-        unnoticed=unnoticed if control.measurement is None else None,
+        unnoticed=distance if control.measurement is None else None,
     )
 
 
-def _unnoticed(claimed: Allowed, control: Allowed) -> float | None:
+def unnoticed(claimed: Allowed, control: Allowed) -> float | None:
     """How far the control's edges are from the claim's."""
     pairs = zip((claimed.low, claimed.high), (control.low, control.high), strict=True)
     moved = [abs(a - b) for a, b in pairs if a is not None and b is not None]

@@ -33,6 +33,7 @@ from lipverify.claims.run.workers import Workers
 from lipverify.errors import DeviceLost
 from lipverify.foundation.interruption import Interrupted, interruptible, require_uninterrupted
 from lipverify.foundation.output import diverted
+from lipverify.foundation.quoting import told
 
 Progress = Callable[[int, int, str], None]
 Beat = Callable[[Sequence[tuple[str, float]]], None]
@@ -44,8 +45,6 @@ GRACE = 5.0
 GIVEN_UP_AFTER = 3
 """A claim of which so many measurements have run out of time has an error, whatever the others would say."""
 LONGEST_WARNING = 400
-LONGEST_PROBLEM = 2000
-"""Letters of what an exception says that are kept."""
 CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
 AGAIN = 0.5
 """Seconds after which the alarm of a measurement that goes on rings again."""
@@ -279,7 +278,7 @@ class _Run:
         elif isinstance(error, BrokenExecutor):
             self._lose(address)
         elif error is not None:
-            self._finish(address, Outcome(None, f"{address}: {type(error).__name__}: {shortened(str(error))}", 0.0))
+            self._finish(address, Outcome(None, f"{address}: {told(error)}", 0.0))
         else:
             outcome = future.result()
             self._finish(address, outcome)
@@ -383,19 +382,13 @@ def timed(measurement: Measurement, needed: list[Any], limit: float | None) -> O
         raise
     # a broken check must not cost the other claims their evidence, whatever it raises
     except BaseException as error:
-        problem = f"{measurement.address}: {type(error).__name__}: {shortened(str(error))}{place(error)}"
+        problem = f"{measurement.address}: {told(error)}{place(error)}"
         spent = isinstance(error, DeviceLost)
     if os.getpid() != measuring:
         os._exit(
             0
         )  # a measure forked, and this is its child: it must not answer, and take the next call, as the worker does
     return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned), ran, spent)
-
-
-def shortened(text: str) -> str:
-    """What an exception says, as far as a ledger and its readers need it; what UTF-8 cannot write is escaped."""
-    text = text.encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= LONGEST_PROBLEM else f"{text[:LONGEST_PROBLEM]}... ({len(text)} letters)"
 
 
 def _on_one_line(text: str) -> str:

@@ -19,10 +19,13 @@ from lipverify.problem.features import SEEN, Features
 from lipverify.problem.fields import Field
 from lipverify.problem.fine import features, sighted, undeclared
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, by_law
-from lipverify.problem.laws import Quadratic, RandomAmplitude
+from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, RandomAmplitude, ReLU
 from lipverify.problem.network import ReLUNetwork
+from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
 
+NAMED = (Affine, Linear, ReLU, Cosine, Quadratic, WithOffset)
+"""Laws whose links every rule is made for."""
 CLOSE = 1e-3
 """Kinks nearer to each other than this: the variogram, which is not smooth at their differences, would take minutes."""
 
@@ -155,6 +158,28 @@ class Links(Functions):
     def links(self) -> int:
         """How many."""
         return len(self.law.links(np.zeros(1), np))
+
+
+@dataclass(frozen=True)
+class OwnClass(Links):
+    """A class of one's own, of which nothing is known but its links: no route is told of what they hide."""
+
+    def error_kind(self, route: str) -> ErrorKind:
+        """A bound if the links are formulas that every rule sees between the kinks that are declared."""
+        return self._kind
+
+    @cached_property
+    def _kind(self) -> ErrorKind:
+        for k in range(self.links):
+            known = features(lambda z, k=k: self.law.links(z, np)[k])  # type: ignore[misc]
+            if known is None or known.unbounded or known.narrowest(self.law.kink_points)[0] < SEEN:
+                return "estimated"
+        return "bounded"
+
+    @property
+    def doubt(self) -> str:
+        """The same of its links."""
+        return super().doubt.replace("kernel or variogram", "link")
 
 
 @dataclass(frozen=True)
@@ -291,12 +316,14 @@ def _network(law: ReLUNetwork) -> Sight:
 
 @sight.register(RidgeLaw)
 def _links(law: RidgeLaw) -> Sight:
-    return Links(law, averaged=True, named=True, amplitude=law.amplitude_variance)
+    kind = Links if type(law) in NAMED else OwnClass
+    return kind(law, averaged=True, named=True, amplitude=law.amplitude_variance)
 
 
 @sight.register(RandomAmplitude, Quadratic)
 def _amplified(law: RandomAmplitude | Quadratic) -> Sight:
-    return Links(law, averaged=True, named=True, amplitude=law.amplitude_variance, unit=replace(law, L=1.0))
+    kind = Links if type(law) in NAMED else OwnClass
+    return kind(law, averaged=True, named=True, amplitude=law.amplitude_variance, unit=replace(law, L=1.0))
 
 
 @sight.register(Ridge)

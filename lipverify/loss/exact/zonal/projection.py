@@ -14,12 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
 from lipverify.loss.work import spend
-from lipverify.problem.features import SMALLEST, Features
-from lipverify.problem.fine import unseen
+from lipverify.problem.features import SEEN, SMALLEST, Features
+from lipverify.problem.fine import features, unseen
 from lipverify.problem.law import RidgeLaw
 
 EPS = float(np.finfo(float).eps)
@@ -166,10 +166,7 @@ def of_kernel(kernel: Callable[[Floats], Floats], d: int, most: int) -> Spectrum
         k, other = ways * projections[0]
         error = ways * noise + 2 * abs(k - other)
         if k < -4 * error:
-            raise InvalidInput(
-                f"kernel: its coefficient k_{degree} = {k:.3g} is negative in d = {d}, so it is not the "
-                "covariance of any law there; a covariance is positive definite."
-            )
+            raise _no_covariance(kernel, f"its coefficient k_{degree} = {k:.3g} is negative in d = {d}")
         return max(float(k), 0.0), float(error), bool(abs(k) <= error)
 
     total = float(np.asarray(kernel(np.ones(1)))[0]) - float(means[0])
@@ -177,11 +174,22 @@ def of_kernel(kernel: Callable[[Floats], Floats], d: int, most: int) -> Spectrum
     spectrum = _listed(d, (near, weight, (values - means[0])[None, :]), coefficient, (total, slack), most)
     listed = float(np.sum(spectrum.k))
     if total - listed < -4 * (slack + spectrum.tail_error):
-        raise InvalidInput(
-            f"kernel: its coefficients up to degree {spectrum.k.size} sum to {listed:.4g} in d = {d}, more than "
-            f"K(1) - E K = {total:.4g}, so others are negative; a covariance is positive definite."
-        )
+        what = f"its coefficients up to degree {spectrum.k.size} sum to {listed:.4g} in d = {d}, more than "
+        raise _no_covariance(kernel, f"{what}K(1) - E K = {total:.4g}, so others are negative")
     return spectrum
+
+
+def _no_covariance(kernel: Callable[[Floats], Floats], what: str) -> InvalidInput | OutOfReach:
+    """What a negative coefficient means: that a kernel is no covariance, if the rules see all of it."""
+    known = features(lambda s: kernel(1 - s), 0.0, 2.0)
+    if known is None or known.narrowest(graded=True)[0] < SEEN:
+        return OutOfReach(
+            f"kernel: {what}, by rules that may not see all of it: it is no covariance of any law there, or varies "
+            "faster than they can tell; give Zonal(spectrum=...)."
+        )
+    return InvalidInput(
+        f"kernel: {what}, so it is not the covariance of any law there; a covariance is positive definite."
+    )
 
 
 def _listed(
