@@ -7,13 +7,13 @@ import pytest
 from flint import fmpq, fmpq_poly
 from hypothesis import given, target
 from hypothesis import strategies as st
+from lipverify.checks.linear_transformers.cosines import mean_square_cosine
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import unit_contexts
-from lipverify.linear_transformer.theory.expressive import mean_square_cosine
 from lipverify.linear_transformer.theory.layer_counts import layers_needed
 from lipverify.linear_transformer.theory.noise_adaptive import Order, TwoLevels, difference
 from lipverify.linear_transformer.theory.second_order import METHODS, improved

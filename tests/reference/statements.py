@@ -700,7 +700,7 @@ def layers(C: str) -> Iterator[str]:
 
 def cosine(offset: str, low: str) -> Iterator[str]:
     """By E cos^2 at some n, and where it tends."""
-    from lipverify.linear_transformer.theory.expressive import mean_square_cosine
+    from lipverify.checks.linear_transformers.cosines import mean_square_cosine
 
     for d in (1, 2, 10):
         for n in (10, 1000, 10**7):
