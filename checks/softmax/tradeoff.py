@@ -68,6 +68,7 @@ def falling(d: int) -> Any:
     """The share of [0, w*] on which the bias of the affine law falls, for every n >= 2 and all L <= sigma: it is 1."""
     from lipverify.claims.proved import between
     from lipverify.claims.proved import proved as certified
+
     from lipverify.proofs import EveryN, prove_every_n
 
     found = certified(

@@ -674,7 +674,7 @@ def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str)
 
 def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) -> Iterator[str]:
     """By the exact moments of d = 1 and 2; beyond, by the limit."""
-    from lipverify.linear_transformer.theory.noise_adaptive import TwoLevels, difference, leading_square
+    from lipverify.checks.linear_transformers.two_levels import TwoLevels, difference, leading_square
 
     model, dim, many = TwoLevels(value(one), value(two)), int(d), round(Fraction(n))
     sigma = value(one) if level == "1" else value(two)
