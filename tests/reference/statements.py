@@ -688,8 +688,8 @@ def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) ->
 
 def layers(C: str) -> Iterator[str]:
     """By counts of layers in balls."""
-    from lipverify.linear_transformer.theory.layer_counts import layers_needed
-    from lipverify.linear_transformer.theory.second_order import MINIMAX
+    from lipverify.checks.linear_transformers.condition_numbers import MINIMAX
+    from lipverify.checks.linear_transformers.layer_counts import layers_needed
 
     for kappa in (1.5, 10.0, 1e3, 1e6):
         for decades in (1, 3, 10, 100):
