@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from lipverify.claims import Figure, Panel, Series, Table
@@ -52,6 +53,15 @@ WEIGHTS = ("xx", "xy", "yx", "yy")
 def symbol(weight: str) -> str:
     """A weight of a diagonal layer in a sentence."""
     return rf"$\omega_{{{weight}}}$"
+
+
+def without_terms(**found: Any) -> str:
+    """By how much the loss grows without each term; the measurements are called by the term and the training."""
+    rows = []
+    for weight in WEIGHTS:
+        logs = [value for name, (value, error, *_) in found.items() if name.split()[0] == weight and error < math.inf]
+        rows.append(f"{symbol(weight)}: {', '.join(f'{math.exp(log):.3g}' for log in logs)}")
+    return f"Times the loss without a term, by training: {'; '.join(rows)}."
 
 
 def cost_table(found: dict[str, Any]) -> Table:

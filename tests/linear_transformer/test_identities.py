@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,28 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
-from lipverify.checks.linear_transformers import descent_steps
+from lipverify.checks.linear_transformers import contributions, descent_steps
+from lipverify.checks.linear_transformers.contributions import WEIGHTS, Weight, ablated, direct, predictors
 from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, least_squares, momentum_step
 
-from lipverify.claims.language.file import read_file
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.shipped import shipped
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.implicit import State, advance
 from lipverify.linear_transformer.layer import Diagonal
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import UniformNoise
-from lipverify.linear_transformer.theory.contribution import (
-    WEIGHTS,
-    Weight,
-    ablated,
-    contributions,
-    direct,
-    effect,
-    predictors,
-    sensitivity,
-)
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -43,11 +31,6 @@ READINGS = {
 }
 """The lemma with kappa = 1 and current moments in Lambda; with kappa = a; with the first moments; with both."""
 NONZERO = st.integers(-9, 9).filter(bool)
-
-
-def checked(name: str) -> Any:
-    """The functions of a theorem's file."""
-    return read_file(str(shipped() / f"linear_transformers/{name}.py")).module()
 
 
 def a_state(d: int, draw: int) -> tuple[State, Floats, Floats, Fit, Diagonal]:
@@ -166,12 +149,11 @@ def test_the_sum_is_neither_that_of_residuals_nor_that_of_noise() -> None:
 @given(d=st.integers(1, 5), n=st.integers(1, 10), layer=st.integers(1, 7), draw=st.integers(0, 99))
 @settings(max_examples=50, deadline=None)
 def test_xy_arrives_two_layers_later_by_the_three_terms(d: int, n: int, layer: int, draw: int) -> None:
-    module = checked("two_step")
-    assert module.tokens_after_one(d, n, layer, draw)[0] == 0.0
-    gap, rounding = module.tokens_after_two(d, n, layer, draw, module.ALL)
+    assert contributions.tokens_after_one(d, n, layer, draw)[0] == 0.0
+    gap, rounding = contributions.tokens_after_two(d, n, layer, draw, contributions.ALL)
     target(abs(gap) / rounding)
     assert abs(gap) <= rounding
-    parts = module.changed(d, n, layer, draw, "xy", after=2)[3]
+    parts = contributions.changed(d, n, layer, draw, "xy", after=2)[3]
     assert (parts.query == 0.0) == (layer == 1)
 
 
@@ -190,26 +172,9 @@ def test_direct_parts_sum_to_the_predictor() -> None:
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-@pytest.mark.parametrize("layer", [0, 2, 4])
-def test_the_tangent_is_the_complex_step(layer: int, weight: Weight) -> None:
-    gram, model = a_model(5)
-    h = 1e-30
-    value = getattr(model[layer], weight)
-    model[layer] = replace(model[layer], **{weight: value + 1j * h})
-    derivative = predictors(gram, model).imag / h
-    model[layer] = replace(model[layer], **{weight: value})
-    found = sensitivity(gram, model, layer, weight)
-    np.testing.assert_allclose(found, derivative, rtol=0, atol=1000 * EPS * float(np.max(np.abs(derivative))))
-    # xx and xy move covariates, which the next layer reads; and yy multiplies a label of the query that begins as 0
-    first = layer + 1 + (weight in ("xx", "xy") or (weight, layer) == ("yy", 0))
-    assert not np.any(found[..., :first, :])
-    assert all(np.any(found[..., k, :]) for k in range(first, 6))
-
-
-@pytest.mark.parametrize("weight", WEIGHTS)
 def test_without_a_weight_the_first_change_is_where_it_acts(weight: Weight) -> None:
     gram, model = a_model(4)
-    change = effect(gram, model, 1, weight)
+    change = predictors(gram, model) - predictors(gram, ablated(model, 1, weight))
     begins = 3 if weight in ("xx", "xy") else 2
     assert not np.any(change[..., :begins, :])
     assert np.all(np.any(change[..., begins, :], axis=-1))
@@ -226,7 +191,7 @@ def test_a_weight_that_is_not_there_is_refused() -> None:
 def test_contributions_are_those_of_the_model() -> None:
     contexts = draw_contexts(Regression(3, 8, UniformNoise(1.0)), 256, 0, "contributions")
     model = (Diagonal(-0.02, 0.002, -0.05, -0.002), Diagonal(-0.02, 0.002, -0.06, -0.001))
-    found = contributions(model, contexts)
+    found = contributions.contributions(model, contexts)
     nothing = float(np.mean(np.sum(contexts.task**2, axis=1))) / 2
     assert found.loss[0] < 0.5 * nothing
     assert found.removed[0][WEIGHTS.index("xy")][1] == 0.0 < found.removed[0][WEIGHTS.index("xy")][2]
