@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from lipverify.claims import Figure, Panel, Series, Table
@@ -23,6 +24,27 @@ def layers_table(minimax: dict[str, list[int]], universal: dict[str, list[int]])
     )
 
 
+# Theorem 5.2: two layers adapt to two noise levels
+
+
+def shrinkage() -> Figure:
+    """The line c (1 + v s) against the curve 1 / (1 + s), for two pairs of levels."""
+    from lipverify.checks.linear_transformers.two_levels import weights
+
+    s = tuple(k / 20 for k in range(221))
+    series = [Series(label="ridge, $1/(1 + \\sigma^2)$", x=s, y=tuple(1 / (1 + x) for x in s))]
+    for pair in ((0.5, 1.0), (1.0, 3.0)):
+        c, v = weights(pair[0] ** 2, pair[1] ** 2)
+        line, ends = [(x, c * (1 + v * x)) for x in s if c * (1 + v * x) > -0.1], [x**2 for x in pair]
+        label = f"two layers for $\\sigma = {pair[0]:g}, {pair[1]:g}$"
+        series.append(Series(label=label, x=tuple(x for x, _ in line), y=tuple(y for _, y in line), style="dashed"))
+        series.append(Series(label="", x=tuple(ends), y=tuple(1 / (1 + x) for x in ends), style="points"))
+    panel = Panel(title="shrinkage of $\\alpha$ in the limit", xlabel="$\\sigma^2$", ylabel="$w / \\alpha$", xscale="linear", yscale="linear",
+                  series=tuple(series))  # fmt: skip
+    caption = "What two layers make of $\\alpha$ is a line in $\\sigma^2$; ridge is a convex curve, which it meets at the two levels."
+    return Figure(caption=caption, alt="Shrinkage against the noise variance.", panels=(panel,))
+
+
 # Section 5: what each weight of a trained diagonal model does
 
 WEIGHTS = ("xx", "xy", "yx", "yy")
@@ -31,6 +53,15 @@ WEIGHTS = ("xx", "xy", "yx", "yy")
 def symbol(weight: str) -> str:
     """A weight of a diagonal layer in a sentence."""
     return rf"$\omega_{{{weight}}}$"
+
+
+def without_terms(**found: Any) -> str:
+    """By how much the loss grows without each term; the measurements are called by the term and the training."""
+    rows = []
+    for weight in WEIGHTS:
+        logs = [value for name, (value, error, *_) in found.items() if name.split()[0] == weight and error < math.inf]
+        rows.append(f"{symbol(weight)}: {', '.join(f'{math.exp(log):.3g}' for log in logs)}")
+    return f"Times the loss without a term, by training: {'; '.join(rows)}."
 
 
 def cost_table(found: dict[str, Any]) -> Table:

@@ -8,25 +8,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import array_api_strict
 import numpy as np
 import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
+from lipverify.checks.linear_transformers.cosines import expected_alignment, mean_square_cosine
+from lipverify.checks.linear_transformers.sampled_cosines import (
+    best_alignment,
+    largest_sign_averaged_square,
+    projected_square,
+    sign_averaged_square,
+    signed_cosine,
+    transformer_alignment,
+)
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer
-from lipverify.linear_transformer.theory.alignment import best_alignment, transformer_alignment
-from lipverify.linear_transformer.theory.expressive import (
-    expected_alignment,
-    largest_sign_averaged_square,
-    mean_square_cosine,
-    projected_square,
-    sign_averaged_square,
-    signed_cosine,
-)
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -111,16 +110,6 @@ def test_no_labels_beat_the_two_bounds(d: int, n: int) -> None:
     assert average <= 1 + 1e-10
     fitted = X @ np.linalg.lstsq(X, h)[0]
     assert abs(float(signed_cosine(fitted, h)) ** 2 - best) <= 1e-12
-
-
-def test_the_cosines_run_on_another_array_library() -> None:
-    xp: Any = array_api_strict
-    X, h = normals(2, "strict", 0, (3, 9, 2)), normals(2, "strict", 1, (3, 9))
-    for function in (projected_square, largest_sign_averaged_square):
-        there = function(xp.asarray(X), xp.asarray(h))
-        np.testing.assert_allclose(np.asarray(there), function(X, h), rtol=1e-12)
-    for pair in (signed_cosine, sign_averaged_square):
-        np.testing.assert_allclose(np.asarray(pair(xp.asarray(h), xp.asarray(h**2))), pair(h, h**2), rtol=64 * EPS)
 
 
 @pytest.mark.parametrize("call", [lambda: expected_alignment(0), lambda: mean_square_cosine(3, 2)])

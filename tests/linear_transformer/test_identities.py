@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,45 +9,28 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+from lipverify.checks.linear_transformers import contributions, descent_steps
+from lipverify.checks.linear_transformers.contributions import WEIGHTS, Weight, ablated, direct, predictors
+from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, least_squares, momentum_step
 
-from lipverify.claims.language.file import read_file
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.shipped import shipped
 from lipverify.foundation.streams import normals
-from lipverify.linear_transformer.implicit import State, advance, trajectory
+from lipverify.linear_transformer.implicit import State, advance
 from lipverify.linear_transformer.layer import Diagonal
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import UniformNoise
-from lipverify.linear_transformer.theory.contribution import (
-    WEIGHTS,
-    Weight,
-    ablated,
-    contributions,
-    direct,
-    effect,
-    predictors,
-    sensitivity,
-)
-from lipverify.linear_transformer.theory.momentum import Fit, Reading, adaptive_step, least_squares, momentum_step
-from lipverify.linear_transformer.theory.rounding import rounding_bound
-from lipverify.linear_transformer.tokens import Tokens, forward
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
-READINGS: dict[str, Reading] = {
-    "derived": Reading(),
-    "kappa": Reading(kappa="a"),
-    "moments": Reading(moments="original"),
-    "both": Reading(kappa="a", moments="original"),
+READINGS = {
+    "derived": ("one", "current"),
+    "kappa": ("a", "current"),
+    "moments": ("one", "original"),
+    "both": ("a", "original"),
 }
 """The lemma with kappa = 1 and current moments in Lambda; with kappa = a; with the first moments; with both."""
 NONZERO = st.integers(-9, 9).filter(bool)
-
-
-def checked(name: str) -> Any:
-    """The functions of a theorem's file."""
-    return read_file(str(shipped() / f"linear_transformers/{name}.py")).module()
 
 
 def a_state(d: int, draw: int) -> tuple[State, Floats, Floats, Fit, Diagonal]:
@@ -66,7 +48,7 @@ def a_state(d: int, draw: int) -> tuple[State, Floats, Floats, Fit, Diagonal]:
     return state, moments(Sigma, w), moments(np.abs(Sigma), np.abs(w)), Fit(w, np.asarray(rho)), four
 
 
-def lemma_gap(d: int, draw: int, reading: Reading) -> float:
+def lemma_gap(d: int, draw: int, kappa: str, moments: str) -> float:
     """The largest difference between lemma and recursion over a bound on rounding.
 
     Both are sums of the same monomials, of which none goes through more than 10 (d + 1) + 20 operations; their absolute
@@ -78,14 +60,14 @@ def lemma_gap(d: int, draw: int, reading: Reading) -> float:
         above,
         Diagonal(*map(abs, (four.xx, four.xy, four.yx, four.yy))).layer(d),
     )
-    after, (u, w) = advance(state, gram, four.layer(d)), momentum_step(state, gram, four, fit, reading)
+    after, (u, w) = advance(state, gram, four.layer(d)), momentum_step(state.map, gram, four, fit, kappa, moments)
     gap = np.concatenate([np.abs(after.u - u) / most.u, np.abs(after.w - w) / -most.w])
     return float(np.max(gap) / ((10 * (d + 1) + 20) * EPS))
 
 
 @given(d=st.integers(1, 6), draw=st.integers(0, 999))
 def test_the_lemma_holds_to_rounding_at_any_state(d: int, draw: int) -> None:
-    gap = lemma_gap(d, draw, Reading())
+    gap = lemma_gap(d, draw, *READINGS["derived"])
     target(gap)
     assert gap <= 1
 
@@ -93,7 +75,7 @@ def test_the_lemma_holds_to_rounding_at_any_state(d: int, draw: int) -> None:
 @pytest.mark.parametrize("name", ["kappa", "moments", "both"])
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_other_readings_are_far_outside_rounding(name: str, d: int) -> None:
-    assert min(lemma_gap(d, draw, READINGS[name]) for draw in range(5)) > 1e6
+    assert min(lemma_gap(d, draw, *READINGS[name]) for draw in range(5)) > 1e6
 
 
 @given(
@@ -106,7 +88,7 @@ def test_the_lemma_is_exact_in_fractions(tokens: list[tuple[int, int, int]], wei
     if np.linalg.matrix_rank(context[:, :2].astype(float)) < 2:
         return
     four: list[Any] = [Fraction(w, 100) for w in weights]
-    exact = checked("momentum").Exact(context, Diagonal(*four[:4]), Diagonal(*four[4:]))
+    exact = Exact(context, Diagonal(*four[:4]), Diagonal(*four[4:]))
     for stated, moved in zip(exact.lemma(), exact.by_tokens, strict=True):
         assert list(stated) == list(moved)
 
@@ -116,8 +98,7 @@ def test_the_lemma_is_exact_in_fractions(tokens: list[tuple[int, int, int]], wei
 )
 def test_the_smallest_case_by_hand(name: str, u: int, w: int) -> None:
     """After the first layer x = y = 2, alpha = lambda = Sigma^l = 4; so u' = 5 u + 2 * 4 = 13 and w' = -4."""
-    reading = READINGS[name]
-    missed = checked("momentum").smallest(reading.kappa, reading.moments, "least squares")
+    missed = descent_steps.smallest(*READINGS[name], "least squares")
     assert missed == {"u": 13 - u, "w": -4 - w}
 
 
@@ -125,18 +106,17 @@ def test_readings_agree_in_the_first_layer() -> None:
     """There u = 0 and a = 1: no first layer can tell kappa, nor the moments."""
     context = normals(0, "first", 0, (6, 4))
     gram, four = context.T @ context, Diagonal(0.1, -0.2, 0.3, -0.4)
-    begin, fit = trajectory(gram, [])[0], least_squares(gram)
-    steps = [np.concatenate(momentum_step(begin, gram, four, fit, reading)) for reading in READINGS.values()]
+    fit = least_squares(gram)
+    steps = [np.concatenate(momentum_step(np.eye(4), gram, four, fit, *reading)) for reading in READINGS.values()]
     for step in steps[1:]:
         assert np.array_equal(step, steps[0])
 
 
 @pytest.mark.parametrize(("d", "n"), [(1, 2), (3, 8)])
 def test_the_kappa_of_tokens_is_one(d: int, n: int) -> None:
-    module = checked("momentum")
-    assert module.asked(d, n, seed=1) == 1
-    assert module.in_fractions(d, n, "one", "current", "least squares", seed=1) == 0
-    assert module.drawn(d, n, seed=1).state.a[0] == Fraction(3, 2)
+    assert descent_steps.kappa_of_tokens(d, n, seed=1) == 1
+    assert descent_steps.in_fractions(d, n, "one", "current", "least squares", seed=1) == 0
+    assert descent_steps.drawn(d, n, seed=1).state[-1, -1] == Fraction(3, 2)
 
 
 def test_least_squares_has_orthogonal_residuals() -> None:
@@ -149,23 +129,16 @@ def test_least_squares_has_orthogonal_residuals() -> None:
     assert abs(fit.rho - rho) <= room * float(y @ y)
 
 
-@given(d=st.integers(1, 5), n=st.integers(1, 10), share=log_floats(1e-3, 10.0), draw=st.integers(0, 99))
-def test_the_adaptive_step_has_the_sum_of_squared_labels(d: int, n: int, share: float, draw: int) -> None:
-    context = normals(3, f"adaptive/{draw}", 0, (n, d + 1))
-    query = np.append(normals(3, f"adaptive/{draw}", 1, (d,)), 0.0)
-    gram = context.T @ context
-    xy, yx = -share / gram[-1, -1], -1.0 / n
-    model = [Diagonal(0.0, xy, 0.0, 0.0), Diagonal(0.0, 0.0, yx, 0.0)]
-    w = adaptive_step(gram, xy, yx, gram[-1, -1])
-    gap = abs(float(forward(Tokens(context, query), model)[-1].prediction - w @ query[:-1]))
-    bound = float(rounding_bound(query, context, [one.layer(d) for one in model])[-1])
-    target(gap / bound)
-    assert gap <= bound
+@given(d=st.integers(1, 5), n=st.integers(1, 10), sigma=log_floats(1e-2, 10.0), draw=st.integers(0, 99))
+def test_the_adaptive_step_has_the_sum_of_squared_labels(d: int, n: int, sigma: float, draw: int) -> None:
+    gap, bound = descent_steps.length_by_tokens(d, n, sigma, "labels", draw)
+    target(abs(gap) / bound)
+    assert abs(gap) <= bound
 
 
 def test_the_sum_is_neither_that_of_residuals_nor_that_of_noise() -> None:
     apart = {
-        squares: checked("adaptive_step").by_tokens(3, 10, 1.0, squares, seed=5)
+        squares: descent_steps.length_by_tokens(3, 10, 1.0, squares, seed=5)
         for squares in ("labels", "residuals", "noise")
     }
     off = {squares: abs(value) / rounding for squares, (value, rounding) in apart.items()}
@@ -176,12 +149,11 @@ def test_the_sum_is_neither_that_of_residuals_nor_that_of_noise() -> None:
 @given(d=st.integers(1, 5), n=st.integers(1, 10), layer=st.integers(1, 7), draw=st.integers(0, 99))
 @settings(max_examples=50, deadline=None)
 def test_xy_arrives_two_layers_later_by_the_three_terms(d: int, n: int, layer: int, draw: int) -> None:
-    module = checked("two_step")
-    assert module.tokens_after_one(d, n, layer, draw)[0] == 0.0
-    gap, rounding = module.tokens_after_two(d, n, layer, draw, module.ALL)
+    assert contributions.tokens_after_one(d, n, layer, draw)[0] == 0.0
+    gap, rounding = contributions.tokens_after_two(d, n, layer, draw, contributions.ALL)
     target(abs(gap) / rounding)
     assert abs(gap) <= rounding
-    parts = module.changed(d, n, layer, draw, "xy", after=2)[3]
+    parts = contributions.changed(d, n, layer, draw, "xy", after=2)[3]
     assert (parts.query == 0.0) == (layer == 1)
 
 
@@ -200,26 +172,9 @@ def test_direct_parts_sum_to_the_predictor() -> None:
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-@pytest.mark.parametrize("layer", [0, 2, 4])
-def test_the_tangent_is_the_complex_step(layer: int, weight: Weight) -> None:
-    gram, model = a_model(5)
-    h = 1e-30
-    value = getattr(model[layer], weight)
-    model[layer] = replace(model[layer], **{weight: value + 1j * h})
-    derivative = predictors(gram, model).imag / h
-    model[layer] = replace(model[layer], **{weight: value})
-    found = sensitivity(gram, model, layer, weight)
-    np.testing.assert_allclose(found, derivative, rtol=0, atol=1000 * EPS * float(np.max(np.abs(derivative))))
-    # xx and xy move covariates, which the next layer reads; and yy multiplies a label of the query that begins as 0
-    first = layer + 1 + (weight in ("xx", "xy") or (weight, layer) == ("yy", 0))
-    assert not np.any(found[..., :first, :])
-    assert all(np.any(found[..., k, :]) for k in range(first, 6))
-
-
-@pytest.mark.parametrize("weight", WEIGHTS)
 def test_without_a_weight_the_first_change_is_where_it_acts(weight: Weight) -> None:
     gram, model = a_model(4)
-    change = effect(gram, model, 1, weight)
+    change = predictors(gram, model) - predictors(gram, ablated(model, 1, weight))
     begins = 3 if weight in ("xx", "xy") else 2
     assert not np.any(change[..., :begins, :])
     assert np.all(np.any(change[..., begins, :], axis=-1))
@@ -236,7 +191,7 @@ def test_a_weight_that_is_not_there_is_refused() -> None:
 def test_contributions_are_those_of_the_model() -> None:
     contexts = draw_contexts(Regression(3, 8, UniformNoise(1.0)), 256, 0, "contributions")
     model = (Diagonal(-0.02, 0.002, -0.05, -0.002), Diagonal(-0.02, 0.002, -0.06, -0.001))
-    found = contributions(model, contexts)
+    found = contributions.contributions(model, contexts)
     nothing = float(np.mean(np.sum(contexts.task**2, axis=1))) / 2
     assert found.loss[0] < 0.5 * nothing
     assert found.removed[0][WEIGHTS.index("xy")][1] == 0.0 < found.removed[0][WEIGHTS.index("xy")][2]

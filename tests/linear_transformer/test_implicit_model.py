@@ -10,23 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
 
-from lipverify.claims.language.file import read_file
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.shipped import shipped
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.implicit import start, trajectory
 from lipverify.linear_transformer.layer import Diagonal, GDPlusPlus, Layer, Parametrisation, SingleHead, written_out
 from lipverify.linear_transformer.theory.polynomials import Symbols, leftover
 from lipverify.linear_transformer.theory.rounding import UNIT, magnitude, rounding_bound
-from lipverify.linear_transformer.theory.symbolic import implicit_step
 from lipverify.linear_transformer.tokens import Tokens, forward
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
-CHECKS: Any = read_file(str(shipped() / "linear_transformers/implicit_model.py")).module()
 STEPS = {
     "x_i": "u' = (I + A) u - a b",
     "y_i": "a' = (1 + δ) a",
@@ -72,26 +69,26 @@ def test_tokens_states_and_moments_agree_to_rounding(
 @pytest.mark.parametrize(("d", "n", "heads", "depth"), [(1, 2, 1, 8), (3, 6, 4, 4), (5, 10, 4, 8)])
 def test_every_control_is_millions_of_bounds_away(d: int, n: int, heads: int, depth: int) -> None:
     """A sign, a term, the start, and the query as a key: the bound on rounding could not hide any."""
-    assert CHECKS.depth_in_floats(d, n, heads, depth, seed=3)[0] <= 1
+    assert in_floats(d, n, heads, depth, seed=3)[0] <= 1
     for control in CONTROLS:
-        assert CHECKS.depth_in_floats(d, n, heads, depth, seed=3, model=control)[0] > 1e4, control
+        assert in_floats(d, n, heads, depth, seed=3, model=control)[0] > 1e4, control
 
 
 @given(d=st.integers(1, 3), n=st.integers(1, 4), heads=st.integers(1, 4), depth=st.integers(2, 3))
 @settings(max_examples=20, deadline=None)
 def test_in_exact_integers_no_entry_differs(d: int, n: int, heads: int, depth: int) -> None:
-    assert CHECKS.depth_in_integers(d, n, heads, depth, seed=0) == 0
+    assert in_integers(d, n, heads, depth, seed=0) == 0
     for control in CONTROLS:
-        assert CHECKS.depth_in_integers(d, n, heads, depth, seed=0, model=control) > 0, control
+        assert in_integers(d, n, heads, depth, seed=0, model=control) > 0, control
 
 
 @pytest.mark.parametrize(("d", "n", "heads"), [(1, 1, 1), (1, 2, 2), (2, 1, 1)])
 def test_in_free_symbols_no_term_is_left(d: int, n: int, heads: int) -> None:
-    found = implicit_step(d, n, heads)
-    assert [left.terms for left in found] == [0, 0, 0, 0]
-    assert sum(left.of for left in found) > 100
+    found = in_symbols(d, n, heads)
+    assert [left.terms for left in found.values()] == [0, 0, 0, 0]
+    assert sum(left.of for left in found.values()) > 100
     for formula, control in STEPS.items():
-        broken = {name for name, left in CHECKS.layer_in_symbols(d, n, heads, step=control).items() if left.terms}
+        broken = {name for name, left in in_symbols(d, n, heads, step=control).items() if left.terms}
         # the query's label is 0, so that it meets neither u nor a; the tokens meet all four
         assert broken == {"x_t": {"x_i", "x_t"}, "y_t": {"y_i", "y_t"}}.get(formula, {formula})
 

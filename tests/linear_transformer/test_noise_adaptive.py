@@ -11,21 +11,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
-
-from lipverify.claims.language.file import read_file
-from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.shipped import shipped
-from lipverify.linear_transformer.theory.noise_adaptive import (
+from lipverify.checks.linear_transformers.two_levels import (
     ORDERS,
     Order,
     TwoLevels,
+    alternating,
     difference,
     leading_mean,
     leading_square,
+    sampled_square,
     worst_at,
 )
 
-THEOREM = read_file(str(shipped() / "linear_transformers" / "noise_adaptive.py")).module()
+from lipverify.errors import InvalidInput, OutOfReach
+
 EPS = float(np.finfo(float).eps)
 SIGMAS = 6
 """Standard errors at which sampled values must agree."""
@@ -46,7 +45,7 @@ def test_two_layers_meet_ridge_at_both_levels_and_nowhere_else(sigma_1: float, s
 @pytest.mark.parametrize(("d", "n"), [(1, 60), (2, 60)])
 def test_the_distance_from_ridge_is_that_of_sampled_contexts(order: Order, d: int, n: int) -> None:
     """The half-width is 1.96 standard errors; the control is the other order."""
-    value, half_width = THEOREM.sampled_square(d, n, order, 200_000, seed=11, pair=(0.5, 3.0))
+    value, half_width = sampled_square(d, n, order, 200_000, seed=11, pair=(0.5, 3.0))
     found = {o: n * difference(d, n, 3.0, -TwoLevels(0.5, 3.0).c, TwoLevels(0.5, 3.0).v / n, o).square for o in ORDERS}
     allowed = SIGMAS * half_width / 1.96
     assert abs(value - found[order]) <= allowed
@@ -76,7 +75,7 @@ def test_n_times_the_distance_tends_to_the_derived_limits(order: Order, d: int, 
 
 def test_more_levels_than_weights_leave_an_error() -> None:
     for case in ((0.0, 1.0, 2.0), (1.0, 3.0, 5.0)):
-        other, allowed = THEOREM.alternating(*case), 1e3 * EPS
+        other, allowed = alternating(*case), 1e3 * EPS
         assert abs(worst_at(tuple(sigma**2 for sigma in case)) - other) <= allowed < other
     assert worst_at((0.3, 2.0)) <= 1e3 * EPS
 

@@ -10,22 +10,8 @@ import pytest
 from flint import arb, ctx
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
-
-from lipverify.errors import InvalidInput
-from lipverify.foundation.streams import normals
-from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
-from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.theory.balls import matrix_residual, recursion_residual
-from lipverify.linear_transformer.theory.layer_counts import (
-    chebyshev_log_condition_reached,
-    chebyshev_steps,
-    layers_needed,
-    least_layers,
-    log_condition_reached,
-    log_log_accuracy_reached,
-)
-from lipverify.linear_transformer.theory.second_order import (
+from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual
+from lipverify.checks.linear_transformers.condition_numbers import (
     MINIMAX,
     UNIVERSAL,
     Method,
@@ -33,6 +19,20 @@ from lipverify.linear_transformer.theory.second_order import (
     improved,
     residual,
 )
+from lipverify.checks.linear_transformers.layer_counts import (
+    chebyshev_log_condition_reached,
+    chebyshev_steps,
+    layers_needed,
+    least_layers,
+    log_condition_reached,
+    log_log_accuracy_reached,
+)
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.streams import normals
+from lipverify.linear_transformer.collapsed import readout
+from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
+from lipverify.linear_transformer.layer import GDPlusPlus
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -103,7 +103,10 @@ def test_no_other_weight_brings_the_ends_closer(kappa: float, factor: float) -> 
 def test_extended_precision_agrees_with_matrices() -> None:
     """Balls that were drawn apart: they overlap, and tell one layer more from none."""
     for kappa, layers in ((2.0, 8), (100.0, 8)):
-        (one, error), (other, other_error) = recursion_residual(kappa, layers), matrix_residual(kappa, layers, 3, 0)
+        (one, error), (other, other_error) = (
+            recursion_residual(kappa, layers),
+            matrix_residual(kappa, layers, seed=0, d=3),
+        )
         assert abs(one - other) <= error + other_error < 1e-9
         assert abs(recursion_residual(kappa, layers + 1)[0] - other) > 1
 

@@ -7,16 +7,16 @@ import pytest
 from flint import fmpq, fmpq_poly
 from hypothesis import given, target
 from hypothesis import strategies as st
+from lipverify.checks.linear_transformers.condition_numbers import METHODS, improved
+from lipverify.checks.linear_transformers.cosines import mean_square_cosine
+from lipverify.checks.linear_transformers.layer_counts import layers_needed
+from lipverify.checks.linear_transformers.two_levels import Order, TwoLevels, difference
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import unit_contexts
-from lipverify.linear_transformer.theory.expressive import mean_square_cosine
-from lipverify.linear_transformer.theory.layer_counts import layers_needed
-from lipverify.linear_transformer.theory.noise_adaptive import Order, TwoLevels, difference
-from lipverify.linear_transformer.theory.second_order import METHODS, improved
 from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_ridge
 from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
 from lipverify.proofs.controls import controls

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lipverify.checks.linear_transformers import adaptive_step, expressive_limit, match_tuned, variants
+from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, variants
 from lipverify.checks.softmax import covariance, directions, kernel, linear_attention, lowrank, split, tradeoff, values
 
 from lipverify.claims.plan.proved import seen
@@ -180,12 +180,12 @@ def test_only_the_corrected_lemma_holds_at_every_size() -> None:
         (lambda: covariance.best_direction(), lambda: covariance.best_direction("99/100")),
         (lambda: tradeoff.slopes_in_w(), lambda: tradeoff.slopes_in_w("99/100")),
         (lambda: kernel.sensitivity(), lambda: kernel.sensitivity("99/100")),
-        (lambda: expressive_limit.squared(2), lambda: expressive_limit.squared(1)),
+        (lambda: cosines.squared(2), lambda: cosines.squared(1)),
         (lambda: variants.step_in_words("model"), lambda: variants.step_in_words("model", "yes")),
         (lambda: variants.step_in_words("prediction"), lambda: variants.step_in_words("prediction", "yes")),
         (lambda: variants.step_in_words("signs"), lambda: variants.step_in_words("signs", "yes")),
         (lambda: linear_attention.stationary(), lambda: linear_attention.stationary("99/100")),
-        (lambda: adaptive_step.mean_step(), lambda: adaptive_step.mean_step("99/100")),
+        (lambda: descent_steps.mean_length(), lambda: descent_steps.mean_length("99/100")),
         (
             lambda: linear_attention.above_floor("relu", "offset"),
             lambda: linear_attention.above_floor("relu", "offset", "99/100"),

@@ -674,7 +674,7 @@ def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str)
 
 def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) -> Iterator[str]:
     """By the exact moments of d = 1 and 2; beyond, by the limit."""
-    from lipverify.linear_transformer.theory.noise_adaptive import TwoLevels, difference, leading_square
+    from lipverify.checks.linear_transformers.two_levels import TwoLevels, difference, leading_square
 
     model, dim, many = TwoLevels(value(one), value(two)), int(d), round(Fraction(n))
     sigma = value(one) if level == "1" else value(two)
@@ -688,8 +688,8 @@ def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) ->
 
 def layers(C: str) -> Iterator[str]:
     """By counts of layers in balls."""
-    from lipverify.linear_transformer.theory.layer_counts import layers_needed
-    from lipverify.linear_transformer.theory.second_order import MINIMAX
+    from lipverify.checks.linear_transformers.condition_numbers import MINIMAX
+    from lipverify.checks.linear_transformers.layer_counts import layers_needed
 
     for kappa in (1.5, 10.0, 1e3, 1e6):
         for decades in (1, 3, 10, 100):
@@ -700,7 +700,7 @@ def layers(C: str) -> Iterator[str]:
 
 def cosine(offset: str, low: str) -> Iterator[str]:
     """By E cos^2 at some n, and where it tends."""
-    from lipverify.linear_transformer.theory.expressive import mean_square_cosine
+    from lipverify.checks.linear_transformers.cosines import mean_square_cosine
 
     for d in (1, 2, 10):
         for n in (10, 1000, 10**7):

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from flint import arb, ctx
+from lipverify.checks.linear_transformers.condition_numbers import MINIMAX, residual
 from numpy.typing import NDArray
 
 from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer
-from lipverify.linear_transformer.theory.second_order import MINIMAX, residual
 
 Balls = NDArray[np.object_]
 BITS = 8192
@@ -38,13 +38,13 @@ def recursion_residual(kappa: float, layers: int) -> tuple[float, float]:
 
 
 @makes("bounded", "exact")
-def matrix_residual(kappa: float, layers: int, d: int, seed: int) -> tuple[float, float]:
+def matrix_residual(kappa: float, layers: int, seed: int, d: int = 4) -> tuple[float, float]:
     """log10 of the largest relative error of the forward pass on Sigma = V diag(t) V^T, and its error.
 
     w* = x_t is an eigenvector; V is a product of two reflections and the rest of the spectrum log-uniform in
     [1/kappa, 1], drawn at (seed, kappa, d). Every operation is on balls.
 
-    >>> one, other = matrix_residual(4.0, 2, 3, seed=0)[0], recursion_residual(4.0, 2)[0]
+    >>> one, other = matrix_residual(4.0, 2, seed=0, d=3)[0], recursion_residual(4.0, 2)[0]
     >>> abs(one - other) < 1e-12
     True
     """

@@ -26,8 +26,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from lipverify.errors import InvalidInput
 from lipverify.foundation.validation import whole
+from lipverify.linear_transformer import readout
+from lipverify.linear_transformer.gdplusplus.eigenvalues import follow, start
 from lipverify.linear_transformer.layer import GDPlusPlus
 
 Number = Any
@@ -143,3 +147,24 @@ def chebyshev_weights(layers: int) -> tuple[GDPlusPlus, ...]:
 def _sqrt(x: Number) -> Number:
     """The square root of a float or a ball."""
     return x.sqrt() if hasattr(x, "sqrt") else math.sqrt(x)
+
+
+def signed_residual(kappa: float, layers: int, sign: int = 1) -> float:
+    """The worst residual on [1/kappa, 1] with xx of the best size and this sign, and the best last step."""
+    low, high = 1 / kappa, 1.0
+    for _ in range(layers - 1):
+        layer = GDPlusPlus(-sign * MINIMAX.step(low, high), 0.0)
+        low, high = (float(start(s).after(layer).s) for s in (low, high))
+    return float(residual(high / low - 1))
+
+
+def true_weights_ratio(kappa: float, sigma: float, layers: int) -> float:
+    """The largest |prediction - least squares| / (epsilon |x_t| |w|), with w the weights that made the labels.
+
+    Two tokens, (1, 0) and (0, kappa^(-1/2)), made with w = (1, 0); only the second has noise, sigma.
+    """
+    X, noise, truth = np.diag([1.0, kappa**-0.5]), np.asarray([0.0, sigma]), np.asarray([1.0, 0.0])
+    tokens = np.column_stack([X, X @ truth + noise])
+    weights = MINIMAX.weights(kappa, layers)
+    missed = readout(tokens.T @ tokens, [each.layer(2) for each in weights]).w - np.linalg.solve(X, tokens[:, -1])
+    return float(np.linalg.norm(missed) / follow(1 / kappa, weights).r / np.linalg.norm(truth))

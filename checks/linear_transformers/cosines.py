@@ -32,15 +32,19 @@ Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, Theorem 4.2.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from lipverify.checks.linear_transformers.quantities import Value
 
+from lipverify.claims.plan.proved import between, proved
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number, whole
+from lipverify.proofs.words import leftover, letters
 
 LARGEST_LOSS = 1 - float(np.finfo(float).eps)
 """1 - E e^{-r g^4} is at most this in floats, so that its logarithm is finite."""
@@ -94,50 +98,6 @@ def mean_square_cosine(d: int, n: float) -> Mean:
     return Mean(q + (1 - q) * share, error + 4 * float(np.finfo(float).eps) * (q + share))
 
 
-def projected_square(X: Array, target: Array) -> Array:
-    """cos^2 of the angle between a target (..., n) and the columns of X (..., n, d), by a QR factorisation.
-
-    >>> round(float(projected_square(np.asarray([[1.0], [1.0]]), np.asarray([1.0, 0.0]))), 12)
-    0.5
-    """
-    xp = X.__array_namespace__()
-    Q, _ = xp.linalg.qr(X)
-    inside = xp.matrix_transpose(Q) @ target[..., None]
-    return xp.sum(inside[..., 0] ** 2, axis=-1) / xp.sum(target**2, axis=-1)
-
-
-def signed_cosine(labels: Array, target: Array) -> Array:
-    """The cosine of two vectors (..., n), with its sign."""
-    xp = labels.__array_namespace__()
-    along = xp.sum(labels * target, axis=-1)
-    return along / xp.sqrt(xp.sum(labels**2, axis=-1) * xp.sum(target**2, axis=-1))
-
-
-def sign_averaged_square(labels: Array, target: Array) -> Array:
-    """The mean of cos^2 over independent signs of the labels: sum y_i^2 h_i^2 / (sum y_i^2 sum h_i^2)."""
-    xp = labels.__array_namespace__()
-    squares = xp.sum((labels * target) ** 2, axis=-1)
-    return squares / (xp.sum(labels**2, axis=-1) * xp.sum(target**2, axis=-1))
-
-
-def largest_sign_averaged_square(X: Array, target: Array) -> Array:
-    """The largest `sign_averaged_square` over all labels X v: lambda_max(Sigma^{-1} K) / |h|^2.
-
-    Here h is the target and K = sum h_i^2 x_i x_i^T.
-
-    >>> float(largest_sign_averaged_square(np.eye(2), np.asarray([3.0, 4.0])))  # all the weight on the second token
-    0.64
-    """
-    xp = X.__array_namespace__()
-    weighted, transposed = target[..., None] ** 2 * X, xp.matrix_transpose(X)
-    # Sigma = C C^T: the eigenvalues of Sigma^{-1} K are those of the symmetric C^{-1} K C^{-T}
-    C = xp.linalg.cholesky(transposed @ X)
-    half = xp.linalg.solve(C, transposed @ weighted)
-    whitened = xp.linalg.solve(C, xp.matrix_transpose(half))
-    largest = xp.linalg.eigvalsh((whitened + xp.matrix_transpose(whitened)) / 2)[..., -1]
-    return largest / xp.sum(target**2, axis=-1)
-
-
 @cache
 def _averages(block: int) -> tuple[Floats, Floats]:
     """(log E e^{-r g^4}, r E[g^6 e^{-r g^4}]) at `TOGETHER` nodes log r, multiples of `STEP`, which all n share."""
@@ -153,3 +113,52 @@ def _averages(block: int) -> tuple[Floats, Floats]:
     # 1 - E e^{-r g^4} is exact for small r, where it counts; the shrunken rule sees e^{-r g^4} to its end
     log_mean = np.where(x > 0, np.log(np.sum(kept, axis=1)), np.log1p(-np.minimum(lost, LARGEST_LOSS)))
     return log_mean, np.exp(x) * np.sum(z**6 * kept, axis=1)
+
+
+def best(d: float, n: float) -> dict[str, Value]:
+    """The best v for each context: the root mean square of the cosine of X v and x(1)^2, and n E cos^2, exactly."""
+    return both(n, *mean_square_cosine(int(d), n))
+
+
+def first_coordinate(n: float) -> dict[str, Value]:
+    """The same for x(1) itself, which is y^0 for w = e_1; d does not enter."""
+    return both(n, *expected_alignment(n))
+
+
+def both(n: float, square: float, error: float) -> dict[str, Value]:
+    """The root of a mean square, and n times it."""
+    return {"cosine": (math.sqrt(square), error / math.sqrt(square) / 2), "n square": (n * square, n * error)}
+
+
+def least_length(d: int) -> Value:
+    """The least n from which the root mean square of the best cosine is at most 0.1."""
+    low, high = d, 2 * d
+    while mean_square_cosine(d, high).value > 0.01:
+        low, high = high, 2 * high
+    while high > low + 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if mean_square_cosine(d, middle).value <= 0.01 else (middle, high)
+    return float(high), 0.0
+
+
+def every_length(d: int) -> Any:
+    """The largest n E cos^2 over every n, which the limit attains: between the numbers of a proof."""
+    from lipverify.proofs import prove_cosine
+
+    found = proved("lt-cosine", "cosine", {}, prove_cosine)
+    return between(found, found.constants["low"], found.constants["offset"]) + d
+
+
+def above_by_moment(d: int, times: int) -> Any:
+    """A bound of P(cos > 0.1) at n = times (d + 4): Markov's inequality and the largest n E cos^2 over every n."""
+    return every_length(d) * 100 / Fraction(times * (d + 4))
+
+
+def squared(power: int) -> Any:
+    """What is left of (sum y^p x(1)^2)^2 = sum y^(2p) sum x(1)^4 for w = e_1, for every n: the cosine is 1."""
+    s = letters(symmetric=("X",), X="n n", one="n 1")  # X is the diagonal matrix of all x_i(1), and y = x(1)
+
+    def total(degree: int) -> Any:
+        return s.one.T @ s.X**degree @ s.one
+
+    return leftover(total(power + 2) ** 2, total(2 * power) * total(4), "n")

@@ -19,21 +19,35 @@ through the context's, the third through both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+import numpy as np
+from lipverify.checks.linear_transformers.quantities import Value, is_trained, tokens, trained
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.means.samples import mean_with_half_width
+from lipverify.foundation.means.samples import mean_with_half_width, sampled_mean
+from lipverify.foundation.streams import normals
+from lipverify.linear_transformer import Tokens, draw_contexts, evaluation, forward
 from lipverify.linear_transformer.implicit import advance, blocks, start
 from lipverify.linear_transformer.layer import Diagonal, written_out
+from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.contexts import Contexts
+from lipverify.linear_transformer.theory.rounding import rounding_bound
+from lipverify.linear_transformer.training.record import estimate
+from lipverify.proofs import layers
 
 Weight = Literal["xx", "xy", "yx", "yy"]
 WEIGHTS: tuple[Weight, ...] = ("xx", "xy", "yx", "yy")
+ALL = "query, context, both"
+"""The ways of the effect: through the query's covariates, through those of the context, and through both."""
+NOISE, LAYERS = "uniform-3", 4
+"""The trained model that is looked at: its law of the noise, and its depth."""
+MISSING = (0.0, math.inf, "this training is not there")
 
 
 class Direct(NamedTuple):
@@ -70,14 +84,9 @@ class Contributions(msgspec.Struct, frozen=True, kw_only=True):
 class Delayed(NamedTuple):
     """The change of y_t two layers after xy acted: through the query's covariates, the context's, and both."""
 
-    query: Array
-    context: Array
-    both: Array
-
-    @property
-    def total(self) -> Array:
-        """All three."""
-        return self.query + self.context + self.both
+    query: float
+    context: float
+    both: float
 
 
 def direct(gram: Array, model: Sequence[Diagonal]) -> Direct:
@@ -110,33 +119,6 @@ def ablated(model: Sequence[Diagonal], layer: int, weight: Weight) -> tuple[Diag
     """The model with one weight of one layer (counted from 0) set to zero."""
     _require(model, layer, weight)
     return (*model[:layer], replace(model[layer], **{weight: 0.0}), *model[layer + 1 :])
-
-
-def effect(gram: Array, model: Sequence[Diagonal], layer: int, weight: Weight) -> Array:
-    """By how much w differs from that without this weight, after 0, 1, ... layers: (..., layers + 1, d)."""
-    return predictors(gram, model) - predictors(gram, ablated(model, layer, weight))
-
-
-def sensitivity(gram: Array, model: Sequence[Diagonal], layer: int, weight: Weight) -> Array:
-    r"""The derivative of w by a weight after 0, 1, ... layers, (..., layers + 1, d): the tangent of T' = (I + H) T.
-
-    dT' = dT + H dT + dH T, with dH = W * d(T G T^T) and, at `layer` itself, the moments under the weight's own entries.
-    """
-    _require(model, layer, weight)
-    xp = gram.__array_namespace__()
-    one = Diagonal(**{name: float(name == weight) for name in WEIGHTS})
-    T, dT = start(gram).map, xp.zeros_like(gram)
-    rows = [dT[..., -1, :-1]]
-    for index, (mine, unit) in enumerate(
-        zip(written_out(model, gram), written_out([one] * len(model), gram), strict=True)
-    ):
-        now, half = T @ gram @ xp.matrix_transpose(T), dT @ gram @ xp.matrix_transpose(T)
-        H, dH = mine.attention(now), mine.attention(half + xp.matrix_transpose(half))
-        if index == layer:
-            dH = dH + unit.attention(now)
-        T, dT = T + H @ T, dT + H @ dT + dH @ T
-        rows.append(-dT[..., -1, :-1])
-    return xp.stack(rows, axis=-2)
 
 
 def root_mean_square(w: Array) -> tuple[float, float]:
@@ -172,37 +154,29 @@ def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contribution
     )
 
 
-def delayed(moments: Array, query: Array, before: Diagonal, yx: Any) -> Delayed:
+def delayed(moments: Floats, query: Floats, before: Diagonal, yx: float) -> Delayed:
     """How far xy of a layer has moved the query's label one layer later, where `yx` reads the covariates.
 
     Parameters
     ----------
     moments
-        Of the tokens as the layer `before` sees them, (..., d + 1, d + 1).
+        Of the tokens as the layer `before` sees them, (d + 1, d + 1).
     query
-        (x_t, y_t) as that layer sees it, (..., d + 1).
+        (x_t, y_t) as that layer sees it, (d + 1,).
     before, yx
         The layer whose xy is meant, and the weight yx of the next.
     """
-    xp = moments.__array_namespace__()
-    Sigma, alpha, energy = moments[..., :-1, :-1], moments[..., :-1, -1], moments[..., -1, -1]
-    x, y = query[..., :-1], query[..., -1]
-    grown = 1 + before.yy * energy
-    labelled = grown[..., None] * alpha + before.yx * _apply(Sigma, alpha)
-    beta = labelled + before.xx * _apply(Sigma, labelled)
-    z = x + before.xx * _apply(Sigma, x)
-    square = xp.sum(alpha * alpha, axis=-1)
-    mu = grown * energy + before.yx * square
+    Sigma, alpha, energy = moments[:-1, :-1], moments[:-1, -1], moments[-1, -1]
+    x, y = query[:-1], query[-1]
+    labelled = (1 + before.yy * energy) * alpha + before.yx * (Sigma @ alpha)
+    beta, z = labelled + before.xx * (Sigma @ labelled), x + before.xx * (Sigma @ x)
+    square = np.sum(alpha * alpha)
+    mu = (1 + before.yy * energy) * energy + before.yx * square
     return Delayed(
-        query=yx * before.xy * y * xp.sum(beta * alpha, axis=-1),
-        context=yx * before.xy * mu * xp.sum(alpha * z, axis=-1),
-        both=yx * before.xy * before.xy * y * mu * square,
+        query=float(yx * before.xy * y * np.sum(beta * alpha)),
+        context=float(yx * before.xy * mu * np.sum(alpha * z)),
+        both=float(yx * before.xy * before.xy * y * mu * square),
     )
-
-
-def _apply(matrix: Array, vector: Array) -> Array:
-    """A v for stacks of matrices and vectors."""
-    return (matrix @ vector[..., None])[..., 0]
 
 
 def _require(model: Sequence[Diagonal], layer: int, weight: str) -> None:
@@ -210,3 +184,80 @@ def _require(model: Sequence[Diagonal], layer: int, weight: str) -> None:
         raise InvalidInput(f"weight = {weight!r}: choose one of {', '.join(WEIGHTS)}.")
     if not 0 <= layer < len(model):
         raise InvalidInput(f"layer = {layer!r}: the model has layers 0 to {len(model) - 1}.")
+
+
+def after_one(weight: str = "xy") -> Any:
+    """Words left of the query's label right after a layer, with one of its weights less without it: every d and n."""
+    return layers.delayed(1, weight=weight)
+
+
+def after_two(ways: str) -> Any:
+    """Words left of the same for xy one layer later, less the stated terms."""
+    return layers.delayed(2, tuple(ways.split(", ")))
+
+
+def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: Any = "xy") -> Value:
+    """The change of y_t right after the layer, token by token, over y_t."""
+    label, change, rounding, _ = changed(d, n, layer, seed, weight, after=1)
+    return change / label, rounding / abs(label)
+
+
+def tokens_after_two(d: int, n: int, layer: int, seed: int, ways: str) -> Value:
+    """The change of y_t one layer later less the stated terms, over the change."""
+    _, change, rounding, parts = changed(d, n, layer, seed, "xy", after=2)
+    stated = sum(float(getattr(parts, way)) for way in ways.split(", "))
+    return 1 - stated / change, rounding / abs(change) * (1 + abs(stated / change))
+
+
+def changed(d: int, n: int, layer: int, seed: int, weight: Weight, after: int) -> tuple[float, float, float, Delayed]:
+    """Y_t so many layers after one (counted from 1), its change by the weight, a bound on rounding, the stated terms."""
+    stream, place = f"effects/arrival/{d}/{n}/{layer - 1}", layer - 1
+    context, query = tokens(d, n, seed, stream)
+    drawn = normals(seed, stream, 2, (layer + 1, 4))
+    # no weight near 0, so that the change is far above rounding; and all small enough that nothing explodes
+    model = [Diagonal(*map(float, row)) for row in 0.1 * (drawn + np.sign(drawn)) / np.sum(context**2)]
+    passed, without = (forward(Tokens(context, query), chosen) for chosen in (model, ablated(model, place, weight)))
+    label, other = (float(each[place + after].query[-1]) for each in (passed, without))
+    before = passed[place]
+    parts = delayed(before.context.T @ before.context, before.query, model[place], model[place + 1].yx)
+    # two passes are subtracted, and the formula is a third
+    rounding = 2 * float(rounding_bound(query, context, [weights.layer(d) for weights in model])[-1])
+    return label, label - other, rounding, parts
+
+
+def change(layer: int, after: int, contexts: int, training: int, seed: int) -> Any:
+    """Root mean square of the change of the prediction without xy of a layer, over that of the prediction."""
+    if not is_trained(NOISE, "OMEGA", LAYERS, training):
+        return MISSING
+    model, gram = trained(NOISE, "OMEGA", LAYERS, training), fresh(contexts, seed).gram
+    w, less = (predictors(gram, each)[:, layer + after - 1] for each in (model, ablated(model, layer - 1, "xy")))
+    (moved, error), (prediction, _) = root_mean_square(w - less), root_mean_square(w)
+    return moved / prediction, error / prediction
+
+
+def every_weight(contexts: int, training: int, seed: int) -> Contributions:
+    """What every weight of the model does."""
+    return contributions(trained(NOISE, "OMEGA", LAYERS, training), fresh(contexts, seed))
+
+
+def without(term: str, contexts: int, training: int, seed: int) -> Any:
+    """Logarithm of the loss with one of the four terms set to zero in all layers, over the loss; nothing is retrained.
+
+    The adjusted loss, where a context counts as at most d/2, which predicting 0 loses without noise.
+    """
+    if not is_trained(NOISE, "OMEGA", LAYERS, training):
+        return MISSING
+    model, here = trained(NOISE, "OMEGA", LAYERS, training), evaluation(fresh(contexts, seed))
+    fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in model)
+    most = here.contexts.task.shape[1] / 2
+    with_all, less = (
+        np.minimum(np.nan_to_num(here.losses(lambda seen, each=each: estimate(each, seen)), nan=np.inf), most)
+        for each in (model, fewer)
+    )
+    (a, b) = float(less.mean()), float(with_all.mean())
+    return math.log(a / b), 3 * sampled_mean(less / a - with_all / b).standard_error
+
+
+def fresh(contexts: int, seed: int) -> Contexts:
+    """Contexts that the model was not made for."""
+    return draw_contexts(problem(NOISE), contexts, seed, f"effects/OMEGA/{NOISE}/{LAYERS}/fresh")

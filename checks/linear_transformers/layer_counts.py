@@ -15,15 +15,15 @@ about log_9 kappa + log_3 log(2/epsilon).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from flint import arb, ctx
-from scipy.optimize import brentq
+from lipverify.checks.linear_transformers.condition_numbers import METHODS, Method, residual
 
+from lipverify.claims.plan.proved import between, proved
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
-from lipverify.linear_transformer.theory.second_order import Method, residual
 
 BITS = 1024
 """Precision of the balls: every layer costs a few bits."""
@@ -44,8 +44,7 @@ def layers_needed(method: Method, kappa: float, decades: int) -> int:
     OutOfReach
         If a ball holds epsilon, or there is no such number below 10,000.
 
-    >>> from lipverify.linear_transformer.theory.second_order import MINIMAX
-    >>> [layers_needed(MINIMAX, 10.0, decades) for decades in (1, 10, 100, 1000, 10_000)]
+    >>> [layers_needed(METHODS["minimax"], 10.0, decades) for decades in (1, 10, 100, 1000, 10_000)]
     [3, 6, 10, 13, 16]
     """
     whole("decades", decades, least=1)
@@ -67,8 +66,7 @@ def log_condition_reached(method: Method, epsilon: float, layers: int) -> float:
 
     Any number of layers is as quick: from kappa = 1e34 on each of them adds log(gain), to rounding.
 
-    >>> from lipverify.linear_transformer.theory.second_order import MINIMAX
-    >>> [round(math.exp(log_condition_reached(MINIMAX, 0.5, layers)), 3) for layers in (1, 2)]
+    >>> [round(math.exp(log_condition_reached(METHODS["minimax"], 0.5, layers)), 3) for layers in (1, 2)]
     [3.0, 13.409]
     """
     _require_accuracy(epsilon)
@@ -81,8 +79,7 @@ def log_condition_reached(method: Method, epsilon: float, layers: int) -> float:
 def log_log_accuracy_reached(method: Method, kappa: float, layers: int) -> float:
     """The double logarithm log log(1 / epsilon) of what that many layers leave at kappa, if it is below 1.
 
-    >>> from lipverify.linear_transformer.theory.second_order import MINIMAX
-    >>> [round(math.exp(log_log_accuracy_reached(MINIMAX, 2.0, layers)), 3) for layers in (1, 5)]
+    >>> [round(math.exp(log_log_accuracy_reached(METHODS["minimax"], 2.0, layers)), 3) for layers in (1, 5)]
     [1.099, 31.76]
     """
     _require_condition(kappa)
@@ -105,6 +102,8 @@ def chebyshev_log_condition_reached(epsilon: float, layers: int) -> float:
     >>> round(math.exp(chebyshev_log_condition_reached(0.5, 1)), 6)  # r = 1 - 4 t / 3
     2.666667
     """
+    from scipy.optimize import brentq
+
     if not 1 / 3 <= epsilon < 1:
         raise InvalidInput(f"epsilon = {epsilon!r}: the side lobes are below 1/3; choose 1/3 <= epsilon < 1.")
     steps = whole("layers", layers, least=1)
@@ -143,6 +142,8 @@ def fixed_steps(kappa: float, epsilon: float) -> float:
 
 def _increasing_root(f: Callable[[Any], Any], value: float) -> float:
     """The h with f(h) = value for an increasing f with f(h) < h, in the logarithm of h."""
+    from scipy.optimize import brentq
+
     low = math.log(value)
     # no layer takes more than a factor 9 from a large kappa, nor leaves less than (kappa - 1)^2 / 9 of a small one
     high = max(low + math.log(9), (low + math.log(9)) / 2) + 1
@@ -155,3 +156,59 @@ def _require_condition(kappa: float) -> None:
 
 def _require_accuracy(epsilon: float) -> None:
     number("epsilon", epsilon, "a relative error", above=0, below=1)
+
+
+def condition(weights: str, epsilon: float, layers: float) -> dict[str, float]:
+    """The logarithm of the largest kappa at which so many layers leave epsilon, and layers over it."""
+    reached = log_condition_reached(METHODS[weights], epsilon, round(layers))
+    return {"log kappa": reached, "layers": layers / reached}
+
+
+def accuracy(weights: str, kappa: float, layers: float) -> dict[str, float]:
+    """The double logarithm of 1 / epsilon, epsilon what so many layers leave at kappa, and layers over it."""
+    reached = log_log_accuracy_reached(METHODS[weights], kappa, round(layers))
+    return {"log log 1/epsilon": reached, "layers": layers / reached}
+
+
+def counts(weights: str, kappa: float, decades: Sequence[int]) -> list[int]:
+    """Whole layers for epsilon = 10^-k, decided by balls of Arb."""
+    return [layers_needed(METHODS[weights], kappa, k) for k in decades]
+
+
+def offset(weights: str, kappa: float) -> dict[str, float]:
+    """The least and the largest L - log(kappa)/log(g) - log_2 log(1/epsilon), over epsilon from 10^-1 to 10^-10000."""
+    decades = (1, 2, 3, 4, 6, 9, 12, 30, 100, 300, 1000, 3000, 10_000)
+    first = math.log(kappa) / math.log(METHODS[weights].gain)
+    beyond = [
+        L - first - math.log2(k * math.log(10)) for k, L in zip(decades, counts(weights, kappa, decades), strict=True)
+    ]
+    return {"least": min(beyond), "largest": max(beyond)}
+
+
+def tabulated(weights: str) -> dict[str, list[int]]:
+    """Whole layers for epsilon = 1e-1, 1e-12 and 1e-1000, row by row; kappa = 10, ..., 1e6."""
+    decades = (1, 12, 1000)
+    columns = [counts(weights, 10.0**power, decades) for power in range(1, 7)]
+    return {str(k): list(row) for k, row in zip(decades, zip(*columns, strict=True), strict=True)}
+
+
+def every_offset() -> Any:
+    """The largest C over every kappa and epsilon: at most what is proved, and at least 1 - log_2 log 2 > 3/2.
+
+    At kappa = 1, epsilon = 1/2 one layer is needed, because none leaves the residual 1.
+    """
+    from lipverify.proofs import prove_layers
+
+    found = proved("lt-layers", "layers", {}, prove_layers)
+    return between(found, 1.5, found.constants["C"])
+
+
+def chebyshev(epsilon: float, layers: float) -> dict[str, float]:
+    """With xx = yx: layers less the least that any weights need, at the kappa they reach; and layers over log kappa."""
+    reached = chebyshev_log_condition_reached(epsilon, round(layers))
+    return {"surplus": layers - least_layers(reached, epsilon), "layers": layers / reached}
+
+
+def descent(steps: str, epsilon: float, kappa: float) -> float:
+    """Layers without xx: one step size for all layers, or the best one for each."""
+    return (fixed_steps if steps == "fixed" else chebyshev_steps)(kappa, epsilon)

@@ -33,45 +33,60 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal
+from fractions import Fraction
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
-import sympy
-from scipy.optimize import linprog
+from lipverify.checks.linear_transformers.quantities import Value
+from lipverify.checks.linear_transformers.wishart import eigenvalue_rule
 
+from lipverify.claims.plan.proved import between, proved
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.batches import mean_interval
+from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import chosen, number, whole
+from lipverify.linear_transformer import evaluation, readout
 from lipverify.linear_transformer.layer import Diagonal
-from lipverify.linear_transformer.theory.small_wishart import eigenvalue_rule
+from lipverify.linear_transformer.regression.contexts import unit_contexts
 
 Order = Literal["yx-yy", "yy-yx"]
 ORDERS: tuple[Order, ...] = ("yx-yy", "yy-yx")
 """Which of the two layers is the first."""
 NODES = 48
 """Of each Gauss rule; half as many show what they leave."""
-c, v, s, s_1, s_2 = sympy.symbols("c v s s_1 s_2", nonnegative=True)
+PAIR = (0.5, 1.0)
+"""The two noise levels at which most is measured."""
 
 
-@lru_cache(maxsize=1)
-def solution() -> dict[sympy.Symbol, sympy.Expr]:
-    """(c, v) in the squared levels s_1, s_2: the one solution of c (1 + v s_i) = 1 / (1 + s_i).
+def weights(s_1: Any, s_2: Any, first_term: int = 1) -> tuple[Any, Any]:
+    """c = (1 + s_1 + s_2) / ((1 + s_1) (1 + s_2)) and v = -1 / (1 + s_1 + s_2), s the squared levels."""
+    return (first_term + s_1 + s_2) / ((1 + s_1) * (1 + s_2)), -1 / (first_term + s_1 + s_2)
 
-    >>> solution()[v]
+
+@cache
+def solution() -> dict[str, Any]:
+    """(c, v) in the squared levels s_1, s_2: the one solution of c (1 + v s_i) = 1 / (1 + s_i), as SymPy finds it.
+
+    >>> solution()["v"]
     -1/(s_1 + s_2 + 1)
     """
+    import sympy
+
+    c, *levels = sympy.symbols("c s_1 s_2", nonnegative=True)
     product = sympy.Symbol("p")
-    linear = [(c + product * level) * (1 + level) - 1 for level in (s_1, s_2)]
-    (found,) = sympy.solve(linear, [c, product], dict=True)
-    return {c: sympy.factor(found[c]), v: sympy.factor(found[product] / found[c])}
+    (found,) = sympy.solve([(c + product * s) * (1 + s) - 1 for s in levels], [c, product], dict=True)
+    return {"c": sympy.factor(found[c]), "v": sympy.factor(found[product] / found[c])}
 
 
-@lru_cache(maxsize=1)
-def _numbers() -> dict[sympy.Symbol, Callable[[float, float], float]]:
-    """The solution as functions of floats."""
-    return {symbol: sympy.lambdify((s_1, s_2), found) for symbol, found in solution().items()}
+@cache
+def _number(name: str) -> Callable[[float, float], float]:
+    """The solution as a function of floats."""
+    import sympy
+
+    return sympy.lambdify(sympy.symbols("s_1 s_2", nonnegative=True), solution()[name])
 
 
 @dataclass(frozen=True)
@@ -93,12 +108,12 @@ class TwoLevels:
     @property
     def c(self) -> float:
         """Minus the weight yx."""
-        return self._value(c)
+        return self._value("c")
 
     @property
     def v(self) -> float:
         """The weight yy, times n."""
-        return self._value(v)
+        return self._value("v")
 
     def shrinkage(self, sigma: float) -> float:
         """The limit c (1 + v sigma^2) of w / alpha at any level."""
@@ -110,8 +125,8 @@ class TwoLevels:
         step, shrink = Diagonal(0.0, 0.0, -self.c, 0.0), Diagonal(0.0, 0.0, 0.0, self.v / n)
         return (step, shrink) if order == "yx-yy" else (shrink, step)
 
-    def _value(self, symbol: sympy.Symbol) -> float:
-        return float(_numbers()[symbol](self.sigma_1**2, self.sigma_2**2))
+    def _value(self, name: str) -> float:
+        return float(_number(name)(self.sigma_1**2, self.sigma_2**2))
 
 
 @dataclass(frozen=True)
@@ -190,6 +205,8 @@ def worst_at(levels: tuple[float, ...], adapting: bool = True) -> float:
     >>> round(worst_at((0.0, 1.0), adapting=False), 12)
     0.333333333333
     """
+    from scipy.optimize import linprog
+
     level = np.asarray(levels, dtype=float)
     basis = np.stack([1 + level, level * (1 + level)] if adapting else [1 + level], axis=1)
     bound = np.ones((len(level), 1))
@@ -214,3 +231,121 @@ def _averages(
     square = t * tau * (zeta**2 + 4 * u * b * tau * zeta + u**2 * (variance + 8 * (b * tau) ** 2))
     along = t * (zeta + 2 * u * b * tau)
     return tuple(float(weight @ np.mean(part, axis=1)) for part in (square, along))  # type: ignore[return-value]
+
+
+def gap(level: int, first_term: int = 1) -> Any:
+    """lim w / w_ridge - 1 = c (1 + v s) (1 + s) - 1 at one of the two levels, for all pairs of levels."""
+    import sympy
+
+    levels = sympy.symbols("s_1 s_2", nonnegative=True)
+    c, v = weights(levels[0], levels[1], first_term)
+    return c * (1 + v * levels[level - 1]) * (1 + levels[level - 1]) - 1
+
+
+def solved(sigma_1: float, sigma_2: float, n: int) -> dict[str, Value]:
+    """c and v as SymPy solves them from c (1 + v s) (1 + s) = 1 at both levels, with room for finite n."""
+    model = TwoLevels(sigma_1, sigma_2)
+    return {"c": (model.c, 10 / n), "v": (model.v, 10 / n)}
+
+
+def fitted(sigma_1: float, sigma_2: float, n: int, contexts: int, seed: int, d: int = 3) -> dict[str, Value]:
+    """c and v that fit ridge best on sampled contexts of both levels: least squares on alpha and (lambda / n) alpha."""
+    stream, levels, batches = f"noise-adaptive/fit/{sigma_1}/{sigma_2}/{d}/{n}", (sigma_1, sigma_2), 16
+    drawn = [unit_contexts(d, n, sigma, contexts, seed, f"{stream}/{sigma}") for sigma in levels]
+    ridges, fits = [evaluation(each).oracle for each in drawn], []
+    for batch in (slice(first, None, batches) for first in range(batches)):
+        alpha = np.concatenate([each.alpha[batch] for each in drawn])
+        energy = np.concatenate([each.energy[batch, None] for each in drawn]) / n
+        ridge = np.concatenate([each[batch] for each in ridges])
+        c, product = np.linalg.lstsq(np.stack([alpha.ravel(), (energy * alpha).ravel()], axis=1), ridge.ravel())[0]
+        fits.append((c, product / c))
+    c, v = (mean_interval(np.asarray(column), 0.99) for column in zip(*fits, strict=True))
+    return {"c": c, "v": v}
+
+
+def distance(d: int, level: int, order: Order, n: float, fixed: str = "no", swapped: str = "no") -> dict[str, Value]:
+    """The root of E |w - w_ridge|^2 / d, and |E <w - w_ridge, w*>| / d, exactly; and how they compare to their limits.
+
+    `fixed`: with the weights for n = 100 at every n. `swapped`: with the roles of the two weights exchanged.
+    """
+    model, sigma = TwoLevels(*PAIR), PAIR[level - 1]
+    yx, yy = -model.c, model.v / (100 if fixed == "yes" else n)
+    found = difference(d, n, sigma, *((yy, yx) if swapped == "yes" else (yx, yy)), order)
+    root, square = found.square**0.5, leading_square(model, d, sigma) / n
+    mean = leading_mean(model, d, sigma, order) / n
+    return {
+        "root": (root, found.square_error / root / 2),
+        "mean": (abs(found.mean), found.mean_error),
+        "square over limit": (found.square / square, found.square_error / square),
+        "mean over limit": (found.mean / mean, found.mean_error / abs(mean)),
+    }
+
+
+def elsewhere(sigma_1: float, sigma_2: float, level: int, n: float, d: int = 1) -> Value:
+    """The root of E |w - w_ridge|^2 / d at one of two other levels, exactly."""
+    model, sigma = TwoLevels(sigma_1, sigma_2), (sigma_1, sigma_2)[level - 1]
+    found = difference(d, n, sigma, -model.c, model.v / n, "yx-yy")
+    root = found.square**0.5
+    return root, found.square_error / root / 2
+
+
+def square(d: int, n: int, order: Order) -> Value:
+    """n E |w - w_ridge|^2 / d at sigma_2: exactly for d = 1 and 2, the derived limit beyond."""
+    model = TwoLevels(*PAIR)
+    if d > 2:
+        return leading_square(model, d, PAIR[1]), 10 / n
+    found = difference(d, n, PAIR[1], -model.c, model.v / n, order)
+    return n * found.square, n * found.square_error
+
+
+def sampled_square(d: int, n: int, order: Order, contexts: int, seed: int, pair: tuple[float, float] = PAIR) -> Value:
+    """The same through the layers, on sampled contexts."""
+    drawn = unit_contexts(d, n, pair[1], contexts, seed, f"noise-adaptive/{d}/{n}/{pair[0]}/{pair[1]}")
+    layers = [layer.layer(d) for layer in TwoLevels(*pair).layers(n, order)]
+    missed = n * np.mean((readout(drawn.gram, layers).w - evaluation(drawn).oracle) ** 2, axis=1)
+    return mean_with_half_width(missed)
+
+
+def worst(sigma_1: float, sigma_2: float, sigma_3: float = -1.0) -> Value:
+    """The least over (c, v) of the largest |c (1 + v s)(1 + s) - 1| over three levels; over two, with v = 0."""
+    levels = tuple(sigma**2 for sigma in (sigma_1, sigma_2, sigma_3) if sigma >= 0)
+    return worst_at(levels, adapting=len(levels) == 3), 1e-12
+
+
+def alternating(sigma_1: float, sigma_2: float, sigma_3: float) -> float:
+    """the error that alternates in sign over the three levels."""
+    a, b, c = sigma_1**2, sigma_2**2, sigma_3**2
+    shares = ((b, c, b - a, c - a), (a, c, b - a, c - b), (a, b, c - a, c - b))
+    return 1 / sum((1 + p) * (1 + q) / (x * y) for p, q, x, y in shares)
+
+
+def correlated(sigma_1: float, sigma_2: float, kappa: float) -> Value:
+    """The least over r of max_k |r (lambda_k + s) - 1| for covariances with eigenvalues 1 and kappa, at the worse level.
+
+    In the limit the two layers give r_i alpha at level i, r_i = c (1 + v s_i) being any two numbers; ridge is
+    alpha / (lambda + s).
+    """
+    from scipy.optimize import linprog
+
+    worse = 0.0
+    for s in (sigma_1**2, sigma_2**2):
+        rows = [(sign * (eigenvalue + s), -1.0) for eigenvalue in (1.0, kappa) for sign in (1, -1)]
+        found = linprog((0.0, 1.0), A_ub=rows, b_ub=[1.0, -1.0] * 2, bounds=[(None, None), (0, None)])
+        worse = max(worse, float(found.fun))
+    return worse, 1e-12
+
+
+def every_number(order: Order, d: int, level: int, n: int) -> Any:
+    """K over the limit of n E |w - w_ridge|^2 / d, where that is at most K for every number of tokens from n on."""
+    from lipverify.proofs import prove_ridge
+
+    first = order.partition("-")[0]
+    given = {
+        "sigma_1": repr(PAIR[0]), "sigma_2": repr(PAIR[1]), "level": str(level), "d": str(d), "n": str(n), "first": first,
+    }  # fmt: skip
+    found = proved(f"lt-ridge-{d}-{level}-{first}", "ridge", given, lambda: prove_ridge(*PAIR, level, d, n, first))
+    levels = [Fraction(sigma) ** 2 for sigma in PAIR]
+    (c, v), s = weights(*levels), levels[level - 1]
+    limit = (1 + s) * (2 * (c * v * s) ** 2 + (d + 1) / (1 + s) ** 4)  # as in `leading_square`, in fractions
+    K = found.constants["K"]
+    return between(found, math.nextafter(K, 0.0), math.nextafter(K, math.inf)) / limit

@@ -13,7 +13,6 @@ be 1e12.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
 
 from lipverify.foundation.arrays import Floats
 
@@ -66,5 +65,7 @@ def _beta_rule(b: float, nodes: int) -> tuple[Floats, Floats]:
 
 def _gauss(diagonal: Floats, off: Floats) -> tuple[Floats, Floats]:
     """Nodes and weights of a probability measure from its Jacobi matrix (Golub and Welsch)."""
+    from scipy.linalg import eigh_tridiagonal
+
     x, vectors = eigh_tridiagonal(diagonal, off)
     return x, vectors[0] ** 2
