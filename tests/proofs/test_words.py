@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lipverify.checks.linear_transformers import adaptive_step, expressive_limit, match_tuned, variants
 from lipverify.checks.softmax import covariance, directions, kernel, linear_attention, lowrank, split, tradeoff, values
-
 from lipverify.claims.plan.proved import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
