@@ -30,8 +30,7 @@ claim(
     bound(factored, DISTANCE, of="distance", high="1/10", control={"width": 1}, method="montecarlo", given=DRAWN),
     source=REBUTTAL,
     kind="derived",  # printed, but a tautology: both minima are over the same set, so no evidence could refute it
-    expected="supported",
-    over={"law": ("affine", "relu"), ("d", "width"): [(2, 2), (2, 4), (2, 8), (3, 3), (3, 6), (3, 12)]},
+    expected="supported", over={"law": ("affine", "relu"), ("d", "width"): [(2, 2), (2, 4), (2, 8), (3, 3), (3, 6), (3, 12)]},
     statement=SAME + r" \quad \text{for } r \geq d",
     assumes=(*MODEL, "$d = 2, 3$ and $r = d, 2d, 4d$"),
     finding=r"""For $r \geq d$ every $d \times d$ matrix is a product $\mathbf{M}_K^\top \mathbf{M}_Q$, so the two minima are over the same set; that is
@@ -41,10 +40,7 @@ claim(
 claim(
     "softmax.width/narrow",
     bound(factored, EXCESS, of="excess", equals="0", within="2e-4", instead={"width": 12}, method="montecarlo", given=DRAWN),
-    source=REBUTTAL,
-    kind="stronger",
-    expected="refuted",
-    over={"law": ("affine", "relu"), ("d", "width"): [(2, 1), (3, 1), (3, 2)]},
+    source=REBUTTAL, kind="stronger", expected="refuted", over={"law": ("affine", "relu"), ("d", "width"): [(2, 1), (3, 1), (3, 2)]},
     statement=SAME + r" \quad \text{for } r < d",
     assumes=(*MODEL, "$d = 2, 3$ and $r = 1, d - 1$"),
     finding=r"""The rebuttal speaks of increasing the width, and its sentence is true from $r = d$ on. Below, the set is that of the matrices of rank

@@ -227,9 +227,9 @@ def test_training_that_diverges_is_refused() -> None:
 @pytest.mark.parametrize("law", [ReLU(L=2.0), Sampled(rising, extent=2.0)])
 def test_trainings_side_by_side_are_those_of_each_alone(law: Law) -> None:
     problem, options = SMALL.replace(law=law), {"steps": 5, "batch": 8, "seed": 3}
-    together = train_full(problem, ["a", "b"], **options)  # type: ignore[arg-type]
+    together = train_full(problem, ["a", "b"], **options)
     for run in together:
-        (alone,) = train_full(problem, [run.stream], **options)  # type: ignore[arg-type]
+        (alone,) = train_full(problem, [run.stream], **options)
         np.testing.assert_allclose(run.keys, alone.keys, rtol=1e-12)
         np.testing.assert_allclose(run.queries, alone.queries, rtol=1e-12)
     assert not np.any(together[0].A[:, :, :-1] == together[1].A[:, :, :-1])
