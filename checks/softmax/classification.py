@@ -6,18 +6,14 @@ Lipschitz constant of the class probabilities and falls with the label noise. At
 
 from __future__ import annotations
 
+from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_windows, steps
 from lipverify.checks.softmax.figures import along, ladder_curves
-from lipverify.checks.softmax.ladder import SMOOTHINGS, exact_windows, sampled_windows, steps
 from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile
 
 # fmt: off
-REBUTTAL = Source(
-    "R",
-    "Global rebuttal, point 3, Classification",
-    """The nature of the attention estimate will not change based on the loss function, so it will again be a nearest neighbors estimate in the
+REBUTTAL = Source("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss function, so it will again be a nearest neighbors estimate in the
     classification setting. Thus, we expect that the optimal attention weights will again scale with the label noise level and inversely with the
-    Lipschitzness of the labels, for an analogous notion of Lipschitzness defined for the classification setting""",
-)
+    Lipschitzness of the labels, for an analogous notion of Lipschitzness defined for the classification setting""")
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$, $q$ uniform on $S^{d-1}$, labels 0 or 1 with $P(y = 1 \mid x) = p(x)$",
     r"$L = \sup |p(x) - p(x')| / \|x - x'\|$; prediction $\hat p(x) = \sum_i a_i y_i$, attention scores $w \langle x_i, x \rangle$",

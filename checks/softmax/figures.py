@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series, at, draw
+import numpy as np
+
+from lipverify.claims import Band, Figure, HeatMap, Panel, Series, at, draw
 
 Value = tuple[float, float]
 
@@ -82,3 +84,60 @@ def norms_in_training(gd: Any, adam: Any) -> Figure:
         r"The spectral norm of $\mathbf{M}$ during training by Lipschitz constant: means over runs with 99 % intervals."
     )
     return Figure(caption=caption, alt="Norm of M against steps for several L.", panels=panels)
+
+
+# Low rank
+def beside_aligned(best: dict[str, Any], found: dict[str, Any]) -> Figure:
+    """M* over all symmetric matrices beside the best c BB^T, at d = 4 and k = 2."""
+    aligned = np.diag([best["c"][0]] * 2 + [0.0] * 2).tolist()
+    named = {r"$\mathbf{M}^*$": found["M"], r"$c \mathbf{B} \mathbf{B}^\top$": aligned}
+    return Figure(
+        caption=r"""The minimiser over all symmetric matrices on sampled contexts, as it was found, beside the best $c \mathbf{B}
+        \mathbf{B}^\top$ by the exact reduction; $d = 4$, $k = 2$, and $\mathbf{B}$ the first two axes.""",
+        alt="The sampled minimiser beside c BB^T, entry by entry, at d = 4 and k = 2.",
+        maps=tuple(HeatMap(title=title, values=tuple(map(tuple, values))) for title, values in named.items()),
+        layer="front",
+    )
+
+
+def radii_by_noise(limit: Value, **curves: dict[str, list[float]]) -> Figure:
+    """The largest radius against n at d = 2, k = 1, by noise."""
+    noises = {"none": "0", "quarter": "1/4", "half": "1/2", "one": "1"}
+    series = [
+        Series(label=f"$\\sigma = {noises[name]}$", x=tuple(c["n"]), y=tuple(c["C"])) for name, c in curves.items()
+    ]
+    low, C = min(s.x[0] for s in series if s.x), 2 * limit[0]
+    series.append(Series(label=r"$C_\infty$", x=(low, max(s.x[-1] for s in series if s.x)), y=(C, C), style="dashed"))
+    band = Band(label=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ at every $n$ that was measured", high=C)
+    panel = Panel(
+        title="$d = 2$, $k = 1$",
+        xlabel="$n$",
+        ylabel=r"$C_{\max}$",
+        yscale="linear",
+        series=tuple(series),
+        bands=(band,),
+    )
+    caption = r"""The largest radius $C$ of the ball for which the minimiser has no spurious part, on the sphere, against $n$. Below its
+        curve a problem has $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$, above it $c'^* \neq 0$; to the left of where a curve begins no
+        ball up to $C = 4 d$ fails. Dashed: the limit $n \to \infty$, the same for every $\sigma$."""
+    return Figure(caption=caption, alt="Largest radius of the ball without a spurious part against n.", panels=(panel,))
+
+
+def forgetting(found: dict[str, list[float]]) -> Figure:
+    """Both least losses against n, and the share of the spurious part."""
+    n, columns = tuple(found["n"]), {name: tuple(values) for name, values in found.items()}
+    aligned = Series(label=r"best $c \mathbf{B} \mathbf{B}^\top$", x=n, y=columns["aligned"], style="dashed")
+    any_of = Series(label=r"$\mathbf{M}^*$, $C = 8$", x=n, y=columns["loss"])
+    share = Series(label="$c'^* / c^*$", x=n, y=columns["ratio"], style="points")
+    left = Panel(
+        title=r"least loss, $d = 2$, $k = 1$, $\sigma = 0$", xlabel="$n$", ylabel="loss", series=(aligned, any_of)
+    )
+    right = Panel(
+        title="spurious over relevant part", xlabel="$n$", ylabel="$c'^* / c^*$", yscale="linear", series=(share,)
+    )
+    caption = r"""Without noise on the sphere, in the ball of radius 8. Left: the least loss of all $c \mathbf{B} \mathbf{B}^\top$ stays
+        above a constant as $n$ grows, that of $\mathbf{M}^*$ does not. Right: the share of $\mathbf{M}^*$ across $\mathbf{B}$ is 0 up to
+        $n = 8$, and then grows with $n$."""
+    return Figure(
+        caption=caption, alt="Least losses and spurious share of the optimal matrix against n.", panels=(left, right)
+    )

@@ -11,11 +11,8 @@ from lipverify.checks.softmax.figures import norms_in_training
 from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile
 
 # fmt: off
-SLIDE = Source(
-    "S",
-    "Empirical Scaling of ||M|| with L",
-    r"$\|\mathbf{M}\|$ grows faster during pretraining with larger $L$, on both ReLU and Cosine tasks, with both isotropic and non-isotropic $x_i$",
-)
+SLIDE = Source("S", "Empirical Scaling of ||M|| with L",
+    r"$\|\mathbf{M}\|$ grows faster during pretraining with larger $L$, on both ReLU and Cosine tasks, with both isotropic and non-isotropic $x_i$")
 RATIO = r"\log \frac{\|\mathbf{M}_{L'}\|_2}{\|\mathbf{M}_L\|_2}"
 STATED = r"L < L' \implies \|\mathbf{M}_L(t)\|_2 < \|\mathbf{M}_{L'}(t)\|_2 \quad \text{after } t \text{ steps}"
 SEEDS = per_profile(8, 24)

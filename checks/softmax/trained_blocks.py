@@ -8,13 +8,6 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.full_form import (
-    curvature_in_row,
-    draw_labelled,
-    full_loss_and_gradient,
-    kept_full,
-    mirrored,
-)
 
 RECIPES: dict[str, dict[str, Any]] = {
     "gd": {"optimiser": "gd", "learning_rate": 0.3, "batch": 64, "size": 0.3},
@@ -34,6 +27,7 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     second derivative of the loss in r at r = 0 and the trained M, on fresh contexts; "unseen" is the largest change of an
     entry of the last column of Q, which is multiplied by the query's empty label slot.
     """
+    from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled, kept_full
     from lipverify.foundation.means.batches import mean_interval
 
     problem, streams = task(law, d), [f"form/{law}/{d}/{k}" for k in range(runs)]
@@ -63,6 +57,7 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
 
 def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> tuple[float, float]:
     """The second derivative in r at r = 0 and M = w* I: no training; the interval is over eight sets of contexts."""
+    from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled
     from lipverify.foundation.means.batches import mean_interval
 
     problem = task(law, d, n)
@@ -76,6 +71,7 @@ def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> tuple[floa
 
     Rounding is that of sums over 400 contexts of 16 tokens.
     """
+    from lipverify.checks.softmax.full_form import draw_labelled, full_loss_and_gradient, mirrored
     from lipverify.foundation.streams import normals
 
     drawn, A = draw_labelled(task(law, d), 400, seed, f"slope/{law}/{d}"), np.zeros((d + 1, d + 1))

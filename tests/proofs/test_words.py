@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers import adaptive_step, expressive_limit, match_tuned, variants
-from lipverify.checks.softmax import covariance, directions, kernel, linear_attention, lowrank, split, tradeoff, values
+from lipverify.checks.softmax import covariance, directions, kernel, linear_attention, low_rank, split, tradeoff, values
 from lipverify.claims.plan.proved import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
@@ -309,9 +309,9 @@ def test_the_bias_over_that_of_the_nearest_neighbour_is_enclosed() -> None:
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_the_mean_over_a_sign_is_that_of_numbers_and_one_per_cent_off_is_seen(power: int) -> None:
-    (value, error), stood = seen(lowrank.averaged(power))
+    (value, error), stood = seen(low_rank.averaged(power))
     assert (value, error, stood[""].grade) == (0.0, 0.0, "proved")
-    assert seen(lowrank.averaged(power, "99/100"))[0][0] != 0
+    assert seen(low_rank.averaged(power, "99/100"))[0][0] != 0
     A, S = np.random.default_rng(2).uniform(-0.65, 0.65, 30), np.random.default_rng(3).normal(scale=3, size=30)
     mean = (np.tanh(A + S) ** power + np.tanh(A - S) ** power) / 2
     assert np.all(np.abs(mean) <= np.abs(np.tanh(A))) if power == 1 else np.all(mean >= np.tanh(A) ** 2)
