@@ -141,3 +141,39 @@ def forgetting(found: dict[str, list[float]]) -> Figure:
     return Figure(
         caption=caption, alt="Least losses and spurious share of the optimal matrix against n.", panels=(left, right)
     )
+
+
+def learned(family: str, attention: str, **found: dict[str, Any]) -> Figure:
+    """rho and the test error against steps in every setting; for linear attention also the error of predicting 0."""
+    panels = []
+    for name, title, label in (
+        ("rho", "representation", r"$\rho(\mathbf{M}, \mathbf{B})$"),
+        ("error", "prediction", "test error"),
+    ):
+        lines = []
+        for setting, run in found.items():
+            means, errors = zip(*run["curves"][name], strict=True)
+            # on a logarithmic axis an interval may not reach 0
+            shown = tuple(min(error, 0.9 * mean) for mean, error in zip(means, errors, strict=True))
+            words = setting.replace("_gd", ", GD").replace("_adam", ", Adam")
+            lines.append(Series(label=words, x=tuple(run["shares"]), y=tuple(means), error=shown, style="errorbars"))
+            if name == "error" and attention == "linear" and setting.endswith("_gd"):
+                lines.append(
+                    Series(label=f"{words[:-4]}, predicting 0", x=(0.0, 1.0), y=(run["nothing"],) * 2, style="dashed")
+                )
+        scale: Any = "log" if attention == "softmax" else "linear"
+        panels.append(
+            Panel(
+                title=title,
+                xlabel="share of the steps",
+                ylabel=label,
+                xscale="linear",
+                yscale=scale,
+                series=tuple(lines),
+            )
+        )
+    caption = rf"""{attention.capitalize()} attention on the {family} family: the spurious over the relevant block of $\mathbf{{M}}$, and
+        the error on held-out contexts, against the share of the steps taken; means over runs with 99 % intervals."""
+    return Figure(
+        caption=caption, alt=f"rho and test error against steps, {attention}, {family}.", panels=tuple(panels)
+    )
