@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import lipverify as lv
-from lipverify.claims.proved import between, proved_rates, proved_window
+from lipverify.claims.plan.proved import between, proved_rates, proved_window
 
 Vector = tuple[Fraction, ...]
 

@@ -58,7 +58,7 @@ def gain_on_common_draws(
 
 def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
     """The least loss of all c BB^T in the ball of radius C, less that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
-    from lipverify.claims.proved import between, proved
+    from lipverify.claims.plan.proved import between, proved
     from lipverify.proofs import prove_not_aligned
     from lipverify.proofs.finite import on_the_circle
 

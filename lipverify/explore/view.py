@@ -16,10 +16,10 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.streams import normals
+from lipverify.laws import law_named
 from lipverify.loss import budget, loss_terms
 from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem
-from lipverify.laws import law_named
 from lipverify.report import digits
 
 WINDOWS = 25
