@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.claims import Band, Figure, HeatMap, Panel, Series, at, draw
+from lipverify.claims.ledger.symbols import said
 
 Value = tuple[float, float]
 
@@ -177,3 +179,20 @@ def learned(family: str, attention: str, **found: dict[str, Any]) -> Figure:
     return Figure(
         caption=caption, alt=f"rho and test error against steps, {attention}, {family}.", panels=tuple(panels)
     )
+
+
+# Linear attention
+def with_and_without_floor(law: str, reading: str, two: dict[str, Any], five: dict[str, Any]) -> Figure:
+    """Both losses against n: the one with its floor, and the one without."""
+    styles: tuple[tuple[str, Any], ...] = (("linear", "line"), ("softmax", "dashed"))
+    lines = [
+        Series(label=f"{kind}, $d = {d}$", x=tuple(found["n"]), y=tuple(found[kind]), style=style)
+        for d, found in ((2, two), (5, five))
+        for kind, style in styles
+    ]
+    panel = Panel(
+        title=f"least loss, {said('law', law)}, $L = \\sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
+    )
+    caption = f"""The least loss of linear attention over all matrices (closed form) and that of softmax attention (exact, at $w^*$)
+        against $n$; {OFFSET[reading]}."""
+    return Figure(caption=caption, alt=f"Least losses against n, {said('law', law)}, {reading}.", panels=(panel,))
