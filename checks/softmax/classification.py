@@ -11,9 +11,10 @@ from lipverify.checks.softmax.figures import along, ladder_curves
 from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile
 
 # fmt: off
-REBUTTAL = Source("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss function, so it will again be a nearest neighbors estimate in the
-    classification setting. Thus, we expect that the optimal attention weights will again scale with the label noise level and inversely with the
-    Lipschitzness of the labels, for an analogous notion of Lipschitzness defined for the classification setting""")
+REBUTTAL = Source("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss
+    function, so it will again be a nearest neighbors estimate in the classification setting. Thus, we expect that the optimal attention weights will
+    again scale with the label noise level and inversely with the Lipschitzness of the labels, for an analogous notion of Lipschitzness defined for
+    the classification setting""")
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$, $q$ uniform on $S^{d-1}$, labels 0 or 1 with $P(y = 1 \mid x) = p(x)$",
     r"$L = \sup |p(x) - p(x')| / \|x - x'\|$; prediction $\hat p(x) = \sum_i a_i y_i$, attention scores $w \langle x_i, x \rangle$",

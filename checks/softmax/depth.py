@@ -13,8 +13,9 @@ claim(
     "extension.depth/collapse",
     bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", control="0.7*(1 - exp(-2*w))", method="identity",
           grade="bounded"),
-    source=Source("R", "Global rebuttal, point 3, More layers", """We believe the post-attention multi-layer perceptron (MLP) block and/or layer normalization has to be incorporated into the model and
-            analysis to prevent the tokens from collapsing to a single point similar to what happens in a power iteration"""),
+    source=Source("R", "Global rebuttal, point 3, More layers", """We believe the post-attention multi-layer perceptron (MLP) block and/or layer
+    normalization has to be incorporated into the model and analysis to prevent the tokens from collapsing to a single point similar to what happens
+    in a power iteration"""),
     kind="derived", expected="supported", over={"w": (0.5, 1.0, 2.0), ("d", "n"): ((2, 5), (5, 20))},
     title="layers of attention alone bring the tokens together, at a geometric rate",
     statement=r"\mathrm{diam}(x^{l+1}) \leq (1 - e^{-2w})\, \mathrm{diam}(x^l) \quad \text{for every } |x_i| \leq 1",
@@ -46,7 +47,7 @@ claim(
         over={"w": (1.0, 4.0), "layers": (2, 3)},
     ),
     source=Source("R", "Global rebuttal, point 3, More layers",
-    "the covariates themselves change across layers, so a deeper transformer does not simply implement a kernel estimator with a different kernel"),
+        "the covariates themselves change across layers, so a deeper transformer does not simply implement a kernel estimator with a different kernel"),
     kind="printed", expected="supported",
     title="two layers are no kernel estimator",
     statement=r"\hat{y} = \sum_i b_i y_i \text{ with } b_i / b_j \neq k(x_i, x) / k(x_j, x)",

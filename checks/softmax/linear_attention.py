@@ -8,19 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lipverify.checks.softmax import linear_floor
 from lipverify.checks.softmax.figures import with_and_without_floor
-from lipverify.checks.softmax.linear_floor import (
-    OFFSET,
-    above_floor,
-    advantage,
-    crossing,
-    falls,
-    limit,
-    linear,
-    losses,
-    sampled,
-    softmax,
-)
+from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, draw, exponent, identity, per_profile
 
 # fmt: off
@@ -45,19 +35,19 @@ LAMBDA = r"""$\Lambda_\times = n_\times (L / \sigma)^2$: from $n_\times$ on soft
 LEAST = r"\min_{\mathbf{M}} \mathcal{L}_{\mathrm{lin}}"
 LINEAR = r"The floor is $K(1) - k_1$, what in $f$ is not linear: for affine tasks without offset it is 0, and the loss falls like $1/n$"
 CONTEXTS = {"contexts": per_profile(32_768, 262_144)}
-DRAWN = agree(linear, sampled, LEAST, of=("", "least"), over={"d": 3, "n": 30}, methods=("symbolic", "montecarlo"), given=CONTEXTS, error=1e-12)
-RATIO = exponent(advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", high="0", strict=True, sharp="p - q", over={"d": (2, 3, 5)}, method="exact")
+DRAWN = agree(linear_floor.linear, linear_floor.sampled, LEAST, of=("", "least"), over={"d": 3, "n": 30}, methods=("symbolic", "montecarlo"), given=CONTEXTS, error=1e-12)
+RATIO = exponent(linear_floor.advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", high="0", strict=True, sharp="p - q", over={"d": (2, 3, 5)}, method="exact")
 
 claim(
     "linear-attention.floor/{law}/{reading}/rate",
-    exponent(linear, LEAST, low="0", sharp="-p", error=1e-12, grade="bounded"),
-    exponent(softmax, r"\mathcal{L}(w^*)", high="0", strict=True, sharp="-q", method="exact"),
+    exponent(linear_floor.linear, LEAST, low="0", sharp="-p", error=1e-12, grade="bounded"),
+    exponent(linear_floor.softmax, r"\mathcal{L}(w^*)", high="0", strict=True, sharp="-q", method="exact"),
     source=SUMMARY, kind={"relu/offset/*": "convention", "*": "stronger"}, reading="linear attention does not adapt",
     expected={"affine/no-offset/*": "refuted", "*": "supported"}, over={("law", "reading"): FLOORS | WITHOUT, "d": (2, 3, 5, 8)},
     title="Linear attention has a floor, softmax attention has none",
     assumes=ASSUMED,
     agrees=DRAWN,
-    figures=draw(with_and_without_floor, two=at(losses, d=2), five=at(losses, d=5)),
+    figures=draw(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
     finding={
         "affine/no-offset/*": r"""Linear attention learns linear functions: its loss falls like $1/n$, faster than softmax attention's
             $n^{-4/(d+3)}$, and on them it wins for every large $n$. What it cannot learn is the offset $b$ of the class, $L^2/3$ of the loss, because
@@ -71,9 +61,9 @@ claim(
 )
 claim(
     "linear-attention.floor/{law}/{reading}/proved",
-    identity(above_floor, r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) - \Bigl(R + \frac{k m}{n k + m} + A \|\mathbf{M} - \eta \mathbf{I}\|_F^2\Bigr)",
+    identity(linear_floor.above_floor, r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) - \Bigl(R + \frac{k m}{n k + m} + A \|\mathbf{M} - \eta \mathbf{I}\|_F^2\Bigr)",
              control={"floor": "101/100"}),
-    bound(falls, r"\text{exponent of } \mathcal{L}(w^*) \text{ in } n", high="0", strict=True, sharp="-q", over={"d": (2, 3, 5, 8)}, method="certified"),
+    bound(linear_floor.falls, r"\text{exponent of } \mathcal{L}(w^*) \text{ in } n", high="0", strict=True, sharp="-q", over={"d": (2, 3, 5, 8)}, method="certified"),
     source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
     title="linear attention stays above its floor and softmax attention falls: proved",
     statement=r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) > R = K(1) - k_1 \quad \text{for every } \mathbf{M}, n, \sigma",
@@ -84,10 +74,10 @@ claim(
 )
 claim(
     "linear-attention.floor/{law}/{reading}/value",
-    bound(limit, rf"\lim_n {LEAST} / L^2", equals="F", within=f"{4 * float(np.finfo(float).eps)}*(F)", over={"d": DIMENSIONS}, method="symbolic"),
-    bound(sampled, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{at w I}}) / {LEAST}", of="at w I", equals=1, within="T",
+    bound(linear_floor.limit, rf"\lim_n {LEAST} / L^2", equals="F", within=f"{4 * float(np.finfo(float).eps)}*(F)", over={"d": DIMENSIONS}, method="symbolic"),
+    bound(linear_floor.sampled, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{at w I}}) / {LEAST}", of="at w I", equals=1, within="T",
           over={"d": 3, "n": 30}, method="montecarlo", given=CONTEXTS),
-    bound(sampled, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{over all M}}) / {LEAST}", of="over all M", equals=1, within="T",
+    bound(linear_floor.sampled, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{over all M}}) / {LEAST}", of="over all M", equals=1, within="T",
           over={"d": 3, "n": 30}, method="montecarlo", given=CONTEXTS),
     source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
     title="The floor of linear attention",
@@ -106,7 +96,7 @@ claim(
 claim(
     "linear-attention.floor/{law}/{reading}/crossing",
     RATIO,
-    bound(crossing, r"\Lambda_\times", high="X", control="0.475*X", method="exact",
+    bound(linear_floor.crossing, r"\Lambda_\times", high="X", control="0.475*X", method="exact",
           over={"d": per_profile((2, 3, 5), (2, 3, 5, 8, 12)), "ratio": per_profile((0.1, 0.3), (0.1, 0.3, 1.0))}),
     source=SUMMARY, kind={"relu/offset/*": "convention", "*": "stronger"}, reading="linear attention does not adapt", expected="supported",
     over={("law", "reading"): FLOORS},
@@ -132,7 +122,7 @@ claim(
 )
 claim(
     "linear-attention.floor/{law}/{reading}/advantage",
-    exponent(advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", equals="p - q", over={"d": (2, 3, 5)}, method="exact"),
+    exponent(linear_floor.advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", equals="p - q", over={"d": (2, 3, 5)}, method="exact"),
     source=SUMMARY, kind="sharp", expected="supported", over={("law", "reading"): FLOORS | WITHOUT},
     title="How far softmax attention gets ahead of linear attention, as a rate",
     assumes=ASSUMED,

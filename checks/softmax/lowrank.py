@@ -11,11 +11,11 @@ from lipverify.checks.softmax.low_rank import CASES, averaged, best_in_case, sea
 from lipverify.claims import Source, agree, at, bound, claim, draw, identity, per_profile
 
 # fmt: off
-THEOREM_4 = Source("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the
-    task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top,
-    \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$. If $\mathbf{s}
-    \in \mathrm{col}(\mathbf{B})$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} > 0$; if $\mathbf{s} \in \mathrm{col}(\mathbf{B})^\perp$ then
-    $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} = 0$""")
+THEOREM_4 = Source("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution
+    $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set
+    $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$,
+    $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$. If $\mathbf{s} \in \mathrm{col}(\mathbf{B})$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} > 0$; if
+    $\mathbf{s} \in \mathrm{col}(\mathbf{B})^\perp$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} = 0$""")
 TASKS = r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$"
 SET = (
     TASKS,

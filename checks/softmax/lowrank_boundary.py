@@ -12,9 +12,10 @@ from lipverify.checks.softmax.low_rank import best, searched
 from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile
 
 # fmt: off
-THEOREM_4 = Source("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the
-    task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top,
-    \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$""")
+THEOREM_4 = Source("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any
+    optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$
+    optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$
+    satisfies, for $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$""")
 FORM = r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top"
 TASKS = (
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$",

@@ -11,8 +11,9 @@ from lipverify.checks.softmax.trained_blocks import curvature_at_best, slope_in_
 from lipverify.claims import Source, at, bound, claim, draw, identity, per_profile
 
 # fmt: off
-REBUTTAL = Source("R", "Rebuttal 1, answer 1, on the decomposition of equation (4)", r"""Do trained models have the same decomposition for $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition
-        empirically, [...] trained on ReLU functions of varying ambient dimensions""")
+REBUTTAL = Source("R", "Rebuttal 1, answer 1, on the decomposition of equation (4)", r"""Do trained models have the same decomposition for
+    $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition empirically, [...] trained on ReLU functions of varying
+    ambient dimensions""")
 RUNS, FRESH = per_profile(12, 24), per_profile(1000, 40_000)
 GIVEN = {"runs": RUNS, "fresh": FRESH}
 ORDINARY, SMALL = {"recipe": ("gd", "adam")}, {"recipe": ("small", "small, fast")}

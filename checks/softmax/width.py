@@ -9,8 +9,9 @@ from lipverify.checks.softmax.factors import factored
 from lipverify.claims import Source, bound, claim, per_profile
 
 # fmt: off
-REBUTTAL = Source("R", "Global rebuttal, point 3", r"""Regarding infinite width (suggested by Reviewer hHKc), increasing the inner dimension of $\mathbf{M}_K^\top \mathbf{M}_Q$ will not change
-    the optimal value of $\mathbf{M} = \mathbf{M}_K^\top \mathbf{M}_Q$, so our results will not change""")
+REBUTTAL = Source("R", "Global rebuttal, point 3", r"""Regarding infinite width (suggested by Reviewer hHKc), increasing the inner dimension of
+    $\mathbf{M}_K^\top \mathbf{M}_Q$ will not change the optimal value of $\mathbf{M} = \mathbf{M}_K^\top \mathbf{M}_Q$, so our results will not
+    change""")
 SAME = r"\min_{\mathbf{M}_K, \mathbf{M}_Q \in \mathbb{R}^{r \times d}} \mathcal{L}(\mathbf{M}_K^\top \mathbf{M}_Q) = \min_{\mathbf{M}} \mathcal{L}(\mathbf{M})"
 EXCESS = r"\frac{\mathrm{loss}(\mathbf{M}_K^\top \mathbf{M}_Q)}{\min_{\mathbf{M}} \mathrm{loss}(\mathbf{M})} - 1"
 DISTANCE = r"\max_{ij} |M_{ij} - M^*_{ij}| / \text{half-width}"
