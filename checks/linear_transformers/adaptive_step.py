@@ -5,7 +5,6 @@ both weights negative its mean falls as the noise grows, through 0 at one noise 
 """
 
 from lipverify.checks.linear_transformers.descent_steps import length, length_by_tokens, length_in_words, mean_length
-
 from lipverify.claims import Source, bound, claim, identity, per_profile
 
 # fmt: off

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from flint import arb, ctx
-from lipverify.checks.linear_transformers.condition_numbers import MINIMAX, residual
 from numpy.typing import NDArray
 
+from lipverify.checks.linear_transformers.condition_numbers import MINIMAX, residual
 from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout

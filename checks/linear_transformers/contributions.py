@@ -26,8 +26,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-from lipverify.checks.linear_transformers.quantities import Value, is_trained, tokens, trained
 
+from lipverify.checks.linear_transformers.quantities import Value, is_trained, tokens, trained
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.samples import mean_with_half_width, sampled_mean

@@ -37,8 +37,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from lipverify.checks.linear_transformers.quantities import Value
 
+from lipverify.checks.linear_transformers.quantities import Value
 from lipverify.claims.plan.proved import between, proved
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats

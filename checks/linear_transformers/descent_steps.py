@@ -21,8 +21,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from lipverify.checks.linear_transformers.quantities import Value
 
+from lipverify.checks.linear_transformers.quantities import Value
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.streams import generator, normals
 from lipverify.linear_transformer import Diagonal, Tokens, forward, trajectory

@@ -5,7 +5,6 @@ reach all four numbers.
 """
 
 from lipverify.checks.linear_transformers.four_weights import SWAPPED, distance, product, update
-
 from lipverify.claims import Source, bound, claim, identity, per_profile
 
 # fmt: off

@@ -14,7 +14,6 @@ from lipverify.checks.linear_transformers.cosines import (
     squared,
 )
 from lipverify.checks.linear_transformers.sampled_cosines import above_tenth, one_context, sampled_best, transformer
-
 from lipverify.claims import Source, agree, bound, claim, exponent, identity, per_profile
 
 # fmt: off

@@ -5,7 +5,6 @@ is never a key and has y_t = 0, sees M and w alone. It holds at every depth and 
 """
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols, routes
-
 from lipverify.claims import Source, agree, claim, identity, per_profile
 from lipverify.proofs.layers import implicit_step
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from lipverify.checks.linear_transformers.quantities import Value, tokens
 
+from lipverify.checks.linear_transformers.quantities import Value, tokens
 from lipverify.foundation.streams import generator, normals
 from lipverify.linear_transformer import Layer, Tokens, forward, readout, trajectory
 from lipverify.linear_transformer.implicit import State, advance, blocks, start

@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from flint import arb, ctx
-from lipverify.checks.linear_transformers.condition_numbers import METHODS, Method, residual
 
+from lipverify.checks.linear_transformers.condition_numbers import METHODS, Method, residual
 from lipverify.claims.plan.proved import between, proved
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole

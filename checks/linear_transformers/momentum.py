@@ -5,7 +5,6 @@ kappa = a, which is false from the second layer on; with the first moments in La
 """
 
 from lipverify.checks.linear_transformers.descent_steps import in_fractions, in_words, kappa_of_tokens, smallest
-
 from lipverify.claims import Source, bound, claim, identity
 
 # fmt: off

@@ -19,7 +19,6 @@ from lipverify.checks.linear_transformers.two_levels import (
     square,
     worst,
 )
-
 from lipverify.claims import Source, agree, bound, claim, draw, exponent, identity, per_profile
 
 # fmt: off

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from lipverify.checks.linear_transformers.cosines import both
 from lipverify.checks.linear_transformers.quantities import Value
-
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.noted import makes

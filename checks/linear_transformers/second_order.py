@@ -18,7 +18,6 @@ from lipverify.checks.linear_transformers.layer_counts import (
     offset,
     tabulated,
 )
-
 from lipverify.claims import Source, agree, at, bound, claim, draw, exponent
 
 # fmt: off

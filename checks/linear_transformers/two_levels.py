@@ -38,9 +38,9 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
+
 from lipverify.checks.linear_transformers.quantities import Value
 from lipverify.checks.linear_transformers.wishart import eigenvalue_rule
-
 from lipverify.claims.plan.proved import between, proved
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
@@ -162,7 +162,8 @@ def difference(d: int, n: float, sigma: float, yx: float, yy: float, order: Orde
     if d > 2:
         raise OutOfReach(f"d = {d}: exact for d = 1 and 2; sample contexts for more.")
     (square, mean), (coarse_square, coarse_mean) = (
-        _averages(*eigenvalue_rule(d, n, nodes), n, sigma, yx, yy, order) for nodes in (NODES, NODES // 2)
+        _averages(t, weight, n, sigma, yx, yy, order)
+        for t, weight in (eigenvalue_rule(d, n, nodes) for nodes in (NODES, NODES // 2))
     )
     rounding = 64 * float(np.finfo(float).eps) * (abs(yx) + abs(yx * yy) * n * (1 + sigma**2) + 1)
     return Difference(
@@ -345,7 +346,7 @@ def every_number(order: Order, d: int, level: int, n: int) -> Any:
     }  # fmt: skip
     found = proved(f"lt-ridge-{d}-{level}-{first}", "ridge", given, lambda: prove_ridge(*PAIR, level, d, n, first))
     levels = [Fraction(sigma) ** 2 for sigma in PAIR]
-    (c, v), s = weights(*levels), levels[level - 1]
+    (c, v), s = weights(levels[0], levels[1]), levels[level - 1]
     limit = (1 + s) * (2 * (c * v * s) ** 2 + (d + 1) / (1 + s) ** 4)  # as in `leading_square`, in fractions
     K = found.constants["K"]
     return between(found, math.nextafter(K, 0.0), math.nextafter(K, math.inf)) / limit

@@ -18,7 +18,6 @@ from lipverify.checks.linear_transformers.contributions import (
 )
 from lipverify.checks.linear_transformers.figures import cost_table, effects, without_terms
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-
 from lipverify.claims import Source, at, bound, claim, draw, identity, per_profile
 
 # fmt: off

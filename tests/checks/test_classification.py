@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import xlogy
 
 from lipverify import loss_terms, optimal_window
-from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.means.batches import mean_interval
-from lipverify.optimum.window.ladder import (
+from lipverify.checks.softmax.class_probabilities import LINKS, ClassLaw
+from lipverify.checks.softmax.ladder import (
     WINDOWS,
     brier,
     cross_entropy,
@@ -23,7 +22,8 @@ from lipverify.optimum.window.ladder import (
     losses_of_batches,
     sampled_ladder,
 )
-from lipverify.problem.classification import LINKS, ClassLaw
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.means.batches import mean_interval
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -5,32 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lipverify.checks.softmax import preconditioner
 from lipverify.linear_transformer import Prompts, best_step
-from tests.checks.files import functions_of
-
-LINEAR = functions_of("softmax/linear_attention.py")
 
 
 @pytest.mark.parametrize("n", [2, 10, 1000])
 def test_on_linear_tasks_it_is_the_best_step_of_regression(n: int) -> None:
-    prompts = Prompts(n, LINEAR.SIGMA, tasks=np.eye(3) / 9, sigma=LINEAR.LITTLE)  # E l^2 q q^T = I/9
-    assert LINEAR.preconditioner("affine", n) == pytest.approx(best_step(prompts), rel=1e-10, abs=1e-10)
-    assert LINEAR.preconditioner("affine", n, 0.9) != pytest.approx(best_step(prompts), rel=1e-4, abs=1e-4)
+    prompts = Prompts(n, preconditioner.SIGMA, tasks=np.eye(3) / 9, sigma=preconditioner.LITTLE)  # E l^2 q q^T = I/9
+    assert preconditioner.preconditioner("affine", n) == pytest.approx(best_step(prompts), rel=1e-10, abs=1e-10)
+    assert preconditioner.preconditioner("affine", n, 0.9) != pytest.approx(best_step(prompts), rel=1e-4, abs=1e-4)
 
 
 @pytest.mark.parametrize("trace", [1.0, 0.5])
 def test_the_loss_on_relu_tasks_is_stationary_there_alone(trace: float) -> None:
     """Tokens, links and labels are drawn here: the mean slope of the loss in every entry of M, against its errors."""
     random, n, count = np.random.default_rng(0), 6, 200_000
-    root = np.linalg.cholesky(LINEAR.SIGMA)
+    root = np.linalg.cholesky(preconditioner.SIGMA)
     x = random.normal(size=(count, n + 1, 3)) @ root.T
     q = random.normal(size=(count, 3))
     z = np.einsum("cnd,cd->cn", x, q / np.linalg.norm(q, axis=1)[:, None])
     up, down = random.uniform(-1, 1, (2, count, 1))
     f = np.where(z > 0, up * z, -down * z)
-    y = f[:, :n] + LINEAR.LITTLE * random.normal(size=(count, n))
+    y = f[:, :n] + preconditioner.LITTLE * random.normal(size=(count, n))
     g = np.einsum("cn,cnd->cd", y, x[:, :n]) / n
-    off = np.einsum("ci,ij,cj->c", g, LINEAR.preconditioner("relu", n, trace), x[:, n]) - f[:, n]
+    off = np.einsum("ci,ij,cj->c", g, preconditioner.preconditioner("relu", n, trace), x[:, n]) - f[:, n]
     slopes = off[:, None, None] * g[:, :, None] * x[:, n, None, :]
     away = np.abs(slopes.mean(axis=0)) / (slopes.std(axis=0) / np.sqrt(count))
     assert away.max() < 4 if trace == 1.0 else away.max() > 10

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import lipverify as lv
+from lipverify.checks.softmax.low_rank_floor import floor, tilted
+from lipverify.checks.softmax.norms import grown
+from lipverify.checks.softmax.trained_blocks import curvature_at_best
 from tests.checks.files import functions_of
 
 best, law_of = (getattr(functions_of("softmax/hoelder.py"), name) for name in ("best", "law_of"))
-nearest, grown = functions_of("softmax/bias.py").nearest, functions_of("softmax/norm_growth.py").grown
-floor, tilted = (getattr(functions_of("softmax/lowrank.py"), name) for name in ("floor", "tilted"))
-curvature_at_best = functions_of("softmax/trained_form.py").curvature_at_best
+nearest = functions_of("softmax/bias.py").nearest
 
 
 def searched(kind: str, d: int, s: float, n: float) -> dict[str, tuple[float, float]]:

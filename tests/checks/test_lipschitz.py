@@ -8,20 +8,19 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms, optimal_window
+from lipverify.checks.softmax import other_constants, shared_constant
 from lipverify.claims.plan.proved import seen
 from lipverify.laws import Affine, Cosine, law_named
 from lipverify.loss.asymptotic import leading
 from lipverify.loss.asymptotic.transfer import mistuning_at
-from tests.checks.files import functions_of
 
-SUFFICIENT, NECESSARY = functions_of("softmax/lipschitz_sufficient.py"), functions_of("softmax/lipschitz_necessary.py")
 DIGITS = 1e-11
 """Of a hundred nodes of Gauss for functions that are entire, and of SymPy's thirty digits as floats."""
 
 
 def test_the_powers_are_those_of_the_leading_terms() -> None:
-    assert seen(SUFFICIENT.derivation())[0] == [0.0, 0.0]
-    assert abs(seen(SUFFICIENT.derivation(kinked="affine"))[0][0]) > 0.01
+    assert seen(shared_constant.derivation())[0] == [0.0, 0.0]
+    assert abs(seen(shared_constant.derivation(kinked="affine"))[0][0]) > 0.01
 
 
 def test_the_cosine_is_as_smooth_as_the_law_that_stands_for_it() -> None:
@@ -31,8 +30,10 @@ def test_the_cosine_is_as_smooth_as_the_law_that_stands_for_it() -> None:
 @pytest.mark.parametrize("trained", ["affine", "cosine-smooth", "cosine-rough"])
 @pytest.mark.parametrize("d", [2, 3, 8])
 def test_the_factor_is_the_one_of_the_leading_terms(trained: str, d: int) -> None:
-    law, L = NECESSARY.CLASSES[trained]
-    assert NECESSARY.price(trained, d) == pytest.approx(mistuning_at(law_named(law, L=L), Cosine(), d), rel=DIGITS)
+    law, L = other_constants.CLASSES[trained]
+    assert other_constants.price(trained, d) == pytest.approx(
+        mistuning_at(law_named(law, L=L), Cosine(), d), rel=DIGITS
+    )
 
 
 @pytest.mark.parametrize(("law", "L"), [("affine", 2.0), ("cosine", 0.1), ("cosine", 10.0)])
@@ -40,11 +41,11 @@ def test_roughness_is_that_of_the_leading_bias(law: str, L: float) -> None:
     constant = leading(law_named(law)).bias
     names = {symbol.name: symbol for symbol in constant.free_symbols}
     at = {names[name]: value for name, value in (("w", 1), ("d", 5), ("L", L)) if name in names}
-    assert NECESSARY.roughness(law, L, 5) / 4 == pytest.approx(float(constant.subs(at).evalf()), rel=DIGITS)
+    assert other_constants.roughness(law, L, 5) / 4 == pytest.approx(float(constant.subs(at).evalf()), rel=DIGITS)
 
 
 def test_waves_are_one_lipschitz_and_cost_more_and_more() -> None:
-    factors = [SUFFICIENT.on_waves(2, n)[0] for n in (1e3, 1e4, 1e5, 1e6)]
+    factors = [shared_constant.on_waves(2, n)[0] for n in (1e3, 1e4, 1e5, 1e6)]
     assert factors[0] > 1
     assert np.all(np.diff(factors) > 0)
     tuned = optimal_window(Problem(d=2, n=1e3, law=Affine(), sigma=1.0))
@@ -56,21 +57,21 @@ def test_waves_are_one_lipschitz_and_cost_more_and_more() -> None:
 
 def test_the_window_of_a_mixture_lies_between_those_of_its_classes() -> None:
     """And there its mean loss is least: a percent to either side it is larger."""
-    found = SUFFICIENT.mixed(3, 1000.0, sigma=0.3)
-    here = [Problem(d=3, n=1000, law=law_named(law), sigma=0.3) for law in SUFFICIENT.CLASSES]
+    found = shared_constant.mixed(3, 1000.0, sigma=0.3)
+    here = [Problem(d=3, n=1000, law=law_named(law), sigma=0.3) for law in shared_constant.CLASSES]
     windows = [optimal_window(each).w for each in here]
     w, error = found["w"]
     assert min(windows) < w < max(windows)
     assert error < 1e-6 * w
     low, least, high = np.mean([loss_terms(each, w * np.array([0.99, 1.0, 1.01])).total for each in here], axis=0)
     assert least < min(low, high)
-    for law in SUFFICIENT.CLASSES:
+    for law in shared_constant.CLASSES:
         assert 1 <= found[f"mixture on {law}"][0] < 1.1
 
 
 def test_the_worst_task_costs_more_than_waves_and_less_than_jensen_says() -> None:
     tuned = optimal_window(Problem(d=2, n=1e4, law=law_named("relu"), sigma=1.0))
-    found = SUFFICIENT.worst_task(2, 1e4)
+    found = shared_constant.worst_task(2, 1e4)
     # cos(k <q, x>) / k is 1-Lipschitz; its loss with noise 1 is that of cos(k <q, x>) with noise k, over k^2
     k = math.sqrt(tuned.w)
     waves = float(loss_terms(Problem(d=2, n=1e4, law=law_named("cosine", L=k), sigma=k), tuned.w).total) / k**2

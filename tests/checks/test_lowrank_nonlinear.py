@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
 
-from lipverify.claims.language.file import read_file
+from lipverify.checks.softmax import low_rank_training as theorem
 from lipverify.foundation.streams import normals
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient, samples
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
-CHECKS = read_file("checks/softmax/lowrank_nonlinear.py").module()
-D, K, OFFSET = CHECKS.D, CHECKS.K, CHECKS.OFFSET
+D, K, OFFSET = theorem.D, theorem.K, theorem.OFFSET
 
 
 @pytest.mark.parametrize(
@@ -27,7 +26,7 @@ D, K, OFFSET = CHECKS.D, CHECKS.K, CHECKS.OFFSET
 )
 def test_the_families_are_those_of_the_slide(family: str, link: Any) -> None:
     """Functions of the first k coordinates alone, by directions of norm 1 in them."""
-    law = CHECKS.problem(family, "product").law
+    law = theorem.problem(family, "product").law
     tasks = law.draw(np.random.default_rng(0), 5, D)
     np.testing.assert_allclose(np.linalg.norm(tasks[:, :K], axis=1), 1, rtol=4 * EPS)
     assert not np.any(tasks[:, K:])
@@ -40,7 +39,7 @@ def test_the_families_are_those_of_the_slide(family: str, link: Any) -> None:
 @given(size=log_floats(1e-2, 1e2), name=st.sampled_from(["sphere", "product"]))
 def test_linear_attention_cannot_predict_the_offset(size: float, name: str) -> None:
     """The prediction is odd in the query: with the query's mirror image the mean error is 2^2 or more."""
-    problem = CHECKS.problem("affine", name, 6, 0.0)
+    problem = theorem.problem("affine", name, 6, 0.0)
     contexts = draw_contexts(problem, 50, 0, f"odd/{size}")
     M = size * normals(0, f"odd/{size}/matrix", 0, (D, D))
     s = np.einsum("cni,ij,cj->cn", contexts.tokens, M, contexts.query)
@@ -59,7 +58,7 @@ def test_linear_attention_has_no_slope_at_zero_on_even_families(family: str) -> 
     """Contexts with the mirror image of the query: the gradient at M = 0 vanishes; on the affine family it does not."""
 
     def slope(name: str) -> float:
-        problem = CHECKS.problem(name, "product", 6, 0.0)
+        problem = theorem.problem(name, "product", 6, 0.0)
         contexts = draw_contexts(problem, 400, 0, "even")
         _, gradient = mean_loss_and_gradient(attention_named("linear"), contexts, np.zeros((D, D)), 0.0, 1.0)
         targets = contexts.targets[0] if name != "affine" else 2 * OFFSET - contexts.targets[0]
@@ -73,10 +72,10 @@ def test_linear_attention_has_no_slope_at_zero_on_even_families(family: str) -> 
 @pytest.mark.parametrize(("n", "sigma"), [(4, 0.1), (16, 1.0)])
 def test_the_relevant_scale_of_linear_attention_in_closed_form(n: int, sigma: float) -> None:
     """At twice the half-width; the control forgets the constant in the mean square of a label."""
-    both = CHECKS.minimised("affine", 16_384, 2, n, sigma)
+    both = theorem.minimised("affine", 16_384, 2, n, sigma)
     (found, error), (spurious, spurious_error) = both["c"], both["c_perp"]
     assert abs(spurious) <= 2 * spurious_error < found  # a spurious scale like the relevant one would be seen
-    assert abs(found - CHECKS.closed_form("affine", n, sigma)["c"][0]) <= 2 * error
+    assert abs(found - theorem.closed_form("affine", n, sigma)["c"][0]) <= 2 * error
     assert error < 0.2 * found
     v = OFFSET**2 + 1 / K + sigma**2
     without_offset = (1 / K**2) / ((1 - 1 / n) / K**3 + (v - OFFSET**2) / (n * K))
@@ -84,7 +83,7 @@ def test_the_relevant_scale_of_linear_attention_in_closed_form(n: int, sigma: fl
 
 
 def test_rho_is_the_spurious_block_over_the_relevant_one() -> None:
-    softmax, linear = (CHECKS.trained("quadratic", kind, "product", "adam", 8, 0) for kind in ("softmax", "linear"))
+    softmax, linear = (theorem.trained("quadratic", kind, "product", "adam", 8, 0) for kind in ("softmax", "linear"))
     assert len(softmax["shares"]) == 11
     assert softmax["curves"]["rho"][0] == linear["curves"]["rho"][0]
     # E cos^4 of the angle of a direction in the plane, from 8 x 1024 contexts: four standard errors

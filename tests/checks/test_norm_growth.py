@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.files import functions_of
-
-THEOREM = functions_of("softmax/norm_growth.py")
+from lipverify.checks.softmax import norms
 
 
 @pytest.mark.parametrize("covariates", ["isotropic", "anisotropic"])
 def test_the_slope_at_zero_is_the_derived_one(covariates: str) -> None:
     """At twice the 95 % half-width; the control leaves the factor 1 - 1/n out."""
-    sampled, error = THEOREM.slope_at_zero("relu", covariates, 160_000, seed=5)
-    derived, _ = THEOREM.derived_slope("relu", covariates)
+    sampled, error = norms.slope_at_zero("relu", covariates, 160_000, seed=5)
+    derived, _ = norms.derived_slope("relu", covariates)
     assert abs(sampled - derived) <= 2 * error
     assert abs(sampled - derived / (1 - 1 / 16)) > 2 * error
 
 
-@pytest.mark.parametrize("law", THEOREM.REACH)
+@pytest.mark.parametrize("law", norms.REACH)
 def test_descent_stays_within_reach(law: str) -> None:
-    w, error = THEOREM.descended(law, "isotropic")
-    assert error < 0.01 * w < 0.01 * THEOREM.REACH[law][1]
+    w, error = norms.descended(law, "isotropic")
+    assert error < 0.01 * w < 0.01 * norms.REACH[law][1]
 
 
 def test_runs_that_are_compared_share_their_start() -> None:
-    found = THEOREM.trained("cosine", "isotropic", "gd", seeds=2, seed=0)
+    found = norms.trained("cosine", "isotropic", "gd", seeds=2, seed=0)
     assert found["norms"]["0.5"][0] == found["norms"]["2"][0]
     assert found["norms"]["0.5"][8] != found["norms"]["2"][8]
     assert found["steps"] == list(range(0, 161, 20))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.files import functions_of
-
-THEOREM = functions_of("softmax/width.py")
+from lipverify.checks.softmax import factors
 
 
 @pytest.mark.parametrize("law", ["affine", "relu"])
 def test_wide_factors_reach_the_minimum_and_narrow_ones_do_not(law: str) -> None:
-    wide, narrow = (THEOREM.factored(law, 2, width, 640, seed=3) for width in (4, 1))
+    wide, narrow = (factors.factored(law, 2, width, 640, seed=3) for width in (4, 1))
     excess, error = wide["excess"]
     assert abs(excess) <= 2 * error < 1e-3
     assert wide["distance"][0] < 0.1

@@ -372,8 +372,8 @@ def _remade(record: Record) -> Record:
         cells.append(msgspec.structs.replace(cell, control=control, **own))
     made = follows(record.id, cells, record.cross_checks)
     caught = controls_caught(made["verdict"], cells)
-    control = msgspec.structs.replace(record.control, caught=caught)
-    return msgspec.structs.replace(record, cells=tuple(cells), control=control, **made)
+    whole = msgspec.structs.replace(record.control, caught=caught)
+    return msgspec.structs.replace(record, cells=tuple(cells), control=whole, **made)
 
 
 PROVEN = {"kind": "fraction", "statement": "1/64", "digest": sha256(b"1/64").hexdigest(), "symbols": []}

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
+
 from lipverify.checks.linear_transformers.cosines import expected_alignment, mean_square_cosine
 from lipverify.checks.linear_transformers.sampled_cosines import (
     best_alignment,
@@ -21,7 +22,6 @@ from lipverify.checks.linear_transformers.sampled_cosines import (
     signed_cosine,
     transformer_alignment,
 )
-
 from lipverify.errors import InvalidInput
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout

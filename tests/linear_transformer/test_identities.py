@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+
 from lipverify.checks.linear_transformers import contributions, descent_steps
 from lipverify.checks.linear_transformers.contributions import WEIGHTS, Weight, ablated, direct, predictors
 from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, least_squares, momentum_step
-
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import normals
@@ -185,7 +185,7 @@ def test_a_weight_that_is_not_there_is_refused() -> None:
     with pytest.raises(InvalidInput, match="layer = 2: the model has layers 0 to 1"):
         ablated(model, 2, "xy")
     with pytest.raises(InvalidInput, match="choose one of xx, xy, yx, yy"):
-        ablated(model, 0, "zz")  # type: ignore[arg-type]
+        ablated(model, 0, "zz")
 
 
 def test_contributions_are_those_of_the_model() -> None:

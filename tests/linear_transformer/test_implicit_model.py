@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
-from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
 
+from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import normals

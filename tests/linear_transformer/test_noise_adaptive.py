@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+
 from lipverify.checks.linear_transformers.two_levels import (
     ORDERS,
     Order,
@@ -22,7 +23,6 @@ from lipverify.checks.linear_transformers.two_levels import (
     sampled_square,
     worst_at,
 )
-
 from lipverify.errors import InvalidInput, OutOfReach
 
 EPS = float(np.finfo(float).eps)
@@ -86,7 +86,7 @@ def test_more_levels_than_weights_leave_an_error() -> None:
         (lambda: difference(3, 10, 1.0, -0.5, -0.1), OutOfReach),
         (lambda: difference(2, 2, 1.0, -0.5, -0.1), InvalidInput),
         (lambda: TwoLevels(-1.0, 1.0), InvalidInput),
-        (lambda: TwoLevels(0.0, 1.0).layers(10, "both"), InvalidInput),  # type: ignore[arg-type]
+        (lambda: TwoLevels(0.0, 1.0).layers(10, "both"), InvalidInput),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_one_line(call: Callable[[], object], error: type[Exception]) -> None:

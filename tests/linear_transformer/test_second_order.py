@@ -10,6 +10,7 @@ import pytest
 from flint import arb, ctx
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+
 from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual
 from lipverify.checks.linear_transformers.condition_numbers import (
     MINIMAX,
@@ -27,7 +28,6 @@ from lipverify.checks.linear_transformers.layer_counts import (
     log_condition_reached,
     log_log_accuracy_reached,
 )
-
 from lipverify.errors import InvalidInput
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout

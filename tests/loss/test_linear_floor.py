@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.language.file import read_file
+from lipverify.checks.softmax import linear_floor
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Transformed, WithOffset, Zonal
 from lipverify.loss.asymptotic.sphere import d, sigma, w
@@ -17,7 +17,6 @@ from lipverify.loss.asymptotic.sphere import n as length
 from lipverify.loss.linear import linear_attention
 
 LAWS = {"affine": Affine(), "relu": ReLU()}
-CHECKS = read_file("checks/softmax/linear_attention.py").module()
 
 
 @pytest.mark.parametrize("offset", [False, True])
@@ -83,19 +82,21 @@ def test_the_least_loss_falls_with_n_and_stays_above_the_floor(
 
 
 def test_a_loss_that_is_a_tenth_larger_would_be_noticed() -> None:
-    found = CHECKS.sampled("relu", "offset", 3, 30, 8192, 0)
+    found = linear_floor.sampled("relu", "offset", 3, 30, 8192, 0)
     for value, error in (found["at w I"], found["over all M"]):
         assert abs(value - 1) <= 2 * error
         assert abs(value - 1.1) > 2 * error
 
 
 def test_the_crossing_is_a_crossing() -> None:
-    middle, error = CHECKS.crossing("affine", "offset", 3, 0.3)
+    middle, error = linear_floor.crossing("affine", "offset", 3, 0.3)
     assert error < 0.05 * middle
     behind, ahead = (round((middle + sign * error) / 0.3**2) for sign in (-1, 1))
     for n, wins in ((behind, False), (ahead, True)):
-        assert (CHECKS.softmax("affine", 3, n, 0.3)[0] < CHECKS.linear("affine", "offset", 3, n, 0.3)) == wins
-    assert CHECKS.crossing("affine", "no-offset", 3, 0.3)[1] == np.inf
+        assert (
+            linear_floor.softmax("affine", 3, n, 0.3)[0] < linear_floor.linear("affine", "offset", 3, n, 0.3)
+        ) == wins
+    assert linear_floor.crossing("affine", "no-offset", 3, 0.3)[1] == np.inf
 
 
 def test_laws_without_a_closed_form_are_refused() -> None:

@@ -11,6 +11,15 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import Problem
+from lipverify.checks.softmax.full_form import (
+    LabelledContexts,
+    curvature_in_row,
+    draw_labelled,
+    full_loss_and_gradient,
+    mirrored,
+    train_full,
+)
+from lipverify.checks.softmax.trained_blocks import rising, slope_in_row, trained
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
@@ -19,18 +28,8 @@ from lipverify.foundation.streams import normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU, Sampled
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient
 from lipverify.loss.montecarlo.contexts import draw_contexts
-from lipverify.optimum.pretraining.full_form import (
-    LabelledContexts,
-    curvature_in_row,
-    draw_labelled,
-    full_loss_and_gradient,
-    mirrored,
-    train_full,
-)
-from tests.checks.files import functions_of
 from tests.strategies import log_floats
 
-THEOREM = functions_of("softmax/trained_form.py")
 EPS = float(np.finfo(float).eps)
 CONTEXTS = 20
 SMALL = Problem(d=2, n=6, law=ReLU(L=2.0), sigma=0.5)
@@ -46,7 +45,7 @@ def problems(draw: st.DrawFn) -> Problem:
         ReLU(L=L),
         Cosine(L=L),
         LowRank(axes(d, 1), ReLU(L=L)),
-        Sampled(THEOREM.rising, extent=2.0),
+        Sampled(rising, extent=2.0),
     ]
     return Problem(
         d=d,
@@ -128,9 +127,9 @@ def test_mirror_images_turn_the_row_around(problem: Problem, size: float) -> Non
 
 @pytest.mark.parametrize("law", ["relu", "affine", "cosine"])
 def test_block_matrices_are_stationary_with_mirror_images_only(law: str) -> None:
-    together, rounding = THEOREM.slope_in_row(law, 3, seed=1)
+    together, rounding = slope_in_row(law, 3, seed=1)
     assert together <= rounding
-    assert THEOREM.slope_in_row(law, 3, seed=1, twice=True)[0] == 2
+    assert slope_in_row(law, 3, seed=1, twice=True)[0] == 2
 
 
 @pytest.mark.parametrize("law", [ReLU(L=2.0), Affine(L=2.0), LowRank(axes(3, 2), ReLU(L=2.0)), Cosine(L=2.0)])
@@ -182,9 +181,7 @@ def test_training_is_a_function_of_its_address_and_leaves_the_last_column() -> N
 
 def test_the_row_falls_for_a_symmetric_law_and_stays_for_a_one_sided_one() -> None:
     """The claims in small."""
-    symmetric, one_sided = (
-        THEOREM.trained(law, 2, "adam", runs=3, fresh=500, seed=0) for law in ("affine", "one-sided")
-    )
+    symmetric, one_sided = (trained(law, 2, "adam", runs=3, fresh=500, seed=0) for law in ("affine", "one-sided"))
     assert symmetric["row"][0] < 0.2
     assert one_sided["row"][0] > 0.4
     assert symmetric["row fell"][0] < -1 < one_sided["row fell"][0]
@@ -227,12 +224,12 @@ def test_training_that_diverges_is_refused() -> None:
         train_full(SMALL, ["a"], optimiser="gd", steps=20, batch=4, learning_rate=1e200)
 
 
-@pytest.mark.parametrize("law", [ReLU(L=2.0), Sampled(THEOREM.rising, extent=2.0)])
+@pytest.mark.parametrize("law", [ReLU(L=2.0), Sampled(rising, extent=2.0)])
 def test_trainings_side_by_side_are_those_of_each_alone(law: Law) -> None:
     problem, options = SMALL.replace(law=law), {"steps": 5, "batch": 8, "seed": 3}
-    together = train_full(problem, ["a", "b"], **options)  # type: ignore[arg-type]
+    together = train_full(problem, ["a", "b"], **options)
     for run in together:
-        (alone,) = train_full(problem, [run.stream], **options)  # type: ignore[arg-type]
+        (alone,) = train_full(problem, [run.stream], **options)
         np.testing.assert_allclose(run.keys, alone.keys, rtol=1e-12)
         np.testing.assert_allclose(run.queries, alone.queries, rtol=1e-12)
     assert not np.any(together[0].A[:, :, :-1] == together[1].A[:, :, :-1])

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, optimal_window
-from lipverify.claims.language.file import read_file
+from lipverify.checks.softmax import low_rank_radius
+from lipverify.checks.softmax.low_rank_radius import gain_on_common_draws, limit_radius
 from lipverify.covariates import axes
 from lipverify.errors import InvalidInput
 from lipverify.laws import Linear, LowRank
@@ -20,15 +21,12 @@ from lipverify.optimum.block import (
     BlockOptimum,
     SampledBlock,
     critical_radius,
-    gain_on_common_draws,
-    limit_radius,
     optimal_block,
     sampled_block,
 )
 from lipverify.problem.named import low_rank_problem
 from tests.strategies import log_floats
 
-CHECKS = read_file("checks/softmax/lowrank_boundary.py").module()
 FAR = 2.0
 """Sampled numbers may be so many half-widths from the exact ones; seeds are fixed, and a dozen are compared."""
 
@@ -102,8 +100,8 @@ def test_the_radius_falls_with_n_to_its_limit() -> None:
 
 
 def test_in_short_contexts_no_ball_fails() -> None:
-    assert CHECKS.radius("sphere", 2, 1, 8, 0.0) == (4.0, 0.0)
-    found = CHECKS.radii(2, 1, 0.0, [8, 9, 10])
+    assert low_rank_radius.radius("sphere", 2, 1, 8, 0.0) == (4.0, 0.0)
+    found = low_rank_radius.radii(2, 1, 0.0, [8, 9, 10])
     assert found["n"] == [9.0, 10.0]
     # a minimiser in a slightly larger ball has a spurious part, in a slightly smaller one it has none
     problem = low_rank_problem("sphere", 2, 1, 9, 0.0)
@@ -112,9 +110,9 @@ def test_in_short_contexts_no_ball_fails() -> None:
 
 
 def test_random_problems_fail_on_the_sphere_and_not_on_the_product() -> None:
-    failed, _ = CHECKS.counterexamples("sphere", 6, seed=0)
+    failed, _ = low_rank_radius.counterexamples("sphere", 6, seed=0)
     assert 0 < failed < 6
-    assert CHECKS.counterexamples("product", 3, seed=0) == (0.0, 0.0)
+    assert low_rank_radius.counterexamples("product", 3, seed=0) == (0.0, 0.0)
 
 
 def test_sampling_over_all_symmetric_matrices_finds_the_block_optimum() -> None:

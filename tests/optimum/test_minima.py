@@ -15,11 +15,11 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import LossTerms, Optimum, Problem, loss_terms, optimal_window, sensitivity, strategies
+from lipverify.checks.softmax.class_probabilities import ClassLaw
 from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
 from lipverify.loss.exact.biases.terms import rough_terms
 from lipverify.optimum.window import local, minimiser, origin, search
-from lipverify.problem.classification import ClassLaw
 from lipverify.problem.links import PowerSeries
 from lipverify.properties.ratio import require
 from lipverify.strategies import log_floats, named_laws, ridge_laws

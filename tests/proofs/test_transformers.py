@@ -7,11 +7,11 @@ import pytest
 from flint import fmpq, fmpq_poly
 from hypothesis import given, target
 from hypothesis import strategies as st
+
 from lipverify.checks.linear_transformers.condition_numbers import METHODS, improved
 from lipverify.checks.linear_transformers.cosines import mean_square_cosine
 from lipverify.checks.linear_transformers.layer_counts import layers_needed
 from lipverify.checks.linear_transformers.two_levels import Order, TwoLevels, difference
-
 from lipverify.errors import OutOfReach
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.linear_transformer.collapsed import readout

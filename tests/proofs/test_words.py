@@ -10,9 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, variants
-from lipverify.checks.softmax import covariance, directions, kernel, linear_attention, lowrank, split, tradeoff, values
 
+from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, variants
+from lipverify.checks.softmax import (
+    covariance,
+    directions,
+    kernel,
+    linear_floor,
+    low_rank,
+    preconditioner,
+    split,
+    tradeoff,
+    values,
+)
 from lipverify.claims.plan.proved import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
@@ -184,11 +194,11 @@ def test_only_the_corrected_lemma_holds_at_every_size() -> None:
         (lambda: variants.step_in_words("model"), lambda: variants.step_in_words("model", "yes")),
         (lambda: variants.step_in_words("prediction"), lambda: variants.step_in_words("prediction", "yes")),
         (lambda: variants.step_in_words("signs"), lambda: variants.step_in_words("signs", "yes")),
-        (lambda: linear_attention.stationary(), lambda: linear_attention.stationary("99/100")),
+        (lambda: preconditioner.stationary(), lambda: preconditioner.stationary("99/100")),
         (lambda: descent_steps.mean_length(), lambda: descent_steps.mean_length("99/100")),
         (
-            lambda: linear_attention.above_floor("relu", "offset"),
-            lambda: linear_attention.above_floor("relu", "offset", "99/100"),
+            lambda: linear_floor.above_floor("relu", "offset"),
+            lambda: linear_floor.above_floor("relu", "offset", "99/100"),
         ),
     ],
 )  # fmt: skip
@@ -232,7 +242,7 @@ def test_the_loss_of_linear_attention_is_its_floor_a_positive_part_and_a_square(
     from lipverify.laws import ReLU, WithOffset
 
     d, n, sigma = 3, 7, 0.8
-    form = linear_attention.closed_form("relu", "offset")
+    form = linear_floor.closed_form("relu", "offset")
     k, power = (float(each.subs({s: {"d": d, "L": 1}[s.name] for s in each.free_symbols}))
                 for each in (form.linear_power, form.power))  # fmt: skip
     R, M = power - k, np.array([[1.0, 0.4, 0.0], [-0.2, 0.5, 0.3], [0.0, 0.1, 2.0]])
@@ -309,9 +319,9 @@ def test_the_bias_over_that_of_the_nearest_neighbour_is_enclosed() -> None:
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_the_mean_over_a_sign_is_that_of_numbers_and_one_per_cent_off_is_seen(power: int) -> None:
-    (value, error), stood = seen(lowrank.averaged(power))
+    (value, error), stood = seen(low_rank.averaged(power))
     assert (value, error, stood[""].grade) == (0.0, 0.0, "proved")
-    assert seen(lowrank.averaged(power, "99/100"))[0][0] != 0
+    assert seen(low_rank.averaged(power, "99/100"))[0][0] != 0
     A, S = np.random.default_rng(2).uniform(-0.65, 0.65, 30), np.random.default_rng(3).normal(scale=3, size=30)
     mean = (np.tanh(A + S) ** power + np.tanh(A - S) ** power) / 2
     assert np.all(np.abs(mean) <= np.abs(np.tanh(A))) if power == 1 else np.all(mean >= np.tanh(A) ** 2)

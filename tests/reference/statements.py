@@ -681,7 +681,7 @@ def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) ->
     found = leading_square(model, dim, sigma)
     if dim <= 2 and 20 * dim < many < 10**12:
         order = "yx-yy" if first == "yx" else "yy-yx"
-        exact = difference(dim, many, sigma, -model.c, model.v / many, order)  # type: ignore[arg-type]
+        exact = difference(dim, many, sigma, -model.c, model.v / many, order)
         found = many * exact.square
     yield from within("n E |w - w_ridge|^2 / d", 0.0, found, value(K), 1e-6)
 

@@ -171,7 +171,7 @@ class OwnClass(Links):
     @cached_property
     def _kind(self) -> ErrorKind:
         for k in range(self.links):
-            known = features(lambda z, k=k: self.law.links(z, np)[k])  # type: ignore[misc]
+            known = features(lambda z, k=k: self.law.links(z, np)[k])
             if known is None or known.unbounded or known.narrowest(self.law.kink_points)[0] < SEEN:
                 return "estimated"
         return "bounded"

@@ -1,16 +1,14 @@
 """The best matrix of the form c BB^T + c' (I - BB^T), exactly and by sampling, and up to which c it has c' = 0."""
 
 from lipverify.optimum.block.minimiser import BlockOptimum, optimal_block
-from lipverify.optimum.block.radius import Radius, critical_radius, limit_radius
-from lipverify.optimum.block.sampled import SampledBlock, gain_on_common_draws, sampled_block
+from lipverify.optimum.block.radius import Radius, critical_radius
+from lipverify.optimum.block.sampled import SampledBlock, sampled_block
 
 __all__ = [
     "BlockOptimum",
     "Radius",
     "SampledBlock",
     "critical_radius",
-    "gain_on_common_draws",
-    "limit_radius",
     "optimal_block",
     "sampled_block",
 ]

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-from scipy.integrate import quad
-from scipy.optimize import brentq
-from scipy.special import ive
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
@@ -23,8 +20,6 @@ ROWS, ROUNDS = 12, 4
 """Each round looks at twelve radii: a bracket narrows twelvefold."""
 NEXT_TO_ZERO = 2e-3
 """The smallest c', as a share of the largest: its square is far above rounding, its fourth power is not felt."""
-LOCATED = 1e-6
-"""How closely the limit of the radius is found, in units of d."""
 
 
 class Radius(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,34 +109,3 @@ def _followed(problem: Problem, rows: Floats, c_perp: Floats, last: _Row) -> lis
         before = followed[-1]
         followed.append(_Row(float(c), min(before.aligned, pairs[0]), min(before.any, *pairs)))
     return followed[1:]
-
-
-@makes("bounded", "exact")
-def limit_radius(d: int, k: int) -> tuple[float, float]:
-    r"""(C_infinity, its error): the critical radius on the sphere as n -> infinity, at any sigma.
-
-    There B = E s (1 - c h(omega))^2 / k with h(omega) = A(omega) / omega, A = I_{d/2} / I_{d/2-1} and
-    omega^2 = c^2 s + c'^2 (1 - s), s = |B^T x|^2, and the slope of B along c'^2 at c' = 0 has the sign of
-
-        E s^{1/2} (1 - s) (1 - c h(c s^{1/2})) (-h'(c s^{1/2})),
-
-    whose zero in c is C_infinity. h' = (1 - d h - A^2) / omega, from Bessel's equation for A.
-
-    >>> round(limit_radius(2, 1)[0], 4)
-    2.5481
-    """
-
-    def slope(c: float) -> float:
-        # s = sin^2 theta has the density sin^{k-1} cos^{d-k-1} in theta, up to a factor
-        return float(quad(lambda theta: _slope_density(d, k, c, theta), 0, math.pi / 2, epsabs=1e-11, epsrel=1e-10)[0])
-
-    return float(brentq(slope, d / 2, 4 * d, xtol=LOCATED * d)), 2 * LOCATED * d
-
-
-def _slope_density(d: int, k: int, c: float, theta: float) -> float:
-    sine, cosine = math.sin(theta), math.cos(theta)
-    omega = c * sine
-    A = float(ive(d / 2, omega) / ive(d / 2 - 1, omega))
-    h = A / omega
-    falling = (d * h + A**2 - 1) / omega
-    return sine**k * cosine ** (d - k + 1) * (1 - c * h) * falling

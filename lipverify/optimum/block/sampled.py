@@ -7,19 +7,13 @@ import math
 import msgspec
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.batches import mean_interval
 from lipverify.foundation.noted import makes
-from lipverify.loss.attention import attention_named, samples
-from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.optimum.matrix import SpectralBall, optimal_matrix
 from lipverify.optimum.matrix.estimate import REJECTED
 from lipverify.problem import Problem
 from lipverify.problem.covariates import axes
 
 STARTS = 2
-BATCH = 8192
-"""Contexts of one batch of a comparison on common draws."""
 
 
 class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,24 +85,3 @@ def sampled_block(problem: Problem, k: int, C: float, *, contexts: int, seed: in
         chance=found.asymmetry_chance,
         M=M.tolist(),
     )
-
-
-@makes("sampled", "montecarlo")
-def gain_on_common_draws(
-    problem: Problem, one: Floats, other: Floats, *, contexts: int, seed: int, stream: str
-) -> tuple[float, float]:
-    """The loss of one M less that of another on the same contexts, and the half-width of its 95 % interval.
-
-    Parameters
-    ----------
-    one, other
-        Matrices, d x d.
-    contexts
-        How many; they are drawn in batches of 8192, of which there are two at least.
-    """
-    softmax, gains = attention_named("softmax"), []
-    for batch in range(max(2, contexts // BATCH)):
-        drawn = draw_contexts(problem, BATCH, seed, stream, batch)
-        (noise, bias), (noise_too, bias_too) = (samples(softmax, drawn, M) for M in (one, other))
-        gains.append(float(np.mean(bias - bias_too + problem.sigma**2 * (noise - noise_too))))
-    return mean_interval(np.array(gains))

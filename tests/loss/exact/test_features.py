@@ -222,7 +222,7 @@ def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: str | None
 def test_an_offset_stands_beside_an_amplitude() -> None:
     """Its error was a bound whatever the link of the law was."""
     with pytest.raises(InvalidInput, match="the offset is uniform"):
-        WithOffset(Ridge(np.tanh))
+        WithOffset(Ridge(np.tanh))  # type: ignore[arg-type]
 
 
 def test_a_kernel_that_rules_do_not_see_is_not_called_no_covariance() -> None:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from lipverify.checks.softmax.class_probabilities import ClassLaw
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
@@ -24,7 +25,6 @@ from lipverify.loss.montecarlo.windows import Workspace, grid_of, softmax_sums
 from lipverify.optimum.matrix.sampled import BATCHES
 from lipverify.optimum.window.minimiser import Optimum, optimal_window
 from lipverify.problem import Problem
-from lipverify.problem.classification import ClassLaw
 from lipverify.problem.laws import Linear
 
 Loss = Callable[[Floats, Floats], Floats]
@@ -180,11 +180,11 @@ def log_minimiser(curve: Floats) -> float:
     logs = np.log(WINDOWS)
     fine = np.linspace(logs[0], logs[-1], 64 * (len(logs) - 1) + 1)
     spline = CubicSpline(logs, curve)
-    at = int(np.argmin(spline(fine)))
-    if at in (0, len(fine) - 1):
+    lowest = int(np.argmin(spline(fine)))
+    if lowest in (0, len(fine) - 1):
         raise OutOfReach(
-            f"the least loss is at w = {math.exp(fine[at]):.3g}, an end of the grid of windows: take a larger L or n."
+            f"the least loss is at w = {math.exp(fine[lowest]):.3g}, an end of the grid of windows: take a larger L or n."
         )
     roots = spline.derivative().solve(0.0, extrapolate=False)
-    roots = np.append(roots[np.isfinite(roots)], fine[at])  # where the spline is constant there is no root but NaN
+    roots = np.append(roots[np.isfinite(roots)], fine[lowest])  # where the spline is constant there is no root but NaN
     return float(roots[np.argmin(spline(roots))])

@@ -1,0 +1,92 @@
+r"""Ladders of class probabilities, along which L or the label noise grows, and the optimal w along them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lipverify.claims import at, needs
+
+LADDERS: dict[str, tuple[str, dict[str, Any], tuple[float, ...]]] = {
+    "linear": ("L", {"link": "linear"}, (0.125, 0.25, 0.5)),
+    "logistic": ("L", {"link": "logistic"}, (0.25, 0.5, 1.0)),
+    "linear, flips": ("flip", {"link": "linear", "L": 0.5}, (0.0, 0.1, 0.2)),
+    "logistic, flips": ("flip", {"link": "logistic", "L": 1.0}, (0.0, 0.1, 0.2)),
+    "linear, base": ("base", {"link": "linear", "L": 0.2}, (0.2, 0.3, 0.5)),
+    "waves": ("L", {"link": "cosine"}, (1.0, 2.0, 3.0, 4.0)),
+    "few waves": ("L", {"link": "cosine"}, (1.25, 1.5, 2.5)),
+}
+"""What changes from rung to rung, what stays, and the rungs. Labels that are turned around lower L as well; a base rate
+nearer to 1/2 raises the noise at a fixed L. Of the waves 64 tokens on the sphere, and 8 on the circle, resolve all but the last."""
+SMOOTHINGS = (0.02, 0.1)
+"""The eps of the cross-entropy of (1 - eps) hat p + eps / 2."""
+
+
+def steps(*ladders: str) -> list[tuple[str, str]]:
+    """(ladder, step) for every two neighbouring rungs."""
+    return [(name, step(name, k)) for name in ladders for k in range(len(LADDERS[name][2]) - 1)]
+
+
+def step(ladder: str, k: int) -> str:
+    """What changes from rung k to the next.
+
+    >>> step("linear", 0)
+    'L 0.125 to 0.25'
+    """
+    name, _, rungs = LADDERS[ladder]
+    return f"{name} {rungs[k]:g} to {rungs[k + 1]:g}"
+
+
+def laws(ladder: str) -> list[Any]:
+    """The class probabilities of a ladder."""
+    from lipverify.checks.softmax.class_probabilities import ClassLaw
+
+    name, fixed, rungs = LADDERS[ladder]
+    return [ClassLaw(**(fixed | {name: rung})) for rung in rungs]
+
+
+def exact_windows(ladder: str, d: int, n: int) -> dict[str, Any]:
+    """For the Brier loss, by the exact method: see `named`."""
+    from lipverify.checks.softmax.ladder import exact_ladder
+
+    return named(ladder, d, exact_ladder(laws(ladder), d, n))
+
+
+def sampled_losses(ladder: str, d: int, n: int, contexts: int, seed: int) -> dict[str, list[list[list[float]]]]:
+    """By loss and eps: for each law and batch of contexts the loss at windows from 0.1 to 410, on common draws."""
+    from lipverify.checks.softmax.ladder import brier, cross_entropy, losses_of_batches
+
+    losses = {"brier 0": brier} | {f"cross-entropy {eps:g}": cross_entropy(eps) for eps in SMOOTHINGS}
+    found = losses_of_batches(laws(ladder), d, n, list(losses.values()), contexts, seed)
+    return dict(zip(losses, found.tolist(), strict=True))
+
+
+def losses_of(ladder: str, d: int, n: int, contexts: int, seed: int) -> list[Any]:
+    """What claims about a ladder need."""
+    return [at(sampled_losses, ladder=ladder, d=d, n=n, contexts=contexts, seed=seed)]
+
+
+@needs(found=losses_of)
+def sampled_windows(
+    ladder: str, d: int, n: int, loss: str, contexts: int, seed: int, found: list[Any], eps: float = 0.0
+) -> dict[str, Any]:
+    """For the Brier loss, or cross-entropy of (1 - eps) hat p + eps / 2, on common draws."""
+    from lipverify.checks.softmax.ladder import ladder_of
+
+    return named(ladder, d, ladder_of(np.array(found[0][f"{loss} {eps:g}"])))
+
+
+def named(ladder: str, d: int, found: Any) -> dict[str, Any]:
+    """The change of log w* and of w* by step, w* of the middle rung; and w* against L or against E p (1 - p)."""
+    against_noise = LADDERS[ladder][0] != "L"
+    result: dict[str, Any] = {step(ladder, k): change for k, change in enumerate(found.changes)}
+    for k, ((low, low_error), (high, high_error)) in enumerate(pairwise(found.windows)):
+        result[f"{step(ladder, k)}, w"] = (high - low, low_error + high_error)
+    return result | {
+        "middle": found.windows[1],
+        "windows": found.windows,
+        "against": r"$\mathbb{E}\, p (1 - p)$" if against_noise else "$L$",
+        "x": [law.variance(d) if against_noise else law.lipschitz for law in laws(ladder)],
+    }

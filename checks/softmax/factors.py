@@ -1,0 +1,66 @@
+r"""The matrix as a product M = M_K^T M_Q of two factors of any inner dimension, and descent on the factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+from lipverify.foundation.noted import remembered
+
+STARTS, SMALL = 3, 0.3
+"""Descents for each width, and the size of the entries that they start from, times r^{-1/4}: M is then of one size."""
+
+
+def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, tuple[float, float]]:
+    """The best of a few descents on M_K and M_Q, both width x d, against the minimum over M on the same contexts.
+
+    "excess" is the loss reached over the minimum, less 1; "distance" the largest entry of M - M*, in half-widths of what
+    sampling leaves open in it; "gradient" the largest entry of the gradient in M, 0 at any minimum over M.
+    """
+    from lipverify.foundation.means.batches import mean_interval
+
+    loss, free = unfactored(law, d, drawn, seed)
+    starts = [f"{address(law, d)}/{width}/{k}" for k in range(STARTS)]
+    M = min((descended(loss, d, width, seed, start) for start in starts), key=loss.mean)
+    least = loss.mean(free.M_raw)
+    excess, error = mean_interval(loss.of_batches(M) - loss.of_batches(free.M_raw))
+    return {
+        "excess": (excess / least, error / least),
+        "distance": (float(np.max(np.abs(M - free.M_raw) / free.M_raw_error)), 0.0),
+        "gradient": (float(np.max(np.abs(loss(M)[1]))), 0.0),
+    }
+
+
+@remembered(maxsize=1)
+def unfactored(law: str, d: int, drawn: int, seed: int) -> tuple[Any, lv.MatrixOptimum]:
+    """The loss on the contexts that are drawn, and its minimum over all M: for every width the same."""
+    from lipverify.loss.attention import attention_named
+    from lipverify.optimum.matrix.sampled import draw_loss
+
+    problem, stream = lv.Problem(d=d, n=20, law=lv.laws.law_named(law), sigma=1.0), address(law, d)
+    free = lv.optimal_matrix(problem, contexts=drawn, starts=2, use_symmetry=False, seed=seed, stream=stream)
+    return draw_loss(problem, attention_named("softmax"), drawn, seed, f"{stream}/matrix"), free
+
+
+def address(law: str, d: int) -> str:
+    """The name of the stream that contexts are drawn from."""
+    return f"width/{law}/{d}/20"
+
+
+def descended(loss: Any, d: int, width: int, seed: int, address: str) -> Any:
+    """M where L-BFGS on the factors ends; dL/dM_K = M_Q (dL/dM)^T and dL/dM_Q = M_K dL/dM."""
+    from scipy.optimize import minimize
+
+    from lipverify.foundation.streams import normals
+
+    def objective(flat: Any) -> tuple[float, Any]:
+        K, Q = flat.reshape(2, width, d)
+        value, gradient = loss(K.T @ Q)
+        return value, np.concatenate([(Q @ gradient.T).ravel(), (K @ gradient).ravel()])
+
+    start = SMALL / width**0.25 * normals(seed, address, 0, (2 * width * d,))
+    limits = {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 2000}
+    K, Q = minimize(objective, start, jac=True, method="L-BFGS-B", options=limits).x.reshape(2, width, d)
+    return K.T @ Q

@@ -1,0 +1,128 @@
+r"""The least loss of linear attention over all matrices, in closed form, and that of softmax attention at its optimal w."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+
+OFFSET = {"offset": r"$b \sim \mathrm{Unif}[-L, L]$ as on the slides", "no-offset": "no offset, $b = 0$"}
+LARGEST_N, BEYOND, RESOLUTION = 10**24, (10, 10**3, 10**6), 16
+"""A crossing is looked for up to there, looked at again so many times past it, and known to one in 16."""
+
+
+def linear(law: str, reading: str, d: int, n: float, ratio: float = 1.0) -> float:
+    """The least loss of linear attention over all M at sigma = 1, L = ratio; sums of positive terms in rationals."""
+    form = closed_form(law, reading)
+    return form.at(form.least, d=d, n=n, L=ratio, sigma=1.0)
+
+
+def softmax(law: str, d: int, n: float, ratio: float = 1.0) -> tuple[float, float]:
+    """The loss of softmax attention at w*, which no offset changes."""
+    found = lv.optimal_window(problem(law, d, n, ratio))
+    return found.loss, found.loss_error
+
+
+def advantage(law: str, reading: str, d: int, n: float) -> tuple[float, float]:
+    """The one over the other, at L = sigma = 1."""
+    floor, (loss, error) = linear(law, reading, d, n), softmax(law, d, n)
+    return loss / floor, error / floor
+
+
+def above_floor(law: str, reading: str, floor: str = "1") -> Any:
+    """L(M) less the floor and what is above it, as squares and sums of positive terms; in free symbols, for every M.
+
+    With k = k_1, R = K(1) - k_1 >= 0 and F = ||M||_F^2, T = tr M, so that ||M - eta I||_F^2 = F - 2 eta T + d eta^2:
+
+        L(M) = R + k m / (n k + m) + A ||M - eta I||_F^2,    m = (d - 1) k + d R + d sigma^2,    A, eta > 0.
+    """
+    import sympy
+
+    n, d, sigma = sympy.symbols("n d sigma", positive=True)
+    F, T = sympy.symbols("F T", real=True)
+    form = closed_form(law, reading)
+    ours = {
+        each: {"n": n, "d": d, "sigma": sigma}.get(each.name, each)
+        for each in form.power.free_symbols | form.linear_power.free_symbols
+    }
+    power, k = form.power.subs(ours), form.linear_power.subs(ours)
+    R = power - k
+    A = (power + sigma**2 + (n - 1) * k / d) / (n * d**2)
+    eta = k / (d**2 * A)
+    m = (d - 1) * k + d * R + d * sigma**2
+    loss = A * F - 2 * k * T / d**2 + power  # E x x^T = I / d; K(1) and k_1 are all that enters of the law
+    return loss - (sympy.nsimplify(floor) * R + k * m / (n * k + m) + A * (F - 2 * eta * T + d * eta**2))
+
+
+def falls(law: str, d: int) -> Any:
+    """The exponent of the loss of softmax attention at w* in n, proved for every n of a range."""
+    from lipverify.claims.plan.proved import proved_rates
+
+    return proved_rates(law, d)["loss"]
+
+
+def limit(law: str, reading: str, d: int) -> Any:
+    """The limit in n of the least loss of linear attention over L^2, which SymPy takes."""
+    import sympy
+
+    floor = closed_form(law, reading).floor
+    return floor.subs({each: {"d": sympy.Integer(d), "L": sympy.Integer(1)}[each.name] for each in floor.free_symbols})
+
+
+def sampled(law: str, reading: str, d: int, n: int, contexts: int, seed: int) -> dict[str, tuple[float, float]]:
+    """The loss on contexts drawn in R^d, over the closed form: at its own M = w I, and at the best M on the draws."""
+    form = closed_form(law, reading)
+    window, least = form.at(form.window, d=d, n=n, L=1.0, sigma=1.0), linear(law, reading, d, n)
+    full = problem(law, d, n)
+    if reading == "offset":
+        full = full.replace(law=lv.laws.WithOffset(full.law))  # type: ignore[arg-type]
+    drawn: dict[str, Any] = {"seed": seed, "stream": f"linear/{law}/{reading == 'offset'}/{d}/{n}"}
+    terms = lv.loss_terms(full, window, "montecarlo", attention="linear", contexts=contexts, **drawn)
+    best = lv.optimal_matrix(full, attention="linear", contexts=max(640, contexts // 4), starts=2, **drawn)
+    return {
+        "least": (best.loss, best.loss_error),
+        "at w I": (float(terms.total) / least, float(terms.total_error) / least),
+        "over all M": (best.loss / least, best.loss_error / least),
+    }
+
+
+def crossing(law: str, reading: str, d: int, ratio: float) -> tuple[float, float]:
+    """Lambda = n (L / sigma)^2 from which on softmax attention has the smaller loss; unknown if it never does."""
+
+    def ahead(n: int) -> bool:
+        here, least = problem(law, d, n, ratio), linear(law, reading, d, n, ratio)
+        # the uniform window may do already, and no window averages more noise away than that
+        if float(lv.loss_terms(here, 0.0).total) < least or least < 1 / n:
+            return least > 1 / n
+        return softmax(law, d, n, ratio)[0] < least
+
+    low, high = 1, 2
+    while high <= LARGEST_N and not ahead(high):
+        low, high = high, high * 8
+    if high > LARGEST_N or not all(ahead(high * factor) for factor in BEYOND):
+        return low * ratio**2, np.inf
+    while high > low + max(1, low // RESOLUTION):
+        middle = round((low * high) ** 0.5)
+        low, high = (low, middle) if ahead(middle) else (middle, high)
+    return (low + high) / 2 * ratio**2, (high - low) / 2 * ratio**2
+
+
+def problem(law: str, d: int, n: float, ratio: float = 1.0) -> lv.Problem:
+    """A problem from plain values, at sigma = 1 and L = ratio."""
+    return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=ratio), sigma=1.0)
+
+
+def closed_form(law: str, reading: str) -> Any:
+    """The closed form of a named law, with or without the offset of the slides."""
+    from lipverify.loss.linear import linear_attention
+
+    return linear_attention(lv.laws.law_named(law), reading == "offset")
+
+
+def losses(law: str, reading: str, d: int) -> dict[str, list[float]]:
+    """Both least losses along n, for the figure."""
+    ladder = [float(round(n)) for n in np.geomspace(1e2, 1e12, 11)]
+    both = [[linear(law, reading, d, n) for n in ladder], [softmax(law, d, n)[0] for n in ladder]]
+    return {"n": ladder, "linear": both[0], "softmax": both[1]}

@@ -1,0 +1,72 @@
+r"""Tasks of low rank, f(x) = a^T B^T x: the best matrix, exactly of the form c BB^T + c' (I - BB^T), and on samples of any form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lipverify as lv
+
+Value = tuple[float, float]
+CASES: dict[str, dict[str, float]] = {"two-tokens": {"n": 2, "sigma": 0.5}, "noiseless": {"n": 20, "sigma": 0.0}}
+"""Each of the two assumptions of Theorem 4, without the other."""
+
+
+def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> lv.Problem:
+    """The problem on the sphere or on a product of unit spheres, B the first k axes."""
+    from lipverify.problem.named import low_rank_problem
+
+    return low_rank_problem(covariates, d, k, n, sigma)  # type: ignore[arg-type]
+
+
+def best(covariates: str, d: int, k: int, n: float, sigma: float, C: float) -> dict[str, Any]:
+    """The best M = c BB^T + c' (I - BB^T) in the ball of radius C, exactly, and what c' saves."""
+    from lipverify.optimum.block import optimal_block
+
+    block = optimal_block(problem(covariates, d, k, n, sigma), float(C))
+    return {
+        "c": (block.c, block.c_error),
+        "ratio": block.ratio,
+        "loss": (block.loss, block.loss_error),
+        "gain": (block.gain, 2 * block.loss_error),
+        "aligned": (block.aligned_c, block.aligned_loss),
+    }
+
+
+def searched(
+    covariates: str, d: int, k: int, n: float, sigma: float, C: float, contexts: int, seed: int
+) -> dict[str, Any]:
+    """The best symmetric M in the same ball on sampled contexts, nothing assumed about its form."""
+    from lipverify.optimum.block import sampled_block
+
+    stream = f"lowrank/{covariates}, d={d}, k={k}, n={n:g}, sigma={sigma:g}, C={C:g}"
+    found = sampled_block(problem(covariates, d, k, n, sigma), k, float(C), contexts=contexts, seed=seed, stream=stream)
+    return {
+        "c": (found.c, found.c_error),
+        "relevant": (found.relevant, found.relevant_error),
+        "ratio": found.ratio,
+        "loss": (found.loss, found.loss_error),
+        "M": found.M,
+    }
+
+
+def best_in_case(covariates: str, case: str, d: int, k: int) -> dict[str, Any]:
+    """The exact one under one of the assumptions of Theorem 4, in the ball of radius d."""
+    return best(covariates, d, k, C=d, **CASES[case])
+
+
+def searched_in_case(covariates: str, case: str, d: int, k: int, contexts: int, seed: int) -> dict[str, Any]:
+    """The sampled one there."""
+    return searched(covariates, d, k, C=d, contexts=contexts, seed=seed, **CASES[case])
+
+
+def averaged(power: int, kept: str = "1") -> Any:
+    """The mean of tanh(A + S)^power over the sign of S, less its form in T = tanh A and U = tanh S; `kept` of what S changes."""
+    import sympy
+
+    T, U = sympy.symbols("T U")
+    both = [(T + sign * U) / (1 + sign * T * U) for sign in (1, -1)]
+    changed = {
+        1: -T * U**2 * (1 - T**2) / (1 - T**2 * U**2),
+        2: U**2 * (1 - T**2) * (1 - 3 * T**2 + T**2 * U**2 * (1 + T**2)) / (1 - T**2 * U**2) ** 2,
+    }[power]
+    return sum(each**power for each in both) / 2 - T**power - sympy.Rational(kept) * changed

@@ -1,0 +1,170 @@
+r"""Up to which radius of the ball the best matrix is c BB^T, at every n and in the limit, and what c' saves beyond it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+from lipverify.checks.softmax.low_rank import Value, best, problem
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.noted import makes
+
+LOCATED = 1e-6
+"""How closely the limit of the radius is found, in units of d."""
+BATCH = 8192
+"""Contexts of one batch of a comparison on common draws."""
+
+
+def gained(
+    covariates: str, d: int, k: int, n: float, sigma: float, C: float, contexts: int, seed: int
+) -> dict[str, Value]:
+    """What the exact c' saves, both matrices on the same contexts."""
+    from lipverify.optimum.block import optimal_block
+
+    here = problem(covariates, d, k, n, sigma)
+    found, P = optimal_block(here, C), np.diag([1.0] * k + [0.0] * (d - k))
+    both = found.aligned_c * P, found.c * P + found.c_perp * (np.eye(d) - P)
+    stream = f"gain/{covariates}, d={d}, k={k}, n={n:g}, sigma={sigma:g}, C={C:g}"
+    return {"gain": gain_on_common_draws(here, *both, contexts=contexts, seed=seed, stream=stream)}
+
+
+@makes("sampled", "montecarlo")
+def gain_on_common_draws(
+    problem: lv.Problem, one: Floats, other: Floats, *, contexts: int, seed: int, stream: str
+) -> tuple[float, float]:
+    """The loss of one M less that of another on the same contexts, and the half-width of its 95 % interval.
+
+    Parameters
+    ----------
+    one, other
+        Matrices, d x d.
+    contexts
+        How many; they are drawn in batches of 8192, of which there are two at least.
+    """
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.loss.attention import attention_named, samples
+    from lipverify.loss.montecarlo.contexts import draw_contexts
+
+    softmax, gains = attention_named("softmax"), []
+    for batch in range(max(2, contexts // BATCH)):
+        drawn = draw_contexts(problem, BATCH, seed, stream, batch)
+        (noise, bias), (noise_too, bias_too) = (samples(softmax, drawn, M) for M in (one, other))
+        gains.append(float(np.mean(bias - bias_too + problem.sigma**2 * (noise - noise_too))))
+    return mean_interval(np.array(gains))
+
+
+def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
+    """The least loss of all c BB^T in the ball of radius C, less that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
+    from lipverify.claims.plan.proved import between, proved
+    from lipverify.proofs import prove_not_aligned
+    from lipverify.proofs.finite import on_the_circle
+
+    given = on_the_circle(n, 0.0, (1.0, 0.0), (c, c_perp), C)
+    found = proved("lowrank-radius", "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
+    return between(found, found.constants["gain_low"], found.constants["gain_high"])
+
+
+def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:
+    """The largest C / d up to `most` such that c' = 0 is best in every ball up to it; beyond that it is not followed."""
+    from lipverify.optimum.block import critical_radius
+
+    found = critical_radius(problem(covariates, d, k, n, sigma), most * d)
+    high = found.high if found.finite else found.low
+    return (found.low + high) / 2 / d, (high - found.low) / 2 / d
+
+
+def limit(d: int, k: int, **before: Any) -> Value:
+    """The same as n -> infinity on the sphere, whatever sigma is, from Bessel functions."""
+    value, error = limit_radius(d, k)
+    return value / d, error / d
+
+
+def limit_value(d: int, k: int) -> float:
+    r"""$C_\infty / d$, to which every $n$ comes down."""
+    return limit(d, k)[0]
+
+
+def counterexamples(covariates: str, problems: int, seed: int) -> Value:
+    """How many random problems have a ball in which c' = 0 is not best.
+
+    d from 2 to 6, k < d, n from 3 to 1e6 evenly over its logarithm, sigma from 0.05 to 2 likewise, balls up to C = 4 d on
+    the sphere and 3 k on the product.
+    """
+    from lipverify.errors import OutOfReach
+    from lipverify.foundation.streams import generator
+
+    random, failed = generator(seed, f"counterexamples/{covariates}", 0), 0
+    for _ in range(problems):
+        d = 2 + int(5 * random.random())
+        k = 1 + int((d - 1) * random.random())
+        n, sigma = float(round(3 * (1e6 / 3) ** random.random())), 0.05 * 40 ** random.random()
+        most = 4.0 if covariates == "sphere" else 3.0 * k / d
+        try:
+            failed += radius(covariates, d, k, n, sigma, most)[1] > 0
+        except OutOfReach:
+            continue
+    return float(failed), 0.0
+
+
+@makes("bounded", "exact")
+def limit_radius(d: int, k: int) -> tuple[float, float]:
+    r"""(C_infinity, its error): the critical radius on the sphere as n -> infinity, at any sigma.
+
+    There B = E s (1 - c h(omega))^2 / k with h(omega) = A(omega) / omega, A = I_{d/2} / I_{d/2-1} and
+    omega^2 = c^2 s + c'^2 (1 - s), s = |B^T x|^2, and the slope of B along c'^2 at c' = 0 has the sign of
+
+        E s^{1/2} (1 - s) (1 - c h(c s^{1/2})) (-h'(c s^{1/2})),
+
+    whose zero in c is C_infinity. h' = (1 - d h - A^2) / omega, from Bessel's equation for A.
+
+    >>> round(limit_radius(2, 1)[0], 4)
+    2.5481
+    """
+    from scipy.integrate import quad
+    from scipy.optimize import brentq
+
+    def slope(c: float) -> float:
+        # s = sin^2 theta has the density sin^{k-1} cos^{d-k-1} in theta, up to a factor
+        return float(quad(lambda theta: _slope_density(d, k, c, theta), 0, math.pi / 2, epsabs=1e-11, epsrel=1e-10)[0])
+
+    return float(brentq(slope, d / 2, 4 * d, xtol=LOCATED * d)), 2 * LOCATED * d
+
+
+def _slope_density(d: int, k: int, c: float, theta: float) -> float:
+    from scipy.special import ive
+
+    sine, cosine = math.sin(theta), math.cos(theta)
+    omega = c * sine
+    A = float(ive(d / 2, omega) / ive(d / 2 - 1, omega))
+    h = A / omega
+    falling = (d * h + A**2 - 1) / omega
+    return sine**k * cosine ** (d - k + 1) * (1 - c * h) * falling
+
+
+def along(lengths: list[int]) -> dict[str, list[float]]:
+    """Both least losses on the sphere without noise, and the share of c', in the ball of radius 8 along n."""
+    found = [best("sphere", 2, 1, n, 0.0, 8.0) for n in lengths]
+    columns = {"aligned": [b["aligned"][1] for b in found], "loss": [b["loss"][0] for b in found]}
+    return {"n": list(map(float, lengths)), **columns, "ratio": [b["ratio"][0] for b in found]}
+
+
+def radii(d: int, k: int, sigma: float, lengths: list[int]) -> dict[str, list[float]]:
+    """The largest radius on the sphere along n, where there is one up to 4 d."""
+    found = [(float(n), radius("sphere", d, k, n, sigma)) for n in lengths]
+    kept = [(n, value * d) for n, (value, error) in found if error > 0]
+    return {"n": [n for n, _ in kept], "C": [C for _, C in kept]}
+
+
+def forgotten(found: dict[str, Any]) -> str:
+    """The smallest counterexample, and why attention forgets B."""
+    c, gain = found["c"][0], found["gain"][0]
+    return rf"""The smallest counterexample of those measured: $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$; at $n \leq 8$ none was found in the
+        ball $C = 8$. The best $c \mathbf{{B}} \mathbf{{B}}^\top$ has $c = {found["aligned"][0]:.4g}$, while $c = {c:.4g}$,
+        $c' = {found["ratio"][0] * c:.4g}$ has a smaller loss, by {gain:.2g}. At $n = 20$, $C = 5$ the minimiser over all symmetric matrices is of
+        this form too. The reason: on the sphere $|z|$ varies, and $e^{{c \langle z_i, z \rangle}}$ favours tokens farther out than $z$, because it
+        is not a function of $|z_i - z|$. A score along $\mathbf{{B}}_\perp$ makes up for that, since
+        $|z|^2 + |\mathbf{{B}}_\perp^\top x|^2 = 1$: with $c' = c$ the weights are a Gaussian kernel. The theorem says
+        'for some $C = \Omega(1)$' and is not touched."""

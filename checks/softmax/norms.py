@@ -1,0 +1,137 @@
+r"""|M| along training by L, and the slope and curvature of the loss at the start, from which it grows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "relu": {"law": "relu", "d": 3, "n": 16, "sigma": 0.5, "L": (0.5, 1.0, 2.0, 4.0), "start": 0.1, "gd": 1.0},
+    "cosine": {"law": "cosine", "d": 3, "n": 16, "sigma": 0.3, "L": (0.5, 1.0, 2.0), "start": 0.5, "gd": 4.0},
+    "long": {"law": "relu", "d": 6, "n": 64, "sigma": 0.5, "L": (1.0, 2.0), "start": 0.1, "gd": 2.0},
+    "wide": {"law": "relu", "d": 12, "n": 256, "sigma": 0.5, "L": (1.0, 2.0), "start": 0.1, "gd": 8.0},
+    "circle": {"law": "cosine", "d": 2, "n": 32, "sigma": 0.1, "L": (3.0, 5.0), "start": 0.5, "gd": 2.0},
+}
+"""The last entry is the step of gradient descent. The even cosine law has no gradient at M = 0: its starts are larger."""
+STEPS, ADAM, LEVEL = 160, 0.05, 0.99
+SHAPES = {"isotropic": "sphere", "anisotropic": "ellipsoid"}
+REACH = {"relu": (1.0, 1.5), "cosine": (2.0, 6.0)}
+"""An L, and a window that descent at that L does not pass."""
+SLOWER = {"relu": 16, "cosine": 1}
+WITHIN = {"relu": {1.0: 1.0, 2.0: 2.5, 4.0: 6.0}, "cosine": {0.5: 0.7, 1.0: 2.0, 2.0: 10.0}}
+"""By L, windows that it does not pass at the sizes of `grown`; its step is d^2 over the number above."""
+
+
+def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) -> dict[str, Any]:
+    """How much larger |M| is at a larger L after half of the steps and after all, and |M| along training for each L.
+
+    Runs of one replication share tokens, directions and starts; errors are half-widths of 99 % intervals of the mean.
+    """
+    from lipverify.foundation.means.batches import mean_interval
+
+    setting, every = SETTINGS[law], STEPS // 8
+    norms, scales = {}, {}
+    for L in setting["L"]:
+        stream = f"norm/{setting['law']}/{SHAPES[covariates]}/{setting['d']}"
+        streams = [f"{stream}/{k}" for k in range(seeds)]
+        name = f"softmax.norm-growth/{law}/{covariates}/{optimiser}/{L:g}"
+        M = recipe(setting, optimiser).kept(name, problem(setting, covariates, L), streams, every=every, seed=seed)
+        norms[L] = np.linalg.norm(M, 2, axis=(2, 3))
+        scales[f"scale at {L:g}"] = mean_interval(np.trace(M[:, -1], axis1=1, axis2=2) / setting["d"], LEVEL)
+    ratios = {
+        f"{L:g} to {larger:g} after {k * every}": mean_interval(np.log(norms[larger] / norms[L])[:, k], LEVEL)
+        for L, larger in zip(setting["L"], setting["L"][1:], strict=False)
+        for k in (4, 8)
+    }
+    curves = {f"{L:g}": [mean_interval(each, LEVEL) for each in norms[L].T] for L in norms}
+    return {**ratios, **scales, "steps": [k * every for k in range(9)], "norms": curves}
+
+
+def descended(law: str, covariates: str) -> tuple[float, float]:
+    """The window after gradient descent on the exact loss, which the stochastic one follows."""
+    from lipverify.optimum.pretraining import descended_window
+
+    L, reach = REACH[law]
+    return descended_window(problem(SETTINGS[law], covariates, L), recipe(SETTINGS[law], "gd"), reach)
+
+
+def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> tuple[float, float]:
+    """log of the window at the larger L over that at L after so many steps of descent on the exact loss; M = w I throughout."""
+    from lipverify.optimum.pretraining import Recipe, descended_window
+
+    here, rate = SETTINGS[law], d**2 / SLOWER[law]
+    recipe = Recipe(optimiser="gd", learning_rate=rate, steps=step, batch=1, start=here["start"])
+    (w, off), (wider, further) = (
+        descended_window(problem(here | {"d": d, "n": n}, "isotropic", each), recipe, WITHIN[law][each])
+        for each in (L, larger)
+    )
+    return math.log(wider / w), off / w + further / wider
+
+
+def slope_at_zero(law: str, covariates: str, contexts: int, seed: int) -> tuple[float, float]:
+    """- tr of the gradient in M at M = 0, at L = 1."""
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.loss.attention import attention_named
+    from lipverify.optimum.matrix.sampled import draw_loss
+
+    task = problem(SETTINGS[law], covariates, 1.0)
+    loss = draw_loss(task, attention_named("softmax"), contexts, seed, f"zero/{law}/{covariates}")
+    return mean_interval(-np.trace(loss.gradients_of_batches(np.zeros((task.d, task.d))), axis1=1, axis2=2))
+
+
+def derived_slope(law: str, covariates: str) -> tuple[float, float]:
+    """(1 - 1/n) tr Sigma^2 / (3 d^3): to first order in M only E f(x) sum_i (s_i - mean s) f(x_i) counts."""
+    task = problem(SETTINGS[law], covariates, 1.0)
+    Sigma = np.asarray(task.covariates.shape(task.d))
+    return (1 - 1 / float(task.n)) * float(np.trace(Sigma @ Sigma)) / (3 * task.d**3), 0.0
+
+
+def curvature(L: float) -> tuple[float, float]:
+    """-(second derivative of the exact loss) / 2 along M = w I at w = 0, cosine functions on the circle, many tokens."""
+    steps = (0.02, 0.04)
+    terms = lv.loss_terms(lv.Problem(d=2, n=1e12, law=lv.laws.Cosine(L=L), sigma=0.0), [0.0, *steps])
+    fine, coarse = ((float(terms.total[0]) - float(terms.total[k + 1])) / h**2 for k, h in enumerate(steps))
+    return fine, abs(fine - coarse) + float(terms.total_error.max()) / steps[0] ** 2
+
+
+def derived_curvature(L: float) -> tuple[float, float]:
+    """J_2(L)^2 / 2."""
+    from scipy.special import jv
+
+    return float(jv(2, L)) ** 2 / 2, 0.0
+
+
+def best_window(L: float) -> tuple[float, float]:
+    """w* of the cosine law on the circle."""
+    found = lv.optimal_window(problem(SETTINGS["circle"], "isotropic", L))
+    return found.w, found.w_error
+
+
+def problem(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
+    """The task of a setting, with axes from 2 to 1/2 where it is anisotropic."""
+    d, law = setting["d"], lv.laws.law_named(setting["law"], L=L)
+    round_, axes = lv.covariates.Sphere(), lv.covariates.Ellipsoid(np.geomspace(2, 0.5, d).tolist())
+    shape = round_ if covariates == "isotropic" else axes
+    return lv.Problem(d=d, n=setting["n"], law=law, sigma=setting["sigma"], covariates=shape)
+
+
+def recipe(setting: dict[str, Any], optimiser: str) -> Any:
+    """How M is trained."""
+    from lipverify.optimum.pretraining import Recipe
+
+    rate = setting.get(optimiser, ADAM)
+    return Recipe(optimiser=optimiser, learning_rate=rate, steps=STEPS, batch=32, start=setting["start"])
+
+
+def learned_slowly(smooth: Any, rough: Any) -> str:
+    """Why a larger L may be learned more slowly."""
+    return rf"""The sentence holds for the moderate constants of the figure and not for every $L$. The cosine law is even, so $\mathbf{{M}} = 0$
+        is a stationary point, and a small start leaves it at the rate of the curvature there. On the circle, $\cos(L \cos \theta) =
+        J_0(L) - 2 J_2(L) \cos 2\theta + \ldots$, and with many tokens the loss is $\mathcal{{L}}(0) - J_2(L)^2 w^2 / 2 + O(w^3)$: a wide
+        window feels the second harmonic only. The rate $J_2(L)^2$ rises up to $L = 3.05$, falls after it and vanishes at $L = 5.14$. At
+        $L = 5$ training hardly leaves its start, although the optimum is larger there ($w^* = {rough[0]:.1f}$, against
+        {smooth[0]:.1f} at $L = 3$)."""

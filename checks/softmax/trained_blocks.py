@@ -1,0 +1,94 @@
+r"""The blocks of A = K^T Q = [[M, u], [r^T, c]] after training K and Q, and the loss in the row r next to r = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+
+RECIPES: dict[str, dict[str, Any]] = {
+    "gd": {"optimiser": "gd", "learning_rate": 0.3, "batch": 64, "size": 0.3},
+    "adam": {"optimiser": "adam", "learning_rate": 0.02, "batch": 64, "size": 0.3},
+    "small": {"optimiser": "adam", "learning_rate": 0.02, "batch": 64, "size": 0.03},
+    "small, fast": {"optimiser": "adam", "learning_rate": 0.04, "batch": 128, "size": 0.03},
+}
+"""The size is the standard deviation of the first keys and queries; 0.3 is about what libraries take, 1/sqrt(3 (d + 1))."""
+LEVEL = 0.99
+STEPS, RECORDS = 300, 20
+
+
+def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> dict[str, Any]:
+    """Blocks of A = K^T Q = [[M, u], [r^T, c]] after training K and Q: means over runs with half-widths at 99 %.
+
+    "row" is |r| / |M| at the end and "row fell" the logarithm of what became of it, "column" is |u| / |M|; "curvature" is the
+    second derivative of the loss in r at r = 0 and the trained M, on fresh contexts; "unseen" is the largest change of an
+    entry of the last column of Q, which is multiplied by the query's empty label slot.
+    """
+    from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled, kept_full
+    from lipverify.foundation.means.batches import mean_interval
+
+    problem, streams = task(law, d), [f"form/{law}/{d}/{k}" for k in range(runs)]
+    found = kept_full(
+        f"softmax.trained-form/{law}/{d}/{recipe}", problem, streams, steps=STEPS, seed=seed, **RECIPES[recipe]
+    )
+    keys, queries = found["keys"], found["queries"]
+    A = np.swapaxes(keys, 2, 3) @ queries
+    scale = np.linalg.norm(A[..., :d, :d], 2, axis=(2, 3))
+    row, column = (np.linalg.norm(part, axis=2) / scale for part in (A[..., d, :d], A[..., :d, d]))
+    curvatures = [
+        curvature_in_row(draw_labelled(problem, fresh, seed, f"{stream}/curvature"), M)
+        for stream, M in zip(streams, A[:, -1, :d, :d], strict=True)
+    ]
+    return {
+        "row": mean_interval(row[:, -1], LEVEL),
+        "row fell": mean_interval(np.log(row[:, -1] / row[:, 0]), LEVEL),
+        "column": mean_interval(column[:, -1], LEVEL),
+        "curvature": mean_interval(np.array(curvatures), LEVEL),
+        "unseen": (float(np.max(np.abs(queries[..., d] - queries[:, :1, :, d]))), 0.0),
+        "steps": [float(step) for step in range(0, STEPS + 1, STEPS // RECORDS)],
+        "curves": {
+            name: [mean_interval(each, LEVEL) for each in block.T] for name, block in (("r", row), ("u", column))
+        },
+    }
+
+
+def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> tuple[float, float]:
+    """The second derivative in r at r = 0 and M = w* I: no training; the interval is over eight sets of contexts."""
+    from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled
+    from lipverify.foundation.means.batches import mean_interval
+
+    problem = task(law, d, n)
+    M = lv.optimal_window(problem).w * np.eye(d)
+    sets = [draw_labelled(problem, fresh, seed, f"best/{law}/{d}/{n}/{k}") for k in range(8)]
+    return mean_interval(np.array([curvature_in_row(each, M) for each in sets]), LEVEL)
+
+
+def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> tuple[float, float]:
+    """|gradient in r| at r = 0 on contexts with their mirror images, or twice the same, over that on the contexts alone.
+
+    Rounding is that of sums over 400 contexts of 16 tokens.
+    """
+    from lipverify.checks.softmax.full_form import draw_labelled, full_loss_and_gradient, mirrored
+    from lipverify.foundation.streams import normals
+
+    drawn, A = draw_labelled(task(law, d), 400, seed, f"slope/{law}/{d}"), np.zeros((d + 1, d + 1))
+    A[:d, :d] = 2.0 * normals(seed, f"slope/{law}/{d}/matrix", 0, (d, d))
+    one, other = (full_loss_and_gradient(each, A)[1][d, :d] for each in (drawn, drawn if twice else mirrored(drawn)))
+    return float(np.linalg.norm(one + other) / np.linalg.norm(one)), 64 * float(np.finfo(float).eps)
+
+
+def task(law: str, d: int, n: int = 16) -> lv.Problem:
+    """The sizes of a law: short contexts for the one that breaks the symmetry."""
+    if law == "one-sided":
+        return lv.Problem(d=d, n=2, law=lv.laws.Sampled(rising, extent=2.0), sigma=0.1)
+    return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=3.0), sigma=0.5)
+
+
+def rising(rng: np.random.Generator, contexts: int, d: int) -> Callable[[Any], Any]:
+    """Functions <q, x> with q uniform on the half of the sphere where q_1 > 0: neither f(-x) nor -f is drawn like f."""
+    q = rng.standard_normal((contexts, 1, d))
+    q *= np.sign(q[..., :1]) / np.linalg.norm(q, axis=-1, keepdims=True)
+    return lambda x: np.sum(q * x, axis=-1)
