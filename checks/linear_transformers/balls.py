@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb, ctx
 from numpy.typing import NDArray
 
 from lipverify.checks.linear_transformers.condition_numbers import MINIMAX, residual
@@ -17,6 +17,9 @@ from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer
+
+if TYPE_CHECKING:
+    from flint import arb
 
 Balls = NDArray[np.object_]
 BITS = 8192
@@ -30,6 +33,8 @@ def recursion_residual(kappa: float, layers: int) -> tuple[float, float]:
     >>> round(recursion_residual(4.0, 1)[0], 6)  # one gradient step leaves (kappa - 1) / (kappa + 1)
     -0.221849
     """
+    from flint import arb, ctx
+
     with ctx.workprec(BITS):
         excess = arb(kappa) - 1
         for _ in range(layers - 1):
@@ -48,6 +53,8 @@ def matrix_residual(kappa: float, layers: int, seed: int, d: int = 4) -> tuple[f
     >>> abs(one - other) < 1e-12
     True
     """
+    from flint import arb, ctx
+
     stream = f"second-order/{kappa}/{d}"
     with ctx.workprec(BITS):
         V = _reflection(normals(seed, stream, 0, (d,))) @ _reflection(normals(seed, stream, 1, (d,)))
@@ -62,6 +69,8 @@ def matrix_residual(kappa: float, layers: int, seed: int, d: int = 4) -> tuple[f
 
 def _missed(V: Balls, t: Balls, j: int, weights: Sequence[Layer]) -> arb:
     """|w - w*| for w* = v_j, whose moments are alpha = t_j v_j and lambda = t_j."""
+    from flint import arb
+
     d = len(t)
     gram = np.empty((d + 1, d + 1), dtype=object)
     gram[:d, :d] = V @ np.diag(t) @ V.T
@@ -73,6 +82,8 @@ def _missed(V: Balls, t: Balls, j: int, weights: Sequence[Layer]) -> arb:
 
 def _reflection(v: NDArray[np.float64]) -> Balls:
     """I - 2 v v^T / |v|^2 in balls."""
+    from flint import arb
+
     exact = np.asarray([arb(x) for x in v.tolist()], dtype=object)
     identity: Balls = np.eye(len(v), dtype=int).astype(object)
     reflected: Balls = identity - np.outer(exact, exact) * (2 / sum((x * x for x in exact), arb(0)))
@@ -81,6 +92,8 @@ def _reflection(v: NDArray[np.float64]) -> Balls:
 
 def _log10(value: arb) -> tuple[float, float]:
     """The logarithm, with the ball's radius and the rounding to a float."""
+    from flint import arb
+
     log10 = value.log() / arb(10).log()
     middle = float(log10.mid())
     return middle, float(log10.rad()) + 2 * float(np.finfo(float).eps) * abs(middle)

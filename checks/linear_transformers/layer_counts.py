@@ -18,8 +18,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from flint import arb, ctx
-
 from lipverify.checks.linear_transformers.condition_numbers import METHODS, Method, residual
 from lipverify.claims.plan.proved import between, proved
 from lipverify.errors import InvalidInput, OutOfReach
@@ -47,6 +45,8 @@ def layers_needed(method: Method, kappa: float, decades: int) -> int:
     >>> [layers_needed(METHODS["minimax"], 10.0, decades) for decades in (1, 10, 100, 1000, 10_000)]
     [3, 6, 10, 13, 16]
     """
+    from flint import arb, ctx
+
     whole("decades", decades, least=1)
     _require_condition(kappa)
     with ctx.workprec(BITS):

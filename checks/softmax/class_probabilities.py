@@ -15,7 +15,6 @@ from collections.abc import Callable
 
 import msgspec
 import numpy as np
-from scipy.special import expit, roots_jacobi
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
@@ -26,9 +25,16 @@ from lipverify.problem.problem import Problem
 NODES = 64
 """Of the mean over the sphere."""
 
+
+def _logistic(law: ClassLaw, z: Floats) -> Floats:
+    from scipy.special import expit
+
+    return np.asarray(expit(4 * law.L * z))
+
+
 LINKS: dict[str, Callable[[ClassLaw, Floats], Floats]] = {
     "linear": lambda law, z: law.base + law.L * z,
-    "logistic": lambda law, z: expit(4 * law.L * z),
+    "logistic": _logistic,
     "cosine": lambda law, z: (1 + np.cos(2 * law.L * z)) / 2,
 }
 
@@ -85,6 +91,8 @@ class ClassLaw(msgspec.Struct, frozen=True, kw_only=True):
 
     def variance(self, d: int) -> float:
         """The mean variance of a label, E p (1 - p)."""
+        from scipy.special import roots_jacobi
+
         z, weights = roots_jacobi(NODES, (d - 3) / 2, (d - 3) / 2)
         p = self(z)
         return float(np.sum(weights * p * (1 - p)) / np.sum(weights))

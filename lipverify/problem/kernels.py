@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import hyp0f1
 
 from lipverify.foundation.arrays import Floats
 
@@ -61,6 +60,8 @@ class CosineKernel:
 
     def __call__(self, t: Floats) -> Floats:
         """The kernel at t: |x +- x'|^2 = 2 (1 +- t)."""
+        from scipy.special import hyp0f1
+
         sides = [hyp0f1(self.d / 2, -(self.L**2) * (1 + sign * t) / 2) for sign in (1, -1)]
         return np.asarray((sides[0] + sides[1]) / 2)
 

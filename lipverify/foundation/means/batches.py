@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
@@ -29,6 +28,8 @@ def jackknife(whole: Any, left_out: Any) -> tuple[Floats, Floats]:
     >>> value.item(), round(error.item(), 3)
     (2.0, 2.484)
     """
+    from scipy.special import stdtrit
+
     whole, left_out = np.asarray(whole, dtype=np.float64), np.asarray(left_out, dtype=np.float64)
     count, centre = len(left_out), left_out.mean(axis=0)
     deviation = np.sqrt((count - 1) / count * np.sum((left_out - centre) ** 2, axis=0))
@@ -43,6 +44,8 @@ def mean_interval(batches: Floats, level: float = LEVEL) -> tuple[float, float]:
     >>> mean, round(error, 3)
     (2.0, 2.484)
     """
+    from scipy.special import stdtrit
+
     count = len(batches)
     quantile = float(stdtrit(count - 1, (1 + level) / 2))
     return float(np.mean(batches)), quantile * float(np.std(batches, ddof=1)) / math.sqrt(count)
@@ -58,6 +61,8 @@ def largest_deviation(values: Floats, errors: Floats, count: int) -> tuple[float
     >>> round(largest, 2), round(chance, 4)
     (4.17, 0.0005)
     """
+    from scipy.special import stdtr, stdtrit
+
     exact = values == 0
     deviations = np.where(exact, 0.0, np.abs(values) / np.where(exact, 1.0, errors))
     largest = float(np.max(deviations) * stdtrit(count - 1, (1 + LEVEL) / 2))

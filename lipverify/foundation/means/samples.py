@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats, to_host
@@ -273,6 +272,8 @@ class NormalTally:
         OutOfReach
             If the samples contradict what the interval assumes.
         """
+        from scipy.special import ndtri
+
         if self.count < FEWEST:
             raise OutOfReach(f"interval='normal': {self.count} samples are too few, it takes {FEWEST}; {WAY_OUT}")
         variance, doubt = self._spread()
@@ -285,6 +286,8 @@ class NormalTally:
 
         And how many leave half of the doubt that is allowed.
         """
+        from scipy.special import ndtri
+
         variance, doubt = self._spread()
         wanted, sampled = rtol * np.abs(self.mean), ~self.settled
         if np.any(wanted[sampled] == 0):

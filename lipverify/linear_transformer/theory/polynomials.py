@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from flint import Ordering, fmpz_mpoly_ctx
 from numpy.typing import NDArray
 
 Objects = NDArray[Any]
@@ -78,6 +77,8 @@ class Symbols:
     """
 
     def __init__(self, **shapes: tuple[int, ...]) -> None:
+        from flint import Ordering, fmpz_mpoly_ctx
+
         names = {
             name: [name + "".join(map(str, place)) for place in np.ndindex(*shape)] for name, shape in shapes.items()
         }
