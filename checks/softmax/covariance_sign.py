@@ -5,8 +5,8 @@ tokens. For an even law -M* is as good as M*. With few tokens a law that rotatio
 below 0.
 """
 
-from lipverify.checks.softmax.negative import advantage, averaged_gap, excess, odd_gap, sampled_excess, sampled_gap
 from lipverify.checks.softmax.quantities import LEMMA_1, WHITENED
+from lipverify.checks.softmax.sign import advantage, averaged_gap, excess, odd_gap, sampled_excess, sampled_gap
 from lipverify.claims import agree, bound, claim, per_profile
 
 # fmt: off

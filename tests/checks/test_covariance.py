@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms
-from lipverify.checks.softmax import negative as sign
-from lipverify.checks.softmax import whitening
+from lipverify.checks.softmax import sign, whitening
 from lipverify.checks.softmax.negative import negative_excess
 from lipverify.checks.softmax.whitening import leading_tilt
 from lipverify.errors import InvalidInput, OutOfReach
