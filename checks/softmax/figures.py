@@ -1,16 +1,243 @@
-r"""Pictures and tables of the theorems on softmax attention."""
+r"""Pictures and tables of the theorems on softmax attention, made of what is measured for them."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
+import lipverify as lv
 from lipverify.checks.softmax.linear_floor import OFFSET
-from lipverify.claims import Band, Figure, HeatMap, Panel, Series, at, draw
-from lipverify.claims.ledger.symbols import said
+from lipverify.checks.softmax.quantities import WINDOWS, Value, optimum, problem
+from lipverify.checks.softmax.window_proofs import closer
+from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table, at, draw
+from lipverify.claims.ledger.symbols import SPELLED, said
+from lipverify.claims.plan.proved import proved_window
 
-Value = tuple[float, float]
+Points = list[tuple[float, float]]
+RATE = {"relu": "2/(d+2)", "affine": "2/(d+3)"}
+"""The exponent of w* in Lambda, as it is drawn."""
+SHOWN = (2, 3, 5)
+"""The dimensions of the pictures."""
+STARTS = (1e3, 1e4, 1e5, 1e6)
+"""The W = Lambda_0^e from which theorems are proved for the picture."""
+LINE = 60
+"""Letters of a line of a table."""
+
+
+def windows(law: str) -> list[Points]:
+    """(Lambda, w*) over sixteen decades, by dimension."""
+    lengths = (1e2, 1e4, 1e6, 1e9, 1e12, 1e15, 1e18)
+    return [[(n, optimum(law, d, n)["w"][0]) for n in lengths] for d in SHOWN]
+
+
+def against_lambda(law: str, found: list[Points]) -> Figure:
+    """w* against Lambda for several d, between the printed powers, on the sharp one."""
+    return Figure(
+        caption=rf"""The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {said("law", law)}. Shaded: what the printed
+        $\Omega(\Lambda^{{1/d}})$ and $\mathcal{{O}}(\Lambda^{{2/d}})$ leave from the first point on. Dashed: the sharp power
+        $\Lambda^{{{RATE[law]}}}$ through the last point.""",
+        alt=f"""For d = {", ".join(map(str, SHOWN))}, w* rises along a straight line on log axes inside the printed range, on
+        the sharp power.""",
+        panels=tuple(_window_panel(law, d, points) for d, points in zip(SHOWN, found, strict=True)),
+        layer="front",
+    )
+
+
+def _window_panel(law: str, d: int, points: Points) -> Panel:
+    """One dimension: the printed range opens from the first point, the sharp power runs through the last."""
+    x, y = zip(*points, strict=True)
+    low, high = (tuple(y[0] * (s / x[0]) ** power for s in x) for power in (1 / d, 2 / d))
+    sharp = tuple(y[-1] * (s / x[-1]) ** _rate(law, d) for s in x)
+    return Panel(
+        title=f"$d = {d}$",
+        xlabel=r"$\Lambda$",
+        ylabel="$w^*$",
+        series=(
+            Series(label="$w^*$", x=x, y=y, style="points"),
+            Series(label="the sharp power", x=x, y=sharp, style="dashed"),
+        ),
+        regions=(Region(label="printed range", x=x, low=low, high=high),),
+    )
+
+
+def _rate(law: str, d: int) -> float:
+    return 2 / (d + (2 if law == "relu" else 3))
+
+
+def edges(law: str) -> list[list[list[float]]]:
+    """Lambda_0, k_1 and k_2 of the theorems from each of `STARTS` on, by dimension."""
+    return [sorted(closer(law, d, start)["edges"] for start in STARTS) for d in SHOWN]
+
+
+def closing_in(law: str, found: list[Points], proved: list[list[list[float]]]) -> Figure:
+    """w* over Lambda^e for several d, between the proved k_1 and k_2, which close in as Lambda_0 grows."""
+    return Figure(
+        caption=rf"""The measured $w^*$ between the proved lines $k_1 \Lambda^e$ and $k_2 \Lambda^e$, all over $\Lambda^e$,
+        $e = {RATE[law]}$, {said("law", law)}. Each step is a theorem for every $\Lambda$ beyond its $\Lambda_0$, and all $n$
+        of its range.""",
+        alt="The measured w* over its power of Lambda lies inside a proved band that narrows in steps.",
+        panels=tuple(_proved_panel(law, *each) for each in zip(SHOWN, found, proved, strict=True)),
+    )
+
+
+def _proved_panel(law: str, d: int, points: Points, edges: list[list[float]]) -> Panel:
+    """One dimension: a theorem holds from its Lambda_0 on; each is drawn up to where the next begins."""
+    s = tuple(at for at, _ in points)
+    ends = [edge[0] for edge in edges[1:]] + [max(s[-1], 10 * edges[-1][0])]
+    x = tuple(side for edge, end in zip(edges, ends, strict=True) for side in (edge[0], end))
+    low, high = (tuple(edge[k] for edge in edges for _ in range(2)) for k in (1, 2))
+    scaled = tuple(b / a ** _rate(law, d) for a, b in points)
+    return Panel(
+        title=f"$d = {d}$",
+        xlabel=r"$\Lambda$",
+        ylabel=r"$w^* / \Lambda^e$",
+        yscale="linear",
+        series=(Series(label="measured", x=s, y=scaled, style="points"),),
+        regions=(Region(label="proved: between $k_1$ and $k_2$", x=x, low=low, high=high),),
+    )
+
+
+def theorems() -> dict[str, Any]:
+    """The numbers of the window theorem by law and dimension, and its lemmas with the reasons for them."""
+    from lipverify.proofs.checker.chain import wording
+
+    proofs = {(law, d): proved_window(law, d) for law in RATE for d in (2, 3, 5, 8)}
+    numbers = {
+        place: (each.low, each.high, *each.loss, each.least_lambda, each.least_tokens) for place, each in proofs.items()
+    }
+    return {
+        "rows": [[SPELLED.get(law, law), str(d), *(f"{x:.6g}" for x in row)] for (law, d), row in numbers.items()],
+        "lemmas": {rule.__name__: wording(rule) for law in RATE for rule, _ in proofs[law, 3].chain},
+    }
+
+
+def constants(found: dict[str, Any]) -> Table:
+    """The numbers of the window theorem."""
+    return Table(
+        caption=r"""$k_1 W < w^* < k_2 W$ and $l_1 < W^\beta \mathcal{L}(w^*) / L^2 \leq l_2$ with $W = \Lambda^e$, for every $n$,
+        $L$, $\sigma$ with $\Lambda \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$; $\beta = 3/2$ for ReLU, 2 for affine,
+        $1/e = (d-1)/2 + \beta$.""",
+        header=("law", "$d$", "$k_1$", "$k_2$", "$l_1$", "$l_2$", r"$\Lambda_0$", "$K$"),
+        rows=tuple(map(tuple, found["rows"])),
+    )
+
+
+def chain(found: dict[str, Any]) -> Table:
+    """The lemmas of both laws: what each says, and the first step of why."""
+    from lipverify.claims.language.notation import typeset
+
+    return Table(
+        caption="""The chain of lemmas: what each says, and the first step of its reason. The whole reasons and the constants are
+        in the proof files; `lipverify check-proof` certifies them again.""",
+        layer="evidence",
+        header=("lemma", "says", "because"),
+        rows=tuple(
+            (name, typeset(_first(says)), typeset(_first(because.removeprefix("Because "))))
+            for name, (says, because) in found["lemmas"].items()
+        ),
+    )
+
+
+def _first(text: str) -> str:
+    """As many of the first sentences as make a line."""
+    line = ""
+    for sentence in re.split(r"(?<=[^.]{3}\.) ", text):
+        line = f"{line} {sentence}".strip()
+        if len(line) > LINE:
+            break
+    return line
+
+
+def line(label: str, x: np.ndarray, y: np.ndarray, **style: Any) -> Series:
+    """A curve."""
+    return Series(label=label, x=tuple(map(float, x)), y=tuple(map(float, y)), **style)
+
+
+FALLS = {"affine": ("w^{-2}", 2.0), "relu": ("w^{-3/2}", 1.5)}
+"""How the bias falls, as it is written, and the power of 1/w."""
+SEEN = WINDOWS[:5]
+"""The windows at which sampled terms are drawn: up to the last of the curves."""
+
+
+def terms_by_w(law: str, d: int, n: int) -> dict[str, Any]:
+    """Bias and noise as curves in w, and the optimum."""
+    here, w = problem(law, d, n), np.geomspace(0.1, 60.0, 25)
+    terms, best = lv.loss_terms(here, w), lv.optimal_window(here)
+    return {"d": d, "n": n, "w": w, "B": terms.bias, "N": terms.noise, "w*": best.w, "loss*": best.loss}
+
+
+def tradeoff(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figure:
+    """Bias, noise and loss against w: exactly, sampled, between what is printed, and beside their sharp rates."""
+    d, n, w, B, N = exact["d"], exact["n"], *(np.asarray(exact[name]) for name in ("w", "B", "N"))
+    panel = Panel(
+        title=f"{said('law', law)}, $d = {d}$, $n = {n}$, $L = \\sigma = 1$",
+        xlabel="$w_{KQ}$",
+        ylabel="loss",
+        series=(
+            line("bias $B$", w, B),
+            line("noise $N$", w, N),
+            line("loss $B + N$", w, B + N),
+            *(_sampled_points(letter, sampled) for letter in "BN"),
+            Series(label="minimum, at $w^*$", x=(exact["w*"],), y=(exact["loss*"],), style="points"),
+            *_rates(law, d, w, B, N),
+        ),
+        regions=(_printed_bias(n, w, B),),
+    )
+    return Figure(
+        caption=rf"""Bias $B$, noise $N$ and their sum, {said("law", law)}: by the exact method (lines) and on sampled contexts
+        (points with 95 % intervals). Shaded: the printed $\Omega(L^2/w^2) < B < \Theta(L^2/w + L^2/n)$ with the closest constants
+        that hold for $w \geq 1$. Dashed: the printed $\sigma^2 (w^{{d/2}} + 1)/n$ of the noise, and the rates that hold,
+        ${FALLS[law][0]}$ of $B$ and $w^{{(d-1)/2}}/n$ of $N$.""",
+        alt=f"""For the {said("law", law)} the bias falls and the noise rises with w; their sum is least at w* =
+        {exact["w*"]:.2g}. The bias lies inside the printed range; the noise rises more slowly than is printed.""",
+        panels=(panel,),
+        layer="front" if law == "relu" else "evidence",
+    )
+
+
+def _sampled_points(letter: str, sampled: dict[str, Value]) -> Series:
+    """What is sampled of one term, where its interval leaves out zero."""
+    values = [(w, *sampled[f"{letter}({w:g})"]) for w in SEEN]
+    x, y, error = zip(*((w, value, error) for w, value, error in values if error < value), strict=True)
+    return Series(label=f"${letter}$, sampled", x=x, y=y, error=error, style="errorbars")
+
+
+def _printed_bias(n: int, w: np.ndarray, B: np.ndarray) -> Region:
+    """c / w^2 < B < C (1/w + 1/n), with the closest constants that hold for w >= 1."""
+    x, bias = w[w >= 1], B[w >= 1]
+    low, high = np.min(bias * x**2) / x**2, np.max(bias / (1 / x + 1 / n)) * (1 / x + 1 / n)
+    edges = {"x": x, "low": low, "high": high}
+    return Region(label="printed range of $B$", **{name: tuple(map(float, edge)) for name, edge in edges.items()})
+
+
+def _rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tuple[Series, ...]:
+    """The printed shape of the noise, right at w = 0, and the sharp rates through the largest w."""
+    x, (written, power) = w[w >= 1], FALLS[law]
+    return (
+        line("printed shape of $N$", w, N[0] * (w ** (d / 2) + 1) / (w[0] ** (d / 2) + 1), style="dashed"),
+        line(f"${written}$", x, B[-1] * (x / w[-1]) ** -power, style="dashed"),
+        line("$w^{(d-1)/2}$", x, N[-1] * (x / w[-1]) ** ((d - 1) / 2), style="dashed"),
+    )
+
+
+def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
+    """The whitened optimal matrix at condition number 10."""
+    return Figure(
+        caption=rf"""$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {said("law", law)}, $\sigma = {sigma}$, condition number 10,
+        the longest axis first: $w \Sigma^{{-1}}$ would be a multiple of $\mathbf{{I}}$.""",
+        alt=f"Heat map of the whitened optimal matrix, {said('law', law)}.",
+        maps=(HeatMap(title=said("law", law), values=tuple(map(tuple, found["matrix"]))),),
+    )
+
+
+def displayed(least: Value, at_l: Value) -> str:
+    """Both sides of the lower bound that Theorem 3 displays, at one context."""
+    right = 1e4 ** (1 / 4 - 1)
+    return rf"""At $d = 2$, $n = 10^4$, $L' = L/3$ the loss is {least[0] * right:.3g} and the right side is {right:.3g}: a quotient
+    of {least[0]:.3g}, and at $L' = L$ of {at_l[0]:.3g}. At $d = 2$ both sides fall at one rate, so that no $n$ is large enough to hide
+    the constant; for $d > 2$ the loss falls more slowly than the right side."""
 
 
 # Classification

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms
+from lipverify.checks.softmax import sign, whitening
+from lipverify.checks.softmax.negative import negative_excess
+from lipverify.checks.softmax.whitening import leading_tilt
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Ridge, law_named
-from lipverify.loss.asymptotic import leading_tilt
-from lipverify.loss.negative import negative_excess
 from lipverify.optimum import optimal_window
-from tests.checks.files import functions_of
-
-COVARIANCE = functions_of("softmax/covariance.py")
 
 
 def displacement(variances: np.ndarray, tilt: np.ndarray) -> float:
@@ -45,10 +43,10 @@ def test_the_tilt_vanishes_for_round_covariates_only() -> None:
 
 
 def test_lemma_1_holds_after_whitening_and_fails_in_the_space_of_x() -> None:
-    whitened = COVARIANCE.optimal_matrix("affine", "whitened", 100.0, 20, 0.2, 1024, 5)
-    space = COVARIANCE.optimal_matrix("affine", "space", 10.0, 20, 0.2, 2048, 5)
+    whitened = whitening.optimal_matrix("affine", "whitened", 100.0, 20, 0.2, 1024, 5)
+    space = whitening.optimal_matrix("affine", "space", 10.0, 20, 0.2, 2048, 5)
     assert abs(whitened["ratio"][0] - 1) <= 2 * whitened["ratio"][1] < 0.5
-    window, _ = COVARIANCE.isotropic_window("affine", 20, 0.2)
+    window, _ = whitening.isotropic_window("affine", 20, 0.2)
     assert abs(whitened["scale"][0] - window) <= 2 * whitened["scale"][1]
     assert space["ratio"][0] - 2 * space["ratio"][1] > 1
     assert space["ratio"][0] + 2 * space["ratio"][1] < 10
@@ -67,13 +65,13 @@ def test_the_loss_of_a_negative_window_is_that_of_the_formula(law: str) -> None:
 
 
 def test_a_negative_window_can_be_the_best() -> None:
-    value, error = COVARIANCE.advantage(3, 8, 5, 0.3, 3.85)
+    value, error = sign.advantage(3, 8, 5, 0.3, 3.85)
     assert value > 50 * error
-    exact, _ = COVARIANCE.odd_gap(3, 8, 5, 0.3, 3.97)
-    for sampled in (COVARIANCE.sampled_gap, COVARIANCE.averaged_gap):
+    exact, _ = sign.odd_gap(3, 8, 5, 0.3, 3.97)
+    for sampled in (sign.sampled_gap, sign.averaged_gap):
         value, error = sampled(3, 8, 5, 0.3, 3.97, 64_000, 0)
         assert abs(value - exact) <= 2 * error
-    assert COVARIANCE.odd_gap(3, 1000, 5, 0.3, 3.97)[0] > 0, "with many tokens the sign is settled"
+    assert sign.odd_gap(3, 1000, 5, 0.3, 3.97)[0] > 0, "with many tokens the sign is settled"
 
 
 def test_a_law_whose_odd_part_is_not_known_is_refused() -> None:

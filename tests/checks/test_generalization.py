@@ -9,6 +9,8 @@ import pytest
 import sympy
 
 import lipverify
+from lipverify.checks.softmax import transfer
+from lipverify.checks.softmax.quantities import LAWS
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.proved import seen
 from lipverify.claims.plan.registry import library_claims
@@ -19,23 +21,24 @@ from lipverify.loss.asymptotic.sphere import d
 from lipverify.loss.asymptotic.transfer import home_factor, transferred_power
 from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem
-from tests.checks.files import functions_of
 
-THEOREM = functions_of("softmax/generalization.py")
-CLAIMS = {each.id: each for each in library_claims(shipped() / "softmax" / "generalization.py", profile_named("quick"))}
+FILES = ("generalization.py", "generalization_larger.py", "generalization_smaller.py")
+CLAIMS = {
+    each.id: each for file in FILES for each in library_claims(shipped() / "softmax" / file, profile_named("quick"))
+}
 
 
 @pytest.mark.parametrize("case", ["same", "larger", "smaller"])
 def test_the_bounds_of_the_sketch_imply_what_is_stated(case: str) -> None:
-    assert seen(THEOREM.derivation(case))[0] == [0.0, 0.0]
-    assert abs(seen(THEOREM.derivation(case, above=1.5))[0][0]) > 0.01
+    assert seen(transfer.derivation(case))[0] == [0.0, 0.0]
+    assert abs(seen(transfer.derivation(case, above=1.5))[0][0]) > 0.01
 
 
 @pytest.mark.parametrize("law", ["affine", "relu"])
 def test_the_rates_are_those_of_the_leading_terms(law: str) -> None:
-    rate = sympy.sympify(THEOREM.LAWS[law]["rate"], {"d": d})
+    rate = sympy.sympify(LAWS[law]["fall"], {"d": d})
     assert sympy.simplify(rate + transferred_power(law_named(law), law_named(law))) == 0
-    for case, rho in THEOREM.RATIOS.items():
+    for case, rho in transfer.RATIOS.items():
         *_, cell = CLAIMS[f"softmax.generalization-{case}/{law}/theta/sharp"].cells
         beta = sympy.Rational(3, 2) if law == "relu" else sympy.Integer(2)
         factor = float(home_factor(beta, sympy.nsimplify(rho) ** 2).subs(d, cell.where["d"]))

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, variants
 from lipverify.checks.softmax import (
-    covariance,
     directions,
+    isotropy,
     kernel,
     linear_floor,
     low_rank,
     preconditioner,
+    slopes,
     split,
-    tradeoff,
     values,
+    whitening,
 )
 from lipverify.claims.plan.proved import seen
 from lipverify.errors import InvalidInput
@@ -185,10 +186,10 @@ def test_only_the_corrected_lemma_holds_at_every_size() -> None:
         (lambda: kernel.log_ratio("intuition"), lambda: kernel.log_ratio("proof")),
         (lambda: values.change(), lambda: values.change(1)),
         (lambda: values.loss_in_v(), lambda: values.loss_in_v(1)),
-        (lambda: directions.attention_slope(), lambda: directions.attention_slope("101/100")),
-        (lambda: covariance.whitened(), lambda: covariance.whitened(space=1)),
-        (lambda: covariance.best_direction(), lambda: covariance.best_direction("99/100")),
-        (lambda: tradeoff.slopes_in_w(), lambda: tradeoff.slopes_in_w("99/100")),
+        (lambda: slopes.squares(), lambda: slopes.squares("101/100")),
+        (lambda: whitening.whitened(), lambda: whitening.whitened(space=1)),
+        (lambda: slopes.projections(), lambda: slopes.projections("99/100")),
+        (lambda: slopes.squares_and_distances(), lambda: slopes.squares_and_distances("99/100")),
         (lambda: kernel.sensitivity(), lambda: kernel.sensitivity("99/100")),
         (lambda: cosines.squared(2), lambda: cosines.squared(1)),
         (lambda: variants.step_in_words("model"), lambda: variants.step_in_words("model", "yes")),
@@ -261,8 +262,8 @@ def test_the_three_steps_of_lemma_1_for_relu_hold_at_numbers() -> None:
     """The ordering of two weights, the concavity and the kernel, at numbers."""
     from lipverify.laws import ReLU
 
-    for wrong, right in ((covariance.longer_projection("99/100"), covariance.longer_projection()),
-                         (covariance.concave("99/100"), covariance.concave())):  # fmt: skip
+    for wrong, right in ((isotropy.longer_projection("99/100"), isotropy.longer_projection()),
+                         (isotropy.concave("99/100"), isotropy.concave())):  # fmt: skip
         (value, error), stood = seen(right)
         assert (value, error) == (0.0, 0.0)
         assert stood[""].grade == "proved"
@@ -362,10 +363,10 @@ def test_what_is_printed_is_compared_digit_by_digit() -> None:
 
 def test_the_displayed_constant_is_disproved_where_it_is_measured() -> None:
     """The interval that holds for every large n contains the exact quotient at n = 10^10."""
-    from lipverify.checks.softmax import generalization
+    from lipverify.checks.softmax import transfer
 
-    interval = generalization.proved_display(2, 1 / 3)
-    value, error = generalization.over_display(2, 1e10, 1 / 3)
+    interval = transfer.proved_display(2, 1 / 3)
+    value, error = transfer.over_display(2, 1e10, 1 / 3)
     assert interval.low < value - error < value + error < interval.high < 1
     with pytest.raises(ValueError, match="at d = 2 only"):
-        generalization.proved_display(3, 1 / 3)
+        transfer.proved_display(3, 1 / 3)

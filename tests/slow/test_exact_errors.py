@@ -20,6 +20,7 @@ import pytest
 from msgspec.structs import replace
 
 from lipverify import LossTerms, Problem, loss_terms
+from lipverify.checks.softmax.negative import negative_excess
 from lipverify.errors import OutOfReach
 from lipverify.laws import (
     RBF,
@@ -35,7 +36,6 @@ from lipverify.laws import (
     WithOffset,
     Zonal,
 )
-from lipverify.loss.negative import negative_excess
 from lipverify.loss.work import MANY
 from lipverify.problem.links import PowerSeries, Wave
 from tests.reference import extended

@@ -16,11 +16,16 @@ from lipverify.foundation.shipped import CONTENTS, shipped
 
 
 class Stem(msgspec.Struct, frozen=True):
-    """A statement in the table of contents: what the ids of its readings begin with, its title, its file."""
+    """A statement in the table of contents: what the ids of its readings begin with, its title, its file or files."""
 
     stem: str
     title: str
-    file: str
+    file: str | tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Its files, in order."""
+        return (self.file,) if isinstance(self.file, str) else self.file
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -45,10 +50,10 @@ class Contents(msgspec.Struct, frozen=True, dict=True):
         }
 
     @cached_property
-    def files(self) -> dict[str, Path]:
-        """The file that declares each stem, in order."""
-        folder = shipped()
-        return {each.stem: folder / each.file for section in self.section for each in section.statements}
+    def files(self) -> dict[str, tuple[Path, ...]]:
+        """The files that declare each stem, in order."""
+        folder, stems = shipped(), [each for section in self.section for each in section.statements]
+        return {each.stem: tuple(folder / file for file in each.files) for each in stems}
 
 
 @cache

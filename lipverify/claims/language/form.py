@@ -15,7 +15,7 @@ from lipverify.claims.language.fault import Fault, caller_line
 from lipverify.claims.language.formula import Formula, formula
 from lipverify.claims.language.range import EDGES, Edge, Range, edge, plus, range_of, scaled
 from lipverify.claims.ledger.record import Grade
-from lipverify.claims.ledger.symbols import letter, plain
+from lipverify.claims.ledger.symbols import letter, on_one_line, plain
 from lipverify.foundation.calls import names
 
 SHARE = 0.1
@@ -456,7 +456,8 @@ def form_of(kind: type[Form], function: Any, quantity: Any, line: int, **given: 
         _refuse_words(given)
     except Fault as fault:
         raise Fault(str(fault), fault.keyword, fault.item, line) from None
-    return kind(measure=function, quantity=quantity, line=line, **{k: v for k, v in given.items() if v is not None})
+    given = {name: value for name, value in given.items() if value is not None}
+    return kind(measure=function, quantity=on_one_line(quantity), line=line, **given)
 
 
 def _control(value: Any, name: str, claimed: Range) -> Range | dict[str, Any] | None:

@@ -68,7 +68,8 @@ def select_claims(patterns: Sequence[str] = (), profile: Profile | None = None) 
 def _built_in(stems: tuple[str, ...], profile: Profile) -> tuple[Claim, ...]:
     """The claims of these stems, in the order of the table of contents; their files are read once."""
     files, headings = contents().files, contents().headings
-    found = [claim for path in dict.fromkeys(files[stem] for stem in stems) for claim in library_claims(path, profile)]
+    paths = dict.fromkeys(path for stem in stems for path in files[stem])
+    found = [claim for path in paths for claim in library_claims(path, profile)]
     places = {stem: place for place, stem in enumerate(headings)}
     return tuple(sorted(found, key=lambda claim: places[claim.id.partition("/")[0]]))
 
@@ -191,7 +192,7 @@ def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
     """The claims of a file that comes with lipverify, under their headings."""
     file, headings = read_file(str(path)), contents().headings
     found = _declared(file, profile)
-    own = {stem for stem, home in contents().files.items() if home == path}
+    own = {stem for stem, homes in contents().files.items() if path in homes}
     rule = "the table of contents does not name this file as its home"
     guarded(file, lambda: _require_ids(found, own.__contains__, rule))
     under = [(claim, headings[claim.id.partition("/")[0]]) for claim, _ in found]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lipverify.loss.asymptotic.record import Leading, leading
     from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, task
     from lipverify.loss.asymptotic.terms import asymptotic_terms, valid_windows
-    from lipverify.loss.asymptotic.tilt import leading_tilt
 
 __all__ = [
     "Harmonics",
@@ -34,7 +33,6 @@ __all__ = [
     "Ridges",
     "asymptotic_terms",
     "leading",
-    "leading_tilt",
     "link",
     "task",
     "valid_windows",
@@ -48,7 +46,6 @@ __getattr__, __dir__ = lazy(
         "Ridges": "tasks",
         "asymptotic_terms": "terms",
         "leading": "record",
-        "leading_tilt": "tilt",
         "link": "links",
         "task": "tasks",
         "valid_windows": "terms",

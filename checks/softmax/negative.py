@@ -14,23 +14,23 @@ from typing import Any
 
 import numpy as np
 
+import lipverify as lv
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.loss.exact import CLOSED_FORMS, TokenNodes, deficits, spectrum_of, weighted_mean
-from lipverify.problem import Problem
 from lipverify.problem.laws import ReLU
 from lipverify.problem.own import Zonal
 from lipverify.problem.problem import require_isotropic
 
 
 @makes("bounded", "exact")
-def negative_excess(problem: Problem, w: Any) -> tuple[Floats, Floats]:
+def negative_excess(here: lv.Problem, w: Any) -> tuple[Floats, Floats]:
     r"""L(-w I) - L(w I) at each w >= 0, and a bound on its error; in units of y squared.
 
     Parameters
     ----------
-    problem
+    here
         Isotropic, n >= 2; its law affine, ReLU, cosine, quadratic or `Zonal` by its spectrum.
     w
         Numbers >= 0.
@@ -43,36 +43,31 @@ def negative_excess(problem: Problem, w: Any) -> tuple[Floats, Floats]:
         If the odd part of the law is not known harmonic by harmonic.
 
     Source: the sign of w_KQ in Lemma 1 of Collins et al., slides.
-
-    >>> from lipverify.laws import Affine, Quadratic
-    >>> excess, error = negative_excess(Problem(d=3, n=100, law=Affine()), [2.7])
-    >>> bool(excess[0] > error[0]), negative_excess(Problem(d=3, n=100, law=Quadratic()), [2.7])[0].tolist()
-    (True, [0.0])
     """
-    require_isotropic(problem, "negative_excess")
+    require_isotropic(here, "negative_excess")
     windows = np.atleast_1d(np.asarray(w, dtype=np.float64))
-    if not np.all(np.isfinite(windows) & (windows >= 0)) or problem.n < 2:
-        raise InvalidInput(f"w = {w!r}, n = {problem.n}: the excess needs numbers w >= 0 and n >= 2.")
-    odd, excess, error = _odd_part(problem), np.zeros_like(windows), np.zeros_like(windows)
+    if not np.all(np.isfinite(windows) & (windows >= 0)) or here.n < 2:
+        raise InvalidInput(f"w = {w!r}, n = {here.n}: the excess needs numbers w >= 0 and n >= 2.")
+    odd, excess, error = _odd_part(here), np.zeros_like(windows), np.zeros_like(windows)
     positive = windows > 0
     if not np.any(odd) or not np.any(positive):
         return excess, error
 
     def covariance(token: TokenNodes) -> Floats:
-        harmonics = islice(deficits(problem.d, token.near), odd.size)
+        harmonics = islice(deficits(here.d, token.near), odd.size)
         return np.asarray(sum(k * (1 - deficit) for k, deficit in zip(odd, harmonics, strict=True) if k))
 
-    mean, mean_error = weighted_mean(problem.d, problem.n, windows[positive], covariance, size=float(np.sum(odd)))
+    mean, mean_error = weighted_mean(here.d, here.n, windows[positive], covariance, size=float(np.sum(odd)))
     excess[positive], error[positive] = 4 * mean, 4 * mean_error
     return excess, error
 
 
-def _odd_part(problem: Problem) -> Floats:
+def _odd_part(here: lv.Problem) -> Floats:
     """k_1, k_2, ... with zeros for even degrees, up to the last that counts."""
-    law = problem.law
+    law = here.law
     if type(law) not in CLOSED_FORMS and not (isinstance(law, Zonal) and law.spectrum is not None):
         known = ", ".join(sorted(each.name for each in CLOSED_FORMS))
         raise OutOfReach(f"law = {law!r}: its odd part is known only for {known} laws; give Zonal(spectrum=...).")
     # the kinks of the ReLU law are even: of its odd part there is nothing but the linear one
-    k = spectrum_of(law, problem.d, 1).k[: 1 if isinstance(law, ReLU) else None]
+    k = spectrum_of(law, here.d, 1).k[: 1 if isinstance(law, ReLU) else None]
     return np.trim_zeros(np.where(np.arange(k.size) % 2 == 0, k, 0.0), "b")

@@ -1,0 +1,56 @@
+r"""Theorem 3: M is pretrained on L; tested on L' > L, the loss is at least L'^2 (sigma^2 / (n L^2))^{2/(d+2)}.
+
+The dependence on L' is as printed. The exponent of Lambda fails at every d that was measured: the sketch's own lower
+bound of the bias, L'^2 / w^2, gives twice it, and with that the bound holds.
+"""
+
+from lipverify.checks.softmax.transfer import (
+    ALONG,
+    FAMILY,
+    FIXED,
+    KINDS,
+    PROVED,
+    SKETCH,
+    THEOREM_3,
+    agreed,
+    along_tested,
+    and_sharp,
+    derivation,
+    losses,
+)
+from lipverify.claims import DIMENSIONS, Source, bound, claim, exponent, identity
+from lipverify.claims.plan.proved import proved_rates
+
+# fmt: off
+LARGER_TASKS = Source("S", "Theorem 3, tested on $L' > L$", THEOREM_3)
+TESTED = (*ALONG, "tested on $L' = 3L$")
+
+claim("softmax.generalization-larger/{law}/{side}/printed/{reading}",
+      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-2/E", sharp="-fall",
+               method="exact", over={"d": DIMENSIONS}),
+      source=LARGER_TASKS, kind=KINDS, expected="refuted", over=FAMILY, assumes=TESTED, agrees=agreed("larger"),
+      finding=r"""The printed bound is the largest window of the sketch, $\Lambda^{2/(d+2)}$, put into $L'^2/w$, which
+      the sketch has as an upper bound of the bias. Its lower bound is $\Omega(L'^2/w^2)$, and with it the exponent
+      doubles.""",
+      corrected=and_sharp(r"$\mathcal{L} \geq C L'^2 (\sigma^2/(nL^2))^{4/(d+2)}$, with twice the printed exponent"))
+claim("softmax.generalization-larger/{law}/{side}/derived/{reading}",
+      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-4/E", sharp="-fall",
+               method="exact", over={"d": DIMENSIONS}),
+      identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "larger"}),
+      source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=TESTED, agrees=agreed("larger"),
+      finding=r"$B \geq C L'^2/w^2$ at the largest $w$ that the sketch allows, $\Lambda^{2/(d+2)}$.")
+claim("softmax.generalization-larger/relu/lower/along-test-constant",
+      exponent(along_tested, r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", sharp="2", method="exact",
+               along="rho", ray=(1.0, 1e6, 9),
+               over={"d": (2, 5, 8)}, given={"law": "relu", "n": 1e4}),
+      source=LARGER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to \infty$"),
+      finding=r"""The dependence on $L'$ is as printed, and sharp: the loss is $N(w^*) + (L'/L)^2 B(w^*)$ exactly. A
+      window tuned to $L'$ has $L'^{2 - 2\beta/(a+\beta)}$ for large $\Lambda$, so the dependence on $L'$ is worse.""")
+claim("softmax.generalization-larger/{law}/{side}/printed/{reading}/proved",
+      bound(proved_rates, "e", of="loss", low="-2/E", sharp="-fall", method="certified"),
+      proves="softmax.generalization-larger/{law}/{side}/printed/{reading}", source=LARGER_TASKS, expected="refuted",
+      **PROVED)
+claim("softmax.generalization-larger/{law}/{side}/derived/{reading}/proved",
+      bound(proved_rates, "e", of="loss", low="-4/E", sharp="-fall", method="certified"),
+      proves="softmax.generalization-larger/{law}/{side}/derived/{reading}", source=SKETCH, expected="supported",
+      **PROVED)

@@ -1,0 +1,64 @@
+r"""The bias at large w: attention is on the nearest token alone, and a narrower window does not bring it closer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem, terms
+
+EPS = float(np.finfo(float).eps)
+
+
+def nearest(law: str, d: int, n: float) -> Value:
+    """B / L^2 as w -> infinity: E (f(x_1) - f(x))^2 with x_1 the token nearest to x.
+
+    A token is nearer than r with probability P(r) = I_{r^2/4}(m, m), m = (d - 1)/2, so that n log(1 - P) of the nearest one is
+    -v with v exponential; v = y^(d-1) makes the integrand smooth. V = 2 (K(1) - K(t)) loses digits where r is small.
+    """
+    from scipy.integrate import quad
+    from scipy.special import betaincinv
+
+    K, m = lv.laws.law_named(law).covariance(d), (d - 1) / 2
+
+    def moved(y: float) -> float:
+        t = 1 - 2 * betaincinv(m, m, -math.expm1(-(y ** (d - 1)) / n))
+        V = 2 * (K(np.ones(1)) - K(np.array([t])))[0]
+        return float(V * math.exp(-(y ** (d - 1))) * (d - 1) * y ** (d - 2))
+
+    rounding = 8 * EPS * float(K(np.ones(1))[0])
+    value, error = quad(moved, 0.0, 50 ** (1 / (d - 1)), epsrel=1e-10, epsabs=rounding)  # beyond, e^-50
+    return value, error + rounding
+
+
+def narrow(law: str, d: int, n: float) -> Value:
+    """B / L^2 by the method that knows nothing of nearest tokens, at w = 10^5 n^(2/(d - 1)), where a second one rarely counts."""
+    return terms(law, d, n, 1e5 * n ** (2 / (d - 1)))["B"]
+
+
+def first_of_two(law: str, d: int, n: float) -> Value:
+    """The same by the nearest token alone; a second one counts if its distance, squared, is no 1/w more: below 1e-4."""
+    value, error = nearest(law, d, n)
+    return value, error + 1e-4 * value
+
+
+def slope_beyond(law: str, d: int, n: float) -> Value:
+    """d log B / d log w from 4 n^(2/(d-1)) to twice that, where the nearest token has most of the attention."""
+    w = 4 * n ** (2 / (d - 1)) * np.array([1.0, 2.0])
+    terms = lv.loss_terms(problem(law, d, n), w)
+    error = float(np.sum(terms.bias_error / terms.bias))
+    return float(np.log(terms.bias[1] / terms.bias[0]) / np.log(2)), error / float(np.log(2))
+
+
+def proved_slope_beyond(law: str, d: int, n: int) -> Any:
+    """The same from that w, to three digits, by balls."""
+    from lipverify.claims.plan.proved import between, proved
+    from lipverify.proofs import prove_rising
+    from lipverify.proofs.finite import about
+
+    here, w = problem(law, d, n), float(f"{4 * n ** (2 / (d - 1)):.3g}")
+    proof = proved(f"rising-{law}-{d}-{n}", "bias rises", about(here), lambda: prove_rising(here, w, 2 * w))
+    return between(proof, proof.constants["slope_low"], proof.constants["slope_high"])

@@ -1,0 +1,126 @@
+r"""What the theorems on softmax attention speak of: the optimal w, noise, bias and loss, exactly and on sampled contexts.
+
+A value stands with its error. A law is called by its name; L = sigma = 1 where nothing else is said, so that
+Lambda = n L^2 / sigma^2 is n.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lipverify as lv
+from lipverify.claims import Source, agree
+
+Value = tuple[float, float]
+WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""The w at which noise and bias are compared with sampled ones: from hardly any window to one of few tokens."""
+
+
+def problem(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> lv.Problem:
+    """The problem of a law that is called by its name."""
+    return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=sigma)
+
+
+def optimum(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> dict[str, Value]:
+    """The optimal w and the loss there."""
+    best = lv.optimal_window(problem(law, d, n, L, sigma))
+    return {"w": (best.w, best.w_error), "loss": (best.loss, best.loss_error)}
+
+
+def sampled_optimum(law: str, d: int, n: float, contexts: int, seed: int) -> dict[str, Value]:
+    """The optimal w on sampled contexts alone."""
+    from lipverify.optimum.window.empirical import empirical_window
+
+    best = empirical_window(problem(law, d, n), contexts=contexts, seed=seed, stream=f"window/{law}/{d}/{n}")
+    return {"w": (best.w, best.w_error)}
+
+
+def terms(law: str, d: int, n: float, w: float) -> dict[str, Value]:
+    """B and N at one w."""
+    both = lv.loss_terms(problem(law, d, n), w)
+    return {"B": (float(both.bias), float(both.bias_error)), "N": (float(both.noise), float(both.noise_error))}
+
+
+def many_tokens(d: int, w: float, law: str = "affine") -> dict[str, Value]:
+    """B and n N with n = w^(d/2 + 1), so that every window holds many tokens; N is the same for every law."""
+    n = min(round(w ** (d / 2 + 1)), 1e30)
+    both = terms(law, d, n, w)
+    return both | {"nN": (n * both["N"][0], n * both["N"][1])}
+
+
+def few_tokens(d: int, n: float, law: str = "affine") -> dict[str, Value]:
+    """B and N at w = n^(3/(d - 1)), where the nearest token takes all the attention."""
+    return terms(law, d, n, n ** (3 / (d - 1)))
+
+
+def over_leading(law: str, d: int, w: float) -> Value:
+    """B over its leading term C L^2 / w^beta, which SymPy derives; n = w^(d/2 + 1)."""
+    value, error = many_tokens(d, w, law)["B"]
+    form = lv.leading(lv.laws.law_named(law), d)
+    C = form.bias_constant.subs(dict.fromkeys(form.bias_constant.free_symbols, 1)).evalf(20)
+    term = float(C) * w ** -float(form.beta)
+    return value / term, (error + 1e-13 * value) / term
+
+
+def curve(law: str, d: int, n: float) -> dict[str, Value]:
+    """B and N at each of `WINDOWS`: "B(0.3)", "N(0.3)", ..."""
+    return _by_window(lv.loss_terms(problem(law, d, n), WINDOWS))
+
+
+def sampled_curve(law: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
+    """The same on contexts that are drawn in full: the exact method begins with a reduction."""
+    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"curve/{law}/{d}/{n}"}
+    return _by_window(lv.loss_terms(problem(law, d, n), WINDOWS, "montecarlo", sampling="full", **drawn))
+
+
+def _by_window(terms: lv.LossTerms) -> dict[str, Value]:
+    """Bias and noise with their errors, by window."""
+    columns = {"B": (terms.bias, terms.bias_error), "N": (terms.noise, terms.noise_error)}
+    return {
+        f"{letter}({w:g})": (float(value), float(error))
+        for letter, column in columns.items()
+        for w, value, error in zip(WINDOWS, *column, strict=True)
+    }
+
+
+def sampled_terms(letter: str, over: dict[str, Any], **given: Any) -> Any:
+    """The cross-check of B or N, exactly and sampled, at each of `WINDOWS`."""
+    return agree(curve, sampled_curve, letter, of=f"{letter}({{w}})", over={**over, "w": WINDOWS}, given=given)
+
+
+def middle(low: float, high: float) -> Value:
+    """An interval as value and error."""
+    return (low + high) / 2, (high - low) / 2 * (1 + 1e-15)
+
+
+MODEL = (
+    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+    r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
+)
+"""What all theorems assume that say nothing else."""
+MANY_TOKENS = (*MODEL, r"$w \to \infty$ with $n = w^{d/2+1}$, so that every window holds many tokens")
+LAWS = {
+    "relu": {"beta": "3/2", "b": "3", "rate": "2/(d + 2)", "fall": "3/(d + 2)"},
+    "affine": {"beta": "2", "b": "4", "rate": "2/(d + 3)", "fall": "4/(d + 3)"},
+}
+"""The bias falls like w^-beta, b = 2 beta: a smooth law is off by its curvature alone, a kink adds an error of the size of the window on
+the share w^(-1/2) of queries that see it. Where the noise w^((d-1)/2) / n balances it, w* is of the order Lambda^rate and
+the loss of the order Lambda^-fall."""
+SMOOTH = {"cosine": {"beta": "2"}, "quadratic": {"beta": "2"}}
+"""The slides' other classes, without a kink as well."""
+READINGS = {"ambient": {"D": "d", "E": "d + 2"}, "intrinsic": {"D": "d - 1", "E": "d + 1"}}
+"""d is the dimension of the space, or of the sphere in it."""
+THEOREM_2 = Source(
+    "S",
+    "Theorem 2",
+    r"""For sufficiently large $n$, the minimizer of the pretraining population loss induced by $D(\mathcal{F}_L^+)$ is
+    $\mathbf{M}^* = w_{KQ} \mathbf{I}_d$ where $\Omega((nL^2/\sigma^2)^{1/d}) < w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$""",
+)
+LEMMA_1 = Source(
+    "S",
+    "Lemma 1: Inverting the data covariance",
+    r"""Under natural symmetry conditions: $x_i \sim \Sigma^{1/2} \mathcal{U}^d \; \forall i \implies \mathbf{M}^* = w_{KQ} \Sigma^{-1}$
+    for any $\mathbf{M}^* \in \mathrm{argmin}\, \mathcal{L}(\mathbf{M})$ and some $w_{KQ} \geq 0$, where $\mathcal{U}^d$ is the uniform
+    distribution over the $d$-dimensional hypersphere""",
+)
+WHITENED = r"$f(x) = g(\Sigma^{-1/2} x)$ with $g$ isotropic: $q \sim \Sigma^{-1/2} \mathcal{U}^d$"

@@ -1,0 +1,102 @@
+r"""The sign of w: the loss at -w I against that at w I, where the odd part of f is linear and where it is not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
+
+BATCHES = 16
+"""Batches of contexts, whose means give the error."""
+
+
+def excess(law: str, d: int, n: int) -> dict[str, Value]:
+    """L(-w* I) - L(w* I), and L(-w* I) / L(w* I), exactly."""
+    from lipverify.checks.softmax.negative import negative_excess
+    from lipverify.optimum.transfer import at_optima
+
+    here = problem(law, d, n)
+    best = lv.optimal_window(here)
+    ((value, error),) = at_optima([best], lambda w: negative_excess(here, w))
+    return {"excess": (value, error), "ratio": (1 + value / best.loss, (error + best.loss_error) / best.loss)}
+
+
+def sampled_excess(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
+    """The loss at -w* I from sampled contexts, over the exact one at w* I."""
+    here, stream = problem(law, d, n), f"negative/{law}/{d}/{n}"
+    best = lv.optimal_window(here)
+    M, drawn = -np.eye(d), {"contexts": contexts, "seed": seed, "stream": stream, "sampling": "full"}
+    terms = lv.loss_terms(here, best.w, "montecarlo", M=M, **drawn)
+    return {"ratio": (float(terms.total) / best.loss, float(terms.total_error) / best.loss)}
+
+
+def harmonics(d: int, n: int, degree: int, kappa: float) -> lv.Problem:
+    """No noise, and the covariance P_2 + kappa P_degree."""
+    spectrum = [0.0] * (degree + 1)
+    spectrum[2], spectrum[degree] = 1.0, kappa
+    return lv.Problem(d=d, n=n, law=lv.laws.Zonal(spectrum=tuple(spectrum)), sigma=0.0)
+
+
+def advantage(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
+    """The least loss over windows from 1/2 to 32, less the loss at -w, exactly."""
+    from lipverify.checks.softmax.negative import negative_excess
+
+    tasks, coarse = harmonics(d, n, degree, kappa), np.geomspace(0.5, 32.0, 9)
+    total = lv.loss_terms(tasks, coarse).total
+    lowest = int(np.argmin(total[1:-1])) + 1
+    a, b, _ = np.polyfit([-1, 0, 1], total[lowest - 1 : lowest + 2], 2)
+    fine = lv.loss_terms(tasks, coarse[lowest] * (coarse[1] / coarse[0]) ** (-b / (2 * a)) * 1.05 ** np.arange(-3, 4))
+    here, (gap, gap_error) = lv.loss_terms(tasks, w), negative_excess(tasks, [w])
+    # between the points of the fine grid the loss is lower by less than what its curvature makes of half a step
+    inside = 0 < np.argmin(fine.total) < fine.total.size - 1
+    between = float(np.max(np.abs(np.diff(fine.total, 2)))) / 8 if inside else math.inf
+    error = float(np.max(fine.total_error) + here.total_error + gap_error[0]) + between
+    return float(np.min(fine.total) - here.total - gap[0]), error
+
+
+def odd_gap(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
+    """L(-w I) - L(w I), exactly."""
+    from lipverify.checks.softmax.negative import negative_excess
+
+    value, error = negative_excess(harmonics(d, n, degree, kappa), [w])
+    return float(value[0]), float(error[0])
+
+
+def averaged_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: int, seed: int) -> Value:
+    """The same for d = 3 from sampled tokens, f averaged over in closed form: 4 kappa sum_i a_i P_degree(t_i)."""
+    from scipy.special import eval_legendre
+
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.foundation.streams import normals
+    from lipverify.loss.attention import softmax_weights
+    from lipverify.problem.sphere import on_sphere
+
+    gaps = []
+    for batch in range(BATCHES):
+        t = on_sphere(normals(seed, f"odd/{degree}/{n}", batch, (contexts // BATCHES, n, d)), np)[:, :, 0]
+        gaps.append(4 * kappa * np.mean(np.sum(softmax_weights(w * t, np) * eval_legendre(degree, t), axis=1)))
+    return mean_interval(np.array(gaps))
+
+
+def sampled_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: int, seed: int) -> Value:
+    """The same from contexts drawn in R^3, f = sqrt(5) P_2(<q, x>) + sqrt(kappa (2 degree + 1)) P_degree(<q, x>)."""
+    from scipy.special import eval_legendre
+
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.loss.attention import attention_named, samples
+    from lipverify.loss.montecarlo.contexts import draw_contexts
+
+    def link(z: np.ndarray) -> np.ndarray:  # on S^2, E_q P_l P_l = P_l / (2l + 1)
+        return np.asarray(
+            np.sqrt(5) * eval_legendre(2, z) + np.sqrt(kappa * (2 * degree + 1)) * eval_legendre(degree, z)
+        )
+
+    tasks, softmax, gaps = lv.Problem(d=d, n=n, law=lv.Ridge(link), sigma=0.0), attention_named("softmax"), []
+    for batch in range(BATCHES):
+        drawn = draw_contexts(tasks, contexts // BATCHES, seed, f"sign/{degree}/{kappa}/{n}", batch)
+        (_, plus), (_, minus) = (samples(softmax, drawn, sign * w * np.eye(d)) for sign in (1, -1))
+        gaps.append(np.mean(minus - plus))
+    return mean_interval(np.array(gaps))

@@ -1,0 +1,81 @@
+r"""How noise and bias move with w: slopes at single w, identities for every w, n and d, and what is proved between w and 2w."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
+
+SMALL, STEP, POINTS = 0.01, 1e-3, 7
+"""The smallest w, and the step in log w of the differences that give a slope at each of so many points."""
+
+
+def slopes(law: str, d: int, n: float, L: float) -> dict[str, Value]:
+    """The least d log N / d log w and the least -d log B / d log w, at seven windows from w = 0.01 to w*; sigma = 1."""
+    here = problem(law, d, n, L)
+    w = np.geomspace(SMALL, lv.optimal_window(here).w, POINTS)
+    terms = lv.loss_terms(here, np.concatenate([w, w * np.exp(STEP)]))
+    return {"noise": _least(terms.noise, terms.noise_error, +1), "bias": _least(terms.bias, terms.bias_error, -1)}
+
+
+def _least(values: np.ndarray, errors: np.ndarray, sign: int) -> Value:
+    """The least slope times the sign, and its error."""
+    slope = sign * np.log(values[POINTS:] / values[:POINTS]) / STEP
+    return float(slope.min()), float(2 * np.max(errors / values) / STEP)
+
+
+def at_twice(law: str, d: int) -> dict[str, Any]:
+    """N(2w) / N(w) and B(2w) / B(w), proved for every n, L, sigma and w of a range."""
+    from lipverify.claims.plan.proved import between, committed, stated
+    from lipverify.proofs import Tradeoff, prove_tradeoff
+
+    name = f"tradeoff-{law}-{d}"
+    proof = committed(name, lambda: prove_tradeoff(lv.laws.law_named(law), d))
+    stated(name, proof, ("tradeoff",), {"law": law, "d": d})
+    if not isinstance(proof, Tradeoff) or proof.ratio != 2.0 or proof.least_w > 1000 or proof.constants["K"] > 100:
+        raise ValueError(f"{name}.json: not from w >= 1000 and n >= 100 (2 w)^p to 2 w: {proof.statement}")
+    return {"noise": between(proof, *proof.rise), "bias": between(proof, *proof.fall)}
+
+
+def squares(kept: str = "1") -> Any:
+    """The slope in w of sum_i a_i^2, less `kept` of sum_ij a_i a_j (a_i - a_j)(t_i - t_j); for every n and fixed tokens."""
+    return _left(kept, ("squares",))
+
+
+def squares_and_distances(kept: str = "1") -> Any:
+    """The same, and the slope of sum_i a_i (1 - t_i) less `kept` of -Var_a(t)."""
+    return _left(kept, ("squares", "distances"))
+
+
+def projections(kept: str = "1") -> Any:
+    """The slope of sum_i a_i t_i in the length of Mx, less `kept` of the variance of t_i under the attention."""
+    return _left(kept, ("projections",))
+
+
+def _left(kept: str, names: tuple[str, ...]) -> Any:
+    """A and T are the diagonal matrices of attention and scores, and the column 1 sums: a = A 1, 1^T A 1 = 1."""
+    from fractions import Fraction
+
+    from lipverify.proofs.words import leftover, letters
+
+    s, times = letters(symmetric=("A", "T"), A="n n", T="n n", one="n 1"), Fraction(kept)
+
+    def total(of: Any) -> Any:
+        return s.one.T @ of @ s.one
+
+    moved = s.A @ s.T - total(s.A @ s.T) * s.A  # d a_i / d w = (t_i - sum_j a_j t_j) a_i
+    # sum_ij a_i a_j (a_i t_i - a_i t_j - a_j t_i + a_j t_j): each product of two sums, over i and over j
+    pairs = 2 * total(s.A @ s.A @ s.T) * total(s.A) - 2 * total(s.A @ s.A) * total(s.A @ s.T)
+    variance = total(s.A @ s.T @ s.T) * total(s.A) - total(s.A @ s.T) ** 2
+    slopes = {
+        "squares": total(moved @ s.A + s.A @ moved),
+        "distances": total(moved - moved @ s.T),
+        "projections": total(moved @ s.T),
+    }
+    stated = {"squares": times * pairs, "distances": -times * variance, "projections": times * variance}
+    commute, summed = {(s.T, s.A): s.A @ s.T}, {(s.one.T, s.A, s.one): 1}
+    derived, claimed = ([side[name].where(commute).where(summed) for name in names] for side in (slopes, stated))
+    return leftover(derived, claimed, "n")

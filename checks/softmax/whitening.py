@@ -1,0 +1,126 @@
+r"""Covariates with a covariance Sigma: what whitening changes, and the optimal matrix over all 3 x 3 matrices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, optimum
+from lipverify.foundation.arrays import Floats
+
+AXES = 3
+FARTHEST = 6.0
+"""The w up to which multiples of the identity are looked at; beyond, the noise alone is too large."""
+
+
+def optimal_matrix(
+    law: str, reading: str, condition: float, n: int, sigma: float, contexts: int, seed: int
+) -> dict[str, Any]:
+    """M* over all 3 x 3 matrices from sampled contexts, without the help of any symmetry.
+
+    Variances along the axes fall from the condition number to 1 in equal ratios. In whitened coordinates, that is of
+    Sigma^{1/2} M* Sigma^{1/2}: the entry of the longest axis over that of the shortest, the mean diagonal entry, and the
+    largest other entry over that. Of M* itself: the same ratio, and the mean diagonal entry over n L^2 / (3 d sigma^2).
+    """
+    from lipverify.problem.law import as_ridge
+
+    variances, ridge = np.geomspace(condition, 1.0, AXES), as_ridge(lv.laws.law_named(law), "whitening")
+    f = lv.laws.Transformed(np.diag(variances**-0.5), ridge) if reading == "whitened" else ridge
+    problem = lv.Problem(d=AXES, n=n, law=f, sigma=sigma, covariates=lv.covariates.Ellipsoid(variances))
+    stream = f"covariance/{law}/{reading}/{condition}/{n}/{sigma}"
+    found = lv.optimal_matrix(problem, contexts=contexts, starts=2, use_symmetry=False, seed=seed, stream=stream)
+    root = np.sqrt(np.outer(variances, variances))
+    M, error = root * found.M_raw, root * found.M_raw_error
+    diagonal, scale = np.diag(M), float(np.mean(np.diag(M)))
+    ratio = float(diagonal[0] / diagonal[-1])
+    ratio_error = abs(ratio) * float(np.sum((np.diag(error) / diagonal)[[0, -1]]))
+    off = max((abs(M[i, j]), i, j) for i in range(AXES) for j in range(AXES) if i != j)[1:]
+    small = n / (3 * AXES * sigma**2)
+    return {
+        "ratio": (ratio, ratio_error),
+        "plain": (ratio / condition, ratio_error / condition),
+        "scale": (scale, float(np.mean(np.diag(error)))),
+        "mixing": (float(M[off]) / scale, float(error[off]) / scale),
+        "size": tuple(float(np.mean(np.diag(each))) / small for each in (found.M_raw, found.M_raw_error)),
+        "matrix": M.tolist(),
+    }
+
+
+def whitened(space: int = 0) -> Any:
+    """What whitening changes of scores and of E_f f(x_i) f(x_j), for x = S u with S = Sigma^(1/2) and M = S^-1 M' S^-1.
+
+    For f(x) = <q, S^-1 x>, of which <q, u> is left; in the `space` of x, f(x) = <q, x>. q and u are any columns.
+    """
+    from lipverify.proofs.words import identity as unit
+    from lipverify.proofs.words import leftover, letters
+
+    s = letters(symmetric=("S", "R"), S="d d", R="d d", M="d d", u="d 1", u_i="d 1", q="d 1", w="")
+    inverse = {(s.S, s.R): unit("d"), (s.R, s.S): unit("d")}
+    x, x_i = s.S @ s.u, s.S @ s.u_i
+    task = s.q.T @ (x_i if space else s.R @ x_i)
+    derived = (x_i.T @ s.R @ s.M @ s.R @ x, x_i.T @ (s.w * s.R @ s.R) @ x, task)
+    stated = (s.u_i.T @ s.M @ s.u, s.w * s.u_i.T @ s.u, s.q.T @ s.u_i)
+    return leftover([each.where(inverse) for each in derived], stated, "d")
+
+
+def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) -> Any:
+    """The least loss of all w Sigma^{-1}, less that of one M, by balls; affine, d = 2, L = 1, whitened M = diag(m_1, m_2).
+
+    There f(x) = <q, Sigma^{1/2} u>, E_q f f' = u^T Sigma u' / (3 d), and w Sigma^{-1} is w I.
+    """
+    from fractions import Fraction
+
+    from lipverify.claims.plan.proved import between, proved
+    from lipverify.proofs import prove_not_isotropic
+    from lipverify.proofs.finite import on_the_circle
+
+    arguments = (n, sigma, (Fraction(condition) / 6, Fraction(1, 6)), (m_1, m_2), FARTHEST)
+    found = proved(
+        "covariance-space", "not isotropic", on_the_circle(*arguments), lambda: prove_not_isotropic(*arguments)
+    )
+    return between(found, found.constants["gain_low"], found.constants["gain_high"])
+
+
+def isotropic_window(law: str, n: int, sigma: float, **_: Any) -> Value:
+    """w* of the isotropic problem, exactly."""
+    return optimum(law, AXES, n, sigma=sigma)["w"]
+
+
+def leading_tilt(variances: Any) -> Floats:
+    r"""D of Sigma^{1/2} M* Sigma^{1/2} = w I + D + O(1/w) as n grows: affine law, q uniform in the space of x.
+
+    In whitened coordinates, u on the sphere, the weights of M = w I + D centre on u + delta with w delta = P_u D u -
+    (d-1)/2 u, P_u the projector orthogonal to u; the leading bias is the mean of delta^T Sigma delta, a quadratic in D.
+
+    Parameters
+    ----------
+    variances
+        The eigenvalues of Sigma, all > 0.
+
+    Returns
+    -------
+    The eigenvalues of D, in the same order. A multiple of I is part of w I: their sum is zero.
+
+    Source: derived for Lemma 1 of Collins et al., slides, read with q uniform in the space of x.
+    """
+    S = np.asarray(variances, dtype=np.float64)
+    d, axes = len(S), range(len(S))
+    quadratic, linear = np.zeros((d, d)), np.zeros(d)
+    for j, k in product(axes, axes):
+        linear[k] += (d - 1) / 2 * S[j] * ((j == k) * _moment(d, j) - _moment(d, j, k))
+        for m in axes:
+            both = (j == k) * (j == m) * _moment(d, j) + _moment(d, j, k, m)
+            each = (j == k) * _moment(d, j, m) + (j == m) * _moment(d, j, k)
+            quadratic[k, m] += S[j] * (both - each)
+    tilt = np.linalg.lstsq(quadratic, linear, rcond=1e-10)[0]
+    return np.asarray(tilt - tilt.mean())
+
+
+def _moment(d: int, *axes: int) -> float:
+    """The mean of the product of u_j^2 over the axes, u uniform on the sphere."""
+    odd = [float(np.prod(np.arange(1, 2 * count, 2))) for count in Counter(axes).values()]
+    return float(np.prod(odd) / np.prod(d + 2 * np.arange(len(axes))))

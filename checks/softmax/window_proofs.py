@@ -1,0 +1,94 @@
+r"""The proofs of the window theorem, read as numbers: between which multiples of a power of Lambda the optimal w lies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, middle, optimum
+from lipverify.claims.plan.proved import between, proved, proved_window
+
+
+def derivation(reading: str, d: int, below: float = 2) -> Any:
+    """How far 1/(D + 2) and 2/(D + 2) are from what N ~ w^(D/2) / Lambda and w^-below < B < 1/w imply, by SymPy.
+
+    The best loss is no larger than where noise and upper bias balance; at w* neither the noise nor the lower bias can
+    exceed it. In powers of Lambda, with w = Lambda^x.
+    """
+    import sympy
+
+    D, x = sympy.Integer(d if reading == "ambient" else d - 1), sympy.Symbol("x")
+    balance = sympy.solve(sympy.Eq(D / 2 * x - 1, -x), x)[0]
+    upper = sympy.solve(sympy.Eq(D / 2 * x - 1, -balance), x)[0]
+    lower = sympy.solve(sympy.Eq(-sympy.nsimplify(below) * x, -balance), x)[0]
+    return abs(lower - 1 / (D + 2)) + abs(upper - 2 / (D + 2))
+
+
+def theorem(law: str, d: int) -> dict[str, Any]:
+    """Where w* / Lambda^e lies for every n, L and sigma of a range, and the constant to which both bounds tend."""
+    proof = proved_window(law, d)
+    return {"window": between(proof, proof.low, proof.high), "limit": middle(*proof.limit)}
+
+
+def limit_of_both(law: str, d: int) -> float:
+    """The constant to which both bounds tend."""
+    return theorem(law, d)["limit"][0]
+
+
+def quarter(law: str, d: int) -> float:
+    """A quarter of it."""
+    return limit_of_both(law, d) / 4
+
+
+def derived_constant(law: str, d: int) -> Value:
+    """The constant of w* ~ k Lambda^e that SymPy derives."""
+    return float(lv.leading(lv.laws.law_named(law), d).window_constant), 1e-12
+
+
+def closer(law: str, d: int, start: float) -> dict[str, Any]:
+    """k_1 and k_2 of the theorem that is proved from Lambda_0 = start^{1/e} on, and k_2 / k_1 - 1."""
+    from lipverify.proofs import prove_window
+
+    proof = prove_window(lv.laws.law_named(law), d, least_lambda=start ** (1 / proved_window(law, d).exponent))
+    width = between(proof, proof.high, proof.high) / between(proof, proof.low, proof.low) - 1
+    return {"edges": [proof.least_lambda, proof.low, proof.high], "width": width}
+
+
+def every_n(d: int) -> dict[str, Any]:
+    """What is proved of the affine law for every n >= 2 and all L <= sigma.
+
+    The least and the largest w* / M; and "falling", the share of [0, w*] on which the bias falls: it is 1.
+    """
+    from lipverify.proofs import EveryN, prove_every_n
+
+    affine, name = {"law": "affine", "d": d}, f"every-affine-{d}"
+    proof = proved(name, "every n", affine, lambda: prove_every_n(lv.laws.Affine(), d))
+    if not (isinstance(proof, EveryN) and proof.most_signal >= 1):
+        raise ValueError(f"{name}.json: not about all L <= sigma: {proof.statement}")
+    low, high = proof.multiples
+    ends = {"least": low, "largest": high, "falling": 1.0}
+    return {name: between(proof, end, end) for name, end in ends.items()}
+
+
+def every_dimension(law: str, d: int) -> dict[str, Any]:
+    """w* / (k_d W) and its exponent in Lambda, by the theorem about every d at once."""
+    from lipverify.proofs import prove_every_dimension
+
+    meant, rate = lv.laws.law_named(law), 2 / (d + 3)
+    proof = proved(f"dimensions-{law}", "every dimension", {"law": law}, lambda: prove_every_dimension(meant))
+    return {
+        "share": between(proof, proof.constants["low"], proof.constants["high"]),
+        "rate": between(proof, rate, rate),
+    }
+
+
+def share(law: str, d: int) -> Value:
+    """w* / (k_d W) by the exact method, at the border of that theorem: W = 10^4, n = 10^4 W^((d+1)/2)."""
+    from scipy.special import gammaln
+
+    W, S1 = 1e4, {"affine": 1 / (3 * d), "quadratic": 8 / ((d - 1) * (d + 2))}[law]
+    n = 1e4 * W ** ((d + 1) / 2)
+    w, error = optimum(law, d, n, sigma=(n / W ** ((d + 3) / 2)) ** 0.5)["w"]
+    unit = W * (S1 * math.exp(gammaln(d) - gammaln((d - 1) / 2))) ** (2 / (d + 3))
+    return w / unit, error / unit

@@ -1,0 +1,53 @@
+r"""The largest bias of an L-Lipschitz task, which goes up and down over distances of about w^(-1/2), everywhere."""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+
+import numpy as np
+
+import lipverify as lv
+from lipverify.checks.softmax.quantities import Value
+
+EPS = float(np.finfo(float).eps)
+LENGTH = reduce(lambda x, _: math.log1p(2 * x), range(100), 1.0)
+"""x with e^x = 1 + 2x, where (1 - e^-x)^2 / 2x is largest."""
+LARGEST = round(2 * LENGTH / (1 + 2 * LENGTH) ** 2, 4)
+"""That largest value: the limit of w sup B / L^2."""
+
+
+def worst(d: int, w: float, query: str = "any") -> dict[str, Value]:
+    """sup B / L^2 over all L-Lipschitz f, between two bounds, and w times the upper one, n = w^(d/2 + 1).
+
+    f is one function for every query; `query` = "one": f follows the query.
+    """
+    from lipverify.loss.worst import worst_bias
+
+    bias = worst_bias(d, min(round(w ** (d / 2 + 1)), 1e30), w)
+    high, error = (bias.high, bias.high_error) if query == "any" else (bias.value, bias.error)
+    return {
+        "high": (float(high), float(error)),
+        "low": (float(bias.low), float(bias.low_error)),
+        "scaled": (w * float(high), w * float(error)),
+    }
+
+
+def worst_at(d: int, n: float, w: float) -> Value:
+    """The upper bound on sup B / L^2 at a length."""
+    from lipverify.loss.worst import worst_bias
+
+    bias = worst_bias(d, n, w)
+    return float(bias.high), float(bias.high_error)
+
+
+def sampled_worst(d: int, n: float, w: float, contexts: int, seed: int, backend: str) -> Value:
+    """The same on drawn tokens: the largest bias of a field of one degree, of degrees up to 8, over its E |grad f|^2."""
+    lows, highs = [], []
+    for k in range(1, 9):
+        law = lv.laws.Zonal(spectrum=(0.0,) * k + (1 / (k * (k + d - 2)),))
+        drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"harmonic/{k}/{d}/{n}"}
+        terms = lv.loss_terms(lv.Problem(d=d, n=n, law=law, sigma=1.0), w, "montecarlo", **drawn)
+        lows.append(float(terms.bias - terms.bias_error))
+        highs.append(float(terms.bias + terms.bias_error))
+    return (max(lows) + max(highs)) / 2, (max(highs) - max(lows)) / 2 * (1 + EPS)
