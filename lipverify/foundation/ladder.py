@@ -11,9 +11,13 @@ FEWEST_POINTS, MOST_POINTS = 8, 10_000
 FEWEST_DECADES = 2.0
 SHARE, APART = 0.9, 0.04
 """The least share of the leading term in the sum of the sizes of all, and the least distance of two exponents."""
+LOG_APART = 1 / 3
+"""The least distance of the power of the logarithm in the leading term from that of a claim: over 26 decades
+(log s)^0.03 rises by 6 %, which is taken for a constant now and then."""
 ASSUMPTION = (
     "if the corrections are powers, logarithms and their sums, at most a tenth of the sum of all sizes at the end of "
-    "the ladder, and exponents, that of the claim too, are equal or at least 0.04 apart"
+    "the ladder, and exponents and powers of the logarithm, those of the claim too, are equal or at least 0.04 and 1/3 "
+    "apart"
 )
 """What a limit from a finite ladder rests on, printed with extrapolated verdicts. See `lipverify.scaling`."""
 BRIEFLY = "if the corrections are powers and logarithms"
