@@ -75,8 +75,9 @@ def every_dimension(law: str, d: int) -> dict[str, Any]:
     """w* / (k_d W) and its exponent in Lambda, by the theorem about every d at once."""
     from lipverify.proofs import prove_every_dimension
 
-    meant, rate = lv.laws.law_named(law), 2 / (d + 3)
+    meant = lv.laws.law_named(law)
     proof = proved(f"dimensions-{law}", "every dimension", {"law": law}, lambda: prove_every_dimension(meant))
+    rate = 1 / ((d - 1) / 2 + proof.beta)
     return {
         "share": between(proof, proof.constants["low"], proof.constants["high"]),
         "rate": between(proof, rate, rate),
@@ -84,11 +85,16 @@ def every_dimension(law: str, d: int) -> dict[str, Any]:
 
 
 def share(law: str, d: int) -> Value:
-    """w* / (k_d W) by the exact method, at the border of that theorem: W = 10^4, n = 10^4 W^((d+1)/2)."""
+    """w* / (k_d W) by the exact method at the border of that theorem: W = 10^4 or 10^6, n = 10^4 W^((d-1)/2+beta-1)."""
     from scipy.special import gammaln
 
-    W, S1 = 1e4, {"affine": 1 / (3 * d), "quadratic": 8 / ((d - 1) * (d + 2))}[law]
-    n = 1e4 * W ** ((d + 1) / 2)
-    w, error = optimum(law, d, n, sigma=(n / W ** ((d + 3) / 2)) ** 0.5)["w"]
-    unit = W * (S1 * math.exp(gammaln(d) - gammaln((d - 1) / 2))) ** (2 / (d + 3))
+    W, power = (1e6, (d + 2) / 2) if law == "relu" else (1e4, (d + 3) / 2)
+    n = 1e4 * W ** (power - 1)
+    w, error = optimum(law, d, n, sigma=(n / W**power) ** 0.5)["w"]
+    log_k = {
+        "affine": math.log(1 / (3 * d)) + gammaln(d) - gammaln((d - 1) / 2),
+        "quadratic": math.log(8 / ((d - 1) * (d + 2))) + gammaln(d) - gammaln((d - 1) / 2),
+        "relu": math.log((2 - math.sqrt(2)) / (6 * math.pi)) + gammaln(d / 2) + gammaln(d) - 2 * gammaln((d + 1) / 2),
+    }[law]
+    unit = W * math.exp(log_k / power)
     return w / unit, error / unit

@@ -1,13 +1,14 @@
 r"""The window theorem in every dimension at once, with constants as functions of d.
 
-low k W < w* < high k W,    W = (n L^2 / sigma^2)^(2/(d+3)),    k as a function of d
+low k W < w* < high k W,    W = (n L^2 / sigma^2)^(1/((d-1)/2 + beta)),    k as a function of d
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from flint import arb, ctx
@@ -16,20 +17,31 @@ from scipy.optimize import brentq
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, dimensions
+from lipverify.proofs.checker import chain, dimensions, ramp, sizes
 from lipverify.proofs.checker.tokens import laplace
 from lipverify.proofs.direct import built
 from lipverify.proofs.record import Proof, below, beyond, named
 from lipverify.proofs.search import FEWEST_TOKENS, in_doubles
 
-FREE = {
-    "curve": {"gamma": "1.2", "over": "1.75"},
-    "corrections": {"W_per_d": "10", "M": "1000", "first": "0.43", "room": "0.01"},
-    "window": {"split": "0.9"},
+FREE: dict[str, dict[str, dict[str, str]]] = {
+    "window": {
+        "corrections": {"W_per_d": "10", "M": "1000", "first": "0.43", "room": "0.01"},
+        "window": {"split": "0.9"},
+    },
+    "ramp": {
+        "corrections": {"W_per_d": "100", "M": "1000", "first": "0.35", "room": "0.05"},
+        "ramp": {"split": "0.85"},
+    },
 }
-"""What is chosen once: `curve` by what it allows, the others with room."""
+"""What is chosen once, with room, by the lemma that says where w* is."""
+USUAL = {"window": 1e4, "ramp": 1e6}
+"""W_least by default."""
+CURVE = {"gamma": "1.2", "over": "1.75"}
+"""By what `curve` allows."""
 MOST_TOKENS = 1e9
 """Of T_least: J0, J1, J2 are 1 to eight digits there."""
+FARTHEST = 2.0
+"""At least what `end` is."""
 MARGIN = 1e-8
 """By which lines are moved outwards."""
 
@@ -43,6 +55,11 @@ class EveryDimension(Proof):
         """The law, for every L."""
         return str(self.data["given"]["law"])
 
+    @property
+    def beta(self) -> float:
+        """B ~ w^-beta."""
+        return float(dimensions.LAWS[self.law].beta)
+
     def multiples(self, d: int) -> tuple[float, float]:
         """low k and high k in one dimension: w* lies between these multiples of W.
 
@@ -53,7 +70,7 @@ class EveryDimension(Proof):
         """
         d = whole("d", d, 2, "the ambient dimension,")
         with ctx.workprec(chain.BITS):
-            k = dimensions.centre_of(self.law, arb(d))
+            k = sizes.centre_of(self.law, arb(d))
             low, high = (k * arb(text) for text in (self.stated["low"], self.stated["high"]))
             return below(float(low.lower())), beyond(float(high.upper()))
 
@@ -69,10 +86,10 @@ class EveryDimension(Proof):
         if not (n > 0 and L > 0 and sigma > 0):
             return False
         k, a, log_n = self.constants, (d - 1) / 2, math.log(n)
-        log_W = (log_n + 2 * math.log(L / sigma)) / (a + 2)
+        log_W = (log_n + 2 * math.log(L / sigma)) / (a + self.beta)
         return (
             log_W >= math.log(max(k["W_least"], k["W_per_d"] * d))
-            and log_n >= math.log(k["K"]) + (a + 1) * log_W
+            and log_n >= math.log(k["K"]) + (a + self.beta - 1) * log_W
             and log_n >= math.log(k["M"]) + a * (math.log(4 / 3) + log_W)
         )
 
@@ -94,7 +111,7 @@ class EveryDimension(Proof):
                 f"d = {d}, n = {n:g}, L = {L:g}, sigma = {sigma:g}: not covered by {self.statement}; prove it with "
                 "another least_window or least_tokens."
             )
-        W = math.exp((math.log(n) + 2 * math.log(L / sigma)) * 2 / (d + 3))
+        W = math.exp((math.log(n) + 2 * math.log(L / sigma)) / ((d - 1) / 2 + self.beta))
         low, high = self.multiples(d)
         return low * W * (1 - MARGIN), high * W * (1 + MARGIN)
 
@@ -104,17 +121,19 @@ class EveryDimension(Proof):
         return {name: text for lemma in self.data["lemmas"] for name, text in lemma["constants"].items()}
 
 
-def prove_every_dimension(law: Law, *, least_window: float = 1e4, least_tokens: float = 1e4) -> EveryDimension:
+def prove_every_dimension(law: Law, *, least_window: float | None = None, least_tokens: float = 1e4) -> EveryDimension:
     r"""Prove between which multiples of k W the optimal w* lies, for every d >= 2 at once.
 
     Parameters
     ----------
     law
-        Affine or Quadratic: the theorem holds for every L.
+        Affine, Quadratic or ReLU: the theorem holds for every L.
     least_window
-        The least W = (n L^2 / sigma^2)^{2/(d+3)}; where d > least_window / 10, ten times d.
+        The least W = (n L^2 / sigma^2)^{1/((d-1)/2 + beta)}, by default 10^4, or 10^6 for ReLU; where d is large, ten
+        times d, or a hundred times for ReLU.
     least_tokens
-        K in n >= K W^{(d+1)/2}. By default lines within 1 % of the limit; with K = 100, within 8 %.
+        K in n >= K W^{(d-1)/2 + beta - 1}. By default lines within 1 % of the limit (ReLU: 1.5 %); with K = 100,
+        within 8 %.
 
     Raises
     ------
@@ -136,20 +155,22 @@ def prove_every_dimension(law: Law, *, least_window: float = 1e4, least_tokens: 
             f"law = {law!r}: in every dimension at once theorems are proved for {', '.join(dimensions.LAWS)}; use "
             "`prove_window` in one dimension."
         )
-    W = number("least_window", least_window, "the least W,", least=1)
+    usual = USUAL[dimensions.decides(name)[-1].__name__]
+    W = number("least_window", usual if least_window is None else least_window, "the least W,", least=1)
     K = number("least_tokens", least_tokens, "K", above=0)
-    chosen = {lemma: dict(choices) for lemma, choices in FREE.items()}
+    last = dimensions.decides(name)[-1].__name__
+    chosen = {"curve": dict(CURVE), **{lemma: dict(choices) for lemma, choices in FREE[last].items()}}
     chosen["corrections"] |= {"W_least": f"{W:.12g}", "K": f"{K:.12g}"}
     with in_doubles(f"law = {law!r}, least_window = {W:g}, least_tokens = {K:g}"), ctx.workprec(chain.BITS):
         facts: dict[str, Any] = {"law": name, "T_least": arb(FEWEST_TOKENS)}
         facts |= {key: arb(text) for choices in chosen.values() for key, text in choices.items()}
-        facts |= {"kappa": dimensions.centre(facts)[0]["kappa"][1].lower()}
-        tokens = min(float(1 / dimensions.corrections(facts)[0]["tau"][1].upper()) * (1 - MARGIN), MOST_TOKENS)
+        facts |= {"kappa": sizes.centre(facts)[0]["kappa"][1].lower()}
+        tokens = min(float(1 / sizes.corrections(facts)[0]["tau"][1].upper()) * (1 - MARGIN), MOST_TOKENS)
         chosen["laplace"] = {"T_least": f"{tokens:.6g}"} if tokens == MOST_TOKENS else {"T_least": f"{tokens:.9g}"}
         facts["T_least"] = arb(chosen["laplace"]["T_least"])
-        for rule in (laplace, dimensions.corrections):
+        for rule in (laplace, sizes.corrections):
             facts |= {key: ball for key, (_, ball) in rule(facts)[0].items()}
-        chosen["window"] |= lines(facts)
+        chosen[last] |= lines(facts)
         return EveryDimension(built("every dimension", {"law": name}, chosen).data)
 
 
@@ -161,21 +182,33 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
     OutOfReach
         If they do not meet near 1.
     """
-    split, farthest, found = facts["split"], arb(2), []
-    for largest in dimensions.sizes(facts):
-        for size in (largest, largest.at_once()):
-            loss = dimensions.above(facts, size)
-            pairs = dimensions.below(facts, size, split, arb(1)), dimensions.below(facts, size, arb(1), farthest)
-
-            def excess(x: float, pair: Any, size: Any = size, loss: Any = loss) -> float:
-                return float((dimensions.at(size, pair, arb(x)) - loss).lower())
-
-            ends = [(float(split), 1.0, pairs[0]), (float(farthest), 1.0, pairs[1])]
-            if min(excess(end, pair) for end, _, pair in ends) <= 0:
-                d = size.d or f"> {dimensions.LAST}"
-                raise OutOfReach(
-                    f"d = {d}: the envelopes are too wide to bound w*; ask for a larger least_window or least_tokens."
-                )
-            found.append([brentq(excess, *ends_, args=(pair,), xtol=MARGIN / 10) for *ends_, pair in ends])
+    split, found = float(facts["split"]), []
+    for d, excess in excesses(facts):
+        if min(excess(split), excess(FARTHEST)) <= 0:
+            raise OutOfReach(
+                f"d = {d or f'> {sizes.LAST}'}: the envelopes are too wide to bound w*; ask for a larger least_window "
+                "or least_tokens."
+            )
+        found.append([brentq(excess, *ends, xtol=MARGIN / 10) for ends in ((split, 1.0), (1.0, FARTHEST))])
     low, high = min(each[0] for each in found), max(each[1] for each in found)
     return {"low": f"{low - MARGIN:.8f}", "high": f"{high + MARGIN:.8f}"}
+
+
+def excesses(facts: Mapping[str, Any]) -> Iterator[tuple[int, Callable[[float], float]]]:
+    """By the dimension, the loss at x k W less that at k W, at least, as it is bounded on the side of x."""
+    for largest in sizes.sizes(facts):
+        if ramp.ramp in dimensions.decides(facts["law"]):
+            yield largest.d, partial(_ramp_excess, {**facts, "tiny": arb(sizes.FLOOR)}, largest.from_here())
+        else:
+            yield from ((largest.d, _excess(facts, size)) for size in (largest, largest.at_once()))
+
+
+def _ramp_excess(facts: Mapping[str, Any], size: sizes.Size, x: float) -> float:
+    return float(ramp.excess(facts, size, facts["split"] if x < 1 else arb(1), arb(x)).lower())
+
+
+def _excess(facts: Mapping[str, Any], size: sizes.Size) -> Callable[[float], float]:
+    loss = dimensions.above(facts, size)
+    inner = dimensions.below(facts, size, facts["split"], arb(1))
+    outer = dimensions.below(facts, size, arb(1), arb(FARTHEST))
+    return lambda x: float((dimensions.at(size, inner if x < 1 else outer, arb(x)) - loss).lower())

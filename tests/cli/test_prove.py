@@ -85,7 +85,7 @@ def test_a_law_that_no_dimension_helps_is_refused_once(capsys: pytest.CaptureFix
         ("softmax.covariance-inversion", {"covariance-space"}),
         ("lowrank.boundary", {"lowrank-radius"}),
         ("lt.second-order", {"lt-layers"}),
-        ("softmax.window-every-dimension", {"dimensions-affine", "dimensions-quadratic"}),
+        ("softmax.window-every-dimension", {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}),
         ("lt.expressive-limit", {"lt-cosine"}),
         ("lt.noise-adaptive/rate/yx-yy/proved", {f"lt-ridge-{d}-{level}-yx" for d in (1, 2, 5) for level in (1, 2)}),
         # both readings are measured together
@@ -199,7 +199,7 @@ def test_committed_proofs_are_those_that_readings_rest_on() -> None:
     trade = {f"tradeoff-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
     trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)}
     rest = {f"every-affine-{d}" for d in (2, 3, 5)} | {"lt-layers", "lt-cosine", "covariance-space", "lowrank-radius"}
-    rest |= {"dimensions-affine", "dimensions-quadratic"}
+    rest |= {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}
     assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest
 
 

@@ -25,7 +25,7 @@ FILES = (
     *("affine-2", "affine-3", "quadratic-3", "cosine-3", "relu-3", "relu-5", "rough-0.75-2", "tradeoff-affine-3"),
     *("tradeoff-relu-3", "rising-affine-8-3", "rising-affine-5-3", "optimum-cosine-4-2-1000-13", "lt-layers"),
     *("lt-cosine", "lt-ridge-2-1-yx", "lt-ridge-5-2-yy", "lt-ridge-1-2-yy", "dimensions-affine"),
-    "dimensions-quadratic",
+    *("dimensions-quadratic", "dimensions-relu"),
 )
 """Proofs that are certified in milliseconds; the others have the same kinds."""
 PROOFS: dict[str, Data] = {
@@ -314,6 +314,7 @@ SHARP = {
     "beside-2": "loss_low, loss_high",
     "dimensions-affine": "low, high, loss_low, loss_high",
     "dimensions-quadratic": "loss_low, loss_high",
+    "dimensions-relu": "loss_low, loss_high",
     "covariance-space": "low, high",
     "lt-cosine": "offset, low",
     **{f"rising-affine-{d}-3": "slope 1" for d in (2, 3, 5, 8)},

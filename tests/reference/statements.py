@@ -441,8 +441,68 @@ CENTRES: dict[tuple[str, str, str], Callable[[int], tuple[float, float]]] = {
         math.log(8) + math.lgamma(d - 1) - math.log(d + 2) - math.lgamma((d - 1) / 2),
         2 * (d + 3) / (d + 2),
     ),
+    (
+        "relu",
+        "(2 - sqrt(2)) Gamma(d/2) (d-1)! / (6 pi Gamma((d+1)/2)^2)",
+        "(2 - sqrt(2)) (d+2) Gamma(d/2) / (9 pi Gamma((d+1)/2) k^1.5)",
+    ): lambda d: (
+        math.log((2 - math.sqrt(2)) / (6 * math.pi))
+        + math.lgamma(d / 2)
+        + math.lgamma(d)
+        - 2 * math.lgamma((d + 1) / 2),
+        (2 - math.sqrt(2)) * (d + 2) / (9 * math.pi) * math.exp(math.lgamma(d / 2) - math.lgamma((d + 1) / 2)),
+    ),
 }
-"""What is printed of k^{(d+3)/2} and of m, and log k^{(d+3)/2} and m k^2."""
+"""What is printed of k^{(d-1)/2 + beta} and of m, and log k^{(d-1)/2 + beta} and m k^beta."""
+
+
+@cache
+def ramp(d: int, log_n: float, w: float) -> tuple[float, float]:
+    """E sum a_i^2 and B of ReLU at L = 1, many tokens, to first order in E sum a_i^2, in any dimension.
+
+    V(h) = 2 (K(1) - K(t)) = (2/3d) (h - S / pi), S = sin theta - theta cos theta, theta the angle, because E |z z'| =
+    (2/(pi d)) (t arcsin t + (1 - t^2)^{1/2}). B = E sum a_i V_i - E sum a_i a_j V_ij / 2, and sums over many tokens are
+    averages with the weights g, and g^2 once for each 1/T.
+    """
+    noise, _ = many(d, log_n, w, 0.0, np.zeros(1), lambda h: np.zeros((1, len(h))))
+    a = (d - 1) / 2
+    step = min(0.16, 0.35 / math.sqrt(a))
+    log_h = math.log(a / w) + np.arange(-9 / math.sqrt(a) - 9 / a, min(2 + 2 / a, 8 / math.sqrt(a)), step)
+    h = np.exp(log_h[log_h < math.log(1.9)])
+    base = a * np.log(h) + (a - 1) * np.log1p(-h / 2)
+    weights = [np.exp(base - j * w * h - (base - j * w * h).max()) for j in (1, 2)]
+    one, two = (each / each.sum() for each in weights)
+    if d == 2:
+        c, p = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+    else:
+        reach = min(np.pi / 2, 7 / math.sqrt(d))
+        angle = np.pi / 2 + reach * ((np.arange(48) + 0.5) / 24 - 1)
+        c, p = np.cos(angle), np.sin(angle) ** (d - 3)
+        p = p / p.sum()
+    h_1, h_2 = h[:, None], h[None, :]
+    apart = np.zeros((len(h), len(h)))
+    for cosine, weight in zip(c, p, strict=True):
+        between = h_1 + h_2 - h_1 * h_2 - cosine * np.sqrt(h_1 * (2 - h_1) * h_2 * (2 - h_2))
+        apart += weight * bent(np.maximum(between, 0.0))
+    straight = [float(each @ h) for each in (one, two)]
+    bends = [float(each @ bent(h)) for each in (one, two)]
+    # E V_12 / 2 of its straight part: E h_12 = 1 - E t_1 E t_2
+    pairs = [
+        (x + y - x * y, float(u @ apart @ v))
+        for x, y, u, v in ((straight[0], straight[0], one, one), (straight[1], straight[0], two, one))
+    ]
+    V, V_2 = (s - b / np.pi for s, b in zip(straight, bends, strict=True))
+    P, P_2 = (s - b / np.pi for s, b in pairs)
+    # of the largest terms h all but a square cancels
+    lead = straight[0] ** 2 / 2 - (bends[0] - pairs[0][1] / 2) / np.pi
+    return noise, 2 / (3 * d) * float(lead + noise * (V - V_2 - 1.5 * P + 2 * P_2))
+
+
+def bent(h: Array) -> Array:
+    """sin theta - theta cos theta at cos theta = 1 - h."""
+    theta = 2 * np.arcsin(np.sqrt(h / 2))
+    near = theta**3 / 3 - theta**5 / 30 + theta**7 / 840 - theta**9 / 45360
+    return np.where(theta < 0.1, near, np.sin(theta) - theta * np.cos(theta))
 
 
 def many(
@@ -496,33 +556,41 @@ def centre_and_unit(law: str, d: int) -> tuple[float, float]:
     return next(found for (name, *_), found in CENTRES.items() if name == law)(d)
 
 
-def every_dimension(law: str, domain: str, centre: str, unit: str, **text: str) -> Iterator[str]:
+def every_dimension(law: str, domain: str, centre: str, unit: str, tokens: str, **text: str) -> Iterator[str]:
     """w* / kW and the loss over m, at the least W and n of some dimensions, and beyond."""
     k = {key: value(each) for key, each in text.items()}
     if (law, centre, unit) not in CENTRES:
-        yield f"{law}: k^((d+3)/2) = {centre} and m = {unit} are not what is known of it"
+        yield f"{law}: k^((d-1)/2 + beta) = {centre} and m = {unit} are not what is known of it"
         return
     if domain == "over all real w" and not rises(law, 3):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    beta = 1.5 if law == "relu" else 2.0
+    yield from exponents({"power": beta, "two": 2 * beta - 1, "three": 2 * beta - 1}, k)
+    if tokens != ("d/2" if law == "relu" else "(d+1)/2"):
+        yield f"{tokens} is not (d-1)/2 + beta - 1"
     for d in DIMENSIONS:
-        power, least = CENTRES[law, centre, unit](d)
+        a = (d - 1) / 2
+        root, least = CENTRES[law, centre, unit](d)
         for beyond, more in ((1.0, 1.0), (1.0, 1e4), (BEYOND[1], 1.0)):
             log_W = math.log(max(k["W"], k["per_d"] * d) * beyond)
             log_n = math.log(more) + max(
-                math.log(k["K"]) + (d + 1) / 2 * log_W, math.log(k["M"]) + (d - 1) / 2 * (math.log(4 / 3) + log_W)
+                math.log(k["K"]) + (a + beta - 1) * log_W, math.log(k["M"]) + a * (math.log(4 / 3) + log_W)
             )
-            log_k = power * 2 / (d + 3)
-            yield from nearest(law, d, log_n, log_W, log_k, k, least)
+            yield from nearest(law, d, log_n, log_W, root / (a + beta), k, least)
 
 
 def nearest(
     law: str, d: int, log_n: float, log_W: float, log_k: float, k: dict[str, float], least: float
 ) -> Iterator[str]:
-    """The best w of one problem: in units of k W, and its loss in units of m L^2 / W^2."""
+    """The best w of one problem: in units of k W, and its loss in units of m L^2 / W^beta."""
+    beta = 1.5 if law == "relu" else 2.0
 
     def loss(log_x: float) -> float:
-        noise, bias = one_harmonic(law, d, log_n, math.exp(log_k + log_W + log_x))
-        return (noise * math.exp(log_n - (d + 3) / 2 * log_W) + bias) * math.exp(2 * (log_W + log_k)) / least
+        w = math.exp(log_k + log_W + log_x)
+        noise, bias = ramp(d, log_n, w) if law == "relu" else one_harmonic(law, d, log_n, w)
+        return (
+            (noise * math.exp(log_n - ((d - 1) / 2 + beta) * log_W) + bias) * math.exp(beta * (log_W + log_k)) / least
+        )
 
     places = np.linspace(math.log(0.05), math.log(4), 12)
     at = int(np.argmin([loss(float(x)) for x in places]))
@@ -530,7 +598,8 @@ def nearest(
     found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": SLOPE / 10})
     where = f"at d = {d}, W = {math.exp(log_W):.6g}, n = e^{log_n:.6g}: "
     yield from within(where + "w* / kW", k["low"], math.exp(found.x), k["high"], SLOPE)
-    yield from within(where + "loss(w*) W^2 / (m L^2)", k["loss_low"], float(found.fun), k["loss_high"])
+    error = 1e-5 if law == "relu" else ROUNDING
+    yield from within(where + "loss(w*) W^beta / (m L^2)", k["loss_low"], float(found.fun), k["loss_high"], error)
 
 
 def rises(law: str, d: int) -> bool:
@@ -788,11 +857,11 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         "(?P<law>\\w+), every d >= 2: "
         + BEST
         + (
-            "every w\\* that attains it has {} k W < w\\* < {} k W and {} m <= loss\\(w\\*\\) W\\^2 / L\\^2 <= {} m, "
-            "W = \\(n L\\^2 / sigma\\^2\\)\\^\\(2/\\(d\\+3\\)\\), k\\^\\(\\(d\\+3\\)/2\\) = (?P<centre>[^=]*), m = "
-            "(?P<unit>[^=,]*), for all n and all L, sigma > 0 with W >= {}, W >= {} d, n >= {} W\\^\\(\\(d\\+1\\)/2\\) "
-            "and n >= {} \\(4/3\\)\\^\\(\\(d-1\\)/2\\) W\\^\\(\\(d-1\\)/2\\)"
-        ).format(*g("low", "high", "loss_low", "loss_high", "W", "per_d", "K", "M")),
+            "every w\\* that attains it has {} k W < w\\* < {} k W and {} m <= loss\\(w\\*\\) W\\^{} / L\\^2 <= {} m, "
+            "W = \\(n L\\^2 / sigma\\^2\\)\\^\\(2/\\(d\\+{}\\)\\), k\\^\\(\\(d\\+{}\\)/2\\) = (?P<centre>[^=]*), m = "
+            "(?P<unit>[^=,]*), for all n and all L, sigma > 0 with W >= {}, W >= {} d, n >= {} "
+            "W\\^\\((?P<tokens>[^ ]*)\\) and n >= {} \\(4/3\\)\\^\\(\\(d-1\\)/2\\) W\\^\\(\\(d-1\\)/2\\)"
+        ).format(*g("low", "high", "loss_low", "power", "loss_high", "two", "three", "W", "per_d", "K", "M")),
         every_dimension,
     ),
 ]
