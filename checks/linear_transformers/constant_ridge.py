@@ -28,7 +28,6 @@ from lipverify.checks.linear_transformers.ridge_baselines import (
     optima,
     paired,
 )
-
 from lipverify.claims import Source, agree, at, bound, claim, draw, identity, per_profile
 
 # fmt: off

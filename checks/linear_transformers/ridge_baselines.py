@@ -13,7 +13,6 @@ from statistics import NormalDist
 from typing import Any
 
 from lipverify.checks.linear_transformers.quantities import NOISY, Value, held_out, printed
-
 from lipverify.claims import at, needs
 from lipverify.linear_transformer import AdaRR, Bayes, GDPlusPlus
 from lipverify.linear_transformer.published import problem

@@ -6,7 +6,6 @@ its gates are even in each token.
 """
 
 from lipverify.checks.linear_transformers.weighted_keys import additive, mirrored, shared, step_in_words
-
 from lipverify.claims import Source, claim, identity
 
 # fmt: off

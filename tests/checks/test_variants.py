@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from lipverify.checks.linear_transformers.weighted_keys import additive, attended, forward, shared
 
 
