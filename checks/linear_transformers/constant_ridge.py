@@ -78,8 +78,9 @@ claim("lt.constant-ridge-bound/noise/{reading}",
       finding=draw(likelihood, **CONSTANTS),
       corrected={"*/same-sequences": r"""if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model over
                      the sequences of its column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""", "*": ""})
+OF_GDPP, OF_CONSTRR = r"\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)", r"\mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})"
 claim("lt.constant-ridge-bound/one-sample",
-      bound(difference, rf"""\frac{{\min_{{L \geq 3}} \mathcal{{L}}_{{\mathrm{{printed}}}}(\mathrm{{GD}}^{{++}}_L) - \mathcal{{L}}_{{\mathrm{{printed}}}}(\mathrm{{ConstRR}})}}{{\text{{rounding}} + {Z} \, \mathrm{{s.e.}}}}""",
+      bound(difference, rf"\frac{{\min_{{L \geq 3}} {OF_GDPP} - {OF_CONSTRR}}}{{\text{{rounding}} + {Z} \, \mathrm{{s.e.}}}}",
             low=-1, control=0.5, instead=-20, method="montecarlo", given=ROW),
       over={"noise": ("uniform-3", "uniform-4", "uniform-5", "levels-1-3")}, source=TABLE_1, kind="convention", expected="refuted",
       title="the rows of GD++ and of ConstRR were measured on the same sequences",
