@@ -37,7 +37,7 @@ from lipverify.linear_transformer.implicit import advance, blocks, start
 from lipverify.linear_transformer.layer import Diagonal, written_out
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.contexts import Contexts
-from lipverify.linear_transformer.theory.rounding import rounding_bound
+from lipverify.linear_transformer.rounding import rounding_bound
 from lipverify.linear_transformer.training.record import estimate
 from lipverify.proofs import layers
 

@@ -26,7 +26,7 @@ from lipverify.checks.linear_transformers.quantities import Value
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.streams import generator, normals
 from lipverify.linear_transformer import Diagonal, Tokens, forward, trajectory
-from lipverify.linear_transformer.theory.rounding import rounding_bound
+from lipverify.linear_transformer.rounding import rounding_bound
 from lipverify.proofs import layers
 from lipverify.proofs.words import identity, leftover, letters
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from lipverify.foundation.streams import generator
 from lipverify.linear_transformer import Diagonal, SingleHead
-from lipverify.linear_transformer.theory.polynomials import Symbols, leftover, total
 from lipverify.proofs.layers import diagonal_step
+from lipverify.proofs.polynomials import Symbols, leftover, total
 
 SWAPPED = "xy and yx exchanged"
 

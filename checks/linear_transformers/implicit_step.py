@@ -20,8 +20,8 @@ from lipverify.checks.linear_transformers.quantities import Value, tokens
 from lipverify.foundation.streams import generator, normals
 from lipverify.linear_transformer import Layer, Tokens, forward, readout, trajectory
 from lipverify.linear_transformer.implicit import State, advance, blocks, start
-from lipverify.linear_transformer.theory.polynomials import Objects, Symbols, array, leftover, total
-from lipverify.linear_transformer.theory.rounding import rounding_bound
+from lipverify.linear_transformer.rounding import rounding_bound
+from lipverify.proofs.polynomials import Objects, Symbols, array, leftover, total
 
 RIGHT = "of the theorem"
 RANGE = 2**32

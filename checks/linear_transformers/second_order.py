@@ -1,9 +1,11 @@
 r"""Theorem 5.1: GD++ is within epsilon |x_t| |w*| of least squares after O(log kappa + log log 1/epsilon) layers.
 
-L <= log(kappa) / log(27/4) + log_2 log(1/epsilon) + 4 for every kappa and every epsilon <= 1/2, with weights that know kappa; 9/4 in
-place of 27/4 where they do not, and never more than 9. Whole numbers of layers show no slope, so the question is turned around: how
-large a kappa do L layers manage at a given epsilon, and how small an epsilon at a given kappa? Along an eigenvector of Sigma with
-eigenvalue t the prediction misses least squares by r(t); the worst of it is (kappa' - 1)/(kappa' + 1), kappa' what the layers leave.
+L <= log(kappa) / log(27/4) + log_2 log(1/epsilon) + 4 for every kappa and every epsilon <= 1/2, with weights that know kappa. Weights
+that do not know it gain 9/4 a layer in place of 27/4, and no weights gain more than 9.
+
+Whole numbers of layers show no slope, so the question is turned around: how large a kappa do L layers manage at a given epsilon, and
+how small an epsilon at a given kappa? Along an eigenvector of Sigma with eigenvalue t the prediction misses least squares by the
+factor r(t); the worst of it is (kappa' - 1)/(kappa' + 1), where kappa' is what the layers leave of kappa.
 """
 
 from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual

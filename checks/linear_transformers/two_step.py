@@ -36,7 +36,8 @@ WHERE = r"""$z_t = (I + \omega_{xx} \Sigma) x_t$,
 PLACE = ("d", "n", "layer")
 SOON, LATE = {PLACE: ((1, 2, 1), (3, 8, 1))}, {PLACE: ((3, 8, 2), (5, 12, 3), (5, 12, 5))}
 ANYWHERE = {PLACE: ((1, 2, 1), (3, 8, 1), (3, 8, 2), (5, 12, 3), (5, 12, 5))}
-SAME, LATER, MISSED = r"\frac{\partial y_t^{l+1}}{\partial \omega_{xy}^l} = 0", r"\text{words left of } \Delta y_t^{l+2}", r"1 - \text{stated} / \Delta y_t^{l+2}"
+SAME = r"\frac{\partial y_t^{l+1}}{\partial \omega_{xy}^l} = 0"
+LATER, MISSED = r"\text{words left of } \Delta y_t^{l+2}", r"1 - \text{stated} / \Delta y_t^{l+2}"
 
 claim("lt.two-step/next-layer", identity(after_one, r"\text{words left of } \Delta y_t^{l+1}", control={"weight": "yx"}),
       source=REBUTTAL, kind="printed", expected="supported", title="ω_xy leaves the labels of its own layer as they are", statement=SAME,
@@ -74,7 +75,8 @@ claim("lt.two-step/through-the-query",
       corrected=rf"""$\Delta y_t^{{l+2}} = {PARTS}$, with {WHERE}; at the first layer the term $\mu \langle \alpha, z_t \rangle$, through the
           context, is all of it""")
 
-TRAINED = r"$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, 3]$, a diagonal model with four layers and four weights a layer that was trained on it, three times"
+TRAINED = r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, 3]$, a diagonal model with four layers and four weights a layer that was
+    trained on it, three times"""
 RATIO = r"\mathrm{RMS}\, \Delta \hat{y}_t / \mathrm{RMS}\, \hat{y}_t"
 CONTEXTS = per_profile(1024, 65_536)
 claim("lt.two-step/trained",

@@ -6,7 +6,7 @@ attention, collapsed  the same on second moments, with its adjoint: the cost doe
 prompts             covariates with a covariance: one layer's exact risk and best preconditioner, sampled models
 regression/         contexts, laws of the noise, ridge baselines, the Bayes floor, the adjusted loss
 gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues
-theory/             what the theorems speak of: printed formulas, corrections, exact recursions
+rounding            how far rounding can take two forward passes apart
 families, training/ weights as arrays, and how they are found
 
 >>> from lipverify.linear_transformer import GDPlusPlus, Regression, UniformNoise, draw_contexts, evaluation

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from lipverify.linear_transformer.theory.polynomials import Leftover
+from lipverify.proofs.polynomials import Leftover
 from lipverify.proofs.words import Words, identity, leftover, letters
 
 SIZES = "d n"

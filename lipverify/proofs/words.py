@@ -27,7 +27,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from lipverify.errors import InvalidInput
-from lipverify.linear_transformer.theory.polynomials import Leftover
+from lipverify.proofs.polynomials import Leftover
 
 ONE = "1"
 """The size of what is a number, a column or a row."""

@@ -23,7 +23,7 @@ from lipverify.linear_transformer.families import NAMES, family_named
 from lipverify.linear_transformer.layer import Layer
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import UniformNoise
-from lipverify.linear_transformer.theory.rounding import rounding_bound
+from lipverify.linear_transformer.rounding import rounding_bound
 from lipverify.linear_transformer.tokens import Tokens
 from lipverify.linear_transformer.tokens import forward as by_tokens
 from lipverify.linear_transformer.training import native

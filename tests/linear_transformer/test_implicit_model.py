@@ -18,9 +18,9 @@ from lipverify.foundation.streams import normals
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.implicit import start, trajectory
 from lipverify.linear_transformer.layer import Diagonal, GDPlusPlus, Layer, Parametrisation, SingleHead, written_out
-from lipverify.linear_transformer.theory.polynomials import Symbols, leftover
-from lipverify.linear_transformer.theory.rounding import UNIT, magnitude, rounding_bound
+from lipverify.linear_transformer.rounding import UNIT, magnitude, rounding_bound
 from lipverify.linear_transformer.tokens import Tokens, forward
+from lipverify.proofs.polynomials import Symbols, leftover
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, variants
+from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, weighted_keys
 from lipverify.checks.softmax import (
     directions,
     isotropy,
@@ -192,9 +192,9 @@ def test_only_the_corrected_lemma_holds_at_every_size() -> None:
         (lambda: slopes.squares_and_distances(), lambda: slopes.squares_and_distances("99/100")),
         (lambda: kernel.sensitivity(), lambda: kernel.sensitivity("99/100")),
         (lambda: cosines.squared(2), lambda: cosines.squared(1)),
-        (lambda: variants.step_in_words("model"), lambda: variants.step_in_words("model", "yes")),
-        (lambda: variants.step_in_words("prediction"), lambda: variants.step_in_words("prediction", "yes")),
-        (lambda: variants.step_in_words("signs"), lambda: variants.step_in_words("signs", "yes")),
+        (lambda: weighted_keys.step_in_words("model"), lambda: weighted_keys.step_in_words("model", "yes")),
+        (lambda: weighted_keys.step_in_words("prediction"), lambda: weighted_keys.step_in_words("prediction", "yes")),
+        (lambda: weighted_keys.step_in_words("signs"), lambda: weighted_keys.step_in_words("signs", "yes")),
         (lambda: preconditioner.stationary(), lambda: preconditioner.stationary("99/100")),
         (lambda: descent_steps.mean_length(), lambda: descent_steps.mean_length("99/100")),
         (

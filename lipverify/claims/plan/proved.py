@@ -175,7 +175,7 @@ def _library(value: Any) -> str | None:
         return "sympy"
     if module.startswith("flint.") and type(value).__name__ in ("arb", "fmpq", "fmpz"):
         return "flint"
-    if module == "lipverify.linear_transformer.theory.polynomials" and type(value).__name__ == "Leftover":
+    if module == "lipverify.proofs.polynomials" and type(value).__name__ == "Leftover":
         return "polynomials"
     return "proof" if module.startswith("lipverify.proofs.") and hasattr(value, "failures") else None
 
