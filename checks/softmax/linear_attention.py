@@ -4,8 +4,6 @@ The floor is what in f is not linear: for ReLU tasks it is there with and withou
 affine tasks without b linear attention learns, and faster than softmax attention.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from lipverify.checks.softmax import linear_floor

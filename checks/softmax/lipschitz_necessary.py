@@ -4,8 +4,6 @@ At the sizes of an experiment it is, within a factor of two. In the limit a wron
 what must be shared is E (Delta f)^2: an affine class with another L serves the cosine class better than that with the same.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.other_constants import gain, hair, matched, nearly, price, sampled, table
 from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
 

@@ -4,8 +4,6 @@ At the sizes of an experiment it is, and in the limit the loss tends to 0 on all
 order of smoothness as well: ReLU tasks have other windows than smooth ones.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax import shared_constant
 from lipverify.checks.softmax.shared_constant import CLASSES, PAIRS, sampled, table
 from lipverify.claims import Source, agree, bound, claim, exponent, identity, per_profile
