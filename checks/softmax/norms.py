@@ -24,6 +24,8 @@ REACH = {"relu": (1.0, 1.5), "cosine": (2.0, 6.0)}
 SLOWER = {"relu": 16, "cosine": 1}
 WITHIN = {"relu": {1.0: 1.0, 2.0: 2.5, 4.0: 6.0}, "cosine": {0.5: 0.7, 1.0: 2.0, 2.0: 10.0}}
 """By L, windows that it does not pass at the sizes of `grown`; its step is d^2 over the number above."""
+NODES = 13
+"""Windows at which the exact loss is computed for a descent on it."""
 
 
 def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) -> dict[str, Any]:
@@ -53,15 +55,13 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
 
 def descended(law: str, covariates: str) -> tuple[float, float]:
     """The window after gradient descent on the exact loss, which the stochastic one follows."""
-    from lipverify.optimum.pretraining import descended_window
-
     L, reach = REACH[law]
     return descended_window(problem(SETTINGS[law], covariates, L), recipe(SETTINGS[law], "gd"), reach)
 
 
 def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> tuple[float, float]:
     """log of the window at the larger L over that at L after so many steps of descent on the exact loss; M = w I throughout."""
-    from lipverify.optimum.pretraining import Recipe, descended_window
+    from lipverify.optimum.pretraining import Recipe
 
     here, rate = SETTINGS[law], d**2 / SLOWER[law]
     recipe = Recipe(optimiser="gd", learning_rate=rate, steps=step, batch=1, start=here["start"])
@@ -70,6 +70,49 @@ def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> tup
         for each in (L, larger)
     )
     return math.log(wider / w), off / w + further / wider
+
+
+def descended_window(problem: lv.Problem, recipe: Any, reach: float) -> tuple[float, float]:
+    r"""The window after gradient descent on the exact loss, w <- w - learning_rate L'(w) / d, and its error.
+
+    Along M = w I the gradient in M of an isotropic problem is L'(w) I / d, so this is the descent that stochastic
+    gradients follow.
+
+    Parameters
+    ----------
+    problem
+        Any isotropic problem whose law the exact method knows.
+    recipe
+        Its learning rate, steps and start; the rest does not matter.
+    reach
+        A window that the descent does not pass.
+
+    Returns
+    -------
+    The window; the derivative is that of a spline through exact losses at windows up to `reach`, and the error is the
+    change when every other one is left out.
+
+    >>> from lipverify.laws import Affine
+    >>> from lipverify.optimum.pretraining import Recipe
+    >>> recipe = Recipe(optimiser="gd", learning_rate=20.0, steps=500, batch=1, start=0.1)
+    >>> w, error = descended_window(lv.Problem(d=3, n=100, law=Affine(), sigma=0.5), recipe, reach=6.0)
+    >>> round(w, 2), error < 0.01
+    (4.44, True)
+    """
+    from scipy.interpolate import CubicSpline
+
+    nodes = np.linspace(0.0, reach, NODES)
+    losses = lv.loss_terms(problem, nodes).total
+
+    def end(every: int) -> float:
+        slope = CubicSpline(nodes[::every], losses[::every]).derivative()
+        w = recipe.start
+        for _ in range(recipe.steps):
+            w -= recipe.learning_rate * float(slope(w)) / problem.d
+        return w
+
+    fine = end(1)
+    return fine, abs(fine - end(2))
 
 
 def slope_at_zero(law: str, covariates: str, contexts: int, seed: int) -> tuple[float, float]:
