@@ -4,8 +4,6 @@ It holds for the Brier loss, where it is a theorem, and for the cross-entropy wh
 Lipschitz constant of the class probabilities and falls with the label noise. At a fixed n it does not hold for every L.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_windows, steps
 from lipverify.checks.softmax.figures import along, ladder_curves
 from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile

@@ -3,8 +3,6 @@ r"""More layers of attention alone: the tokens collapse to a point, at a geometr
 It holds without a residual connection, and not with one. From the second layer on attention is no kernel estimator.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.layers import contraction, odds_moved
 from lipverify.claims import Source, bound, claim
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
 from lipverify.foundation.noted import remembered
 
 STARTS, SMALL = 3, 0.3
 """Descents for each width, and the size of the entries that they start from, times r^{-1/4}: M is then of one size."""
 
 
-def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, tuple[float, float]]:
+def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, Value]:
     """The best of a few descents on M_K and M_Q, both width x d, against the minimum over M on the same contexts.
 
     "excess" is the loss reached over the minimum, less 1; "distance" the largest entry of M - M*, in half-widths of what
@@ -39,9 +40,9 @@ def unfactored(law: str, d: int, drawn: int, seed: int) -> tuple[Any, lv.MatrixO
     from lipverify.loss.attention import attention_named
     from lipverify.optimum.matrix.sampled import draw_loss
 
-    problem, stream = lv.Problem(d=d, n=20, law=lv.laws.law_named(law), sigma=1.0), address(law, d)
-    free = lv.optimal_matrix(problem, contexts=drawn, starts=2, use_symmetry=False, seed=seed, stream=stream)
-    return draw_loss(problem, attention_named("softmax"), drawn, seed, f"{stream}/matrix"), free
+    tasks, stream = problem(law, d, 20), address(law, d)
+    free = lv.optimal_matrix(tasks, contexts=drawn, starts=2, use_symmetry=False, seed=seed, stream=stream)
+    return draw_loss(tasks, attention_named("softmax"), drawn, seed, f"{stream}/matrix"), free
 
 
 def address(law: str, d: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value
 
 
 def named(kernel: str, power: float = 0.0) -> lv.attention.Kernel:
@@ -16,7 +17,7 @@ def named(kernel: str, power: float = 0.0) -> lv.attention.Kernel:
     return {"box": lv.attention.Box(), "epanechnikov": lv.attention.Epanechnikov()}[kernel]
 
 
-def terms(kernel: str, d: int, n: float, w: float, power: float = 0.0) -> dict[str, tuple[float, float]]:
+def terms(kernel: str, d: int, n: float, w: float, power: float = 0.0) -> dict[str, Value]:
     """B / L^2 and n N / sigma^2 on linear tasks, exactly."""
     problem = lv.Problem(d=d, n=n, law=lv.laws.Linear(), sigma=1.0)
     found = lv.loss_terms(problem, w, attention=named(kernel, power))
@@ -27,9 +28,7 @@ def terms(kernel: str, d: int, n: float, w: float, power: float = 0.0) -> dict[s
     }
 
 
-def sampled(
-    kernel: str, d: int, n: float, w: float, contexts: int, seed: int, power: float = 0.0
-) -> dict[str, tuple[float, float]]:
+def sampled(kernel: str, d: int, n: float, w: float, contexts: int, seed: int, power: float = 0.0) -> dict[str, Value]:
     """The same on drawn contexts."""
     problem = lv.Problem(d=d, n=n, law=lv.laws.Linear(), sigma=1.0)
     drawn: dict[str, Any] = {"contexts": contexts, "seed": seed, "stream": f"kernels/{kernel}/{power}/{d}/{n}/{w}"}
@@ -40,24 +39,24 @@ def sampled(
     }
 
 
-def many(kernel: str, d: int, w: float, power: float = 0.0) -> dict[str, tuple[float, float]]:
+def many(kernel: str, d: int, w: float, power: float = 0.0) -> dict[str, Value]:
     """At n = w^(d/2 + 1), so that every window holds many tokens."""
     return terms(kernel, d, float(round(w ** (d / 2 + 1))), w, power)
 
 
-def at_rate(kernel: str, d: int, n: float) -> tuple[float, float]:
+def at_rate(kernel: str, d: int, n: float) -> Value:
     """The loss at w = n^(2/(d + 3)), which is of the order of softmax's best."""
     return terms(kernel, d, n, n ** (2 / (d + 3)))["loss"]
 
 
-def normalised(d: int, w: float) -> tuple[float, float]:
+def normalised(d: int, w: float) -> Value:
     """B over E f(x)^2 = 1/d, weights (1 + s_i) / sum_j (1 + s_j), of 10^20 tokens."""
     problem = lv.Problem(d=d, n=1e20, law=lv.laws.Linear(), sigma=0.0)
     found = lv.loss_terms(problem, w, attention=lv.attention.NormalisedLinear())
     return d * float(found.bias), d * float(found.bias_error)
 
 
-def tail(d: int, A: float) -> tuple[float, float]:
+def tail(d: int, A: float) -> Value:
     """P(a_1^2 + a_2^2 > A) for a_i = s_i / (s_1 + s_2), two tokens, whatever w.
 
     It is |t_1 + t_2| k < |t_1 - t_2| with k^2 = 2 A - 1: -t_2 / t_1 lies between 1/r and r = (k + 1) / (k - 1), an integral over
@@ -80,7 +79,7 @@ def tail(d: int, A: float) -> tuple[float, float]:
     return unit * value, unit * (error + 1e-13)
 
 
-def drawn_tail(d: int, A: float, contexts: int, seed: int) -> tuple[float, float]:
+def drawn_tail(d: int, A: float, contexts: int, seed: int) -> Value:
     """The same as a frequency."""
     x = np.random.default_rng((seed, d)).normal(size=(20 * contexts, 2, d))
     t = x[..., 0] / np.linalg.norm(x, axis=2)

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from lipverify.checks.softmax.quantities import Value
+
 CONTEXTS, LAYERS = 20, 6
 ROUNDING = 1e-12
 """Of a quotient of two distances that are no smaller than a thousandth: sums of a few dozen terms."""
 
 
-def contraction(w: float, d: int, n: int, seed: int, residual: str = "no") -> tuple[float, float]:
+def contraction(w: float, d: int, n: int, seed: int, residual: str = "no") -> Value:
     """The largest diameter after a layer over that before it: drawn tokens, and two antipodes; `residual`: x_i is added."""
     from lipverify.foundation.streams import normals
 

@@ -4,13 +4,12 @@ The floor is what in f is not linear: for ReLU tasks it is there with and withou
 affine tasks without b linear attention learns, and faster than softmax attention.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from lipverify.checks.softmax import linear_floor
 from lipverify.checks.softmax.figures import with_and_without_floor
 from lipverify.checks.softmax.linear_floor import OFFSET
+from lipverify.checks.softmax.quantities import MODEL
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, draw, exponent, identity, per_profile
 
 # fmt: off
@@ -25,11 +24,11 @@ FLOORS = {
 all of f that is not linear: the variance of b, and that of the even part of a ReLU function, (l_1 + l_2) |<q, x>| / 2. T is what
 samples tell, three half-widths of theirs. X bounds the Lambda at which softmax attention overtakes linear attention for good."""
 WITHOUT = {("affine", "no-offset"): {"p": "1", "q": "4/(d + 3)"}}
-MODEL = (
-    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+LEARNED = (
+    MODEL[0],
     r"linear attention predicts $\frac{1}{n} \sum_i y_i x_i^\top \mathbf{M} x$; the loss is minimised over all $\mathbf{M}$",
 )
-ASSUMED = {"*/offset/*": (*MODEL, OFFSET["offset"]), "*/no-offset/*": (*MODEL, OFFSET["no-offset"])}
+ASSUMED = {"*/offset/*": (*LEARNED, OFFSET["offset"]), "*/no-offset/*": (*LEARNED, OFFSET["no-offset"])}
 LAMBDA = r"""$\Lambda_\times = n_\times (L / \sigma)^2$: from $n_\times$ on softmax attention has the smaller loss, looked at there and at $10$,
     $10^3$ and $10^6$ times as many tokens; the ratio in $d$, $L / \sigma$ of the cells"""
 LEAST = r"\min_{\mathbf{M}} \mathcal{L}_{\mathrm{lin}}"

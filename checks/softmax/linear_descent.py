@@ -4,8 +4,6 @@ It holds, with noise and at every n, and on nonlinear tasks as well, towards the
 least there is proved for every d, n and Sigma.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.preconditioner import PARTS, from_preconditioner, stationary
 from lipverify.claims import Source, bound, claim, identity, per_profile
 

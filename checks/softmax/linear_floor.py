@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
 
 OFFSET = {"offset": r"$b \sim \mathrm{Unif}[-L, L]$ as on the slides", "no-offset": "no offset, $b = 0$"}
 LARGEST_N, BEYOND, RESOLUTION = 10**24, (10, 10**3, 10**6), 16
@@ -19,13 +20,13 @@ def linear(law: str, reading: str, d: int, n: float, ratio: float = 1.0) -> floa
     return form.at(form.least, d=d, n=n, L=ratio, sigma=1.0)
 
 
-def softmax(law: str, d: int, n: float, ratio: float = 1.0) -> tuple[float, float]:
+def softmax(law: str, d: int, n: float, ratio: float = 1.0) -> Value:
     """The loss of softmax attention at w*, which no offset changes."""
     found = lv.optimal_window(problem(law, d, n, ratio))
     return found.loss, found.loss_error
 
 
-def advantage(law: str, reading: str, d: int, n: float) -> tuple[float, float]:
+def advantage(law: str, reading: str, d: int, n: float) -> Value:
     """The one over the other, at L = sigma = 1."""
     floor, (loss, error) = linear(law, reading, d, n), softmax(law, d, n)
     return loss / floor, error / floor
@@ -71,13 +72,13 @@ def limit(law: str, reading: str, d: int) -> Any:
     return floor.subs({each: {"d": sympy.Integer(d), "L": sympy.Integer(1)}[each.name] for each in floor.free_symbols})
 
 
-def sampled(law: str, reading: str, d: int, n: int, contexts: int, seed: int) -> dict[str, tuple[float, float]]:
+def sampled(law: str, reading: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
     """The loss on contexts drawn in R^d, over the closed form: at its own M = w I, and at the best M on the draws."""
     form = closed_form(law, reading)
     window, least = form.at(form.window, d=d, n=n, L=1.0, sigma=1.0), linear(law, reading, d, n)
     full = problem(law, d, n)
     if reading == "offset":
-        full = full.replace(law=lv.laws.WithOffset(full.law))  # type: ignore[arg-type]
+        full = full.replace(law=lv.laws.WithOffset(full.law))
     drawn: dict[str, Any] = {"seed": seed, "stream": f"linear/{law}/{reading == 'offset'}/{d}/{n}"}
     terms = lv.loss_terms(full, window, "montecarlo", attention="linear", contexts=contexts, **drawn)
     best = lv.optimal_matrix(full, attention="linear", contexts=max(640, contexts // 4), starts=2, **drawn)
@@ -88,7 +89,7 @@ def sampled(law: str, reading: str, d: int, n: int, contexts: int, seed: int) ->
     }
 
 
-def crossing(law: str, reading: str, d: int, ratio: float) -> tuple[float, float]:
+def crossing(law: str, reading: str, d: int, ratio: float) -> Value:
     """Lambda = n (L / sigma)^2 from which on softmax attention has the smaller loss; unknown if it never does."""
 
     def ahead(n: int) -> bool:
@@ -107,11 +108,6 @@ def crossing(law: str, reading: str, d: int, ratio: float) -> tuple[float, float
         middle = round((low * high) ** 0.5)
         low, high = (low, middle) if ahead(middle) else (middle, high)
     return (low + high) / 2 * ratio**2, (high - low) / 2 * ratio**2
-
-
-def problem(law: str, d: int, n: float, ratio: float = 1.0) -> lv.Problem:
-    """A problem from plain values, at sigma = 1 and L = ratio."""
-    return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=ratio), sigma=1.0)
 
 
 def closed_form(law: str, reading: str) -> Any:

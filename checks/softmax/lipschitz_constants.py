@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value
 from lipverify.claims.plan.proved import between, proved_rates, proved_window
 
 Vector = tuple[Fraction, ...]
@@ -56,7 +57,7 @@ def dot(one: Vector, other: Vector) -> Fraction:
     return sum((a * b for a, b in zip(one, other, strict=True)), start=Fraction(0))
 
 
-def ratio_of_windows(d: int, n: float, L: float) -> tuple[float, float]:
+def ratio_of_windows(d: int, n: float, L: float) -> Value:
     """w* of the affine class with l ~ Unif[-L, L] over that of linear tasks whose slope is 1, always."""
     affine, linear = (
         lv.optimal_window(lv.Problem(d=d, n=n, law=law, sigma=1.0)) for law in (lv.laws.Affine(L=L), lv.laws.Linear())

@@ -4,9 +4,8 @@ At the sizes of an experiment it is, within a factor of two. In the limit a wron
 what must be shared is E (Delta f)^2: an affine class with another L serves the cosine class better than that with the same.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.other_constants import gain, hair, matched, nearly, price, sampled, table
+from lipverify.checks.softmax.quantities import MODEL
 from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
 
 # fmt: off
@@ -15,12 +14,12 @@ SLIDE = Source("S", "Empirical Generalization, necessary", """Shared Lipschitzne
     same Lipschitzness generalizes""")
 FACTOR = r"\mathrm{loss}(w^*_{\mathrm{trained}}) / \mathrm{loss}(w^*_{\mathrm{tested}})"
 COSINES = ("cosine-smooth", "cosine-rough")
-MODEL = (
-    r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
+TUNED = (
+    MODEL[0],
     r"$\mathbf{M} = w^* \mathbf{I}$ of the trained class, attention scores $w^* \langle x_i, x \rangle$",
     "trained on affine ($L = 1$), cosine-smooth ($L = 0.1$), cosine-rough ($L = 10$); tested on cosine, $L = 1$",
 )
-LIMIT = (*MODEL, r"$\sigma = 1$, $n \to \infty$ at $d = 2, 3, 5, 8$")
+LIMIT = (*TUNED, r"$\sigma = 1$, $n \to \infty$ at $d = 2, 3, 5, 8$")
 RHO = r"""derived: $\frac{a \rho^2 + 2}{(a + 2) \rho^{2a/(a + 2)}}$ with $a = (d-1)/2$ and $\rho^2$ the ratio of $\mathbb{E}\, (\Delta f)^2$ of the
     tested to the trained class"""
 RAY = (1e9, 1e30, per_profile(8, 27))
@@ -39,7 +38,7 @@ claim(
     }}),
     source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
     statement=FACTOR + r" \leq 2 \quad \text{for affine } L = 1 \text{ alone}",
-    assumes=(*MODEL, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
+    assumes=(*TUNED, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
              "generalizes: within a factor of two of the window that is tuned to the tested class"),
     agrees=agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on cosine", over={"trained": "affine", "d": 5, "n": 1000.0}),
     finding="""The cosine with $L = 0.1$ moves by less than the noise, so the attention trained on it averages all tokens ($w^* = 0$); that of the
@@ -82,7 +81,7 @@ claim(
     source=SLIDE, kind="stronger", expected="refuted", over={"d": (2, 3, 5)},
     statement=r"""\lim_{n \to \infty} \mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1)) \geq 1 \quad \text{on cosine
         } L = 1, \text{ for every } L_0""",
-    assumes=(*MODEL[:2], "tested on cosine, $L = 1$; $\\sigma = 1$, $d = 2, 3, 5$", RHO,
+    assumes=(*TUNED[:2], "tested on cosine, $L = 1$; $\\sigma = 1$, $d = 2, 3, 5$", RHO,
              r"$L_0$ such that $\mathbb{E}\, (\Delta f)^2$ of the affine class is that of the cosine"),
     finding=r"""A shared Lipschitz constant is not what makes windows agree: the bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)$, so
         its window depends on $\mathbb{E}\, (\Delta f)^2$ alone. Affine tasks with the $L_0$ that matches the cosine's value give the cosine's own

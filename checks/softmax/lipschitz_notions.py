@@ -4,8 +4,6 @@ The printed constants of functions and directions are right. What sets the windo
 class. Kinks or a jump of the link set the rate, wherever they are.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.lipschitz_constants import (
     along_direction,
     constant_of,

@@ -6,7 +6,6 @@ from typing import Any
 
 import lipverify as lv
 
-Value = tuple[float, float]
 CASES: dict[str, dict[str, float]] = {"two-tokens": {"n": 2, "sigma": 0.5}, "noiseless": {"n": 20, "sigma": 0.0}}
 """Each of the two assumptions of Theorem 4, without the other."""
 

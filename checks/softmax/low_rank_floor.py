@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def best_loss(m: int, n: float) -> tuple[float, float]:
+def best_loss(m: int, n: float) -> Value:
     """The least loss over w of linear tasks on the unit sphere of R^m, sigma = 1."""
     found = lv.optimal_window(lv.Problem(d=m, n=n, law=lv.laws.Linear(), sigma=1.0))
     return found.loss, found.loss_error
 
 
-def projected(d: int, k: int, n: int, c: float) -> dict[str, tuple[float, float]]:
+def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
     """The loss at c BB^T on the product of spheres in R^d, by the block reduction, and at c on the sphere of R^k."""
     from lipverify.loss.block import block_terms
     from lipverify.problem.named import low_rank_problem
@@ -40,7 +41,7 @@ def tilted(d: int, size: Floats) -> Floats:
     return ratio
 
 
-def floor(d: int, k: int, scale: str = "") -> tuple[float, float]:
+def floor(d: int, k: int, scale: str = "") -> Value:
     """lim L(c BB^T) as n -> infinity at the best c, tokens uniform on S^{d-1}; `scale`: times d^3 / (2 (k + 2)).
 
     A query x with r = |B^T x| gets E_t B^T t under the weights e^(c <B^T t, B^T x>), which is A(c r) B^T x / r, and a^T of
@@ -60,7 +61,7 @@ def floor(d: int, k: int, scale: str = "") -> tuple[float, float]:
     return unit * value, unit * (abs(value - off(best, 60)) + 1e-12 * value)
 
 
-def in_block(d: int, k: int) -> tuple[float, float]:
+def in_block(d: int, k: int) -> Value:
     """The bias at n = 10^12 by the block reduction, at the best of many c; contexts differ by less than e^k / n."""
     from scipy.optimize import minimize_scalar
 

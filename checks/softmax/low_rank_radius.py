@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.low_rank import Value, best, problem
+from lipverify.checks.softmax.low_rank import best, problem
+from lipverify.checks.softmax.quantities import Value
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 
@@ -34,7 +35,7 @@ def gained(
 @makes("sampled", "montecarlo")
 def gain_on_common_draws(
     problem: lv.Problem, one: Floats, other: Floats, *, contexts: int, seed: int, stream: str
-) -> tuple[float, float]:
+) -> Value:
     """The loss of one M less that of another on the same contexts, and the half-width of its 95 % interval.
 
     Parameters
@@ -110,7 +111,7 @@ def counterexamples(covariates: str, problems: int, seed: int) -> Value:
 
 
 @makes("bounded", "exact")
-def limit_radius(d: int, k: int) -> tuple[float, float]:
+def limit_radius(d: int, k: int) -> Value:
     r"""(C_infinity, its error): the critical radius on the sphere as n -> infinity, at any sigma.
 
     There B = E s (1 - c h(omega))^2 / k with h(omega) = A(omega) / omega, A = I_{d/2} / I_{d/2-1} and

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value
 
 K, D, N, SIGMA, OFFSET = 2, 5, 16, 0.1, 2.0
 """The dimension of col(B), that of the tokens, tokens, noise, and the constant that the affine family adds."""
@@ -70,7 +71,7 @@ def trained(family: str, attention: str, covariates: str, optimiser: str, seeds:
     }
 
 
-def interval(values: Any) -> tuple[float, float]:
+def interval(values: Any) -> Value:
     """The mean over runs and the half-width of its 99 % t-interval."""
     from lipverify.foundation.means.batches import mean_interval
 
@@ -95,7 +96,7 @@ def recipe_of(family: str, attention: str, optimiser: str) -> dict[str, Any]:
     return RECIPES.get(f"{attention}/{optimiser}/{family}", RECIPES[f"{attention}/{optimiser}"])
 
 
-def closed_form(family: str, n: int = N, sigma: float = SIGMA) -> dict[str, tuple[float, float]]:
+def closed_form(family: str, n: int = N, sigma: float = SIGMA) -> dict[str, Value]:
     r"""The best M = c BB^T + c' B'B'^T of linear attention on the product; M = 0 for an even family.
 
     For the affine family, with v = 4 + 1/k + sigma^2, the mean square of a label, its loss is a constant plus
@@ -108,9 +109,7 @@ def closed_form(family: str, n: int = N, sigma: float = SIGMA) -> dict[str, tupl
     return {"c": ((1 / K**2) / ((1 - 1 / n) / K**3 + v / (n * K)), 0.0), "c_perp": (0.0, 0.0)}
 
 
-def minimised(
-    family: str, contexts: int, seed: int, n: int = N, sigma: float = SIGMA
-) -> dict[str, tuple[float, float]]:
+def minimised(family: str, contexts: int, seed: int, n: int = N, sigma: float = SIGMA) -> dict[str, Value]:
     """The same by minimising the sampled loss over all matrices."""
     stream, here = f"block/{family}/minimised", problem(family, "product", n, sigma)
     found = lv.optimal_matrix(here, attention="linear", contexts=contexts, starts=2, seed=seed, stream=stream)

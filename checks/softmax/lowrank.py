@@ -4,8 +4,6 @@ It holds in the ball C = d, on the sphere and on a product of spheres, under eac
 With two tokens it is proved for every d, k and sigma in a smaller ball, among matrices that do not mix the two spaces.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.figures import beside_aligned
 from lipverify.checks.softmax.low_rank import CASES, averaged, best_in_case, searched_in_case
 from lipverify.claims import Source, agree, at, bound, claim, draw, identity, per_profile

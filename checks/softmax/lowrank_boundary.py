@@ -4,8 +4,6 @@ On a product of spheres no counterexample was found, with n > 2 and noise. On th
 not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, proved by balls.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax import low_rank_radius as ball
 from lipverify.checks.softmax.figures import forgetting, radii_by_noise
 from lipverify.checks.softmax.low_rank import best, searched

@@ -4,8 +4,6 @@ It holds on a product of spheres, where the rate is that of k dimensions. On the
 of c BB^T does not go to 0: a floor is left, small where k is much smaller than d.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.low_rank_floor import best_loss, floor, in_block, projected
 from lipverify.claims import Source, agree, bound, claim, exponent
 

@@ -4,8 +4,6 @@ Training softmax attention lowers rho(M, B) and the test error on all three fami
 even families; of the affine one it does learn the column space, and cannot learn the constant.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.figures import learned
 from lipverify.checks.softmax.low_rank_training import assumed, closed_form, minimised, trained
 from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile

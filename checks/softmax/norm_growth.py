@@ -4,8 +4,6 @@ It holds as shown, on both laws and both kinds of covariates, and where L is an 
 ends: on the circle training at L = 5 hardly leaves its start.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax import norms
 from lipverify.checks.softmax.figures import norms_in_training
 from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "relu": {"law": "relu", "d": 3, "n": 16, "sigma": 0.5, "L": (0.5, 1.0, 2.0, 4.0), "start": 0.1, "gd": 1.0},
@@ -24,6 +25,8 @@ REACH = {"relu": (1.0, 1.5), "cosine": (2.0, 6.0)}
 SLOWER = {"relu": 16, "cosine": 1}
 WITHIN = {"relu": {1.0: 1.0, 2.0: 2.5, 4.0: 6.0}, "cosine": {0.5: 0.7, 1.0: 2.0, 2.0: 10.0}}
 """By L, windows that it does not pass at the sizes of `grown`; its step is d^2 over the number above."""
+NODES = 13
+"""Windows at which the exact loss is computed for a descent on it."""
 
 
 def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) -> dict[str, Any]:
@@ -39,7 +42,7 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
         stream = f"norm/{setting['law']}/{SHAPES[covariates]}/{setting['d']}"
         streams = [f"{stream}/{k}" for k in range(seeds)]
         name = f"softmax.norm-growth/{law}/{covariates}/{optimiser}/{L:g}"
-        M = recipe(setting, optimiser).kept(name, problem(setting, covariates, L), streams, every=every, seed=seed)
+        M = recipe(setting, optimiser).kept(name, task(setting, covariates, L), streams, every=every, seed=seed)
         norms[L] = np.linalg.norm(M, 2, axis=(2, 3))
         scales[f"scale at {L:g}"] = mean_interval(np.trace(M[:, -1], axis1=1, axis2=2) / setting["d"], LEVEL)
     ratios = {
@@ -51,46 +54,87 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
     return {**ratios, **scales, "steps": [k * every for k in range(9)], "norms": curves}
 
 
-def descended(law: str, covariates: str) -> tuple[float, float]:
+def descended(law: str, covariates: str) -> Value:
     """The window after gradient descent on the exact loss, which the stochastic one follows."""
-    from lipverify.optimum.pretraining import descended_window
-
     L, reach = REACH[law]
-    return descended_window(problem(SETTINGS[law], covariates, L), recipe(SETTINGS[law], "gd"), reach)
+    return descended_window(task(SETTINGS[law], covariates, L), recipe(SETTINGS[law], "gd"), reach)
 
 
-def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> tuple[float, float]:
+def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> Value:
     """log of the window at the larger L over that at L after so many steps of descent on the exact loss; M = w I throughout."""
-    from lipverify.optimum.pretraining import Recipe, descended_window
+    from lipverify.optimum.pretraining import Recipe
 
     here, rate = SETTINGS[law], d**2 / SLOWER[law]
     recipe = Recipe(optimiser="gd", learning_rate=rate, steps=step, batch=1, start=here["start"])
     (w, off), (wider, further) = (
-        descended_window(problem(here | {"d": d, "n": n}, "isotropic", each), recipe, WITHIN[law][each])
+        descended_window(task(here | {"d": d, "n": n}, "isotropic", each), recipe, WITHIN[law][each])
         for each in (L, larger)
     )
     return math.log(wider / w), off / w + further / wider
 
 
-def slope_at_zero(law: str, covariates: str, contexts: int, seed: int) -> tuple[float, float]:
+def descended_window(problem: lv.Problem, recipe: Any, reach: float) -> Value:
+    r"""The window after gradient descent on the exact loss, w <- w - learning_rate L'(w) / d, and its error.
+
+    Along M = w I the gradient in M of an isotropic problem is L'(w) I / d, so this is the descent that stochastic
+    gradients follow.
+
+    Parameters
+    ----------
+    problem
+        Any isotropic problem whose law the exact method knows.
+    recipe
+        Its learning rate, steps and start; the rest does not matter.
+    reach
+        A window that the descent does not pass.
+
+    Returns
+    -------
+    The window; the derivative is that of a spline through exact losses at windows up to `reach`, and the error is the
+    change when every other one is left out.
+
+    >>> from lipverify.laws import Affine
+    >>> from lipverify.optimum.pretraining import Recipe
+    >>> recipe = Recipe(optimiser="gd", learning_rate=20.0, steps=500, batch=1, start=0.1)
+    >>> w, error = descended_window(lv.Problem(d=3, n=100, law=Affine(), sigma=0.5), recipe, reach=6.0)
+    >>> round(w, 2), error < 0.01
+    (4.44, True)
+    """
+    from scipy.interpolate import CubicSpline
+
+    nodes = np.linspace(0.0, reach, NODES)
+    losses = lv.loss_terms(problem, nodes).total
+
+    def end(every: int) -> float:
+        slope = CubicSpline(nodes[::every], losses[::every]).derivative()
+        w = recipe.start
+        for _ in range(recipe.steps):
+            w -= recipe.learning_rate * float(slope(w)) / problem.d
+        return w
+
+    fine = end(1)
+    return fine, abs(fine - end(2))
+
+
+def slope_at_zero(law: str, covariates: str, contexts: int, seed: int) -> Value:
     """- tr of the gradient in M at M = 0, at L = 1."""
     from lipverify.foundation.means.batches import mean_interval
     from lipverify.loss.attention import attention_named
     from lipverify.optimum.matrix.sampled import draw_loss
 
-    task = problem(SETTINGS[law], covariates, 1.0)
-    loss = draw_loss(task, attention_named("softmax"), contexts, seed, f"zero/{law}/{covariates}")
-    return mean_interval(-np.trace(loss.gradients_of_batches(np.zeros((task.d, task.d))), axis1=1, axis2=2))
+    tasks = task(SETTINGS[law], covariates, 1.0)
+    loss = draw_loss(tasks, attention_named("softmax"), contexts, seed, f"zero/{law}/{covariates}")
+    return mean_interval(-np.trace(loss.gradients_of_batches(np.zeros((tasks.d, tasks.d))), axis1=1, axis2=2))
 
 
-def derived_slope(law: str, covariates: str) -> tuple[float, float]:
+def derived_slope(law: str, covariates: str) -> Value:
     """(1 - 1/n) tr Sigma^2 / (3 d^3): to first order in M only E f(x) sum_i (s_i - mean s) f(x_i) counts."""
-    task = problem(SETTINGS[law], covariates, 1.0)
-    Sigma = np.asarray(task.covariates.shape(task.d))
-    return (1 - 1 / float(task.n)) * float(np.trace(Sigma @ Sigma)) / (3 * task.d**3), 0.0
+    tasks = task(SETTINGS[law], covariates, 1.0)
+    Sigma = np.asarray(tasks.covariates.shape(tasks.d))
+    return (1 - 1 / float(tasks.n)) * float(np.trace(Sigma @ Sigma)) / (3 * tasks.d**3), 0.0
 
 
-def curvature(L: float) -> tuple[float, float]:
+def curvature(L: float) -> Value:
     """-(second derivative of the exact loss) / 2 along M = w I at w = 0, cosine functions on the circle, many tokens."""
     steps = (0.02, 0.04)
     terms = lv.loss_terms(lv.Problem(d=2, n=1e12, law=lv.laws.Cosine(L=L), sigma=0.0), [0.0, *steps])
@@ -98,25 +142,25 @@ def curvature(L: float) -> tuple[float, float]:
     return fine, abs(fine - coarse) + float(terms.total_error.max()) / steps[0] ** 2
 
 
-def derived_curvature(L: float) -> tuple[float, float]:
+def derived_curvature(L: float) -> Value:
     """J_2(L)^2 / 2."""
     from scipy.special import jv
 
     return float(jv(2, L)) ** 2 / 2, 0.0
 
 
-def best_window(L: float) -> tuple[float, float]:
+def best_window(L: float) -> Value:
     """w* of the cosine law on the circle."""
-    found = lv.optimal_window(problem(SETTINGS["circle"], "isotropic", L))
+    found = lv.optimal_window(task(SETTINGS["circle"], "isotropic", L))
     return found.w, found.w_error
 
 
-def problem(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
+def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
     """The task of a setting, with axes from 2 to 1/2 where it is anisotropic."""
-    d, law = setting["d"], lv.laws.law_named(setting["law"], L=L)
-    round_, axes = lv.covariates.Sphere(), lv.covariates.Ellipsoid(np.geomspace(2, 0.5, d).tolist())
-    shape = round_ if covariates == "isotropic" else axes
-    return lv.Problem(d=d, n=setting["n"], law=law, sigma=setting["sigma"], covariates=shape)
+    round_ = problem(setting["law"], setting["d"], setting["n"], L, setting["sigma"])
+    if covariates == "isotropic":
+        return round_
+    return round_.replace(covariates=lv.covariates.Ellipsoid(np.geomspace(2, 0.5, round_.d).tolist()))
 
 
 def recipe(setting: dict[str, Any], optimiser: str) -> Any:

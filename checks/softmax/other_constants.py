@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
 
 CLASSES = {
     "affine": ("affine", 1.0),
@@ -17,34 +18,29 @@ CLASSES = {
 """What is trained on; the last is what is tested on."""
 
 
-def table(d: int, n: float, sigma: float = 1.0) -> dict[str, tuple[float, float]]:
+def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
     """The window of each class, its loss on the cosine class with L = 1, and that over the least loss there."""
     from lipverify.optimum.transfer import transfers
 
-    return transfers({name: problem(*each, d, n, sigma) for name, each in CLASSES.items()}, tested=["cosine"])
+    return transfers({name: problem(law, d, n, L, sigma) for name, (law, L) in CLASSES.items()}, tested=["cosine"])
 
 
-def sampled(d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, tuple[float, float]]:
+def sampled(d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
     """The losses of the windows of the classes on sampled contexts of the cosine class."""
-    w = {trained: lv.optimal_window(problem(*each, d, n)).w for trained, each in CLASSES.items()}
+    w = {trained: lv.optimal_window(problem(law, d, n, L)).w for trained, (law, L) in CLASSES.items()}
     drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{d}/{n:g}"}
-    terms = lv.loss_terms(problem("cosine", 1.0, d, n), list(w.values()), "montecarlo", **drawn)
+    terms = lv.loss_terms(problem("cosine", d, n), list(w.values()), "montecarlo", **drawn)
     losses = zip(w, terms.total, terms.total_error, strict=True)
     return {f"loss of {trained} on cosine": (float(loss), float(error)) for trained, loss, error in losses}
 
 
-def matched(d: int, n: float) -> tuple[float, float]:
+def matched(d: int, n: float) -> Value:
     """The loss on the cosine class of affine windows with the L whose E (Delta f)^2 is the cosine's, over that at L = 1."""
     from lipverify.optimum.transfer import quotient, transferred_loss
 
     L = math.sqrt(roughness("cosine", 1.0, d) / roughness("affine", 1.0, d))
-    tuned = [lv.optimal_window(problem("affine", each, d, n)) for each in (L, 1.0)]
-    return quotient(*(transferred_loss(each, problem("cosine", 1.0, d, n)) for each in tuned))
-
-
-def problem(law: str, L: float, d: int, n: float, sigma: float = 1.0) -> lv.Problem:
-    """A problem from plain values."""
-    return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=sigma)
+    tuned = [lv.optimal_window(problem("affine", d, n, each)) for each in (L, 1.0)]
+    return quotient(*(transferred_loss(each, problem("cosine", d, n)) for each in tuned))
 
 
 def roughness(law: str, L: float, d: int) -> float:

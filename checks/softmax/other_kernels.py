@@ -4,8 +4,6 @@ The summary says that softmax alone adapts. A box adapts as well, and every kern
 Linear attention whose scores are divided by their sum hardly learns, or has an infinite loss.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.kernels import at_rate, drawn_tail, many, normalised, sampled, tail, terms
 from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
 
 SIGMA, LITTLE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 0.5]]), 0.3
 """Correlated covariates, and the noise there."""
@@ -26,10 +27,9 @@ def preconditioner(law: str, n: int, trace: float = 1.0) -> np.ndarray:
     return np.linalg.inv((1 - 1 / n + 2 * (1 + B / A) / n) * SIGMA + size / n * np.eye(len(SIGMA)))
 
 
-def from_preconditioner(law: str, n: int, contexts: int, seed: int, trace: float = 1.0) -> tuple[float, float]:
+def from_preconditioner(law: str, n: int, contexts: int, seed: int, trace: float = 1.0) -> Value:
     """How far the M of the least loss on sampled contexts is from that, over its largest entry."""
-    tokens = lv.covariates.Gaussian(SIGMA)
-    full = lv.Problem(d=len(SIGMA), n=n, law=lv.laws.law_named(law), sigma=LITTLE, covariates=tokens)
+    full = problem(law, len(SIGMA), n, sigma=LITTLE).replace(covariates=lv.covariates.Gaussian(SIGMA))
     drawn: dict[str, Any] = {"contexts": contexts, "seed": seed, "stream": f"descent/{law}/{n}"}
     best, M = lv.optimal_matrix(full, attention="linear", starts=2, **drawn), preconditioner(law, n, trace)
     return float(np.abs(best.M - M).max() / np.abs(M).max()), float(best.M_error.max() / np.abs(M).max())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
 from lipverify.foundation.arrays import Floats
 
 CLASSES = ("affine", "relu", "cosine")
@@ -25,23 +26,21 @@ PAIRS = {
 a = (d - 1)/2, the noise is n^(-beta/(a + beta)), the bias of the tested class n^(-beta'/(a + beta)); the slower counts."""
 
 
-def table(d: int, n: float, sigma: float = 1.0) -> dict[str, tuple[float, float]]:
+def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
     """The window of each of the three classes with L = 1, its loss on each, and what that is over the least loss."""
     from lipverify.optimum.transfer import transfers
 
     return transfers({law: problem(law, d, n, sigma=sigma) for law in CLASSES})
 
 
-def sampled(
-    trained: str, tested: str, d: int, n: float, contexts: int, seed: int, backend: str
-) -> dict[str, tuple[float, float]]:
+def sampled(trained: str, tested: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
     """The loss of the window tuned to one class on contexts of another."""
     drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{trained}/{tested}/{d}/{n:g}"}
     terms = lv.loss_terms(problem(tested, d, n), lv.optimal_window(problem(trained, d, n)).w, "montecarlo", **drawn)
     return {f"loss of {trained} on {tested}": (float(terms.total), float(terms.total_error))}
 
 
-def on_waves(d: int, n: float) -> tuple[float, float]:
+def on_waves(d: int, n: float) -> Value:
     """What the affine window costs on the 1-Lipschitz waves cos(k <q, x>) / k with k^2 = w*, as short as the window.
 
     The loss of cos(k z) / k with noise 1 is that of cos(k z) with noise k, over k^2.
@@ -54,7 +53,7 @@ def on_waves(d: int, n: float) -> tuple[float, float]:
     return quotient(transferred_loss(tuned, wave), (own.loss, own.loss_error))
 
 
-def worst_task(d: int, n: float) -> dict[str, tuple[float, float]]:
+def worst_task(d: int, n: float) -> dict[str, Value]:
     """The loss of the ReLU window, L = sigma = 1, on the worst 1-Lipschitz function: no more, and no less."""
     from lipverify.loss.worst import worst_bias
     from lipverify.optimum.transfer import at_optima
@@ -72,7 +71,7 @@ def worst_task(d: int, n: float) -> dict[str, tuple[float, float]]:
     return {side: at_optima([tuned], losses(side))[0] for side in ("high", "low")}
 
 
-def mixed(d: int, n: float, sigma: float = 1.0) -> dict[str, tuple[float, float]]:
+def mixed(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
     """w* of tasks that are of each of the three classes with chance 1/3, and its loss on each over the least there.
 
     The loss of a mixture is the mean of the losses: it falls where all three fall and rises where all rise, so that its
@@ -94,7 +93,7 @@ def mixed(d: int, n: float, sigma: float = 1.0) -> dict[str, tuple[float, float]
     return found
 
 
-def between(problems: dict[str, lv.Problem], ends: list[float], nodes: int) -> tuple[float, float]:
+def between(problems: dict[str, lv.Problem], ends: list[float], nodes: int) -> Value:
     """The minimiser of the mean loss by its interpolant in log w, and what rounding leaves open of it."""
     from numpy.polynomial import Chebyshev
 
@@ -107,11 +106,6 @@ def between(problems: dict[str, lv.Problem], ends: list[float], nodes: int) -> t
     place = float(min(inside, key=lambda at: float(fitted(at))))
     slope = nodes**2 * max(float(np.max(each.total_error)) for each in terms) / (ends[1] - ends[0])
     return math.exp(place), math.exp(place) * slope / float(fitted.deriv(2)(place))
-
-
-def problem(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> lv.Problem:
-    """A problem from plain values."""
-    return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=sigma)
 
 
 def derivation(kinked: str = "relu") -> Any:

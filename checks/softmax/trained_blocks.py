@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
 
 RECIPES: dict[str, dict[str, Any]] = {
     "gd": {"optimiser": "gd", "learning_rate": 0.3, "batch": 64, "size": 0.3},
@@ -30,16 +31,16 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled, kept_full
     from lipverify.foundation.means.batches import mean_interval
 
-    problem, streams = task(law, d), [f"form/{law}/{d}/{k}" for k in range(runs)]
+    tasks, streams = task(law, d), [f"form/{law}/{d}/{k}" for k in range(runs)]
     found = kept_full(
-        f"softmax.trained-form/{law}/{d}/{recipe}", problem, streams, steps=STEPS, seed=seed, **RECIPES[recipe]
+        f"softmax.trained-form/{law}/{d}/{recipe}", tasks, streams, steps=STEPS, seed=seed, **RECIPES[recipe]
     )
     keys, queries = found["keys"], found["queries"]
     A = np.swapaxes(keys, 2, 3) @ queries
     scale = np.linalg.norm(A[..., :d, :d], 2, axis=(2, 3))
     row, column = (np.linalg.norm(part, axis=2) / scale for part in (A[..., d, :d], A[..., :d, d]))
     curvatures = [
-        curvature_in_row(draw_labelled(problem, fresh, seed, f"{stream}/curvature"), M)
+        curvature_in_row(draw_labelled(tasks, fresh, seed, f"{stream}/curvature"), M)
         for stream, M in zip(streams, A[:, -1, :d, :d], strict=True)
     ]
     return {
@@ -55,18 +56,18 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     }
 
 
-def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> tuple[float, float]:
+def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> Value:
     """The second derivative in r at r = 0 and M = w* I: no training; the interval is over eight sets of contexts."""
     from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled
     from lipverify.foundation.means.batches import mean_interval
 
-    problem = task(law, d, n)
-    M = lv.optimal_window(problem).w * np.eye(d)
-    sets = [draw_labelled(problem, fresh, seed, f"best/{law}/{d}/{n}/{k}") for k in range(8)]
+    tasks = task(law, d, n)
+    M = lv.optimal_window(tasks).w * np.eye(d)
+    sets = [draw_labelled(tasks, fresh, seed, f"best/{law}/{d}/{n}/{k}") for k in range(8)]
     return mean_interval(np.array([curvature_in_row(each, M) for each in sets]), LEVEL)
 
 
-def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> tuple[float, float]:
+def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> Value:
     """|gradient in r| at r = 0 on contexts with their mirror images, or twice the same, over that on the contexts alone.
 
     Rounding is that of sums over 400 contexts of 16 tokens.
@@ -84,7 +85,7 @@ def task(law: str, d: int, n: int = 16) -> lv.Problem:
     """The sizes of a law: short contexts for the one that breaks the symmetry."""
     if law == "one-sided":
         return lv.Problem(d=d, n=2, law=lv.laws.Sampled(rising, extent=2.0), sigma=0.1)
-    return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=3.0), sigma=0.5)
+    return problem(law, d, n, L=3.0, sigma=0.5)
 
 
 def rising(rng: np.random.Generator, contexts: int, d: int) -> Callable[[Any], Any]:

@@ -4,8 +4,6 @@ The row that multiplies labels goes to zero where f(-x) is drawn like f(x) or -f
 multiplies the query's empty slot is never seen by the loss, and ends small only if it began small.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.figures import block_shares
 from lipverify.checks.softmax.trained_blocks import curvature_at_best, slope_in_row, trained
 from lipverify.claims import Source, at, bound, claim, draw, identity, per_profile

@@ -3,8 +3,6 @@ r"""The rebuttal on infinite width: a wider inner dimension of M = M_K^T M_Q lea
 This holds from the width r = d on, where every d x d matrix is such a product. Below r = d it does not.
 """
 
-from __future__ import annotations
-
 from lipverify.checks.softmax.factors import factored
 from lipverify.claims import Source, bound, claim, per_profile
 

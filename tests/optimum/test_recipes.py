@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from lipverify import Problem, optimal_window
+from lipverify.checks.softmax.norms import descended_window
 from lipverify.foundation.streams import normals
 from lipverify.laws import law_named
 from lipverify.loss import loss_terms
-from lipverify.optimum.pretraining import Recipe, descended_window
+from lipverify.optimum.pretraining import Recipe
 
 EPS = float(np.finfo(float).eps)
 

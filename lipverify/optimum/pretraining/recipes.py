@@ -1,4 +1,4 @@
-r"""Recipes: what papers leave open of a training run, as a record, and the exact descent that it follows."""
+r"""Recipes: what papers leave open of a training run, as a record."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import normals
-from lipverify.loss import loss_terms
 from lipverify.optimum.pretraining.kept import Arrays, kept
 from lipverify.optimum.pretraining.optimisers import optimiser_named
 from lipverify.optimum.pretraining.training import Settings, Trajectory, pretrain_together
 from lipverify.problem import Problem
-
-NODES = 13
-"""Windows at which the exact loss is computed for a descent on it."""
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,43 +90,3 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 
         asked = {"problem": problem, "recipe": self, "streams": list(streams), **options}
         return kept(name, asked, train, steps=self.steps, every=options["every"])["M"]
-
-
-def descended_window(problem: Problem, recipe: Recipe, reach: float) -> tuple[float, float]:
-    r"""The window after gradient descent on the exact loss, w <- w - learning_rate L'(w) / d, and its error.
-
-    Along M = w I the gradient in M of an isotropic problem is L'(w) I / d, so this is the descent that stochastic
-    gradients follow.
-
-    Parameters
-    ----------
-    problem
-        Any isotropic problem whose law the exact method knows.
-    recipe
-        Its learning rate, steps and start; the rest does not matter.
-    reach
-        A window that the descent does not pass.
-
-    Returns
-    -------
-    The window; the derivative is that of a spline through exact losses at windows up to `reach`, and the error is the
-    change when every other one is left out.
-
-    >>> from lipverify.laws import Affine
-    >>> recipe = Recipe(optimiser="gd", learning_rate=20.0, steps=500, batch=1, start=0.1)
-    >>> w, error = descended_window(Problem(d=3, n=100, law=Affine(), sigma=0.5), recipe, reach=6.0)
-    >>> round(w, 2), error < 0.01
-    (4.44, True)
-    """
-    nodes = np.linspace(0.0, reach, NODES)
-    losses = loss_terms(problem, nodes).total
-
-    def end(every: int) -> float:
-        slope = CubicSpline(nodes[::every], losses[::every]).derivative()
-        w = recipe.start
-        for _ in range(recipe.steps):
-            w -= recipe.learning_rate * float(slope(w)) / problem.d
-        return w
-
-    fine = end(1)
-    return fine, abs(fine - end(2))
