@@ -8,17 +8,18 @@ whose coefficients are rational: the moments M[t^k] are whole numbers. So are th
 
     G_j = M[(e + s g) e_j],    H_jk = M[(e_k + s g_k) e_j + (e + s g) e_jk].
 
-*Given points.* Krawczyk's test in balls of Arb: where K(X) = x - Y G(x) + (1 - Y H(X)) (X - x) lies inside the box X, there
-is exactly one critical point in X. The signs of the pivots of H over the box are those of its eigenvalues.
+*Given points.* Krawczyk's test in balls of Arb: where K(X) = x - Y G(x) + (1 - Y H(X)) (X - x) lies inside the box X,
+there is exactly one critical point in X. The signs of the pivots of H over the box are those of its eigenvalues.
 
-*All of two layers.* With the weights (a, b, c) = (yx_1, xx_1, yx_2) and h = (1 + a t)(1 + b t)^2, g = a + c h. The loss is a
-square in c, so that c = -N/D with N = M[t (1 + (t + s) a) h] and D = M[t (t + s) h^2] > 0. What is left of the other
-two equations are two polynomials in a and b; their resultants have all critical a and all critical b among their
+*All of two layers.* With the weights (a, b, c) = (yx_1, xx_1, yx_2) and h = (1 + a t)(1 + b t)^2, g = a + c h. The loss
+is a square in c, so that c = -N/D with N = M[t (1 + (t + s) a) h] and D = M[t (t + s) h^2] > 0. What is left of the
+other equations is two polynomials in a and b; their resultants have all critical a and all critical b among their
 real roots, which are isolated, and pairs that are no solution are excluded by balls.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,11 +28,17 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpq_mpoly_ctx, fmpq_poly
+from scipy.integrate import solve_ivp
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator
+from lipverify.linear_transformer.gdplusplus.descents import descended
 from lipverify.linear_transformer.gdplusplus.floor import degree, second_moment
+from lipverify.linear_transformer.gdplusplus.folds import folded
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 from lipverify.linear_transformer.gdplusplus.moments import density_moments
+from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 
 PRECISION = 1024
@@ -42,16 +49,24 @@ NEWTON = 12
 """Newton steps to full precision from a point that is good to a few digits; each doubles these."""
 
 
+DURATION = 1e4
+"""Of gradient flow: in the units of the data the slowest direction of four layers takes a tenth of that."""
+NEAR = 1e-2
+"""Relative distance of a certified point from where a descent ended."""
+STARTS, STEPS, MOST, SAME = 200, 400, 12, 1e-5
+"""Random starts, steps of each, different ends that are looked at, and how near losses are that count as one."""
+
+
 class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
     """A certified critical point of the expected loss.
 
     Attributes
     ----------
     weights
-        (yx_1, xx_1, yx_2, ...), 2 L - 1 numbers; the point is within a relative `RADIUS` of them, and there is no other.
+        (yx_1, xx_1, yx_2, ...), 2 L - 1 numbers, as doubles; within `RADIUS` of the point there is no other.
     index
-        Directions in which the loss falls: 0 at a strict local minimum; so many eigenvalues of the Hessian are negative,
-        and the others are positive.
+        Directions in which the loss falls, 0 at a strict local minimum: so many eigenvalues of the Hessian are
+        negative, and the others are positive.
     """
 
     weights: tuple[float, ...]
@@ -89,10 +104,14 @@ class Jet:
         )  # fmt: skip
 
     def times_one_plus(self, weight: arb, place: int, tau: Jet) -> Jet:
-        """This jet times 1 + weight tau, where the weight is the coordinate of that place."""
+        """The product with 1 + weight tau, where the weight is the coordinate of that place."""
         every = range(len(self.first))
         nothing = arb_poly([])
-        unit = Jet(weight + nothing, [arb_poly([1]) if j == place else nothing for j in every], [[nothing] * len(every)] * len(every))
+        unit = Jet(
+            weight + nothing,
+            [arb_poly([1]) if j == place else nothing for j in every],
+            [[nothing] * len(every)] * len(every),
+        )
         product = unit * tau
         return self * Jet(1 + product.value, product.first, product.second)
 
@@ -123,7 +142,7 @@ def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Deri
     return Derivatives(gradient, hessian)
 
 
-def certified(regression: Regression, weights: Floats) -> CriticalPoint:
+def certified(regression: Regression, weights: Sequence[float] | Floats) -> CriticalPoint:
     """The critical point near some weights (2 L - 1,), proved to exist and to be the only one in its box.
 
     Raises
@@ -132,7 +151,7 @@ def certified(regression: Regression, weights: Floats) -> CriticalPoint:
         If Krawczyk's test does not pass there, or an eigenvalue of the Hessian may be 0.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> point = certified(Regression(10, 20, UniformNoise(0.0)), np.asarray([-0.03]))
+    >>> point = certified(Regression(10, 20, UniformNoise(0.0)), [-0.03])
     >>> point.index, round(point.weights[0] * 31, 12)  # the best single layer: -1/31
     (0, -1.0)
     """
@@ -167,12 +186,70 @@ def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> [point.index for point in two_layers(Regression(10, 20, UniformNoise(5.0)))]
-    [0, 1, 2]
+    [0, 1]
     """
     require_regression(regression)
     s, moments = second_moment(regression.noise), _moments(regression.n, regression.d, 2)
-    points = [certified(regression, start) for start in _two_layer_candidates(s, moments)]
+    points = []
+    for candidate in _two_layer_candidates(s, moments):
+        points.append(certified(regression, candidate))
+        if not np.allclose(points[-1].weights, candidate, rtol=NEAR, atol=0):
+            raise OutOfReach(f"weights = {tuple(candidate)}: the critical point of these roots is not certified.")
     return tuple(sorted(points, key=lambda point: point.index))
+
+
+def small_start(regression: Regression, layers: int) -> CriticalPoint:
+    """Where gradient flow from weights 0 ends, certified: plain training with small weights and steps in the limit.
+
+    Raises
+    ------
+    OutOfReach
+        If it has not come near a critical point that is certified.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> silent = Regression(10, 20, UniformNoise(0.0))
+    >>> small_start(silent, 1) == certified(silent, [-0.03])
+    True
+    """
+    loss = _on_gauss_nodes(regression, layers)
+
+    def downhill(_: float, weights: Floats) -> Floats:
+        deviations, jacobian = loss.deviations(weights)
+        return -deviations @ jacobian
+
+    flow = solve_ivp(downhill, (0.0, DURATION), np.zeros(2 * layers - 1), method="LSODA", rtol=1e-7, atol=1e-12)
+    end = flow.y[:, -1]
+    point = certified(regression, end)
+    if not np.allclose(point.weights, end, rtol=NEAR, atol=0):
+        raise OutOfReach(
+            f"after time {DURATION:g} gradient flow is not near a critical point yet: {tuple(map(float, end))}."
+        )
+    return point
+
+
+def minima(regression: Regression, layers: int, seed: int = 0) -> list[tuple[CriticalPoint, int]]:
+    """The best strict local minima in which descents from random places end, certified, with how many end there."""
+    loss = _on_gauss_nodes(regression, layers)
+    rng = generator(seed, f"gd++/minima/{regression.noise.name}/{layers}", 0)
+    begin = folded(rng, STARTS, layers, 3.0 * regression.n, 1.2 * float(loss.rule.t[-1]))
+    ends, found = descended(loss, begin, STEPS), list[tuple[CriticalPoint, int]]()
+    last = 0.0
+    for value, weights in zip(*ends, strict=True):
+        if value <= last * (1 + SAME) or not np.isfinite(value) or len(found) == MOST:
+            continue
+        last = float(value)
+        with contextlib.suppress(OutOfReach, ZeroDivisionError):
+            point = certified(regression, weights)
+            if point.index == 0 and np.allclose(point.weights, weights, rtol=NEAR, atol=0):
+                found.append((point, int(np.count_nonzero(np.abs(ends.values / value - 1) < SAME))))
+    return found
+
+
+def _on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:
+    """The loss but for a constant: Gauss's rule is exact for its degree."""
+    require_regression(regression)
+    rule = gauss_rule(regression.n, regression.d, degree(layers))
+    return ExcessLoss(rule, regression.noise.second_moment)
 
 
 def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
@@ -215,15 +292,21 @@ def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
 
 def _real_roots(polynomial: Any, place: int) -> list[arb]:
     """The real roots of a polynomial in the variable of a place, isolated."""
-    coefficients = {exponents[place]: each for exponents, each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)}
+    coefficients = {
+        exponents[place]: each for exponents, each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
+    }
     flat = fmpq_poly([coefficients.get(k, fmpq(0)) for k in range(max(coefficients) + 1)])
     _, factors = flat.numer().factor()
-    return [root.real for factor, _ in factors if factor.degree() for root, _ in factor.complex_roots() if root.imag == 0]
+    return [
+        root.real for factor, _ in factors if factor.degree() for root, _ in factor.complex_roots() if root.imag == 0
+    ]
 
 
 def _at(polynomial: Any, a: arb, b: arb) -> arb:
     """The value of a polynomial in (a, b)."""
-    return sum((arb(each) * a**i * b**j for (i, j), each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)), arb(0))
+    return sum(
+        (arb(each) * a**i * b**j for (i, j), each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)), arb(0)
+    )
 
 
 def _negative(hessian: list[list[arb]]) -> int:

@@ -36,7 +36,7 @@ BEGIN = {"GD++": 0.002, "DIAG": 0.02, "FULL": 0.02}
 DECAYS, TINY = (0.9, 0.999), 1e-8
 """Of Adam's two averages; what keeps it from dividing by 0."""
 SEEDS = (0, 1, 2, 3, 4)
-MODELS = tuple((family, layers) for layers in (2, 3) for family in ("GD++", "DIAG", "FULL"))
+MODELS = tuple((family, layers) for layers in (2, 3) for family in ("GD++", "DIAG"))
 EVERY = 500
 """Steps after which weights are kept."""
 FORMAT = 1
@@ -131,7 +131,9 @@ class _Training:
         self.step += 1
         self.first = DECAYS[0] * self.first + (1 - DECAYS[0]) * slope
         self.second = DECAYS[1] * self.second + (1 - DECAYS[1]) * slope**2
-        mean, square = (each / (1 - decay**self.step) for each, decay in zip((self.first, self.second), DECAYS, strict=True))
+        mean, square = (
+            each / (1 - decay**self.step) for each, decay in zip((self.first, self.second), DECAYS, strict=True)
+        )
         self.weights = self.weights - RATE * mean / (np.sqrt(square) + TINY)
         self.recent.append(float(np.mean(losses[np.isfinite(losses)])))
         if self.step % EVERY == 0:
@@ -159,8 +161,9 @@ def trained(noise: str, steps: int) -> Iterator[Runs]:
                 each.move(batch)
         if step % (2 * EVERY) == 0 or step == steps:
             found = Runs(
-                format=FORMAT, command=f"{COMMAND} --steps {step}", noise=noise, batch=BATCH, rate=RATE, begin=BEGIN, steps=step,
-                seconds=round(time.process_time() - clock, 1), machine=machine_here(), runs=tuple(each.record() for each in every),
+                format=FORMAT, command=f"{COMMAND} --steps {step}", noise=noise, batch=BATCH, rate=RATE, begin=BEGIN,
+                steps=step, seconds=round(time.process_time() - clock, 1), machine=machine_here(),
+                runs=tuple(each.record() for each in every),
             )  # fmt: skip
             yield replace(found, digest=digest_of(found))
 

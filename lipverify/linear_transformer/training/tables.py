@@ -4,8 +4,8 @@ An entry of the table is a mean over 100,000 sequences. A model is a polynomial 
 such a mean has a heavy tail: most tables are near its median, and now and then one context makes it a hundred times as
 large. The expectation says little of an entry then; the median over tables and the share of those that explode do.
 
-All models, GD++ and the ridge baselines are measured on the same contexts, so that ratios can be taken table by table. It
-takes hours, so the means come as data, one file for each law of the noise; the first part of each table is kept
+All models, GD++ and the ridge baselines are measured on the same contexts, so that ratios can be taken table by table.
+It takes an hour, so the means come as data, one file for each law of the noise; the first part of each table is kept
 by itself, and whoever uses the file measures one of these parts again.
 
     python -m lipverify.linear_transformer.training.tables --tables 20 [LAW ...]
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,18 +26,27 @@ from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.samples import sampled_mean
 from lipverify.foundation.noted import makes
 from lipverify.foundation.witnesses import digest_of, machine_here, read_record, write_record
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.published import NOISES, problem
-from lipverify.linear_transformer.regression.adjusted import SEQUENCES, Estimator, Evaluation, evaluation
+from lipverify.linear_transformer.published import MODELS, NOISES, printed, problem
+from lipverify.linear_transformer.regression.adjusted import (
+    SEQUENCES,
+    Estimator,
+    Evaluation,
+    evaluation,
+    printed_error,
+    protocol_losses,
+    protocol_queries,
+)
 from lipverify.linear_transformer.regression.bayes import Bayes
 from lipverify.linear_transformer.regression.contexts import draw_contexts
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
-from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
+from lipverify.linear_transformer.regression.ridge import AdaRR, TunedRR, best_constant, tuned_ridge
 from lipverify.linear_transformer.training.witness import depths_of, models_folder, seeds_of, witness
 
 BASELINES = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
@@ -46,6 +55,8 @@ PARTS = 10
 """Parts of a table, each with contexts of its own address: 10,000 contexts at once fit into memory."""
 TUNED_ON = 32_768
 """Contexts that cap and factor of TunedRR are fitted to: their loss is a part in 10^4 or so above the least."""
+CHECKED = 3
+"""Of so many estimators one is measured again; the seed of a run says which, and in which table."""
 BEYOND = 1e300
 """Stands for a mean that is no double."""
 DIGITS = 9
@@ -53,6 +64,30 @@ DIGITS = 9
 FORMAT = 1
 """The version of the file's form; another one is refused."""
 COMMAND = "python -m lipverify.linear_transformer.training.tables"
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """Tables under one law of the noise, and what was measured now.
+
+    Attributes
+    ----------
+    means
+        As in `Tables`.
+    printed_errors
+        Standard error of the printed number of an entry, such as "FULL-5" or "AdaRR".
+    number, stored, anew
+        A table, and means over its first part, of one in `CHECKED` estimators: as they came with it, and measured now.
+    protocol
+        Over that part, of the first training of each model with one or two layers: the mean loss and its standard
+        error, and the same of the paper's own sample, with one query a sequence and the true weights.
+    """
+
+    means: dict[str, tuple[float, ...]]
+    printed_errors: dict[str, float]
+    number: int
+    stored: dict[str, float]
+    anew: dict[str, float]
+    protocol: dict[str, tuple[tuple[float, float], tuple[float, float]]]
 
 
 class Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,6 +105,8 @@ class Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Processor time that it took, and where.
     models
         Digest of each trained model that was measured.
+    tuned
+        Cap and factor of TunedRR, fitted to contexts of their own.
     means
         By estimator ("FULL-5-0" is FULL with 5 layers and seed 0, "GD++-2", "TunedRR"): the mean of each table.
     heads
@@ -86,6 +123,7 @@ class Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     seconds: float
     machine: str
     models: dict[str, str]
+    tuned: tuple[float, float]
     means: dict[str, tuple[float, ...]]
     heads: dict[str, tuple[float, ...]]
     digest: str = ""
@@ -108,15 +146,14 @@ class Filter(SpectralEstimator):
 
 
 @cache
-def estimators(noise: str) -> Mapping[str, Estimator]:
-    """All that comes with lipverify for a law of the noise, and the baselines, by name.
+def estimators(noise: str, tuned: tuple[float, float]) -> Mapping[str, Estimator]:
+    """All that comes with lipverify for a law, and the baselines, by name; TunedRR with its cap and factor.
 
-    >>> [name for name in estimators("uniform-7@5x20") if "-" not in name]
+    >>> [name for name in estimators("uniform-7@5x20", (1.0, 1.0)) if "-" not in name]
     ['ConstRR', 'AdaRR', 'TunedRR', 'Bayes']
     """
     here = problem(noise)
-    fitted = evaluation(draw_contexts(here, TUNED_ON, 0, f"tables/{noise}/tuning"))
-    ridges = dict(zip(BASELINES, (best_constant(here), AdaRR(), tuned_ridge(fitted), Bayes(here.noise)), strict=True))
+    ridges = dict(zip(BASELINES, (best_constant(here), AdaRR(), TunedRR(*tuned), Bayes(here.noise)), strict=True))
     depths = range(1, known_depth(noise, float(SEQUENCES)) + 1)
     filters = {f"GD++-{k}": Filter(known_model(noise, k, float(SEQUENCES))) for k in depths}
     models = {
@@ -152,6 +189,58 @@ def fresh_tables(noise: str, count: int, seed: int) -> Tables:
     return next(_grown(_empty(noise, seed), count, at_once=count))
 
 
+def column(noise: str, tables: int, seed: int) -> Column:
+    """The tables of a law that come with lipverify, or so many new ones; a part of one is measured now in any case."""
+    found = fresh_tables(noise, tables, seed) if tables else stored_tables(noise)
+    number = seed % found.count
+    held_out, every = part(noise, number, 0, found.seed), estimators(noise, found.tuned)
+    again = {name: each for at, (name, each) in enumerate(every.items()) if at % CHECKED == number % CHECKED}
+    shallow = [name for name in every if name.endswith(("-1-0", "-2-0")) or name in ("GD++-1", "GD++-2")]
+    query = protocol_queries(held_out, seed, f"tables/{noise}/queries")
+    tuned = held_out.weights(every["TunedRR"])
+    entries = [*BASELINES[:-1], *(name for name in every if name.startswith("GD++") or name.endswith("-0"))]
+    return Column(
+        means=found.means,
+        printed_errors={
+            name.removesuffix("-0"): _printed_error(held_out, (held_out.weights(every[name]), tuned), number_of)
+            for name in entries if (number_of := _printed(noise, name)) > 0
+        },
+        number=number,
+        stored={name: found.heads[name][number] for name in again},
+        anew=part_means(held_out, again),
+        protocol={
+            name: (
+                _mean(held_out.losses(every[name])),
+                _mean(protocol_losses(held_out, every[name], query)),
+            )
+            for name in shallow
+        },
+    )  # fmt: skip
+
+
+def _mean(values: Floats) -> tuple[float, float]:
+    found = sampled_mean(values)
+    return found.value, found.standard_error
+
+
+def _printed(noise: str, name: str) -> float:
+    """The printed number of an estimator, 0 where there is none."""
+    model, _, layers = name.partition("-") if name in BASELINES else name.removesuffix("-0").rpartition("-")
+    if model in MODELS or name in BASELINES[:-1]:
+        return printed(noise, model, int(layers or 0)).value
+    return 0.0
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -> float:
+    """The least of the errors that the w of estimators like the printed one give its number.
+
+    A model of which rare contexts rule the mean would grant the printed number an error that is far too large.
+    """
+    alike = [lambda _, w=w: w for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
+    return min((printed_error(held_out, each, entry).value for each in alike), default=0.0)
+
+
 def tables_path(noise: str) -> Path:
     """The file of a law that comes with lipverify."""
     return models_folder() / noise / "tables.json"
@@ -178,15 +267,16 @@ def stored_tables(noise: str) -> Tables:
 
 
 def _empty(noise: str, seed: int) -> Tables:
+    fitted = tuned_ridge(evaluation(draw_contexts(problem(noise), TUNED_ON, 0, f"tables/{noise}/tuning")))
     return Tables(
         format=FORMAT, command=f"{COMMAND} {noise}", noise=noise, seed=seed, contexts=SEQUENCES, seconds=0.0,
-        machine=machine_here(), models={}, means={}, heads={},
+        machine=machine_here(), models={}, tuned=(fitted.cap, fitted.factor), means={}, heads={},
     )  # fmt: skip
 
 
 def _grown(found: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
     """The tables with more of them, or with estimators that were not measured there yet, so many tables at a time."""
-    every = estimators(found.noise)
+    every = estimators(found.noise, found.tuned)
     digests = {
         name: witness(found.noise, family, int(layers), int(training)).digest
         for name in every if name.count("-") == 2 for family, layers, training in [name.split("-")]
