@@ -56,6 +56,7 @@ claim(
         "preliminary experiments with diagonal plus low-rank parameterizations yielded similar results to the full attention mechanism",
     ),
     kind="convention",
+    expected="supported",
     reading="a similar loss, with a part of rank one",
     over={"noise": ("uniform-3", "levels-1-3"), "layers": (2, 3, 4), "training": TRAININGS},
     title="diagonal plus rank one works as well as FULL",

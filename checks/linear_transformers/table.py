@@ -14,12 +14,13 @@ from lipverify.checks.linear_transformers.independent_tables import (
     TABLES,
     again,
     away,
+    exploding,
     protocol,
     stored,
     whole,
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, NOISY
-from lipverify.checks.linear_transformers.table_figures import by_layers, counted, entries, losses
+from lipverify.checks.linear_transformers.table_figures import by_layers, counted, entries, losses, shares
 
 from lipverify.claims import Source, agree, at, bound, claim, draw
 
@@ -37,8 +38,8 @@ SETTING = (
 )
 FORM = {
     "*gdpp*": (*SETTING, r"only $\omega_{xx}$, $\omega_{yx}$; the best minimum known, over the eigenvalues that 100,000 contexts show"),
-    "*diag*": (*SETTING, "one diagonal head; of all trainings that which lost least where it was reported; median over independent tables"),
-    "*full*": (*SETTING, "one head with free matrices, diagonal ones among them; of all trainings that which lost least where it was reported; median over independent tables"),
+    "*diag*": (*SETTING, "one diagonal head; of all trainings that of which the largest loss over four tables is least; median over other tables"),
+    "*full*": (*SETTING, "one head with free matrices, diagonal ones among them; of all trainings that of which the largest loss over four tables is least; median over other tables"),
     "*": SETTING,
 }  # fmt: skip
 
@@ -47,6 +48,7 @@ claim(
     bound(away, DISTANCE, high=1, control={"times": 0.1}, method="montecarlo", grade="observed", given=TABLES),
     source=TABLE_1,
     kind="printed",
+    expected="supported",
     over={"model": tuple(ROWS), "noise": NOISY, "layers": DEPTHS},
     title={f"reached/{model}": f"every printed loss of {name} is reached" for model, name in ROWS.items()},
     statement=r"\mathcal{L} \leq \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, under every law of the noise but } \sigma = 0",
@@ -62,6 +64,12 @@ claim(
     bound(away, DISTANCE, equals=0, within=1, control={"times": "near"}, method="montecarlo", grade="observed", given=TABLES),
     source=TABLE_1,
     kind="convention",
+    expected={
+        **{f"gdpp/{noise}": "refuted" for noise in (*NOISE_LAWS[:5], "levels-1-3")},
+        "diag/uniform-0": "inconclusive",  # of six and seven layers rare contexts rule every mean
+        "full/uniform-0": "inconclusive",
+        "*": "supported",
+    },
     over={"model": {model: {"near": "1.5" if model == "gdpp" else "2"} for model in ROWS}, "noise": NOISE_LAWS, "layers": DEPTHS},
     title={f"{model}/*": f"the printed losses of {name} are those of the best model known" for model, name in ROWS.items()},
     statement=r"\mathcal{L} = \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, to a tenth and the noise of the printed number}",
@@ -76,6 +84,18 @@ claim(
         "*/uniform-0": "without noise the best models known lose more at six and seven layers, and other amounts at fewer",
         "*": "other weights of the same form lose less",
     },
+)  # fmt: skip
+claim(
+    "lt.table-1/exploding",
+    bound(exploding, r"p(\mathcal{L} > 2 \mathcal{L}_{\mathrm{printed}})", low="1/4", control={"layers": 5}, method="montecarlo", grade="observed", given=TABLES),
+    source=TABLE_1,
+    kind="stronger",
+    expected="supported",
+    over={"noise": "levels-1-3", "family": "FULL", "layers": (6, 7), "training": 0},
+    title="a table of 100,000 sequences says little of some trainings: single contexts rule one in four or more",
+    assumes=(*SETTING, "one head with free matrices, a training that was not led back from rare contexts; binomial interval of the share of tables"),
+    finding="Led back from rare contexts, or with other seeds, models of the same form lose what is printed in every table or nearly so. The counts are in the table.",
+    tables=draw(shares, **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
 )  # fmt: skip
 claim(
     "lt.table-1/baselines/{noise}",
