@@ -13,23 +13,20 @@ from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.adjusted import evaluation, printed_error
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 from lipverify.linear_transformer.regression.rare import decades
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
-from lipverify.linear_transformer.training.comparison import CAP, ESTIMATORS, Compared, Filter, comparison
 from lipverify.linear_transformer.training.descent import descend
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Objective, draw_sample
 from lipverify.linear_transformer.training.record import Trained, estimate
 from lipverify.linear_transformer.training.stages import Plan, Stage, fit
-from lipverify.linear_transformer.training.witness import trainings
+from lipverify.linear_transformer.training.tables import Filter
 
 EPS = float(np.finfo(float).eps)
 SMALL = Regression(3, 8, UniformNoise(2.0))
@@ -177,70 +174,6 @@ def test_four_numbers_of_rank_one_are_one_head() -> None:
 def test_training_needs_a_start() -> None:
     with pytest.raises(InvalidInput, match="at least one"):
         fit(Diag(SMALL), [], PLAN, 0, "test")
-
-
-def test_without_noise_the_baselines_lose_nothing_and_printed_numbers_keep_their_error() -> None:
-    found = comparison("uniform-0", contexts=1024, samples=2, seed=0)
-    one = found.of("GD++", 1)
-    assert found.of_baseline("TunedRR").value < 1e-20
-    assert 0 < one.loss.standard_error < 0.1
-    assert abs(one.loss.value - 55 / 31) <= ERRORS * one.loss.standard_error
-    assert 0.005 < one.printed_error < 0.02  # one or two percent of 1.768
-    assert len(one.samples) == 2
-    assert len(set(one.samples)) == 2
-
-
-def test_the_best_training_is_chosen_where_it_was_reported_and_compared_elsewhere() -> None:
-    """Its difference is that of its own losses; of what is not trained it is that of the one there is."""
-    found = comparison("levels-1-3", contexts=1024, samples=1, seed=0)
-    for name, layers in (("DIAG", 7), ("OMEGA", 5), ("SAFEFULL", 5)):
-        one, reported = found.of(name, layers), [each.loss.value for each in trainings("levels-1-3", name, layers)]
-        assert reported[one.best] == min(reported)
-        assert len(set(reported)) == len(one.each) > 1
-        for less, baseline in zip(one.best_less, ESTIMATORS, strict=True):
-            assert less.value + found.of_baseline(baseline).value == pytest.approx(one.each[one.best].value, rel=1e-9)
-    alone = found.of("GD++", 1)
-    assert (alone.best, alone.best_less) == (0, alone.less)
-
-
-def test_quotients_of_families_are_over_the_contexts_of_all_samples() -> None:
-    """As from their definition, on the same contexts; of families or depths that were not trained none is known."""
-    found = comparison("uniform-3", contexts=1024, samples=2, seed=0)
-    regression, samples = problem("uniform-3"), []
-    for number in range(2):
-        few, share = thinned(regression, 1024, 0, f"comparison/{regression.noise.label}/report/{number}")
-        held_out = evaluation(few, share)
-        means = [
-            [np.sum(share * np.minimum(held_out.losses(each), CAP * 5)) for each in trainings("uniform-3", family, 3)]
-            for family in ("SAFE", "DIAG")
-        ]
-        samples.append(means)
-    safe, diag = np.mean(samples, axis=0)
-    logs = np.log(safe / diag)
-    one = found.quotient("SAFE", "DIAG", 3)
-    assert one.value == pytest.approx(logs.mean(), rel=1e-9)
-    assert one.spread == pytest.approx(4.302653 * logs.std(ddof=1) / math.sqrt(3), rel=1e-6)
-    apart = np.diff([np.log(np.asarray(one) / other) for one, other in samples], axis=0)[0].mean()
-    assert 0 < abs(apart) / math.sqrt(2) < ERRORS * math.sqrt(2) * one.standard_error
-    assert one.half_width(2.0) == one.spread + 2.0 * one.standard_error
-    assert found.quotient("SAFE", "FULL", 3).half_width(2.0) == math.inf
-    assert "0 of 3 trainings" in found.quotient("SAFE", "DIAG", 9).doubtful
-
-
-def test_a_claim_needs_three_trainings_and_a_mean_that_is_believed() -> None:
-    """The half-width covers both spreads; it is infinite, with a reason, where one of them is not known."""
-    mean = SampledMean(value=1.0, standard_error=0.01, doubt=0.1)
-    common = {"layers": 1, "loss": mean, "samples": (1.0,), "protocol": mean, "printed_error": 0.0}
-    common |= {"less": (), "best": 0, "best_less": ()}
-    entry = Compared(model="DIAG", each=(mean,) * 3, spread=0.05, **common)  # type: ignore[arg-type]
-    assert entry.half_width(mean, 2.0) == pytest.approx(0.07)
-    two = Compared(model="DIAG", each=(mean,) * 2, spread=0.05, **common)  # type: ignore[arg-type]
-    assert (two.doubtful, two.half_width(mean, 2.0)) == ("2 of 3 trainings are there", math.inf)
-    rare = msgspec.structs.replace(entry, loss=msgspec.structs.replace(mean, doubt=0.3))
-    assert "rare contexts" in rare.doubtful
-    assert rare.half_width(mean, 2.0) == math.inf
-    ridge = Compared(model="TunedRR", each=(mean,), spread=0.0, **common)  # type: ignore[arg-type]
-    assert ridge.half_width(mean, 2.0) == pytest.approx(0.02)
 
 
 def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> None:

@@ -1,0 +1,160 @@
+"""Tables and sentences of the theorems on GD++."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lipverify.checks.linear_transformers.gdplusplus_losses import VIEWS, entry
+from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, named
+
+from lipverify.claims import Table, at
+
+SAMPLING = 0.05
+"""What a mean over 100,000 sequences may be below its expectation: three standard errors of 1.5 % of an entry."""
+
+
+def keyed(noise: str) -> str:
+    """A law as a keyword."""
+    return noise.replace("-", "_")
+
+
+def landscapes(**found: dict[str, Any]) -> Table:
+    """All critical points of two layers by law of the noise."""
+    rows = []
+    for name, each in found.items():
+        noise = name.replace("_", "-")
+        minima = ", ".join(f"{loss:.4f}" for loss, _, index in each["points"] if index == 0)
+        saddles = ", ".join(f"{loss:.4f} ({index})" for loss, _, index in each["points"] if index)
+        rows.append((named(noise), minima, saddles, f"{entry(noise, 2).value:.3g}"))
+    return Table(
+        caption="GD++ with two layers: all critical points of the expected loss. Strict local minima; the others, in brackets the number of directions in which the loss falls; "
+        "and what is printed.",
+        header=("noise", "minima", "saddles", "printed"),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def ends(**found: dict[str, Any]) -> Table:
+    """The least loss known, where small weights end, and what is printed, by law and depth."""
+    rows = []
+    for name, each in found.items():
+        noise, layers = read(name)
+        value = entry(noise, layers).value
+        rows.append(
+            (
+                named(noise),
+                str(layers),
+                *(f"{each[key][0] * value:.4g}" for key in ("best", "small start")),
+                f"{value:.3g}",
+            )
+        )
+    return Table(
+        caption="GD++: the least expected loss known, the expected loss at the strict local minimum in which gradient flow from weights 0 ends, and the printed loss.",
+        header=("noise", "layers", "best known", "from small weights", "printed"),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def listed(**found: dict[str, Any]) -> str:
+    """Strict local minima by law and depth, best first."""
+    told = []
+    for name, each in found.items():
+        noise, layers = read(name)
+        losses = ", ".join(f"{loss:.4g} ({ended})" for loss, _, ended in each["points"][:4])
+        told.append(f"{named(noise)}, {layers} layers: {losses}")
+    return f"The best minima, in brackets how many of 200 descents from random places end there: {'; '.join(told)}."
+
+
+def where(**floors: dict[str, Any]) -> str:
+    """Which printed entries are below their floor, as they stand and by more than sampling."""
+    below: list[str] = []
+    far: list[str] = []
+    for name, least in floors.items():
+        noise, layers = read(name)
+        value, rounding = entry(noise, layers)
+        if value + rounding < least["low"]:
+            said = f"{named(noise)}, {layers} layers: {value:g} where the floor is {least['low']:.6g}"
+            (far if value + rounding < (1 - SAMPLING) * least["low"] else below).append(said)
+    return (
+        f"Below the floor by more than sampling explains, so that no GD++ model has them as its expected loss: {'; '.join(far) or 'none'}. Below it as "
+        f"they stand, by less than {SAMPLING:.0%}: {'; '.join(below) or 'none'}. Everywhere else the floor is silent: it is over all filters of the degree, "
+        "of which GD++ models are few. The printed entries without noise are means over the eigenvalues that a sample shows; what is expected of such "
+        "weights over all contexts is larger by many orders of magnitude, all of it in contexts that no sample shows."
+    )  # fmt: skip
+
+
+def read(name: str) -> tuple[str, int]:
+    """The law and the depth of a keyword such as uniform_3_at_5."""
+    noise, _, layers = name.partition("_at_")
+    return noise.replace("_", "-"), int(layers)
+
+
+def tabulated(**found: Any) -> Table:
+    """Printed loss, proved floor, best found over all contexts and over what 1e5 show, with the agreement of searches."""
+    rows = []
+    for name, least in found.items():
+        if name.startswith(("best_", "seen_")):
+            continue
+        noise, layers = read(name)
+        best, seen = found[f"best_{name}"], found[f"seen_{name}"]
+        agreement = f"{best['agreeing']} of {best['starts']}, {len(best['routes'])} routes"
+        rows.append(
+            (named(noise), str(layers), f"{entry(noise, layers).value:.4g}", f"{least['low']:.6g}", f"{best['loss'][0]:.6g}", agreement,
+             f"{seen['loss'][0]:.6g}")
+        )  # fmt: skip
+    return Table(
+        caption="GD++: the printed loss; the proved floor of every filter of its degree; the least expected loss found, with the descents that ended there and "
+        "the routes that found it; and the least loss found over the eigenvalues that 100,000 contexts show.",
+        layer="evidence",
+        header=("noise", "layers", "printed", "proved floor", "best found", "agreement", "best on what 1e5 show"),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def exchanged(**found: dict[str, Any]) -> Table:
+    """Losses of weights that are best for one view, over another."""
+    rows = []
+    for name, losses in found.items():
+        noise, layers = read(name)
+        for made_for in VIEWS:
+            shown = (losses[f"{made_for} on {view}"][0] for view in VIEWS)
+            rows.append(
+                (
+                    named(noise),
+                    str(layers),
+                    made_for,
+                    *(f"{10**x:.4g}" if x < 3 else f"$10^{{{x:.0f}}}$" for x in shown),
+                )
+            )
+    return Table(
+        caption="GD++ made for the eigenvalues that so many contexts show (rows), and its exact loss over those that so many show (columns).",
+        layer="evidence",
+        header=("noise", "layers", "made for", "on 1e5", "on 1e9", "on all"),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def cost(**found: dict[str, Any]) -> str:
+    """What safety costs."""
+    said = []
+    for name, losses in found.items():
+        noise, layers = read(name)
+        x = {pair: value for pair, (value, _) in losses.items()}
+        said.append(
+            f"{named(noise)}, {layers} layers: {10 ** (x['1e9 on 1e5'] - x['1e5 on 1e5']):.4g} times the least loss in the mean, instead of "
+            f"{10 ** (x['1e5 on 1e9'] - x['1e5 on 1e5']):.3g} times it over what 1e9 contexts show"
+        )
+    return (
+        "Weights that are best over the eigenvalues that 1e9 contexts show need know nothing of the 1e5 that a table is measured on. Their price in that mean, "
+        f"and what the others pay for ignoring rare contexts: {'; '.join(said)}."
+    )  # fmt: skip
+
+
+def by_name(
+    function: Any, prefix: str = "", noises: Any = NOISE_LAWS, depths: Any = (1, 2, 3, 4, 5), **where: Any
+) -> dict[str, Any]:
+    """A measurement for every column and depth, by keyword."""
+    return {
+        f"{prefix}{noise.replace('-', '_')}_at_{layers}": at(function, noise=noise, layers=layers, **where)
+        for noise in noises for layers in depths
+    }  # fmt: skip

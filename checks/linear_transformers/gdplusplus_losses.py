@@ -1,0 +1,139 @@
+"""What is measured of GD++: floors of every depth, the best models known, critical points, and losses over what tables show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from lipverify.checks.linear_transformers.quantities import Value, printed
+
+from lipverify.linear_transformer.gdplusplus.critical import CriticalPoint, minima, small_start, two_layers
+from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor
+from lipverify.linear_transformer.gdplusplus.known import known_optimum
+from lipverify.linear_transformer.gdplusplus.loss import flat_weights, residual
+from lipverify.linear_transformer.gdplusplus.optimum import excess_loss
+from lipverify.linear_transformer.gdplusplus.spectrum import POINTS
+from lipverify.linear_transformer.published import problem
+
+VIEWS = {"1e5": 1e5, "1e9": 1e9, "all": None}
+"""Eigenvalues that so many contexts show, or all."""
+ROUNDING = 1e-9
+"""Of a log10: logarithms up to 5000 of a residual, rounded some hundred times at 2e-16 of their size."""
+
+
+def entry(noise: str, layers: int) -> Any:
+    """The printed loss of GD++, with half a unit of its last digit."""
+    return printed(noise, "GD++", layers)
+
+
+def expected(noise: str, layers: int, point: CriticalPoint) -> Value:
+    """The expected loss at a critical point, by quadrature over all eigenvalues."""
+    weights, ridge = np.asarray(point.weights), constant_ridge_loss(problem(noise))
+    rough, fine = (excess_loss(problem(noise), layers, points, None) for points in (POINTS, POINTS + 4))
+    value = fine(weights)
+    return ridge.value + value, ridge.error + abs(rough(weights) - value) + fine.rounding(weights)
+
+
+def landscape(noise: str) -> dict[str, Any]:
+    """All critical points of two layers: how many are strict local minima, and the loss and index of each."""
+    points = two_layers(problem(noise))
+    found = sorted((*expected(noise, 2, point), point.index) for point in points)
+    return {"minima": Fraction(sum(point.index == 0 for point in points)), "points": found}
+
+
+def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
+    """Over the printed loss: the least expected loss known, and the loss where gradient flow from weights 0 ends."""
+    from lipverify.optimum.transfer import quotient
+
+    best, end = known_optimum(noise, layers, None).loss, expected(noise, layers, small_start(problem(noise), layers))
+    entries = {"best": (best.value, best.error), "small start": end}
+    return {name: quotient(loss, tuple(entry(noise, layers))) for name, loss in entries.items()}
+
+
+def several(noise: str, layers: int, seed: int) -> dict[str, Any]:
+    """Strict local minima that descents from random places end in, at most twelve: their number, losses and descents."""
+    found = minima(problem(noise), layers, seed)
+    return {
+        "minima": Fraction(len(found)),
+        "points": [(*expected(noise, layers, point), ended) for point, ended in found],
+    }
+
+
+def floor(noise: str, layers: int) -> dict[str, Any]:
+    """The proved floor of so many layers, and with none the loss of the filter g = 0, which is d/2 and what ridge adds."""
+    found = gdplusplus_floor(problem(noise), layers)
+    return {"low": found.value - found.error, "high": found.value + found.error}
+
+
+def over_ridge(d: int, n: int, layers: int) -> tuple[float, float]:
+    """The proved floor of so many layers over the loss of the best constant ridge, at another size; sigma_max = 3."""
+    here = replace(problem("uniform-3"), d=d, n=n)
+    least, ridge = gdplusplus_floor(here, layers), constant_ridge_loss(here)
+    value = least.value / ridge.value
+    return value, value * (least.error / least.value + ridge.error / ridge.value)
+
+
+def ratio(value: float, error: float, least: dict[str, Any]) -> tuple[float, float]:
+    """(value ± error) over a floor, as (middle, half width)."""
+    low, high = (value - error) / least["high"], (value + error) / least["low"]
+    return (low + high) / 2, (high - low) / 2
+
+
+def over_floor(noise: str, layers: int, other: int = 0) -> tuple[float, float]:
+    """A printed loss over the floor of its depth, or of another one: `other` layers more."""
+    value, rounding = entry(noise, layers)
+    return ratio(value, rounding, floor(noise, layers + other))
+
+
+def best_over_floor(noise: str, layers: int, other: int = 0) -> tuple[float, float]:
+    """The least loss that a search found, integrated now, over the floor of its depth, or of another one."""
+    value, error = known(noise, layers)["loss"]
+    return ratio(value, error, floor(noise, layers + other))
+
+
+def known(noise: str, layers: int, view: str = "all") -> dict[str, Any]:
+    """The best GD++ known over the eigenvalues of a view: its loss and what spoke for it."""
+    found = known_optimum(noise, layers, VIEWS[view])
+    return {
+        "loss": (found.loss.value, found.loss.error), "starts": found.starts, "agreeing": found.agreeing,
+        "routes": list(found.routes), "reach": found.reach,
+    }  # fmt: skip
+
+
+def log_loss(noise: str, layers: int, made_for: str, view: str) -> tuple[float, float]:
+    """log10 of the exact loss, over one view, of the weights that are best over another; with its error."""
+    weights, found = flat_weights(known_optimum(noise, layers, VIEWS[made_for]).model), []
+    for points in (POINTS, POINTS + 4):
+        loss = excess_loss(problem(noise), layers, points, VIEWS[view])
+        t, s, e = loss.rule.t, loss.noise, residual(weights, loss.rule.t)
+        # log (e - s/(t + s))^2, in logarithms because e^2 and its weight are no doubles in the tail
+        ideal = s / (t + s)
+        with np.errstate(divide="ignore", over="ignore"):
+            small = np.log(np.abs(e.sign * np.exp(np.minimum(e.log, 30.0)) - ideal))
+        terms = loss.rule.log_weights + np.log1p(s / t) + 2 * np.where(e.log > 30.0, e.log, small)
+        excess = float(np.logaddexp.reduce(terms)) - math.log(2)
+        ridge = constant_ridge_loss(problem(noise)).value
+        found.append((np.logaddexp(excess, math.log(ridge)) if ridge else excess) / math.log(10))
+    return float(found[1]), abs(float(found[0] - found[1])) + ROUNDING
+
+
+def tails(noise: str, layers: int) -> dict[str, tuple[float, float]]:
+    """log10 losses: of the weights that are best for each view, over each."""
+    return {f"{made_for} on {view}": log_loss(noise, layers, made_for, view) for made_for in VIEWS for view in VIEWS}
+
+
+def price(noise: str, layers: int, safe: str = "1e9") -> tuple[float, float]:
+    """The loss in the mean over 1e5 contexts of weights that are safe for more of them, over the least one there."""
+    (one, error), (best, other) = (log_loss(noise, layers, made_for, "1e5") for made_for in (safe, "1e5"))
+    value = 10 ** (one - best)
+    return value, value * math.log(10) * (error + other)
+
+
+def explosion(noise: str, layers: int, made_for: str = "1e9") -> tuple[float, float]:
+    """log10 of the loss over what 1e9 contexts show, over the least loss on 1e5 of them."""
+    (wide, error), (best, other) = log_loss(noise, layers, made_for, "1e9"), log_loss(noise, layers, "1e5", "1e5")
+    return wide - best, error + other

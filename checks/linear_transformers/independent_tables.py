@@ -1,0 +1,203 @@
+r"""What theorems on trained models speak of: losses over independent tables, and ratios of them on the same contexts.
+
+A table is a mean over 100,000 sequences, as each printed entry is. Deep models are polynomials of degree 3^L, whose expectation
+rests on contexts that no table shows; so what is compared is the median over tables, with the interval that its order
+statistics give whatever the law is. Ratios are taken table by table, both models on the same contexts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lipverify.checks.linear_transformers.quantities import Value, printed
+
+from lipverify.claims import at, needs, per_profile
+
+if TYPE_CHECKING:
+    from lipverify.linear_transformer.training.tables import Column
+
+DEPTHS = tuple(range(1, 8))
+ROWS = {"gdpp": "GD++", "diag": "DIAG", "full": "FULL"}
+FORMS = {"DIAG": ("DIAG", "SAFE"), "FULL": ("FULL", "SAFEFULL", "LOWRANK", "DIAG", "SAFE")}
+"""The families that have a form: a diagonal head is a head with free matrices, and so is what was led back from rare contexts."""
+TABLES: dict[str, Any] = {"tables": per_profile(0, 20)}
+"""New tables; 0 for those that come as data, of which a part is measured again."""
+CHOOSING = 4
+"""Tables on which the best model of a form is chosen, so that those on which it is measured say nothing of the choice."""
+LEVEL = 0.95
+"""Of intervals."""
+TWICE = 2.0
+"""A table explodes if it is so many times the printed entry."""
+TENTH = 0.1
+"""Share of a printed number that makes no difference: a claim says that it was met to a tenth, beyond what noise explains."""
+ERRORS = 3.5
+"""Standard errors that a printed number may be off: of 240 entries one is farther off by chance in one of nine tables."""
+NOTHING = 1e-20
+"""What squares of rounding errors may reach: without noise ridge loses nothing, and 0 is printed."""
+
+
+def columns(noise: str, tables: int, seed: int) -> list[Any]:
+    """The measurement that a function needs of a column of the table: to be given to `needs`."""
+    from lipverify.linear_transformer.training.tables import column
+
+    return [at(column, noise=noise, tables=tables, seed=seed)]
+
+
+@needs(found=columns)
+def whole(noise: str, tables: int, seed: int, found: list[Any]) -> Any:
+    """The column itself, to be shown."""
+    return found[0]
+
+
+def opened(found: Any) -> Column:
+    """A column that was measured, as what it is."""
+    from msgspec import convert
+
+    from lipverify.linear_transformer.training.tables import Column
+
+    return convert(found, Column)
+
+
+def median(values: Sequence[float], level: float = LEVEL) -> Value:
+    """The median and how far its interval reaches to either side: order statistics, whatever the law (binomial)."""
+    import numpy as np
+    from scipy.stats import binom
+
+    ordered = np.sort(values)
+    outside = int(binom.ppf((1 - level) / 2, len(ordered), 0.5)) - 1
+    low, high = (ordered[outside], ordered[-1 - outside]) if outside >= 0 else (-math.inf, math.inf)
+    middle = float(np.median(ordered))
+    return middle, float(max(middle - low, high - middle))
+
+
+def share(count: int, total: int, level: float = LEVEL) -> Value:
+    """Middle and half-width of the interval of Clopper and Pearson for a probability."""
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(count, total - count + 1, (1 - level) / 2)) if count else 0.0
+    high = float(betaincinv(count + 1, total - count, (1 + level) / 2)) if count < total else 1.0
+    return (low + high) / 2, (high - low) / 2
+
+
+def best(noise: str, form: str, layers: int, here: Column) -> str:
+    """The model of a form whose largest loss over the first `CHOOSING` tables is least; it is measured on the others."""
+    from lipverify.linear_transformer.training.witness import seeds_of
+
+    names = [f"{family}-{layers}-{seed}" for family in FORMS[form] for seed in seeds_of(noise, family, layers)]
+    return min(names, key=lambda name: max(here.means[name][:CHOOSING]))
+
+
+def of_best(noise: str, form: str, layers: int, here: Column) -> tuple[float, ...]:
+    """Its losses over the tables on which it was not chosen."""
+    return here.means[best(noise, form, layers, here)][CHOOSING:]
+
+
+def unit(noise: str, model: str, layers: int, here: Column) -> float:
+    """A tenth of a printed number, its rounding, and what its noise explains."""
+    entry, name = printed(noise, model, layers), f"{model}-{layers}" if layers else model
+    explained = entry.rounding + ERRORS * here.printed_errors.get(name, 0.0)
+    return float(explained + TENTH * entry.value) or NOTHING
+
+
+def measured(noise: str, model: str, layers: int, here: Column) -> Value:
+    """The loss of an entry: of GD++ by quadrature over the eigenvalues that a table shows, else the median over tables."""
+    if model == "GD++":
+        from lipverify.linear_transformer.gdplusplus.known import known_optimum
+
+        found = known_optimum(noise, layers, 1e5).loss
+        return found.value, found.error
+    value, error = median(of_best(noise, model, layers, here) if layers else here.means[model])
+    return (value, error) if value > NOTHING else (0.0, 0.0)
+
+
+@needs(found=columns)
+def away(noise: str, model: str, layers: int, tables: int, seed: int, found: list[Any], times: float = 1.0) -> Value:
+    """How far a loss is from so many times the printed one, in units of a tenth of that and what noise and rounding explain."""
+    model, here = ROWS.get(model, model), opened(found[0])
+    value, error = measured(noise, model, layers, here)
+    whole_unit = unit(noise, model, layers, here)
+    target = times * printed(noise, model, layers).value or (times - 1) * whole_unit * 1e10
+    return (value - target) / whole_unit, error / whole_unit
+
+
+@needs(found=columns)
+def exploding(noise: str, family: str, layers: int, training: int, tables: int, seed: int, found: list[Any]) -> Value:
+    """The share of tables in which a training loses more than twice what is printed, with its binomial interval."""
+    return share(
+        *exploded(opened(found[0]).means[f"{family}-{layers}-{training}"], printed(noise, family, layers).value)
+    )
+
+
+def exploded(means: Sequence[float], entry: float) -> tuple[int, int]:
+    """(tables that lose more than twice an entry, tables)."""
+    return sum(each > TWICE * entry for each in means), len(means)
+
+
+@needs(found=columns)
+def quotient(
+    noise: str,
+    family: str,
+    layers: int,
+    training: int,
+    against: str,
+    tables: int,
+    seed: int,
+    found: list[Any],
+    times: float = 1.0,
+) -> Value | tuple[float, float, str]:
+    """The loss of a training over that of another model, times a number: the median over tables of the quotient.
+
+    `against` is a baseline, or a family, of which the training with the same depth and seed is meant.
+    """
+    here = opened(found[0])
+    return _times(times, over(here, f"{family.upper()}-{layers}-{training}", against))
+
+
+@needs(found=columns)
+def best_quotient(
+    noise: str, layers: int, against: str, tables: int, seed: int, found: list[Any], form: str = "FULL"
+) -> Value | tuple[float, float, str]:
+    """The same of the best model of a form."""
+    here = opened(found[0])
+    return over(here, best(noise, form, layers, here), against, CHOOSING)
+
+
+def over(here: Column, name: str, against: str, begin: int = 0) -> Value | tuple[float, float, str]:
+    """One estimator over another, table by table, from one of them on."""
+    other = against if against in here.means else f"{against}-{name.partition('-')[2]}"
+    for each in (name, other):
+        if each not in here.means:
+            return 1.0, math.inf, f"{each} was not trained: see `lipverify train --help`"
+    return median([a / b for a, b in zip(here.means[name][begin:], here.means[other][begin:], strict=True)])
+
+
+def _times(times: float, found: Any) -> Any:
+    value, error, *why = found
+    return times * value, times * error, *why
+
+
+@needs(found=columns)
+def stored(noise: str, tables: int, seed: int, found: list[Any]) -> Value:
+    """Mean of log10 of what comes as data, over the models and the part of a table that are measured again."""
+    return _logarithm(opened(found[0]).stored)
+
+
+@needs(found=columns)
+def again(noise: str, tables: int, seed: int, found: list[Any]) -> Value:
+    """The same, measured now."""
+    return _logarithm(opened(found[0]).anew)
+
+
+def _logarithm(means: dict[str, float]) -> Value:
+    logs = [math.log10(max(each, NOTHING)) for each in means.values()]
+    return math.fsum(logs) / len(logs), 1e-6  # contexts on which a model explodes amplify rounding
+
+
+@needs(found=columns)
+def protocol(noise: str, model: str, layers: int, tables: int, seed: int, found: list[Any]) -> dict[str, Value]:
+    """The mean loss of a shallow model, and by the paper's own sample, on the same contexts."""
+    name = f"{ROWS[model]}-{layers}" + ("" if model == "gdpp" else "-0")
+    loss, sampled = opened(found[0]).protocol[name]
+    return {"expected": (loss[0], 2 * loss[1]), "sampled": (sampled[0], 2 * sampled[1])}

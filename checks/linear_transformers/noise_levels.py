@@ -1,0 +1,144 @@
+"""Losses at single noise levels, inside and outside the levels of training, and their curves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lipverify.claims import Figure, Panel, Series, at, needs, per_profile
+
+LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
+FEWEST, LAYERS = 2, 4
+"""Models are drawn from this depth to that one; the deepest are compared."""
+CONTEXTS: dict[str, Any] = {"contexts": per_profile(8192, 65_536)}
+HALF_WIDTH = 2.0
+"""Standard errors to either side."""
+
+
+def fresh_at(noise: str, level: float, contexts: int, seed: int) -> Any:
+    """Fresh contexts of one noise level."""
+    from dataclasses import replace
+
+    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer.regression.adjusted import evaluation
+    from lipverify.linear_transformer.regression.contexts import draw_contexts
+    from lipverify.linear_transformer.regression.noise import CategoricalNoise
+
+    own = problem(noise)
+    stream = f"profiles/{own.noise.label}/{level}"
+    return evaluation(draw_contexts(replace(own, noise=CategoricalNoise((level,))), contexts, seed, stream))
+
+
+def tuned_on(noise: str, contexts: int, seed: int) -> Any:
+    """TunedRR, tuned on the law of training."""
+    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer.regression.adjusted import evaluation
+    from lipverify.linear_transformer.regression.contexts import draw_contexts
+    from lipverify.linear_transformer.regression.ridge import tuned_ridge
+
+    stream = f"profiles/{problem(noise).noise.label}/tuning"
+    return tuned_ridge(evaluation(draw_contexts(problem(noise), contexts, seed, stream)))
+
+
+def limited(held_out: Any, estimator: Any) -> Any:
+    """Losses, where a context counts as at most d/2, what predicting 0 loses without noise.
+
+    Beyond the levels of training a few contexts would rule the mean.
+    """
+    import numpy as np
+
+    return np.minimum(np.nan_to_num(held_out.losses(estimator), nan=np.inf), held_out.contexts.task.shape[1] / 2)
+
+
+def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
+    """At each level and for each training the logarithm of a loss over another, both on the same contexts.
+
+    Keys are such as "FULL over DIAG, training 0, at 1.5". And every mean loss of the first trainings, with TunedRR's, to be drawn.
+    """
+    from lipverify.linear_transformer.training.witness import trainings
+
+    families = {family: trainings(noise, family, LAYERS) for family in ("DIAG", "FULL")}
+    shorter = [trainings(noise, family, k)[0] for k in range(FEWEST, LAYERS) for family in families]
+    tuned = tuned_on(noise, contexts, seed)
+    names = [
+        *(f"{each.family} {each.layers}" for each in shorter),
+        *(f"{family} {LAYERS}" for family in families),
+        "TunedRR",
+    ]
+    found: dict[str, Any] = {name: [] for name in names}
+    for level in LEVELS:
+        held_out = fresh_at(noise, level, contexts, seed)
+        ridge = limited(held_out, tuned)
+        losses = {family: [limited(held_out, each) for each in models] for family, models in families.items()}
+        for training, (diag, full) in enumerate(zip(losses["DIAG"], losses["FULL"], strict=True)):
+            found[f"FULL over DIAG, training {training}, at {level:g}"] = log_ratio(full, diag)
+            for family, each in (("DIAG", diag), ("FULL", full)):
+                if level > 0:
+                    found[f"{family} over TunedRR, training {training}, at {level:g}"] = log_ratio(each, ridge)
+        drawn = [*(limited(held_out, each) for each in shorter), *(each[0] for each in losses.values()), ridge]
+        for name, each in zip(names, drawn, strict=True):
+            found[name].append(float(each.mean()))
+    return found
+
+
+def log_ratio(losses: Any, others: Any) -> tuple[float, float]:
+    """The logarithm of a quotient of mean losses on the same contexts, and its error (delta method)."""
+    one, other = float(losses.mean()), float(others.mean())
+    spread = float((losses / one - others / other).std()) / math.sqrt(len(losses))
+    return math.log(one / other), HALF_WIDTH * spread
+
+
+@needs(found=lambda noise, contexts, seed: [at(at_levels, noise=noise, contexts=contexts, seed=seed)])
+def gain(
+    noise: str,
+    sigma: float,
+    training: int,
+    contexts: int,
+    seed: int,
+    found: list[Any],
+    family: str = "FULL",
+    against: str = "DIAG",
+) -> tuple[float, float]:
+    """The logarithm of the loss of a training over that of another model at a level."""
+    value, error = found[0][f"{family} over {against}, training {training}, at {sigma:g}"]
+    return value, error
+
+
+def curves(**laws: dict[str, Any]) -> Figure:
+    """The loss at each level by layers, for each law of training."""
+    from lipverify.linear_transformer.regression.noise import noise_named
+
+    panels = []
+    for noise, found in laws.items():
+        for family in ("DIAG", "FULL"):
+            names = {f"{family} {layers}": f"{layers} layers" for layers in range(FEWEST, LAYERS + 1)} | {
+                "TunedRR": "TunedRR"
+            }
+            series = []
+            for name, label in names.items():
+                points = [
+                    (x, loss) for x, loss in zip(LEVELS, found[name], strict=True) if loss > 1e-9
+                ]  # none at 0 on a logarithmic axis
+                x, y = zip(*points, strict=True)
+                series.append(Series(label=label, x=x, y=y, style="dashed" if name == "TunedRR" else "line"))
+            title = f"{family}, ${noise_named(noise).latex}$"
+            panels.append(
+                Panel(title=title, xlabel=r"$\sigma$", ylabel="adjusted loss", xscale="linear", series=tuple(series))
+            )
+    return Figure(
+        panels=tuple(panels),
+        caption="Adjusted loss at each noise level by layers; dashed: TunedRR, tuned on the law of training, which loses nothing at $\\sigma = 0$.",
+        alt="Losses are lowest at or inside the levels of training and rise outside, steeply beyond the largest.",
+    )  # fmt: skip
+
+
+def said(found: dict[str, Any]) -> str:
+    """The losses level by level."""
+    rows = zip(LEVELS, found[f"DIAG {LAYERS}"], found[f"FULL {LAYERS}"], found["TunedRR"], strict=True)
+    return (
+        "; ".join(
+            f"$\\sigma = {level:g}$: DIAG {diag:.3g}, FULL {full:.3g}, TunedRR {tuned:.3g}"
+            for level, diag, full, tuned in rows
+        )
+        + "."
+    )

@@ -1,0 +1,145 @@
+"""Trained models of other sizes beside ridge, on the same contexts, and their table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lipverify.claims import Table, at, needs, per_profile
+
+HALF_WIDTH = 2.0
+"""Standard errors of the contexts to either side; the spread over trainings is apart."""
+CAP = 0.1
+"""What a context counts at most, in units of d/2, the loss of the prediction 0: rare ones would rule some means otherwise."""
+LEAST = 3
+"""Trainings that a claim needs."""
+CAPPED = "a context counts as at most a tenth of $d/2$, which the prediction 0 loses"
+Logarithm = tuple[float, float, str]
+"""Of a quotient of losses: (value, error, why that is infinite)."""
+SMALL, LONG, LARGE = ("uniform-3@5x20", "levels-1-3@5x20", "uniform-7@5x20"), "uniform-3@10x40", "uniform-3@20x40"
+EVERY = (*SMALL, LONG, LARGE)
+FAMILIES, RIDGES = ("DIAG", "FULL"), ("ConstRR", "AdaRR", "TunedRR")
+DEPTHS = (1, 2, 3, 4, 5)
+DRAWN: dict[str, Any] = {"coordinates": per_profile(65_536, 262_144)}
+"""Coordinates of the tasks of all fresh contexts, d to each: about the same work at every size."""
+TUNED_ON = 2048
+"""Contexts that cap and factor of TunedRR are fitted to."""
+CLOSE, FAR = "log(11/10)", "log(3/2)"
+"""Losses that match: to a tenth; and that are not far apart: by half."""
+
+
+def log_quotient(pairs: Sequence[tuple[Any, Any]], mean: Callable[[Any], Any]) -> Logarithm:
+    """The mean over trainings of the logarithm of a quotient of means, (value, error, why that is infinite).
+
+    A pair is the losses of a training and of what it is compared with, on the same contexts. The interval covers the
+    spread of the trainings (Student's t) and that of the contexts (the delta method).
+    """
+    import numpy as np
+
+    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.foundation.means.samples import RARE
+
+    if len(pairs) < LEAST:
+        return 0.0, math.inf, f"{len(pairs)} of {LEAST} trainings are there"
+    means = [(mean(one), mean(other)) for one, other in pairs]
+    if not all(0 < each.value < math.inf and each.trusted for pair in means for each in pair):
+        return 0.0, math.inf, RARE
+    value, spread = mean_interval(np.asarray([math.log(one.value / other.value) for one, other in means]))
+    parts = [a / one.value - b / other.value for (a, b), (one, other) in zip(pairs, means, strict=True)]
+    return value, spread + HALF_WIDTH * mean(np.mean(parts, axis=0)).standard_error, ""
+
+
+def quotients(noise: str, coordinates: int, seed: int) -> dict[str, Logarithm]:
+    """Logarithms of quotients of losses: of each model over every ridge, a layer less, and FULL, as "DIAG 5 over TunedRR".
+
+    Trainings in pairs of one seed, where the other is trained too, all on the same contexts; `noise` names law and size.
+    """
+    import numpy as np
+
+    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer.regression.adjusted import evaluation
+    from lipverify.linear_transformer.regression.contexts import draw_contexts
+    from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
+    from lipverify.linear_transformer.training.witness import depths_of, trainings
+
+    here, stream = problem(noise), f"sizes/{noise}"
+    held_out = evaluation(draw_contexts(here, coordinates // here.d, seed, f"{stream}/report"))
+    tuned = tuned_ridge(evaluation(draw_contexts(here, TUNED_ON, seed, f"{stream}/tuning")))
+
+    def losses(estimator: Any) -> Any:
+        return np.minimum(held_out.losses(estimator), CAP * here.d / 2)
+
+    ridges = dict(zip(RIDGES, map(losses, (best_constant(here), AdaRR(), tuned)), strict=True))
+    models = {(one, k): list(map(losses, trainings(noise, one, k))) for one in FAMILIES for k in depths_of(noise, one)}
+    found = {}
+    for (family, k), mine in models.items():
+        beside = {name: [loss] * len(mine) for name, loss in ridges.items()}
+        beside["a layer less"] = models.get((family, k - 1), [])
+        beside["FULL"] = models.get(("FULL", k), []) if family != "FULL" else []
+        for name, other in beside.items():
+            if other:
+                found[f"{family} {k} over {name}"] = log_quotient(list(zip(mine, other, strict=True)), held_out.mean)
+    return found
+
+
+def quotients_of(noise: str, coordinates: int, seed: int) -> list[Any]:
+    """What the claims need."""
+    return [at(quotients, noise=noise, coordinates=coordinates, seed=seed)]
+
+
+@needs(found=quotients_of)
+def over(
+    noise: str,
+    family: str,
+    layers: int,
+    against: str,
+    coordinates: int,
+    seed: int,
+    found: list[Any],
+    sign: float = 1.0,
+) -> Logarithm:
+    """One of them; `sign` -1 turns the quotient upside down."""
+    value, error, why = found[0][f"{family} {layers} over {against}"]
+    return sign * value, error, why
+
+
+def named(noise: str) -> str:
+    """A column in a sentence."""
+    from lipverify.linear_transformer.published import problem
+
+    here = problem(noise)
+    return f"$d = {here.d}$, $n = {here.n}$, ${here.noise.latex}$"
+
+
+def shown(value: float, error: float, why: str) -> str:
+    """A quotient with its error."""
+    quotient = math.exp(value)
+    return f"{quotient:.3g} ± {quotient * math.expm1(error):.1g}" if not why else f"{quotient:.3g} (?)"
+
+
+def tabulated(**columns: dict[str, Logarithm]) -> Table:
+    """All quotients by column, family and depth."""
+    others = (*RIDGES, "a layer less", "FULL")
+    rows = []
+    for noise, found in columns.items():
+        models = dict.fromkeys(key.partition(" over ")[0] for key in found)
+        for model in models:
+            cells = (found.get(f"{model} over {other}") for other in others)
+            rows.append((named(noise), model, *(shown(*cell) if cell else "–" for cell in cells)))
+    return Table(
+        caption="Losses of trained models, layers behind the name, over those of ridge, of the same family with a layer less, and of FULL; errors cover "
+        "contexts and three trainings, ? where trainings are too far apart or rare contexts rule.",
+        layer="evidence",
+        header=("size and noise", "model", *others),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def at_five(**columns: dict[str, Logarithm]) -> str:
+    """DIAG of five layers over the best ridges."""
+    words = [
+        f"{named(noise)}: {shown(*found['DIAG 5 over TunedRR'])} of TunedRR, {shown(*found['DIAG 5 over AdaRR'])} of AdaRR"
+        for noise, found in columns.items()
+    ]
+    return f"DIAG with five layers loses, at {'; at '.join(words)}."

@@ -1,0 +1,140 @@
+"""Losses on rare contexts: decade by decade of rareness, of models that were trained there and of others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lipverify.checks.linear_transformers.independent_tables import DEPTHS
+from lipverify.checks.linear_transformers.quantities import TRAININGS
+
+from lipverify.claims import at, needs, per_profile
+
+HALF_WIDTH = 2.0
+"""Standard errors to either side."""
+FAMILIES = ("SAFE", "DIAG")
+
+DEEP, CURVES = DEPTHS[2:], (3, 5, 7)
+POPULATION: dict[str, Any] = {"population": per_profile(1024, 4096)}
+RAREST = 9
+"""One context in 10^9."""
+MOST = 10.0
+"""What a context counts at most, in units of the mean of what the prediction 0 loses."""
+BEYOND = 300.0
+"""The logarithm of what a double no longer holds."""
+FREE = ("SAFEFULL", "FULL")
+LESS = "SAFEFULL less FULL"
+SHOWING = 6
+FREE_POPULATION: dict[str, Any] = {"population": per_profile(2048, 8192)}
+Logarithm = tuple[float, float, float]
+"""log10 of a quotient of mean losses where a context counts `MOST` at most, its error, and the same without that limit."""
+
+
+def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Logarithm]]]:
+    """By decade of rareness: what every training of DIAG and SAFE loses there, over what the prediction 0 loses.
+
+    The keys are family and layers, such as "SAFE-3"; the lists go over the seeds of the trainings. Depths are `DEEP` where
+    contexts are rarest, and before that those that are drawn as curves.
+    """
+    import numpy as np
+
+    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer.regression.adjusted import evaluation
+    from lipverify.linear_transformer.regression.rare import decades
+    from lipverify.linear_transformer.training.witness import trainings
+
+    found = []
+    for decade in decades(problem(noise), RAREST + 1, seed, f"tail-safe/{noise}", population=population):
+        few = evaluation(decade.contexts)
+        nothing = (few.oracle**2).sum(axis=1) / 2
+        with np.errstate(over="ignore", invalid="ignore"):
+            found.append(
+                {
+                    f"{family}-{k}": [over(few.losses(each), nothing) for each in trainings(noise, family, k)]
+                    for family in FAMILIES
+                    for k in (DEEP if decade.number == RAREST else CURVES)
+                }
+            )
+    return found
+
+
+def over(losses: Any, nothing: Any) -> Logarithm:
+    """The logarithm of a quotient of means over the contexts of a decade, of which a tenth have ancestors of their own.
+
+    Without its limit few contexts of many would rule the mean of a model, and whether they are drawn is chance.
+    """
+    import numpy as np
+
+    unit, whole = float(nothing.mean()), float(losses.mean())
+    limited = np.fmin(losses / unit, MOST)
+    mean = float(limited.mean())
+    parts = limited / mean - nothing / unit
+    error = HALF_WIDTH * math.sqrt(10 * float((parts**2).mean()) / len(parts))
+    beyond = math.log10(whole / unit) if whole < 10.0**BEYOND else BEYOND
+    return math.log10(mean), error / math.log(10), beyond
+
+
+def decades_of(noise: str, population: int, seed: int) -> list[Any]:
+    """What claims about rare contexts need."""
+    return [at(by_decade, noise=noise, population=population, seed=seed)]
+
+
+@needs(found=decades_of)
+def at_rarest(
+    noise: str, layers: int, population: int, seed: int, found: list[Any], family: str = "SAFE"
+) -> tuple[float, float, str]:
+    """The worst of the trainings where one context in 10^9 is."""
+    each = found[0][RAREST][f"{family}-{layers}"]
+    if len(each) < len(TRAININGS):
+        return 0.0, math.inf, f"{len(each)} of {len(TRAININGS)} trainings are there: see `lipverify train --help`"
+    value, error, _ = max(map(tuple, each))
+    return value, error, ""
+
+
+def exploding(noise: str, population: int, seed: int) -> dict[str, tuple[float, float, str]]:
+    """The share of contexts as rare as one in 10^`SHOWING` on which a model loses more than the prediction 0 does.
+
+    The mean over the trainings, of SAFEFULL and of FULL and the first less the second; the keys are these and the layers.
+    """
+    import numpy as np
+
+    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer.regression.adjusted import evaluation
+    from lipverify.linear_transformer.regression.rare import decades
+    from lipverify.linear_transformer.training.witness import trainings
+
+    *_, decade = decades(problem(noise), SHOWING + 1, seed, f"tail-safe/{noise}", population=population)
+    few = evaluation(decade.contexts)
+    found: dict[str, tuple[float, float, str]] = {}
+    nothing = float((few.oracle**2).sum(axis=1).mean()) / 2
+    for k in DEPTHS[4:]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            bad = [[~(few.losses(each) <= nothing) for each in trainings(noise, family, k)] for family in FREE]
+        least = min(map(len, bad))
+        if least < len(TRAININGS):
+            missing = (0.0, math.inf, f"{least} of {len(TRAININGS)} trainings are there")
+            found |= {f"{key}-{k}": missing for key in (*FREE, LESS)}
+            continue
+        led, free = (np.mean(each, axis=0) for each in bad)
+        found |= {
+            f"{key}-{k}": (*share(of), "") for key, of in zip((*FREE, LESS), (led, free, led - free), strict=True)
+        }
+    return found
+
+
+def share(values: Any) -> tuple[float, float]:
+    """The mean over the contexts of a decade, a tenth of which have ancestors of their own.
+
+    To the sum of squared deviations that of one context more is added, which leaves an error where none is seen.
+    """
+    mean = float(values.mean())
+    return mean, HALF_WIDTH * math.sqrt(10 * (float(((values - mean) ** 2).sum()) + 1)) / len(values)
+
+
+@needs(found=lambda noise, population, seed: [at(exploding, noise=noise, population=population, seed=seed)])
+def fewer(
+    noise: str, layers: int, population: int, seed: int, found: list[Any], sign: int = 1
+) -> tuple[float, float, str]:
+    """The share of SAFEFULL less that of FULL, or the other way round."""
+    value, error, why = found[0][f"{LESS}-{layers}"]
+    return sign * value, error, why

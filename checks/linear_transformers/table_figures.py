@@ -1,0 +1,182 @@
+"""Pictures, tables and sentences of the theorems on trained models."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from lipverify.checks.linear_transformers.independent_tables import (
+    DEPTHS,
+    ROWS,
+    exploded,
+    measured,
+    of_best,
+    opened,
+    over,
+    unit,
+)
+from lipverify.checks.linear_transformers.quantities import TRAININGS, named, printed
+
+from lipverify.claims import Figure, Panel, Series, Table
+
+MARKS = {"above": "▲", "met": "=", "below": "▼", "open": "?"}
+
+
+def outcome(noise: str, model: str, layers: int, found: Any) -> str:
+    """Where an entry is beside the printed number: met, or above or below it by more than a tenth and what noise explains."""
+    here = opened(found)
+    value, error = measured(noise, model, layers, here)
+    away, slack = value - printed(noise, model, layers).value, unit(noise, model, layers, here)
+    if abs(away) + error <= slack:
+        return "met"
+    if abs(away) - error <= slack:
+        return "open"
+    return "above" if away > 0 else "below"
+
+
+def short(value: float, error: float) -> str:
+    """A number with its error in units of the last digit."""
+    if not 0 < error < math.inf:
+        return f"{value:.4g}"
+    if error >= abs(value):
+        return f"{value:.2g}"
+    places = max(-math.floor(math.log10(error)), 0)
+    power = math.floor(math.log10(abs(value))) if places > 6 else 0
+    digits = f"{value / 10**power:.{max(places + power, 0)}f}({math.ceil(error * 10**places)})"
+    return digits + (f"e{power}" if power else "")
+
+
+def entry(noise: str, model: str, layers: int, found: Any) -> str:
+    """What is measured, its place beside the printed number, and how many tables explode."""
+    shown = f"{short(*measured(noise, model, layers, opened(found)))} {MARKS[outcome(noise, model, layers, found)]}"
+    if model == "GD++":
+        return shown
+    bad, total = exploded(of_best(noise, model, layers, opened(found)), printed(noise, model, layers).value)
+    return f"{shown} {bad}/{total}" if bad else shown
+
+
+def entries(model: str, **columns: Any) -> Table:
+    """All entries of a model."""
+    name, rows = ROWS[model], []
+    for k in DEPTHS:
+        rows.append((str(k), "printed", *(f"{printed(noise, name, k).value:.3g}" for noise in columns)))
+        rows.append(("", "measured", *(entry(noise, name, k, found) for noise, found in columns.items())))
+    how = (
+        "at the best minimum known, over the eigenvalues that 100,000 contexts show, by quadrature"
+        if model == "gdpp"
+        else "the median over independent tables of 100,000 contexts, of the best model of this form; in brackets its error in units of the last "
+        "digit; $k/K$: so many tables lose more than twice what is printed"
+    )
+    return Table(
+        caption=f"{name}, by layers and law of the noise: {how}. = the printed number to a tenth and its noise, ▲ above, ▼ below, ? not decided",
+        header=("layers", "", *map(named, columns)),
+        rows=tuple(rows),
+    )
+
+
+def counted(model: str, **columns: Any) -> str:
+    """How many entries are met, above and below, and which are the farthest."""
+    name = ROWS[model]
+    every = {(noise, k): outcome(noise, name, k, found) for noise, found in columns.items() for k in DEPTHS}
+    counts = Counter(every.values())
+    said = [f"Of {len(every)} entries {', '.join(f'{counts[each]} {each}' for each in MARKS if counts[each])}."]
+    for side, least in (("below", True), ("above", False)):
+        ratios = sorted(
+            (measured(noise, name, k, opened(columns[noise]))[0] / printed(noise, name, k).value, noise, k)
+            for (noise, k), each in every.items() if each == side
+        )  # fmt: skip
+        if ratios:
+            ratio, noise, k = ratios[0] if least else ratios[-1]
+            said.append(f"Farthest {side}: {ratio:.3g} times the printed number, at {named(noise)} with {k} layers.")
+    return " ".join(said)
+
+
+def by_layers(model: str, noise: str, found: Any) -> str:
+    """Measured and printed losses of one law, by outcome."""
+    name = ROWS[model]
+    told: dict[str, list[str]] = {}
+    for k in DEPTHS:
+        value = measured(noise, name, k, opened(found))[0]
+        told.setdefault(outcome(noise, name, k, found), []).append(
+            f"{k} ({value:.3g} for {printed(noise, name, k).value:.3g})"
+        )
+    return f"By layers, measured for printed. {'; '.join(f'{side}: {chr(44).join(told[side])}' for side in MARKS if side in told)}."
+
+
+def losses(noise: str, found: Any) -> Figure:
+    """Loss against depth: measured, printed, and the baselines."""
+    here, series = opened(found), []
+    for model in ROWS.values():
+        points = [measured(noise, model, k, here) for k in DEPTHS]
+        y, error = tuple(value for value, _ in points), tuple(min(each, value) for value, each in points)
+        series.append(Series(label=model, x=tuple(map(float, DEPTHS)), y=y, error=error))
+        y = tuple(printed(noise, model, k).value for k in DEPTHS)
+        series.append(Series(label=f"{model}, printed", x=tuple(map(float, DEPTHS)), y=y, style="points"))
+    ends = (float(DEPTHS[0]), float(DEPTHS[-1]))
+    for name in ("ConstRR", "AdaRR", "TunedRR", "Bayes"):
+        level = measured(noise, name, 0, here)[0]
+        if level:
+            series.append(Series(label=name, x=ends, y=(level, level), style="dashed"))
+    panel = Panel(
+        title=f"loss by layers, {named(noise)}",
+        xlabel="layers",
+        ylabel="adjusted loss",
+        xscale="linear",
+        series=tuple(series),
+    )
+    return Figure(
+        caption=f"Adjusted loss against depth, {named(noise)}: measured (lines), printed (points) and baselines (dashed).",
+        alt="Curves that fall with depth: GD++ levels off at ConstRR, DIAG and FULL go on to fall towards TunedRR and Bayes.",
+        panels=(panel,),
+        # one law stands for all on the first page, whichever columns are refuted
+        layer="front" if noise == "uniform-3" else "evidence",
+    )
+
+
+def over_others(family: str, against: str, depths: tuple[int, ...], **columns: Any) -> Table:
+    """The quotients of all trainings of a family, by law of the noise and depth."""
+    rows = []
+    for noise, found in columns.items():
+        cells = []
+        for k in depths:
+            each = [over(opened(found), f"{family.upper()}-{k}-{training}", against) for training in TRAININGS]
+            cells.append(", ".join(short(*quotient[:2]) for quotient in each if quotient[1] < math.inf) or "–")
+        rows.append((named(noise), *cells))
+    return Table(
+        caption=f"The loss of each training of {family.upper()} over that of {against} on the same contexts, by law of the noise and layers: median over "
+        "independent tables, in brackets its error in units of the last digit.",
+        header=("noise", *map(str, depths)),
+        rows=tuple(rows),
+    )
+
+
+def quotients_in_words(family: str, against: str, depths: tuple[int, ...], noise: str, found: Any) -> str:
+    """The quotients of all trainings under one law."""
+    return f"{family.upper()} over {against} at {named(noise)}: {'; '.join(_by_depth(family, against, depths, found))}."
+
+
+def _by_depth(family: str, against: str, depths: tuple[int, ...], found: Any) -> Iterator[str]:
+    for k in depths:
+        each = [over(opened(found), f"{family.upper()}-{k}-{training}", against)[:2] for training in TRAININGS]
+        yield f"{k} layers {', '.join(short(*quotient) for quotient in each)}"
+
+
+def shares(**columns: Any) -> Table:
+    """In how many tables each training of FULL and DIAG explodes."""
+    rows = []
+    for model in ("DIAG", "FULL"):
+        for k in DEPTHS[2:]:
+            cells = []
+            for noise, found in columns.items():
+                entry = printed(noise, model, k).value
+                each = [exploded(opened(found).means[f"{model}-{k}-{training}"], entry) for training in TRAININGS]
+                cells.append(", ".join(str(bad) for bad, _ in each))
+            rows.append((f"{model} {k}", *cells))
+    total = min(len(opened(found).means["TunedRR"]) for found in columns.values())
+    return Table(
+        caption=f"In how many of {total} tables or more each of three trainings loses more than twice what is printed, by layers and law of the noise; with one and two layers in none.",
+        header=("model", *map(named, columns)),
+        rows=tuple(rows),
+    )  # fmt: skip

@@ -1,0 +1,329 @@
+r"""Critical points of the expected loss of GD++, certified: all of two layers, and any that is given of deeper models.
+
+With e = 1 + t g, s = E sigma^2 and M[f] = int f rho dt the loss is, but for a constant, the polynomial of the weights
+
+    1/2 M[t (t + s) g^2] + M[t g],
+
+whose coefficients are rational: the moments M[t^k] are whole numbers. So are those of its derivatives,
+
+    G_j = M[(e + s g) e_j],    H_jk = M[(e_k + s g_k) e_j + (e + s g) e_jk].
+
+*Given points.* Krawczyk's test in balls of Arb: where K(X) = x - Y G(x) + (1 - Y H(X)) (X - x) lies inside the box X,
+there is exactly one critical point in X. The signs of the pivots of H over the box are those of its eigenvalues.
+
+*All of two layers.* With the weights (a, b, c) = (yx_1, xx_1, yx_2) and h = (1 + a t)(1 + b t)^2, g = a + c h. The loss
+is a square in c, so that c = -N/D with N = M[t (1 + (t + s) a) h] and D = M[t (t + s) h^2] > 0. What is left of the
+other equations is two polynomials in a and b; their resultants have all critical a and all critical b among their
+real roots, which are isolated, and pairs that are no solution are excluded by balls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpq_mpoly_ctx, fmpq_poly
+from scipy.integrate import solve_ivp
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator
+from lipverify.linear_transformer.gdplusplus.descents import descended
+from lipverify.linear_transformer.gdplusplus.floor import degree, second_moment
+from lipverify.linear_transformer.gdplusplus.folds import folded
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
+from lipverify.linear_transformer.gdplusplus.moments import density_moments
+from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
+from lipverify.linear_transformer.regression.contexts import Regression, require_regression
+
+PRECISION = 1024
+"""Bits: the sums over the moments of four layers, up to t^80, cancel some 300 of them."""
+RADIUS = 2.0**-400
+"""Of the box about a point, relative: sums over moments make its Hessian a few hundred bits wider than that."""
+NEWTON = 12
+"""Newton steps to full precision from a point that is good to a few digits; each doubles these."""
+
+
+DURATION = 1e4
+"""Of gradient flow: in the units of the data the slowest direction of four layers takes a tenth of that."""
+NEAR = 1e-2
+"""Relative distance of a certified point from where a descent ended."""
+STARTS, STEPS, MOST, SAME = 200, 400, 12, 1e-5
+"""Random starts, steps of each, different ends that are looked at, and how near losses are that count as one."""
+
+
+class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A certified critical point of the expected loss.
+
+    Attributes
+    ----------
+    weights
+        (yx_1, xx_1, yx_2, ...), 2 L - 1 numbers, as doubles; within `RADIUS` of the point there is no other.
+    index
+        Directions in which the loss falls, 0 at a strict local minimum: so many eigenvalues of the Hessian are
+        negative, and the others are positive.
+    """
+
+    weights: tuple[float, ...]
+    index: int
+
+
+class Derivatives(NamedTuple):
+    """G, a list, and H, a list of lists, in balls."""
+
+    gradient: list[arb]
+    hessian: list[list[arb]]
+
+
+@dataclass(frozen=True)
+class Jet:
+    """A polynomial in t with its first and second derivatives in the weights."""
+
+    value: Any
+    first: list[Any]
+    second: list[list[Any]]
+
+    def __mul__(self, other: Jet) -> Jet:
+        every = range(len(self.first))
+        return Jet(
+            self.value * other.value,
+            [self.first[j] * other.value + self.value * other.first[j] for j in every],
+            [
+                [
+                    self.second[j][k] * other.value + self.first[j] * other.first[k]
+                    + self.first[k] * other.first[j] + self.value * other.second[j][k]
+                    for k in every
+                ]
+                for j in every
+            ],
+        )  # fmt: skip
+
+    def times_one_plus(self, weight: arb, place: int, tau: Jet) -> Jet:
+        """The product with 1 + weight tau, where the weight is the coordinate of that place."""
+        every = range(len(self.first))
+        nothing = arb_poly([])
+        unit = Jet(
+            weight + nothing,
+            [arb_poly([1]) if j == place else nothing for j in every],
+            [[nothing] * len(every)] * len(every),
+        )
+        product = unit * tau
+        return self * Jet(1 + product.value, product.first, product.second)
+
+
+def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Derivatives:
+    """The exact gradient and Hessian at weights (yx_1, xx_1, yx_2, ...), balls or exact."""
+    count, nothing = len(weights), arb_poly([])
+    flat = [nothing] * count, [[nothing] * count] * count
+    e, tau = Jet(arb_poly([1]), *flat), Jet(arb_poly([0, 1]), *flat)
+    for place, weight in enumerate(weights):
+        if place % 2 == 0:
+            e = e.times_one_plus(weight, place, tau)
+        else:
+            tau = tau.times_one_plus(weight, place, tau).times_one_plus(weight, place, tau)
+
+    def mean(f: arb_poly) -> arb:
+        return sum((each * moment for each, moment in zip(f.coeffs(), moments, strict=False)), arb(0))
+
+    def shifted(f: arb_poly) -> arb_poly:
+        """f + s g for f = 1 + t g, or f = t g."""
+        return f + arb(s) * arb_poly(f.coeffs()[1:])
+
+    weighted, moved = shifted(e.value), [shifted(each) for each in e.first]
+    gradient = [mean(weighted * each) for each in e.first]
+    hessian = [
+        [mean(moved[k] * e.first[j] + weighted * e.second[j][k]) for k in range(count)] for j in range(count)
+    ]  # fmt: skip
+    return Derivatives(gradient, hessian)
+
+
+def certified(regression: Regression, weights: Sequence[float] | Floats) -> CriticalPoint:
+    """The critical point near some weights (2 L - 1,), proved to exist and to be the only one in its box.
+
+    Raises
+    ------
+    OutOfReach
+        If Krawczyk's test does not pass there, or an eigenvalue of the Hessian may be 0.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> point = certified(Regression(10, 20, UniformNoise(0.0)), [-0.03])
+    >>> point.index, round(point.weights[0] * 31, 12)  # the best single layer: -1/31
+    (0, -1.0)
+    """
+    require_regression(regression)
+    s = second_moment(regression.noise)
+    moments = _moments(regression.n, regression.d, (len(weights) + 1) // 2)
+    with ctx.workprec(PRECISION):
+        x = [arb(float(each)) for each in weights]
+        for _ in range(NEWTON):
+            found = derivatives([each.mid() for each in x], s, moments)
+            step = arb_mat(found.hessian).mid().solve(arb_mat([[each] for each in found.gradient]).mid())
+            x = [each.mid() - step[j, 0].mid() for j, each in enumerate(x)]
+        x = [each.mid() for each in x]
+        box = [each + arb(0, float(abs(each)) * RADIUS) for each in x]
+        at, over = derivatives(x, s, moments), derivatives(box, s, moments)
+        inverse, count = arb_mat(at.hessian).mid().inv().mid(), len(x)
+        unit = arb_mat([[int(j == k) for k in range(count)] for j in range(count)])
+        widths = arb_mat([[each - middle] for each, middle in zip(box, x, strict=True)])
+        moved = (unit - inverse * arb_mat(over.hessian)) * widths - inverse * arb_mat([[each] for each in at.gradient])
+        if not all(bool((x[j] + moved[j, 0] - x[j]).abs_upper() < (box[j] - x[j]).abs_upper()) for j in range(count)):
+            raise OutOfReach(f"weights = {tuple(map(float, weights))}: Krawczyk's test does not pass near there.")
+        return CriticalPoint(weights=tuple(map(float, x)), index=_negative(over.hessian))
+
+
+def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
+    """All critical points of two layers, certified to be all: those with the fewest directions down first.
+
+    Raises
+    ------
+    OutOfReach
+        If a pair of roots is neither excluded nor certified.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> [point.index for point in two_layers(Regression(10, 20, UniformNoise(5.0)))]
+    [0, 1]
+    """
+    require_regression(regression)
+    s, moments = second_moment(regression.noise), _moments(regression.n, regression.d, 2)
+    points = []
+    for candidate in _two_layer_candidates(s, moments):
+        points.append(certified(regression, candidate))
+        if not np.allclose(points[-1].weights, candidate, rtol=NEAR, atol=0):
+            raise OutOfReach(f"weights = {tuple(candidate)}: the critical point of these roots is not certified.")
+    return tuple(sorted(points, key=lambda point: point.index))
+
+
+def small_start(regression: Regression, layers: int) -> CriticalPoint:
+    """Where gradient flow from weights 0 ends, certified: plain training with small weights and steps in the limit.
+
+    Raises
+    ------
+    OutOfReach
+        If it has not come near a critical point that is certified.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> silent = Regression(10, 20, UniformNoise(0.0))
+    >>> small_start(silent, 1) == certified(silent, [-0.03])
+    True
+    """
+    loss = _on_gauss_nodes(regression, layers)
+
+    def downhill(_: float, weights: Floats) -> Floats:
+        deviations, jacobian = loss.deviations(weights)
+        return -deviations @ jacobian
+
+    flow = solve_ivp(downhill, (0.0, DURATION), np.zeros(2 * layers - 1), method="LSODA", rtol=1e-7, atol=1e-12)
+    end = flow.y[:, -1]
+    point = certified(regression, end)
+    if not np.allclose(point.weights, end, rtol=NEAR, atol=0):
+        raise OutOfReach(
+            f"after time {DURATION:g} gradient flow is not near a critical point yet: {tuple(map(float, end))}."
+        )
+    return point
+
+
+def minima(regression: Regression, layers: int, seed: int = 0) -> list[tuple[CriticalPoint, int]]:
+    """The best strict local minima in which descents from random places end, certified, with how many end there."""
+    loss = _on_gauss_nodes(regression, layers)
+    rng = generator(seed, f"gd++/minima/{regression.noise.name}/{layers}", 0)
+    begin = folded(rng, STARTS, layers, 3.0 * regression.n, 1.2 * float(loss.rule.t[-1]))
+    ends, found = descended(loss, begin, STEPS), list[tuple[CriticalPoint, int]]()
+    last = 0.0
+    for value, weights in zip(*ends, strict=True):
+        if value <= last * (1 + SAME) or not np.isfinite(value) or len(found) == MOST:
+            continue
+        last = float(value)
+        with contextlib.suppress(OutOfReach, ZeroDivisionError):
+            point = certified(regression, weights)
+            if point.index == 0 and np.allclose(point.weights, weights, rtol=NEAR, atol=0):
+                found.append((point, int(np.count_nonzero(np.abs(ends.values / value - 1) < SAME))))
+    return found
+
+
+def _on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:
+    """The loss but for a constant: Gauss's rule is exact for its degree."""
+    require_regression(regression)
+    rule = gauss_rule(regression.n, regression.d, degree(layers))
+    return ExcessLoss(rule, regression.noise.second_moment)
+
+
+def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
+    """Places that hold all critical points of two layers: one for each pair of roots that balls do not exclude."""
+    ring = fmpq_mpoly_ctx.get(("a", "b"), "lex")
+    a, b = ring.gens()
+    zero, one = ring.constant(0), ring.constant(1)
+
+    def times(*factors: Sequence[Any]) -> list[Any]:
+        """The product of polynomials in t, by their coefficients."""
+        product = [one]
+        for factor in factors:
+            longer = [zero] * (len(product) + len(factor) - 1)
+            for i, x in enumerate(product):
+                for j, y in enumerate(factor):
+                    longer[i + j] += x * y
+            product = longer
+        return product
+
+    def mean(*factors: Sequence[Any]) -> Any:
+        return sum((each * moment for each, moment in zip(times(*factors), moments, strict=False)), zero)
+
+    t, shifted, first, scaled = [zero, one], [ring.constant(s), one], [one, a], [one, b]
+    residual, h, k = [one + s * a, a], times(first, scaled, scaled), times([zero, one], scaled, scaled)
+    N, D = mean(t, residual, h), mean(t, shifted, h, h)
+    in_a = [mean(t, residual), mean(t, residual, k) + mean(t, shifted, h), mean(t, shifted, h, k)]
+    in_b = [mean(t, t, first, scaled, residual), mean(t, t, shifted, first, scaled, h)]
+    equations = (in_a[0] * D * D - in_a[1] * N * D + in_a[2] * N * N, in_b[0] * D - in_b[1] * N)
+    with ctx.workprec(PRECISION):
+        roots = [_real_roots(equations[0].resultant(equations[1], gone), kept) for gone, kept in (("b", 0), ("a", 1))]
+        for x in roots[0]:
+            for y in roots[1]:
+                if all(_at(each, x, y).contains(0) for each in equations):
+                    yield np.asarray([float(x), float(y), float(-_at(N, x, y) / _at(D, x, y))])
+        # with c = 0 the second layer does nothing, and its derivative is 0 all the same
+        x = -moments[1] / (moments[2] + s * moments[1])
+        for y in _real_roots(N.subs({"a": x}), 1):
+            yield np.asarray([float(x.p) / float(x.q), float(y), 0.0])
+
+
+def _real_roots(polynomial: Any, place: int) -> list[arb]:
+    """The real roots of a polynomial in the variable of a place, isolated."""
+    coefficients = {
+        exponents[place]: each for exponents, each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
+    }
+    flat = fmpq_poly([coefficients.get(k, fmpq(0)) for k in range(max(coefficients) + 1)])
+    _, factors = flat.numer().factor()
+    return [
+        root.real for factor, _ in factors if factor.degree() for root, _ in factor.complex_roots() if root.imag == 0
+    ]
+
+
+def _at(polynomial: Any, a: arb, b: arb) -> arb:
+    """The value of a polynomial in (a, b)."""
+    return sum(
+        (arb(each) * a**i * b**j for (i, j), each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)), arb(0)
+    )
+
+
+def _negative(hessian: list[list[arb]]) -> int:
+    """How many eigenvalues are negative: pivots of symmetric elimination have their signs (Sylvester)."""
+    rows, count = [list(row) for row in hessian], 0
+    for k in range(len(rows)):
+        pivot = rows[k][k]
+        if pivot.contains(0):
+            raise OutOfReach("a pivot of the Hessian may be 0: the point is not told from a degenerate one.")
+        count += bool(pivot < 0)
+        for j in range(k + 1, len(rows)):
+            share = rows[j][k] / pivot
+            rows[j] = [x - share * y for x, y in zip(rows[j], rows[k], strict=True)]
+    return count
+
+
+@cache
+def _moments(n: int, d: int, layers: int) -> tuple[fmpq, ...]:
+    """M[t^k] as far as the Hessian of so many layers needs them."""
+    return tuple(density_moments(n, d, 2 * degree(layers) + 2))

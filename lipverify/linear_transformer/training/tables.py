@@ -1,0 +1,326 @@
+"""Independent tables: the number that Table 1 would print of a model, as many times as one likes.
+
+An entry of the table is a mean over 100,000 sequences. A model is a polynomial of degree 3^L in the data, so the law of
+such a mean has a heavy tail: most tables are near its median, and now and then one context makes it a hundred times as
+large. The expectation says little of an entry then; the median over tables and the share of those that explode do.
+
+All models, GD++ and the ridge baselines are measured on the same contexts, so that ratios can be taken table by table.
+It takes an hour, so the means come as data, one file for each law of the noise; the first part of each table is kept
+by itself, and whoever uses the file measures one of these parts again.
+
+    python -m lipverify.linear_transformer.training.tables --tables 20 [LAW ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.means.samples import sampled_mean
+from lipverify.foundation.noted import makes
+from lipverify.foundation.witnesses import digest_of, machine_here, read_record, write_record
+from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
+from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model
+from lipverify.linear_transformer.layer import GDPlusPlus
+from lipverify.linear_transformer.published import MODELS, NOISES, printed, problem
+from lipverify.linear_transformer.regression.adjusted import (
+    SEQUENCES,
+    Estimator,
+    Evaluation,
+    evaluation,
+    printed_error,
+    protocol_losses,
+    protocol_queries,
+)
+from lipverify.linear_transformer.regression.bayes import Bayes
+from lipverify.linear_transformer.regression.contexts import draw_contexts
+from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
+from lipverify.linear_transformer.regression.ridge import AdaRR, TunedRR, best_constant, tuned_ridge
+from lipverify.linear_transformer.training.witness import depths_of, models_folder, seeds_of, witness
+
+BASELINES = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
+"""What models are compared with: the ridge baselines, and the floor of not knowing sigma."""
+PARTS = 10
+"""Parts of a table, each with contexts of its own address: 10,000 contexts at once fit into memory."""
+TUNED_ON = 32_768
+"""Contexts that cap and factor of TunedRR are fitted to: their loss is a part in 10^4 or so above the least."""
+CHECKED = 3
+"""Of so many estimators one is measured again; the seed of a run says which, and in which table."""
+BEYOND = 1e300
+"""Stands for a mean that is no double."""
+DIGITS = 9
+"""Digits of a mean that are kept: its own noise is in the third."""
+FORMAT = 1
+"""The version of the file's form; another one is refused."""
+COMMAND = "python -m lipverify.linear_transformer.training.tables"
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """Tables under one law of the noise, and what was measured now.
+
+    Attributes
+    ----------
+    means
+        As in `Tables`.
+    printed_errors
+        Standard error of the printed number of an entry, such as "FULL-5" or "AdaRR".
+    number, stored, anew
+        A table, and means over its first part, of one in `CHECKED` estimators: as they came with it, and measured now.
+    protocol
+        Over that part, of the first training of each model with one or two layers: the mean loss and its standard
+        error, and the same of the paper's own sample, with one query a sequence and the true weights.
+    """
+
+    means: dict[str, tuple[float, ...]]
+    printed_errors: dict[str, float]
+    number: int
+    stored: dict[str, float]
+    anew: dict[str, float]
+    protocol: dict[str, tuple[tuple[float, float], tuple[float, float]]]
+
+
+class Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Means over the contexts of independent tables, under one law of the noise.
+
+    Attributes
+    ----------
+    format, command
+        `FORMAT`; what makes the file.
+    noise, seed
+        The law by its name; of all contexts.
+    contexts
+        Of a table.
+    seconds, machine
+        Processor time that it took, and where.
+    models
+        Digest of each trained model that was measured.
+    tuned
+        Cap and factor of TunedRR, fitted to contexts of their own.
+    means
+        By estimator ("FULL-5-0" is FULL with 5 layers and seed 0, "GD++-2", "TunedRR"): the mean of each table.
+    heads
+        The same of the first part of each table alone.
+    digest
+        Of all else.
+    """
+
+    format: int
+    command: str
+    noise: str
+    seed: int
+    contexts: int
+    seconds: float
+    machine: str
+    models: dict[str, str]
+    tuned: tuple[float, float]
+    means: dict[str, tuple[float, ...]]
+    heads: dict[str, tuple[float, ...]]
+    digest: str = ""
+
+    @property
+    def count(self) -> int:
+        """Tables of which every estimator has a mean."""
+        return min(map(len, self.means.values()), default=0)
+
+
+@dataclass(frozen=True)
+class Filter(SpectralEstimator):
+    """A model of GD++, which every eigenvector of Sigma has to itself: w = p(Sigma) alpha."""
+
+    layers: tuple[GDPlusPlus, ...]
+
+    def coordinates(self, basis: Eigenbasis) -> Floats:
+        """p(t) z."""
+        return np.asarray(follow(basis.values, self.layers).p * basis.moment)
+
+
+@cache
+def estimators(noise: str, tuned: tuple[float, float]) -> Mapping[str, Estimator]:
+    """All that comes with lipverify for a law, and the baselines, by name; TunedRR with its cap and factor.
+
+    >>> [name for name in estimators("uniform-7@5x20", (1.0, 1.0)) if "-" not in name]
+    ['ConstRR', 'AdaRR', 'TunedRR', 'Bayes']
+    """
+    here = problem(noise)
+    ridges = dict(zip(BASELINES, (best_constant(here), AdaRR(), TunedRR(*tuned), Bayes(here.noise)), strict=True))
+    depths = range(1, known_depth(noise, float(SEQUENCES)) + 1)
+    filters = {f"GD++-{k}": Filter(known_model(noise, k, float(SEQUENCES))) for k in depths}
+    models = {
+        f"{family}-{k}-{seed}": witness(noise, family, k, seed).trained
+        for family in NAMES for k in depths_of(noise, family) for seed in seeds_of(noise, family, k)
+    }  # fmt: skip
+    return {**ridges, **filters, **models}
+
+
+def part(noise: str, number: int, piece: int, seed: int, contexts: int = SEQUENCES) -> Evaluation:
+    """The contexts of one part of one table."""
+    stream = f"tables/{noise}/{number}/{piece}"
+    return evaluation(draw_contexts(problem(noise), contexts // PARTS, seed, stream))
+
+
+@makes("sampled", "montecarlo")
+def part_means(held_out: Evaluation, measured: Mapping[str, Estimator]) -> dict[str, float]:
+    """The mean loss of each estimator over the contexts of a part; `BEYOND` where it is no double."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = {name: float(np.mean(held_out.losses(each))) for name, each in measured.items()}
+    return {name: mean if mean < BEYOND else BEYOND for name, mean in means.items()}
+
+
+def table(noise: str, number: int, seed: int, measured: Mapping[str, Estimator]) -> tuple[dict[str, float], ...]:
+    """(means over a whole table, means over its first part) of some estimators."""
+    parts = [part_means(part(noise, number, piece, seed), measured) for piece in range(PARTS)]
+    whole = {name: float(np.mean([each[name] for each in parts])) for name in measured}
+    return whole, parts[0]
+
+
+def fresh_tables(noise: str, count: int, seed: int) -> Tables:
+    """So many tables, measured now."""
+    return next(_grown(_empty(noise, seed), count, at_once=count))
+
+
+def column(noise: str, tables: int, seed: int) -> Column:
+    """The tables of a law that come with lipverify, or so many new ones; a part of one is measured now in any case."""
+    found = fresh_tables(noise, tables, seed) if tables else stored_tables(noise)
+    number = seed % found.count
+    held_out, every = part(noise, number, 0, found.seed), estimators(noise, found.tuned)
+    again = {name: each for at, (name, each) in enumerate(every.items()) if at % CHECKED == number % CHECKED}
+    shallow = [name for name in every if name.endswith(("-1-0", "-2-0")) or name in ("GD++-1", "GD++-2")]
+    query = protocol_queries(held_out, seed, f"tables/{noise}/queries")
+    tuned = held_out.weights(every["TunedRR"])
+    entries = [*BASELINES[:-1], *(name for name in every if name.startswith("GD++") or name.endswith("-0"))]
+    return Column(
+        means=found.means,
+        printed_errors={
+            name.removesuffix("-0"): _printed_error(held_out, (held_out.weights(every[name]), tuned), number_of)
+            for name in entries if (number_of := _printed(noise, name)) > 0
+        },
+        number=number,
+        stored={name: found.heads[name][number] for name in again},
+        anew=part_means(held_out, again),
+        protocol={
+            name: (
+                _mean(held_out.losses(every[name])),
+                _mean(protocol_losses(held_out, every[name], query)),
+            )
+            for name in shallow
+        },
+    )  # fmt: skip
+
+
+def _mean(values: Floats) -> tuple[float, float]:
+    found = sampled_mean(values)
+    return found.value, found.standard_error
+
+
+def _printed(noise: str, name: str) -> float:
+    """The printed number of an estimator, 0 where there is none."""
+    model, _, layers = name.partition("-") if name in BASELINES else name.removesuffix("-0").rpartition("-")
+    if model in MODELS or name in BASELINES[:-1]:
+        return printed(noise, model, int(layers or 0)).value
+    return 0.0
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -> float:
+    """The least of the errors that the w of estimators like the printed one give its number.
+
+    A model of which rare contexts rule the mean would grant the printed number an error that is far too large.
+    """
+    alike = [lambda _, w=w: w for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
+    return min((printed_error(held_out, each, entry).value for each in alike), default=0.0)
+
+
+def tables_path(noise: str) -> Path:
+    """The file of a law that comes with lipverify."""
+    return models_folder() / noise / "tables.json"
+
+
+@cache
+def stored_tables(noise: str) -> Tables:
+    """The tables of a law that come with lipverify.
+
+    Raises
+    ------
+    InvalidInput
+        If there are none, they were edited, or are those of other models than those that come with lipverify.
+
+    >>> stored_tables("uniform-3").contexts
+    100000
+    """
+    found = read_record(tables_path(noise), Tables, FORMAT, f"tables {noise}", f"`{COMMAND} {noise}` makes them anew")
+    for name, digest in found.models.items():
+        family, layers, training = name.split("-")
+        if witness(noise, family, int(layers), int(training)).digest != digest:
+            raise InvalidInput(f"tables {noise}: {name} is another model by now; `{COMMAND} {noise}` measures it anew.")
+    return found
+
+
+def _empty(noise: str, seed: int) -> Tables:
+    fitted = tuned_ridge(evaluation(draw_contexts(problem(noise), TUNED_ON, 0, f"tables/{noise}/tuning")))
+    return Tables(
+        format=FORMAT, command=f"{COMMAND} {noise}", noise=noise, seed=seed, contexts=SEQUENCES, seconds=0.0,
+        machine=machine_here(), models={}, tuned=(fitted.cap, fitted.factor), means={}, heads={},
+    )  # fmt: skip
+
+
+def _grown(found: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
+    """The tables with more of them, or with estimators that were not measured there yet, so many tables at a time."""
+    every = estimators(found.noise, found.tuned)
+    digests = {
+        name: witness(found.noise, family, int(layers), int(training)).digest
+        for name in every if name.count("-") == 2 for family, layers, training in [name.split("-")]
+    }  # fmt: skip
+    same = {name for name in every if found.models.get(name) == digests.get(name)}
+    means = {name: list(found.means.get(name, ())) if name in same else [] for name in every}
+    heads = {name: list(found.heads.get(name, ())) if name in same else [] for name in every}
+    for number in range(count):
+        clock = time.process_time()
+        missing = {name: each for name, each in every.items() if len(means[name]) == number}
+        if missing:
+            whole, head = table(found.noise, number, found.seed, missing)
+            for name in missing:
+                means[name].append(_rounded(whole[name]))
+                heads[name].append(_rounded(head[name]))
+        found = replace(found, seconds=round(found.seconds + time.process_time() - clock, 1))
+        if missing and (number + 1) % at_once == 0:
+            kept = replace(
+                found, models=digests, means={name: tuple(each) for name, each in means.items()},
+                heads={name: tuple(each) for name, each in heads.items()},
+            )  # fmt: skip
+            yield replace(kept, digest=digest_of(kept))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def main() -> None:
+    """Make tables, one of each law after the other, and keep each as soon as it is there."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("law", nargs="*", default=[law.name for law in NOISES])
+    parser.add_argument("--tables", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    for count in range(1, asked.tables + 1):
+        for noise in asked.law:
+            path = tables_path(noise)
+            begin = stored_tables(noise) if path.exists() else _empty(noise, asked.seed)
+            for found in _grown(begin, count):
+                write_record(found, path)
+                print(noise, found.count, found.seconds, flush=True)
+            stored_tables.cache_clear()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Critical points of GD++: derivatives against differences, completeness against a search, and what must be refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lipverify.errors import OutOfReach
+from lipverify.linear_transformer.gdplusplus.critical import (
+    _moments,
+    certified,
+    derivatives,
+    minima,
+    small_start,
+    two_layers,
+)
+from lipverify.linear_transformer.gdplusplus.floor import second_moment
+from lipverify.linear_transformer.gdplusplus.known import known_optimum
+from lipverify.linear_transformer.gdplusplus.loss import flat_weights
+from lipverify.linear_transformer.gdplusplus.optimum import excess_loss
+from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.noise import UniformNoise
+
+EPS = float(np.finfo(float).eps)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(1, 3), st.floats(0, 5), st.integers(0, 2**32 - 1))
+def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: float, seed: int) -> None:
+    """The gradient of the loss on spectral nodes is exact too; the Hessian against differences of it."""
+    regression = Regression(10, 20, UniformNoise(sigma_max))
+    weights = -0.02 * np.random.default_rng(seed).random(2 * layers - 1)
+    loss = excess_loss(regression, layers, 20, None)
+
+    def gradient(at: np.ndarray) -> np.ndarray:
+        deviations, jacobian = loss.deviations(at)
+        return np.asarray(deviations @ jacobian)
+
+    found = derivatives([arb(x) for x in weights], second_moment(regression.noise), _moments(20, 10, layers))
+    size = np.abs(gradient(0 * weights)).max()
+    assert np.abs(np.asarray([float(x) for x in found.gradient]) - gradient(weights)).max() < 1e-9 * size
+    step = 1e-6  # second differences: the square of it, and rounding over it
+    for k in range(len(weights)):
+        move = step * np.eye(len(weights))[k]
+        column = (gradient(weights + move) - gradient(weights - move)) / (2 * step)
+        exact = np.asarray([float(found.hessian[j][k]) for j in range(len(weights))])
+        assert np.abs(exact - column).max() < 1e-5 * (np.abs(column).max() + size)
+
+
+@pytest.mark.parametrize(("noise", "count"), [("uniform-0", 3), ("uniform-3", 2), ("uniform-5", 1), ("levels-1-3", 2)])
+def test_a_search_finds_no_minimum_of_two_layers_that_is_not_listed(noise: str, count: int) -> None:
+    points = two_layers(problem(noise))
+    assert sum(point.index == 0 for point in points) == count
+    listed = np.asarray([point.weights for point in points if point.index == 0])
+    for point, _ in minima(problem(noise), 2):
+        assert np.abs(listed / point.weights - 1).max(axis=1).min() < 1e-9
+
+
+def test_two_layers_have_the_best_minimum_known_and_the_gradient_vanishes_at_all_points() -> None:
+    for noise in ("uniform-1", "levels-1-3-5"):
+        loss = excess_loss(problem(noise), 2, 20, None)
+        best = flat_weights(known_optimum(noise, 2).model)
+        points = [np.asarray(point.weights) for point in two_layers(problem(noise))]
+        assert min(np.abs(point / best - 1).max() for point in points) < 1e-6
+        for point in points:
+            deviations, jacobian = loss.deviations(point)
+            slope, size = deviations @ jacobian, np.abs(deviations) @ np.abs(jacobian)
+            assert np.abs(slope / size).max() < 1e4 * EPS
+
+
+def test_what_is_no_critical_point_is_not_certified() -> None:
+    """Newton from far away has not come to a point, and the test in balls says so."""
+    with pytest.raises((OutOfReach, ZeroDivisionError)):
+        certified(problem("uniform-3"), [5.0, 5.0, 5.0])
+
+
+def test_small_weights_end_in_a_minimum_that_is_listed_and_is_not_the_best() -> None:
+    noise = "uniform-1"
+    loss, end = excess_loss(problem(noise), 2, 20, None), small_start(problem(noise), 2)
+    values = sorted(loss(np.asarray(point.weights)) for point in two_layers(problem(noise)) if point.index == 0)
+    assert end.index == 0
+    assert loss(np.asarray(end.weights)) == pytest.approx(values[1], rel=1e-9)
+    assert values[1] > 1.2 * values[0]
+
+
+def test_another_size_has_its_own_moments() -> None:
+    """One layer without noise: -M[t] / M[t^2], -1/(n + d + 1)."""
+    for d, n in ((1, 5), (3, 7), (5, 30)):
+        point = certified(Regression(d, n, UniformNoise(0.0)), [-1 / (n + d)])
+        assert point.weights[0] == pytest.approx(-1 / (n + d + 1), rel=4 * EPS)

@@ -1,0 +1,116 @@
+"""Independent tables, plain training, and the numbers that claims make of them."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lipverify.checks.linear_transformers import independent_tables
+from scipy.stats import binom
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.witnesses import digest_of, write_record
+from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.regression.adjusted import SEQUENCES, evaluation
+from lipverify.linear_transformer.regression.contexts import draw_contexts
+from lipverify.linear_transformer.training import protocol, tables
+from lipverify.linear_transformer.training.native import Packed
+from lipverify.linear_transformer.training.record import estimate
+from lipverify.linear_transformer.training.witness import trainings
+
+ERRORS = 5.0
+"""Standard errors that a sampled mean may be off; a false alarm in two million."""
+
+
+def test_a_part_is_what_its_definition_says() -> None:
+    """Losses against ridge at the true variance, solved here, on contexts of the same address."""
+    model = trainings("levels-1-3", "FULL", 3)[1]
+    held_out = tables.part("levels-1-3", 2, 0, 0)
+    found = tables.part_means(held_out, {"FULL-3-1": model})["FULL-3-1"]
+    drawn = draw_contexts(problem("levels-1-3"), SEQUENCES // 10, 0, "tables/levels-1-3/2/0")
+    shifted = drawn.covariance + (drawn.sigma**2)[:, None, None] * np.eye(10)
+    ridge = np.linalg.solve(shifted, drawn.alpha[..., None])[..., 0]
+    losses = np.sum((estimate(model.model, drawn) - ridge) ** 2, axis=1) / 2
+    assert found == pytest.approx(float(losses.mean()), rel=1e-9)
+
+
+def test_what_is_stored_is_what_is_measured() -> None:
+    found = tables.column("uniform-3", 0, 1)
+    assert found.number == 1
+    assert found.stored.keys() == found.anew.keys()
+    for name, value in found.anew.items():
+        assert value == pytest.approx(found.stored[name], rel=1e-6), name
+    assert found.means["GD++-1"][0] == pytest.approx(1.1757, rel=0.02)  # printed: 1.175
+    for name in ("GD++-1", "DIAG-2-0"):
+        (loss, error), (sampled, other) = found.protocol[name]
+        assert abs(loss - sampled) <= ERRORS * other
+        assert error < other  # the average over query and task is what the protocol leaves to chance
+    assert 0.003 < found.printed_errors["GD++-2"] < 0.006  # one or two percent of .265
+    assert set(found.printed_errors) >= {"FULL-7", "AdaRR", "DIAG-1"}
+
+
+def test_tables_of_other_models_or_edited_ones_are_refused(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    stored = tables.stored_tables("uniform-3")
+    other = msgspec.structs.replace(stored, models={**stored.models, "DIAG-2-0": "another"})
+    monkeypatch.setattr(tables, "tables_path", lambda noise: tmp_path / "tables.json")
+    for record, message in (
+        (other, "digest"),
+        (msgspec.structs.replace(other, digest=digest_of(other)), "another model"),
+    ):
+        write_record(record, tmp_path / "tables.json")
+        tables.stored_tables.cache_clear()
+        with pytest.raises(InvalidInput, match=message):
+            tables.stored_tables("uniform-3")
+    tables.stored_tables.cache_clear()
+
+
+@given(st.integers(6, 40))
+def test_the_interval_of_a_median_holds_it_as_often_as_it_says(count: int) -> None:
+    """By the binomial law of how many values are below the median; one place further in it would be too short."""
+    value, error = independent_tables.median(list(np.arange(count, dtype=float)))
+    inside = round(count / 2 - 0.5 - error)  # values 0, 1, ...: so many are below the interval
+    assert value == (count - 1) / 2
+    assert 1 - 2 * binom.cdf(inside, count, 0.5) >= 0.95 > 1 - 2 * binom.cdf(inside + 1, count, 0.5)
+
+
+def test_few_tables_have_no_interval_and_an_exploding_one_does_not_move_the_median() -> None:
+    assert independent_tables.median([1.0, 1.1, 0.9])[1] == math.inf
+    calm = [1 + 0.001 * k for k in range(17)]
+    value, error = independent_tables.median([*calm, 1e10, 1e100, 1e300])
+    assert 1.0 < value < 1.02
+    assert error < 0.02
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 20), (3, 20), (20, 20)])
+def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(count: int, total: int) -> None:
+    middle, half = independent_tables.share(count, total)
+    low, high = middle - half, middle + half
+    assert binom.sf(count - 1, total, low) == pytest.approx(0.025) if count else low == 0
+    assert binom.cdf(count, total, high) == pytest.approx(0.025) if count < total else high == 1
+
+
+def test_plain_training_descends_along_its_gradient() -> None:
+    drawn = draw_contexts(problem("uniform-3"), 256, 0, "test/protocol")
+    batch = Packed(drawn.gram, drawn.task, np.full(256, 1 / 256))
+    for family in ("GD++", "DIAG", "FULL"):
+        at = protocol._Training(family, 2, 0).weights
+        move = 1e-6 * np.random.default_rng(0).standard_normal(at.shape)
+
+        def loss(weights: np.ndarray, family: str = family) -> float:
+            return float(batch.losses(protocol._numbers(family, weights), np.inf)[0].mean())
+
+        slope = protocol._pulled(family, at, batch.losses(protocol._numbers(family, at), np.inf)[1])
+        assert (loss(at + move) - loss(at - move)) / 2 == pytest.approx(float((slope * move).sum()), rel=1e-5)
+
+
+def test_a_run_is_the_model_that_its_losses_are_of() -> None:
+    """The last batches' loss, which is not adjusted, is that of the layers on fresh contexts plus what ridge loses."""
+    run = protocol.runs("uniform-3").of("DIAG", 2)[0]
+    held_out = evaluation(draw_contexts(problem("uniform-3"), 20_000, 1, "test/runs"))
+    w = estimate(run.model, held_out.contexts)
+    losses = np.sum((w - held_out.contexts.task) ** 2, axis=1) / 2
+    assert run.losses[-1] == pytest.approx(float(losses.mean()), rel=0.05)
