@@ -10,7 +10,6 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.noise_levels import CONTEXTS, LAYERS, at_levels, curves, gain, said
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-
 from lipverify.claims import Source, at, bound, claim, draw
 
 NOISE = "levels-1-3"

@@ -12,7 +12,6 @@ from lipverify.checks.linear_transformers.independent_tables import DEPTHS, TABL
 from lipverify.checks.linear_transformers.preconditioning import one_layer
 from lipverify.checks.linear_transformers.quantities import NOISY, TRAININGS, printed
 from lipverify.checks.linear_transformers.table_figures import over_others, quotients_in_words
-
 from lipverify.claims import Source, at, bound, claim, draw
 
 

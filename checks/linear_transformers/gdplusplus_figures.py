@@ -6,7 +6,6 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.gdplusplus_losses import VIEWS, entry
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, named
-
 from lipverify.claims import Table, at
 
 SAMPLING = 0.05

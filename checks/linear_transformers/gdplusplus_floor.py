@@ -34,7 +34,6 @@ from lipverify.checks.linear_transformers.gdplusplus_losses import (
     tails,
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS
-
 from lipverify.claims import Source, at, bound, claim, draw, per_profile
 
 SILENT = "uniform-0"

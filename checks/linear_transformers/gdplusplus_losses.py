@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from lipverify.checks.linear_transformers.quantities import Value, printed
 
+from lipverify.checks.linear_transformers.quantities import Value, printed
 from lipverify.linear_transformer.gdplusplus.critical import CriticalPoint, minima, small_start, two_layers
 from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
 from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lipverify.checks.linear_transformers.quantities import Value, printed
-
 from lipverify.claims import at, needs, per_profile
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from fractions import Fraction
 from lipverify.checks.linear_transformers.independent_tables import DEPTHS, TABLES, best_quotient, quotient, whole
 from lipverify.checks.linear_transformers.quantities import NOISY, TRAININGS, printed
 from lipverify.checks.linear_transformers.table_figures import over_others, quotients_in_words
-
 from lipverify.claims import Source, at, bound, claim, draw
 
 DEEP = DEPTHS[4:]

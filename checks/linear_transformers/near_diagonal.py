@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from lipverify.checks.linear_transformers.diagonal_shares import largest, maps, off_diagonal, scaled, told
-
 from lipverify.claims import Source, at, bound, claim, draw
 
 NEAR = 0.1

@@ -8,7 +8,6 @@ from typing import Any
 from lipverify.checks.linear_transformers.independent_tables import DEPTHS
 from lipverify.checks.linear_transformers.quantities import named
 from lipverify.checks.linear_transformers.rare_losses import BEYOND, CURVES, DEEP, FAMILIES, FREE, RAREST, SHOWING
-
 from lipverify.claims import Figure, Panel, Series
 
 SHOWN = 6

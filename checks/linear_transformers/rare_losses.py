@@ -7,7 +7,6 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.independent_tables import DEPTHS
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-
 from lipverify.claims import at, needs, per_profile
 
 HALF_WIDTH = 2.0

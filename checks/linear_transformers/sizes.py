@@ -23,7 +23,6 @@ from lipverify.checks.linear_transformers.other_sizes import (
     quotients,
     tabulated,
 )
-
 from lipverify.claims import Source, at, bound, claim, draw
 
 COLUMNS = {noise: at(quotients, noise=noise, **DRAWN) for noise in EVERY}

@@ -21,7 +21,6 @@ from lipverify.checks.linear_transformers.independent_tables import (
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, NOISY
 from lipverify.checks.linear_transformers.table_figures import by_layers, counted, entries, losses, shares
-
 from lipverify.claims import Source, agree, at, bound, claim, draw
 
 TABLE_1 = Source(

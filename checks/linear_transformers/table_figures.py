@@ -18,7 +18,6 @@ from lipverify.checks.linear_transformers.independent_tables import (
     unit,
 )
 from lipverify.checks.linear_transformers.quantities import TRAININGS, named, printed
-
 from lipverify.claims import Figure, Panel, Series, Table
 
 MARKS = {"above": "▲", "met": "=", "below": "▼", "open": "?"}

@@ -22,7 +22,6 @@ from lipverify.checks.linear_transformers.rare_losses import (
     exploding,
     fewer,
 )
-
 from lipverify.claims import Source, at, bound, claim, draw
 
 LAWS = ("uniform-3", "levels-1-3")

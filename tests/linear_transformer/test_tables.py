@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lipverify.checks.linear_transformers import independent_tables
 from scipy.stats import binom
 
+from lipverify.checks.linear_transformers import independent_tables
 from lipverify.errors import InvalidInput
 from lipverify.foundation.witnesses import digest_of, write_record
 from lipverify.linear_transformer.published import problem
