@@ -5,7 +5,7 @@ Least squares, averaging and the Bayes floor at every n, also at n < d, where no
 
 import numpy as np
 
-from lipverify.claims import agree, bound, claim
+from lipverify.claims import agree, at, bound, claim
 from lipverify.linear_transformer import Prompts, sampled_risk, spectral_mean, step_risk
 
 PAPER = "Garg, Tsipras, Liang, Valiant, NeurIPS 2022"
@@ -47,7 +47,7 @@ def sampled(d, n, sigma, name, contexts, seed):
 def fact(name, exact, words, over, **bounds):
     cells = {"d": 5, "n": (3, 15), "sigma": (0.5, 1.0)}
     claim(f"garg.{name}", bound(exact, "R", **bounds), over={"d": (5, 20)} | over, kind="derived", expected="supported",
-          agrees=agree(exact, sampled, "R", over=cells, given={"name": name}),
+          agrees=agree(exact, at(sampled, name=name), "R", over=cells),
           source=(PAPER, "section 3, Baselines, and Figure 2", words))
 
 

@@ -2,14 +2,15 @@
 
 A claims file imports from here what it declares with:
 
-    from lipverify.claims import Source, agree, at, bound, claim, draw, exponent, identity, needs, per_profile
+    from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, needs, per_profile
 """
 
-from lipverify.claims.language.claim import agree, at, claim, draw
+from lipverify.claims.language.claim import agree, at, claim
 from lipverify.claims.language.form import bound, exponent, identity
 from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
 from lipverify.claims.ledger.record import Source, Table
 from lipverify.claims.plan.profile import DIMENSIONS, per_profile
+from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import needs
 from lipverify.foundation.lazy import directory
 
@@ -27,10 +28,16 @@ __all__ = [
     "at",
     "bound",
     "claim",
-    "draw",
     "exponent",
     "identity",
     "needs",
     "per_profile",
 ]
 __dir__ = directory(__name__)
+
+
+def __getattr__(name: str) -> object:
+    """Refuse a name of earlier versions by what is written in its place."""
+    if name == "draw":
+        raise InvalidInput("draw(function, name=...) is written at(function, name=...) now; import at.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

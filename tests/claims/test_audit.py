@@ -159,7 +159,7 @@ DECLARED = dedent("""\
 
     claim("mine.square", bound(square, "x^2", high="x", control="x/10", over={"x": (0.125, 0.25)}),
           kind="printed", **SAID)
-    claim("mine.square/false", bound(square, "x^2", high="x/2", control="x/4", instead="x", over={"x": 0.75}),
+    claim("mine.square/false", bound(square, "x^2", high="x/2", control=("x/4", "x"), over={"x": 0.75}),
           kind="stronger", corrected="at most $x$", **{**SAID, "expected": "refuted"})
     claim("mine.wide", bound(square, "x^2", high="x**2 + 1e-7", control="x/5", over={"x": 0.25}), kind="derived",
           **{**SAID, "expected": "inconclusive"})
@@ -470,7 +470,7 @@ LOGARITHMS = dedent("""\
         return n**0.5 * log(n), 1e-14
 
     for side, control in {"low": "3/5", "high": "2/5", "equals": "3/5"}.items():
-        claim("mine." + side, exponent(grows, "q", along="n", control=control, **{side: "1/2"}),
+        claim("mine." + side, exponent(grows, "q", along={"n": (1e4, 1e30)}, control=control, **{side: "1/2"}),
               source=("My notes", "Lemma 2", "$q$ grows"), kind="printed")
 """)
 

@@ -48,7 +48,8 @@ GROWING = dedent(f"""\
     def slow(n):
         return n ** 0.5 * (1 + 3 * n ** -0.15), 1e-13
 
-    claim("mine.slow", exponent(slow, "q", equals="1/2", ray=(1e2, 1e6), control="0.6", error=1e-13), {SOURCE})
+    claim("mine.slow", exponent(slow, "q", equals="1/2", along={{"n": (1e2, 1e6)}}, control="0.6", error=1e-13),
+          {SOURCE})
 """)
 
 
@@ -178,7 +179,7 @@ CELLS = dedent(f"""\
     def sampled(x, seed, contexts):
         return VALUES[x], SCALE * contexts ** -0.5
 
-    claim("mine.sampled", bound(sampled, "q", high="1", control="0.5", instead="2"), over={{"x": (1, 2, 3)}}, {SOURCE})
+    claim("mine.sampled", bound(sampled, "q", high="1", control=("0.5", "2")), over={{"x": (1, 2, 3)}}, {SOURCE})
 """)
 """0.999 needs 3,000 times the contexts that 1.05 does, and is not needed where that refutes."""
 
@@ -266,7 +267,7 @@ LOGARITHMS = dedent(f"""\
     def grows(n):
         return VALUE, 1e-12 * VALUE
 
-    claim("mine.grows", exponent(grows, "q", SIDE, ray=RAY), {SOURCE})
+    claim("mine.grows", exponent(grows, "q", SIDE, along={{"n": RAY}}), {SOURCE})
 """)
 HARMONIC = "n * (math.log(n) + 0.5772156649015329 + 1 / (2 * n))"
 

@@ -59,10 +59,10 @@ def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:
 @pytest.mark.parametrize(
     ("form", "found"),
     [
-        ('bound(tends, "q", along="n", equals="3", within="0.001")', "supported"),
-        ('bound(tends, "q", along="n", high="3.01", sharp="3")', "supported"),
-        ('bound(tends, "q", along="n", low="3.01", sharp="3")', "refuted"),
-        ('bound(grows, "q", along="n", high="1e9", control="1")', "inconclusive"),
+        ('bound(tends, "q", along={"n": (1e4, 1e30)}, equals="3", within="0.001")', "supported"),
+        ('bound(tends, "q", along={"n": (1e4, 1e30)}, high="3.01", value="3")', "supported"),
+        ('bound(tends, "q", along={"n": (1e4, 1e30)}, low="3.01", value="3")', "refuted"),
+        ('bound(grows, "q", along={"n": (1e4, 1e30)}, high="1e9", control="1")', "inconclusive"),
     ],
 )
 def test_a_limit_is_read_where_there_is_one(claims: Declared, form: str, found: str) -> None:
@@ -73,11 +73,11 @@ def test_a_limit_is_read_where_there_is_one(claims: Declared, form: str, found: 
 @pytest.mark.parametrize(
     ("form", "found"),
     [
-        ('exponent(tends, "q", low="0", strict=True, sharp="0")', "refuted"),
-        ('exponent(tends, "q", low="0", sharp="0")', "supported"),
-        ('exponent(grows, "q", low="0", strict=True, sharp="1/20")', "supported"),
-        ('exponent(grows, "q", high="0", strict=True, sharp="1/20")', "refuted"),
-        ('exponent(grows, "q", high="1/20", strict=True, sharp="1/20")', "refuted"),
+        ('exponent(tends, "q", low="0", strict=True, rate="0")', "refuted"),
+        ('exponent(tends, "q", low="0", rate="0")', "supported"),
+        ('exponent(grows, "q", low="0", strict=True, rate="1/20")', "supported"),
+        ('exponent(grows, "q", high="0", strict=True, rate="1/20")', "refuted"),
+        ('exponent(grows, "q", high="1/20", strict=True, rate="1/20")', "refuted"),
     ],
 )
 def test_o_and_omega_leave_the_power_itself_out(claims: Declared, form: str, found: str) -> None:
@@ -85,15 +85,15 @@ def test_o_and_omega_leave_the_power_itself_out(claims: Declared, form: str, fou
 
 
 def test_what_is_strict_is_said_with_small_letters(claims: Declared) -> None:
-    [small] = claims('claim("mine.power", exponent(grows, "q", low="0", strict=True, sharp="1/20"), **SAID)')
-    [limit] = claims('claim("mine.limit", bound(tends, "q", along="n", high="4", sharp="3"), **SAID)')
+    [small] = claims('claim("mine.power", exponent(grows, "q", low="0", strict=True, rate="1/20"), **SAID)')
+    [limit] = claims('claim("mine.limit", bound(tends, "q", along={"n": (1e4, 1e30)}, high="4", value="3"), **SAID)')
     assert (small.claimed, small.statement) == ("q = ω(1)", r"q = \omega\left(1\right)")
     assert (limit.claimed, limit.statement) == ("lim q ≤ 4", r"\lim_{n \to \infty} q \leq 4")
 
 
 def test_coordinates_name_a_quantity_and_are_not_given_to_the_function(claims: Declared) -> None:
     text = """claim("mine.{trained}",
-        bound(table, "q", of="{trained} on {tested}", along="n", equals="2", within="0.01"),
+        bound(table, "q", of="{trained} on {tested}", along={"n": (1e4, 1e30)}, equals="2", within="0.01"),
         over={("trained", "tested"): [("a", "b"), ("b", "a")]}, **SAID)"""
     record = run(claims(text), jobs=0).claims
     assert [each.verdict for each in record] == ["supported", "inconclusive"]
@@ -111,9 +111,6 @@ def test_cross_checks_name_quantities_in_the_same_way(claims: Declared) -> None:
 
 
 def test_a_quantity_named_by_what_is_no_coordinate_is_refused(claims: Declared) -> None:
+    limit = 'bound(table, "q", of="{trained} on b", along={"n": (1e4, 1e30)}, high="4", control="1")'
     with pytest.raises(InvalidInput, match=r"of = .*trained.*no coordinate"):
-        verdict(
-            claims(
-                'claim("mine.limit", bound(table, "q", of="{trained} on b", along="n", high="4", control="1"), **SAID)'
-            )
-        )
+        verdict(claims(f'claim("mine.limit", {limit}, **SAID)'))

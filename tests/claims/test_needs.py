@@ -9,7 +9,7 @@ from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.runner import run
 
 FILE = """
-from lipverify.claims import Figure, at, bound, claim, draw, needs, per_profile
+from lipverify.claims import Figure, at, bound, claim, needs, per_profile
 
 def part(k, seed):
     return {"k": k + 0 * seed}
@@ -25,9 +25,9 @@ def drawn(shown):
     return Figure(caption=str(shown[0]), alt="")
 
 claim(
-    "mine.total", bound(total, "T", equals="(d*(d - 1)/2)**power", within=0.25, given={"effort": per_profile(1, 2)}),
+    "mine.total", bound(at(total, effort=per_profile(1, 2)), "T", equals="(d*(d - 1)/2)**power", within=0.25),
     over={"power": 2, "d": (2, 3, 4)}, source=("Notes", "1", "T"), kind="derived",
-    figures=draw(drawn, shown=at(total, effort=per_profile(1, 2), power=2, d=4)),
+    figures=at(drawn, shown=at(total, effort=per_profile(1, 2), power=2, d=4)),
 )
 """
 
@@ -50,3 +50,35 @@ def test_addresses_are_the_same_in_every_process(tmp_path: Path) -> None:
     path.write_text(FILE)
     addresses = list(claims_of(str(path), profile_named("quick"))[0].measurements)
     assert not any(" at 0x" in address for address in addresses)
+
+
+NESTED = """
+from lipverify.claims import agree, at, bound, claim, per_profile
+
+def part(k, seed, contexts):
+    return {"k": k * contexts + 0 * seed}
+
+def total(k, part, power=1):
+    return part["k"] ** power, 0.0
+
+def said(total, k):
+    return f"{total[0]:g} at {k}"
+
+claim(
+    "mine.total/{k}", bound(at(total, part=at(part, contexts=per_profile(2, 3))), "T", equals="2*k", within=0.25),
+    over={"k": (1, 2)}, source=("Notes", "1", "T"), kind="derived",
+    finding=at(said, total=at(total, part=at(part, contexts=4))),
+    agrees=agree(at(total, part=at(part, contexts=5), power=2), at(total, part=at(part, contexts=25), power=1), "T"),
+)
+"""
+
+
+def test_a_coordinate_may_be_what_another_function_returns_at_the_same_point(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(NESTED)
+    one, two = run(claims_of(str(path), profile_named("quick")), jobs=1).claims
+    assert (one.problem, two.problem) == ("", "exact and montecarlo disagree on T at k = 2: 100, 50")
+    assert [[cell.measured for cell in record.cells] for record in (one, two)] == [[2.0], [4.0]]
+    assert (one.finding, two.finding) == ("4 at 1", "8 at 2")
+    assert one.cross_checks[0].values == (25.0, 25.0)
+    assert two.cross_checks[0].values == (100.0, 50.0)

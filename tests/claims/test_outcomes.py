@@ -186,7 +186,7 @@ def over(*numbers: float, **bounds: float) -> object:
 for k in (1, 2):
     claim(f"mine.lemma/{k}", over(k, low=0.5, control=3.5), source=LEMMA, kind="printed")
 READ = {"source": FIGURE, "kind": "convention", "reading": {"high": "high", "low": "low"}}
-claim("mine.figure/high", over(1, low=5, control=6, instead=0.5), **READ)
+claim("mine.figure/high", over(1, low=5, control=(6, 0.5)), **READ)
 claim("mine.figure/low", over(1, high=5, control=0.5), **READ)
 claim("mine.more", over(3, low=0.5, control=3.5), source=LEMMA, kind="stronger")
 '''

@@ -152,7 +152,7 @@ def test_what_is_exact_is_proved_and_its_record_says_how(what: str, tmp_path: Pa
 
 def test_a_ball_proves_a_bound_by_what_it_contains(tmp_path: Path) -> None:
     function = "from flint import arb\ndef root():\n    return arb(2).sqrt()\n"
-    record = record_of(tmp_path, f'{function}claim("mine.root", bound(root, "r", low=1.4, sharp="2**(1/2)"), SOURCE)')
+    record = record_of(tmp_path, f'{function}claim("mine.root", bound(root, "r", low=1.4, value="2**(1/2)"), SOURCE)')
     [cell] = record.cells
     assert (cell.grade, cell.method) == ("proved", "certified")
     assert cell.proof is not None
@@ -195,7 +195,7 @@ WINDOW = """
         ("import sympy; return sympy.Rational(str(best.w))", "", "estimated"),
         ("return 2 * best.w, 2 * best.w_error", "", "estimated"),
         ("return 2 * best.w, 2 * best.w_error", 'method="exact"', "bounded"),
-        ("return best.w, best.w_error", 'grade="observed"', "observed"),
+        ("return best.w, best.w_error", 'method=(None, "observed")', "observed"),
     ],
 )
 def test_a_number_of_the_library_is_bounded_and_one_that_was_altered_is_not(
@@ -263,7 +263,7 @@ def test_what_was_drawn_is_not_bounded_by_what_its_claim_says(tmp_path: Path) ->
 
 def test_a_claim_that_derives_from_nothing_is_estimated_by_its_own_function(tmp_path: Path) -> None:
     text = 'def one():\n    return 1.0, 1e-9\nclaim("mine.one", bound(one, "x", high=2, control=0.5, {}), SOURCE)'
-    for how in ("", 'method="exact"', 'grade="bounded"', 'method="certified"', 'method="symbolic"'):
+    for how in ("", 'method="exact"', 'method=(None, "bounded")', 'method="certified"', 'method="symbolic"'):
         [cell] = record_of(tmp_path, text.format(how)).cells
         assert (cell.grade, cell.method) == ("estimated", "own function")
 
@@ -287,18 +287,18 @@ def test_a_value_that_is_kept_says_where_it_is_from_each_time(tmp_path: Path) ->
 
 def test_a_limit_is_no_more_than_the_values_along_its_ray(tmp_path: Path) -> None:
     own = 'def power(n):\n    return n**0.5\nclaim("mine.power", exponent(power, "p", equals="1/2", points=8), SOURCE)'
-    assert record_of(tmp_path, own.replace(", points=8", ", ray=(1e4, 1e8, 8)")).grade == "estimated"
+    assert record_of(tmp_path, own.replace(", points=8", ", along={'n': (1e4, 1e8, 8)}")).grade == "estimated"
     ours = WINDOW.replace("n=1000", "n=n").replace("window(d)", "window(d, n)")
-    ours = ours.replace("high=100.0, control=1.0,", 'low="0", sharp="1/3", ray=(1e4, 1e8, 8),').replace(
+    ours = ours.replace("high=100.0, control=1.0,", 'low="0", rate="1/3", along={{"n": (1e4, 1e8, 8)}},').replace(
         "bound(", "exponent("
     )
     assert record_of(tmp_path, ours.format(body="return best.w, best.w_error", how="")).grade == "extrapolated"
 
 
 def test_proved_is_not_declared(tmp_path: Path) -> None:
-    form = 'bound(one, "x", high=2, control=0.5, grade="proved")'
+    form = 'bound(one, "x", high=2, control=0.5, method=(None, "proved"))'
     text = f'def one():\n    return 1.0, 0.0\nclaim("mine.one", {form}, SOURCE)'
-    with pytest.raises(InvalidInput, match="grade = 'proved': nothing is proved by saying so; leave it out and return"):
+    with pytest.raises(InvalidInput, match="nothing is proved by saying so; leave the grade out and return"):
         ledger_of(tmp_path, text)
 
 

@@ -361,7 +361,7 @@ TRUE = dedent(f"""\
         return 1 / n, 1e-15
 
     claim("mine.shift", identity(shifted, "s", control={{"shift": 1}}), over={{"m": (1, 2, 5), "shift": 0}}, {SOURCE})
-    claim("mine.instead", bound(shifted, "s", high="0.5", control="-1", instead={{"shift": -2}}),
+    claim("mine.instead", bound(shifted, "s", high="0.5", control=("-1", {{"shift": -2}})),
           over={{"m": (1, 2, 5), "shift": 0}}, {SOURCE})
     claim("mine.word", identity(chosen, "c", control={{"kappa": "a"}}), over={{"m": (1, 7), "kappa": ("b",)}}, {SOURCE})
     claim("mine.coin", bound(coin, "p^m", high="1", control="-1"), over={{"p": (0.05, 0.9), "m": (1, 3)}}, {SOURCE})

@@ -2,7 +2,7 @@ r"""How a theorem is declared: what is measured is functions, and the claims are
 
     claim(
         "softmax.window-printed/{law}/{side}/{reading}",
-        exponent(optimum, "w^*", along="n", scale=r"\Lambda", low="1/D", high="2/D", sharp="rate"),
+        exponent(optimum, "w^*", scale=r"\Lambda", low="1/D", high="2/D", rate="rate"),
         over={"law": LAWS, "reading": {"ambient": {"D": "d"}, "intrinsic": {"D": "d - 1"}}, "d": DIMENSIONS},
         source=Source("S", "Theorem 2", "..."),
         kind="printed",
@@ -22,67 +22,58 @@ from typing import Any
 
 from lipverify.claims.language.fault import Fault, caller_line
 from lipverify.claims.language.file import DECLARATIONS
-from lipverify.claims.language.form import Form
+from lipverify.claims.language.form import Form, refuse_retired
 from lipverify.claims.ledger.symbols import on_one_line
 from lipverify.foundation.calls import Call
 
 
-def at(function: Callable[..., Any], **where: Any) -> Call:
-    """A function at a point, measured to be shown; coordinates of the reading are added where it takes them."""
+def at(function: Callable[..., Any], /, **where: Any) -> Call:
+    """A function at some coordinates: what a form measures, what a function needs, what a figure or a table is made of.
+
+    Coordinates that it does not say are those of the cell, or of the reading, where the function takes them. One that
+    is itself `at(...)` is measured, and the function is handed what it returns.
+    """
     return Call(function, where)
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A function that makes a figure, a table or a sentence of measurements."""
-
-    function: Callable[..., Any]
-    measured: dict[str, Call]
-
-
-def draw(function: Callable[..., Any], **measured: Call) -> Drawing:
-    """A figure, a table or a sentence: the function gets the measurements by name, and the reading's coordinates."""
-    return Drawing(function, measured)
-
-
-def drawings_of(value: Any) -> Any:
-    """Drawings from one, several, or a mapping of patterns to them."""
+def calls_of(value: Any) -> Any:
+    """What makes figures, from one call, several, or a mapping of patterns to them."""
     if isinstance(value, Mapping):
-        return {pattern: drawings_of(each) for pattern, each in value.items()}
-    return (value,) if isinstance(value, Drawing) else tuple(value)
+        return {pattern: calls_of(each) for pattern, each in value.items()}
+    return (value,) if isinstance(value, Call) else tuple(value)
 
 
 @dataclass(frozen=True)
 class Agreement:
     """The same quantity by two functions that share no method."""
 
-    functions: tuple[Callable[..., Any], Callable[..., Any]]
+    functions: tuple[Call, Call]
     quantity: str
     of: tuple[str, str]
     methods: tuple[str, str]
     over: Any
-    given: Mapping[str, Any]
     error: float | None
     line: int
 
 
 def agree(
-    one: Callable[..., Any],
-    other: Callable[..., Any],
+    one: Callable[..., Any] | Call,
+    other: Callable[..., Any] | Call,
     quantity: str,
     *,
     of: str | tuple[str, str] = "",
     methods: tuple[str, str] = ("exact", "montecarlo"),
     over: Any = None,
-    given: Mapping[str, Any] | None = None,
     error: float | None = None,
+    **retired: Any,
 ) -> Agreement:
     """A cross-check: two functions must give the same quantity within their errors, or the claim is not decided.
 
     Parameters
     ----------
     one, other
-        The functions, called by name with the coordinates; both return (value, error) or a mapping of such.
+        The functions, called by name with the coordinates; both return (value, error) or a mapping of such. What else
+        one of them is called with stands in `at(function, name=value)`.
     quantity
         What both give, in LaTeX.
     of
@@ -91,9 +82,14 @@ def agree(
         How each measures.
     over
         Where they are compared, beside the coordinates of the reading.
+    error
+        Relative error of values that come alone; where none is declared these are refused.
     """
+    line = caller_line()
+    refuse_retired("agree", retired, line)
     pair = (of, of) if isinstance(of, str) else of
-    return Agreement((one, other), quantity, pair, methods, over, given or {}, error, caller_line())
+    functions = tuple(each if isinstance(each, Call) else Call(each) for each in (one, other))
+    return Agreement((functions[0], functions[1]), quantity, pair, methods, over, error, line)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +110,8 @@ class Declaration:
     reading: Any = ""
     finding: Any = ""
     agrees: tuple[Agreement, ...] = ()
-    figures: tuple[Drawing, ...] = ()
-    tables: tuple[Drawing, ...] = ()
+    figures: tuple[Call, ...] = ()
+    tables: tuple[Call, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict)
     line: int = 0
     file: str = field(default="", compare=False)
@@ -177,7 +173,8 @@ def claim(
     agrees
         Cross-checks, from `agree`.
     figures, tables
-        From `draw`; a figure is derived from the first form where none is given.
+        From `at`: functions that make them, handed what is measured; where there are none, a figure is derived from
+        the first form.
     search
         Where `lipverify falsify` looks for counterexamples, where that is not the range of the statement (for d, n, w,
         L, sigma and laws their natural one, for any other coordinate from the least to the largest declared value):
@@ -200,7 +197,7 @@ def claim(
         title=on_one_line(title), statement=on_one_line(statement), assumes=on_one_line(assumes),
         corrected=on_one_line(corrected), proves=proves, reading=reading, finding=on_one_line(finding),
         agrees=(agrees,) if isinstance(agrees, Agreement) else tuple(agrees),
-        figures=drawings_of(figures), tables=drawings_of(tables), search=_search(search, line), line=line,
+        figures=calls_of(figures), tables=calls_of(tables), search=_search(search, line), line=line,
     )  # fmt: skip
     frame.setdefault(DECLARATIONS, []).append(declared)
     if frame.get("__name__") == "__main__" and "__file__" in frame:

@@ -16,7 +16,7 @@ from lipverify.claims.language.formula import Formula, formula
 from lipverify.claims.language.range import EDGES, Edge, Range, edge, plus, range_of, scaled
 from lipverify.claims.ledger.record import Grade
 from lipverify.claims.ledger.symbols import letter, on_one_line, plain
-from lipverify.foundation.calls import names
+from lipverify.foundation.calls import Call, names
 
 SHARE = 0.1
 """How far the control of a bound is from the sharp value, as a share of it, where the claim does not say."""
@@ -258,26 +258,23 @@ class Exponent(Along):
 
 
 def exponent(
-    measure: Callable[..., Any],
+    measure: Callable[..., Any] | Call,
     quantity: str,
     *,
-    along: str = "n",
-    ray: tuple[Any, ...] = (1e4, 1e30),
+    along: Mapping[str, Any] | None = None,
     low: Any = None,
     high: Any = None,
     equals: Any = None,
     log: Any = None,
     strict: bool = False,
-    sharp: Any = None,
+    rate: Any = None,
     control: Any = None,
-    instead: Any = None,
     scale: str = "",
     of: str = "",
     error: float | None = 1e-12,
-    method: str | None = None,
-    grade: str | None = None,
+    method: str | tuple[str | None, str] | None = None,
     over: Any = None,
-    given: Mapping[str, Any] | None = None,
+    **retired: Any,
 ) -> Form:
     r"""A positive quantity grows like a power of s: Omega(s^low), O(s^high) or Theta(s^equals) as s -> infinity.
 
@@ -285,24 +282,27 @@ def exponent(
     ----------
     measure
         The function, called by name with the coordinates of the cell and with what grows; it returns (value, error), a
-        value alone, or a mapping of named ones. It gets `seed`, `contexts` and `backend` if it takes them.
+        value alone, or a mapping of named ones. It gets `seed`, `contexts` and `backend` if it takes them. What else
+        it is called with stands in `at(function, name=value)`.
     quantity
         What it measures, in LaTeX.
-    along, ray
-        What grows, and (start, stop) or (start, stop, points): numbers, or formulas in the coordinates; two decades at
-        least. If it is n or d, the points are whole numbers.
+    along
+        What grows, from where to where: `{"n": (start, stop)}`, or (start, stop, points), numbers or formulas in the
+        coordinates; two decades at least. If it is n or d, the points are whole numbers. By default n, from 1e4 to
+        1e30.
     low, high, equals
         The exponent: a formula in the coordinates and in the symbols of the readings.
     log
         The power of log s beside it.
     strict
         Whether the power itself is left out: omega(s^low), o(s^high).
-    sharp
+    rate
         The true exponent. The controls are derived from it: the false one lies beyond it by twice the resolution of
         limits, the true one is the claim with this exponent.
-    control, instead
-        The false and the true control, where they are not derived: an exponent, `dict(low=..., high=...)`, or other
-        coordinates, for which the same claim is false (true).
+    control
+        The false control, where it is not derived: an exponent, `dict(low=..., high=...)`, or other coordinates, for
+        which the same claim is false. Or both, (false, true), either of which may be None; the true one is for
+        coordinates or exponents for which the claim is true.
     scale
         What the power is of in words, in LaTeX, where it is not what grows: w* grows with Lambda, and n is varied.
     of
@@ -310,16 +310,15 @@ def exponent(
         "{trained} to {tested}", are not given to the function unless it takes them.
     error
         Relative error of values that come alone.
-    method, grade
-        How it measures, and the best grade that the numbers may have; what ran decides (`lipverify.claims.run.ran`). A
-        function that takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it
-        returns something exact, "bounded" where it returns a value of lipverify with its error, else "estimated".
-        "exact" says that it derives its numbers from bounds of lipverify by its own arithmetic: they are "bounded" if
-        lipverify made bounds, and drew nothing, while it ran.
+    method
+        How it measures; what ran decides which grade the numbers have (`lipverify.claims.run.ran`). A function that
+        takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it returns
+        something exact, "bounded" where it returns a value of lipverify with its error, else "estimated". "exact" says
+        that it derives its numbers from bounds of lipverify by its own arithmetic: they are "bounded" if lipverify
+        made bounds, and drew nothing, while it ran. A pair (method, grade) states the best grade that the numbers may
+        have, such as ("montecarlo", "observed").
     over
         Coordinates of this form alone, beside those of its claim.
-    given
-        What else the function is called with.
 
     Raises
     ------
@@ -327,15 +326,16 @@ def exponent(
         If a rule is broken; `lipverify verify` shows the line.
     """
     line = caller_line()
+    refuse_retired("exponent", retired, line)
     return form_of(
-        Exponent, measure, quantity, line, **_ray(along, ray, scale, line), low=low, high=high, equals=equals, log=log,
-        strict=strict, sharp=sharp, control=control, instead=instead, of=of, error=error, method=method, grade=grade,
-        over=over, given=given or {},
+        Exponent, measure, quantity, line, **_ray({"n": RAY} if along is None else along, scale, line), low=low,
+        high=high, equals=equals, log=log, strict=strict, sharp=rate, control=control, of=of, error=error,
+        method=method, over=over,
     )  # fmt: skip
 
 
 def bound(
-    measure: Callable[..., Any],
+    measure: Callable[..., Any] | Call,
     quantity: str,
     *,
     low: Any = None,
@@ -343,36 +343,33 @@ def bound(
     equals: Any = None,
     within: Any = None,
     strict: bool = False,
-    sharp: Any = None,
+    value: Any = None,
     control: Any = None,
-    instead: Any = None,
-    along: str = "",
-    ray: tuple[Any, ...] = (1e4, 1e30),
+    along: Mapping[str, Any] | None = None,
     scale: str = "",
     of: str = "",
     error: float | None = None,
-    method: str | None = None,
-    grade: str | None = None,
+    method: str | tuple[str | None, str] | None = None,
     over: Any = None,
-    given: Mapping[str, Any] | None = None,
+    **retired: Any,
 ) -> Form:
     r"""A value lies between bounds, cell by cell, or equals another one within a tolerance.
 
     Parameters
     ----------
-    measure, quantity, of, method, grade, over, given
+    measure, quantity, of, method, over
         As for `exponent`; the function is called with the coordinates of the cell.
     low, high, equals, within
         The bounds: formulas in the coordinates, numbers, or functions of coordinates by name. `within` is how far the
         value may be from `equals`, in its own units; the control of an equality lies three times as far.
     strict
         Whether the value must differ from low and high.
-    sharp
+    value
         The true value; the controls are a tenth of it away.
-    control, instead
-        The false and the true control: a bound in place of the one that is given, `dict(low=..., high=...)`, or other
-        coordinates, for which the same bound fails (holds).
-    along, ray, scale
+    control
+        The false control, or both, (false, true): a bound in place of the one that is given, `dict(low=..., high=...)`,
+        or other coordinates, for which the same bound fails (holds).
+    along, scale
         As for `exponent`: with them the bounds are on the limit of a positive value along a ray.
     error
         Relative error of values that the function returns alone; where none is declared these are refused.
@@ -383,25 +380,23 @@ def bound(
         If a rule is broken; `lipverify verify` shows the line.
     """
     line = caller_line()
-    kind, limit = (Limit, _ray(along, ray, scale, line)) if along else (Bound, {})
+    refuse_retired("bound", retired, line)
+    kind, limit = (Bound, {}) if along is None else (Limit, _ray(along, scale, line))
     return form_of(
         kind, measure, quantity, line, **limit, low=low, high=high, equals=equals, within=within, strict=strict,
-        sharp=sharp, control=control, instead=instead, of=of, error=error, method=method, grade=grade, over=over,
-        given=given or {},
+        sharp=value, control=control, of=of, error=error, method=method, over=over,
     )  # fmt: skip
 
 
 def identity(
-    measure: Callable[..., Any],
+    measure: Callable[..., Any] | Call,
     quantity: str,
     *,
-    control: Mapping[str, Any],
-    instead: Mapping[str, Any] | None = None,
+    control: Any,
     of: str = "",
-    method: str | None = None,
-    grade: str | None = None,
+    method: str | tuple[str | None, str] | None = None,
     over: Any = None,
-    given: Mapping[str, Any] | None = None,
+    **retired: Any,
 ) -> Form:
     r"""Two sides are equal: their difference is zero exactly, or no larger than a bound on its rounding.
 
@@ -412,55 +407,90 @@ def identity(
         symbols or is not; or as a fraction; or as (difference, bound on its rounding).
     quantity
         The difference, in LaTeX.
-    control, instead
-        Other coordinates, for which the identity is false (true): one letter of the formula exchanged, ...
+    control
+        Other coordinates, for which the identity is false: one letter of the formula exchanged, ... Or two of these,
+        (false, true).
 
     The rest is as for `bound`. What is exact is proved, and a difference of floats is estimated.
     """
+    line = caller_line()
+    refuse_retired("identity", retired, line)
     return form_of(
-        Identity, measure, quantity, caller_line(), equals=0, control=control, instead=instead, of=of, method=method,
-        grade=grade, over=over, given=given or {},
+        Identity, measure, quantity, line, equals=0, control=control, of=of, method=method, over=over,
     )  # fmt: skip
 
 
-def _ray(along: str, ray: Any, scale: str, line: int) -> dict[str, Any]:
+RAY = (1e4, 1e30)
+"""From where to where n grows, where a claim does not say."""
+RETIRED = {
+    "instead": "control=(false, true) holds both controls",
+    "sharp": "the true exponent is rate=, the true value of a bound is value=",
+    "given": "what else the function is called with stands in at(function, name=value)",
+    "grade": "method=(method, grade) states both",
+    "ray": "along={'n': (start, stop)} says what grows, and from where to where",
+}
+"""Keywords of earlier versions, and what is written in their place."""
+
+
+def refuse_retired(form: str, retired: Mapping[str, Any], line: int) -> None:
+    """Refuse a keyword of an earlier version by what is written in its place, and any other as Python does."""
+    for keyword, given in retired.items():
+        if keyword in RETIRED:
+            raise Fault(f"{keyword} = {given!r}: {RETIRED[keyword]}.", keyword, line=line)
+        raise TypeError(f"{form}() got an unexpected keyword argument '{keyword}'")
+
+
+def _ray(along: Any, scale: str, line: int) -> dict[str, Any]:
     """What grows, from where to where, as fields of a form."""
-    if not isinstance(ray, tuple | list) or len(ray) not in (2, 3):
-        raise Fault(f"ray = {ray!r}: it is (start, stop) or (start, stop, points).", "ray", line=line)
-    start, stop = (formula(end, name="ray") for end in ray[:2])
-    return {"along": along, "start": start, "stop": stop, "points": ray[2] if len(ray) == 3 else None, "scale": scale}
+    rule = "along = {!r}: it says what grows, and from where to where: {{'n': (start, stop)}} or (start, stop, points)."
+    if not isinstance(along, Mapping) or len(along) != 1:
+        raise Fault(rule.format(along), "along", line=line)
+    ((grows, ray),) = along.items()
+    if not isinstance(grows, str) or not isinstance(ray, tuple | list) or len(ray) not in (2, 3):
+        raise Fault(rule.format(along), "along", line=line)
+    start, stop = (formula(end, name="along") for end in ray[:2])
+    return {"along": grows, "start": start, "stop": stop, "points": ray[2] if len(ray) == 3 else None, "scale": scale}
 
 
-def form_of(kind: type[Form], function: Any, quantity: Any, line: int, **given: Any) -> Form:
+def form_of(kind: type[Form], measure: Any, quantity: Any, line: int, **given: Any) -> Form:
     """A form from what is declared, refused where it breaks a rule that needs no points."""
     if not isinstance(quantity, str) or not quantity.strip():
         raise Fault("no quantity: the quantity is what the function measures, in LaTeX such as r'w^*'; a claim without "
                     "it is refused.", "quantity", line=line)  # fmt: skip
+    function, beside = (measure.function, measure.where) if isinstance(measure, Call) else (measure, {})
     if not callable(function):
         raise Fault(f"{function!r} is not a function that measures {quantity}.", line=line)
     try:
         sampled = "contexts" in names(function)
     except ValueError:
         raise Fault(f"{function!r} does not say what it takes: write a function that calls it.", line=line) from None
-    if given.get("method") is None and sampled:
-        given["method"] = "montecarlo"
     edges = {name: given.pop(name, None) for name in (*EDGES, "within")}
     strict = bool(given.pop("strict", False))
     try:
+        given["method"], given["grade"] = _method(given.get("method"))
         given["range"] = range_of(**edges, strict=strict)
-        for name, keyword in (("false", "control"), ("true", "instead")):
-            given[name] = _control(given.pop(keyword, None), keyword, given["range"])
-        for name in ("sharp", "log"):
+        given["false"], given["true"] = _controls(given.pop("control", None), given["range"])
+        for name, keyword in (("sharp", "rate" if kind is Exponent else "value"), ("log", "log")):
             if given.get(name) is not None:
-                given[name] = edge(given[name], name)
-        _refuse_words(given)
+                given[name] = edge(given[name], keyword)
+        _refuse_error(given.get("error"))
     except Fault as fault:
         raise Fault(str(fault), fault.keyword, fault.item, line) from None
-    given = {name: value for name, value in given.items() if value is not None}
-    return kind(measure=function, quantity=on_one_line(quantity), line=line, **given)
+    if given["method"] is None and sampled:
+        given["method"] = "montecarlo"
+    told = {name: value for name, value in given.items() if value is not None}
+    return kind(measure=function, quantity=on_one_line(quantity), given=beside, line=line, **told)
 
 
-def _control(value: Any, name: str, claimed: Range) -> Range | dict[str, Any] | None:
+def _controls(value: Any, claimed: Range) -> tuple[Range | dict[str, Any] | None, Range | dict[str, Any] | None]:
+    """The false and the true control, from the false one or from both."""
+    if isinstance(value, tuple | list) and len(value) != 2:
+        raise Fault(f"control = {value!r}: it is the false control, or both: (false, true).", "control")
+    false, true = value if isinstance(value, tuple | list) else (value, None)
+    return _control(false, claimed), _control(true, claimed)
+
+
+def _control(value: Any, claimed: Range) -> Range | dict[str, Any] | None:
     """A control: a bound in place of the only one, bounds by name, or other coordinates."""
     if value is None:
         return None
@@ -469,24 +499,30 @@ def _control(value: Any, name: str, claimed: Range) -> Range | dict[str, Any] | 
             strict, slack = value.get("strict", claimed.strict), value.get("within", claimed.within)
             given = {edge_name: value[edge_name] for edge_name in EDGES if edge_name in value}
             slack = slack if "equals" in given else None
-            return range_of(**given, within=slack, strict=bool(strict), keyword=name)
+            return range_of(**given, within=slack, strict=bool(strict), keyword="control")
         return dict(value)
     edges = [edge_name for edge_name, _ in claimed.edges()]
     if len(edges) != 1:
-        raise Fault(f"{name} = {value!r}: which bound is it? Write dict(low=...), dict(high=...) or both.", name)
-    return claimed.moved({edges[0]: edge(value, name)})
+        raise Fault(f"control = {value!r}: which bound is it? Write dict(low=...), dict(high=...) or both.", "control")
+    return claimed.moved({edges[0]: edge(value, "control")})
 
 
-def _refuse_words(given: Mapping[str, Any]) -> None:
-    method, grade, error = given.get("method"), given.get("grade"), given.get("error")
+def _method(value: Any) -> tuple[str | None, Grade | None]:
+    """How a function measures, and the best grade that its numbers may have."""
+    method, grade = value if isinstance(value, tuple | list) and len(value) == 2 else (value, None)
     if method is not None and (not isinstance(method, str) or not method.strip()):
-        raise Fault(f"method = {method!r}: it is a word for how the function measures, such as 'exact'.", "method")
+        rule = "it is a word for how the function measures, such as 'exact', or (method, grade)"
+        raise Fault(f"method = {value!r}: {rule}.", "method")
     if grade is not None and grade not in get_args(Grade):
-        raise Fault(f"grade = {grade!r}: choose one of {', '.join(get_args(Grade)[1:])}.", "grade")
+        raise Fault(f"method = {value!r}: its grade is one of {', '.join(get_args(Grade)[1:])}.", "method")
     if grade == "proved":
         rule = "nothing is proved by saying so"
-        way_out = "leave it out and return what proves it: an expression of SymPy, a fraction, a ball or a proof"
-        raise Fault(f"grade = {grade!r}: {rule}; {way_out}.", "grade")
+        way_out = "leave the grade out and return what proves it: an expression of SymPy, a fraction, a ball or a proof"
+        raise Fault(f"method = {value!r}: {rule}; {way_out}.", "method")
+    return method, grade
+
+
+def _refuse_error(error: Any) -> None:
     if error is not None and (
         isinstance(error, bool) or not isinstance(error, int | float) or not 0 <= error < math.inf
     ):

@@ -331,8 +331,6 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
     def plot(self, ax: Any = None) -> Any:
         """What was measured in each cell, over what the claim allows there; the axes."""
-        pass  # nothing
-
         return draw_cells(self, ax)
 
     @property

@@ -139,12 +139,12 @@ def measurement(form: Form, place: Place, measured: Measured, profile: Profile) 
 
 def ray_of(form: Along, place: Place, profile: Profile) -> Ray:
     """What grows, from where to where."""
-    start, stop = (value_of(end.with_symbols(place.meaning), place, "ray") for end in (form.start, form.stop))
+    start, stop = (value_of(end.with_symbols(place.meaning), place, "along") for end in (form.start, form.stop))
     ray = Ray(form.along, start, stop, settled(form.points, profile) or profile.points)
     try:
         _ = ray.ladder
     except InvalidInput as error:
-        raise Fault(str(error), "ray") from None
+        raise Fault(str(error), "along") from None
     return ray
 
 
@@ -234,30 +234,28 @@ def _difference(value: float, error: float) -> Estimate:
 
 def _control(form: Form, true: bool, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
     """The near statement that is false where the claim is true, or the one that is true where the claim is false."""
-    keyword, control = "instead" if true else "control", form.control(true)
+    control = form.control(true)
     if isinstance(control, dict):
-        return _elsewhere(form, keyword, control, place, measured, profile)
+        return _elsewhere(form, control, place, measured, profile)
     if control is not None:
         said = control.meaning(place).text("").strip()
-        return ControlPlan(said, control.allowed(place, keyword), edges=control.formulas(place))
+        return ControlPlan(said, control.allowed(place, "control"), edges=control.formulas(place))
     if true:
         return ControlPlan(NEAREST, partial(_nearest, form.range))
     raise Fault(
         "no control: a control is a near statement that is false, and must come out refuted on the same "
-        "evidence; give sharp= (the true value, from which it is derived) or control= (its bound); a claim "
+        "evidence; give rate= or value= (the true one, from which it is derived) or control= (its bound); a claim "
         "without it is refused.",
         "control",
     )
 
 
-def _elsewhere(
-    form: Form, keyword: str, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile
-) -> ControlPlan:
+def _elsewhere(form: Form, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile) -> ControlPlan:
     """The same range, for what is measured with other coordinates."""
     foreign = [name for name in changed if name not in measured.takes and not measured.anything]
     if foreign:
-        raise Fault(f"{keyword} = {changed!r}: the function does not take {foreign[0]}.", keyword)
-    values = {name: _changed(form, keyword, name, value, place) for name, value in changed.items()}
+        raise Fault(f"control = {changed!r}: the function does not take {foreign[0]}.", "control")
+    values = {name: _changed(form, name, value, place) for name, value in changed.items()}
     said = ", ".join(
         f"{name} = {value}" if value == values[name] else f"{name} = {value} = {values[name]:g}"
         for name, value in changed.items()
@@ -267,21 +265,21 @@ def _elsewhere(
     return ControlPlan(says, form.range.allowed(place), other, form.range.formulas(place))
 
 
-def _changed(form: Form, keyword: str, name: str, value: Any, place: Place) -> Any:
+def _changed(form: Form, name: str, value: Any, place: Place) -> Any:
     """The value of a coordinate that a control changes: of its own type, or a formula in the coordinates."""
     usual = place.where.get(name, defaults(form.measure).get(name))
     text, number = isinstance(value, str), is_number(value) and math.isfinite(value)
     if isinstance(usual, str) and not text:
-        raise Fault(f"{keyword}: {name} = {value!r}: its values are texts such as {usual!r}; give a text.", keyword)
+        raise Fault(f"control: {name} = {value!r}: its values are texts such as {usual!r}; give a text.", "control")
     if not is_number(usual) or number:
         if not (text or number):
-            raise Fault(f"{keyword}: {name} = {value!r}: give a finite number or a text.", keyword)
+            raise Fault(f"control: {name} = {value!r}: give a finite number or a text.", "control")
         return value
     try:
-        found = value_of(meant_at(edge(value, keyword), place), place, keyword)
+        found = value_of(meant_at(edge(value, "control"), place), place, "control")
     except Fault as fault:
         rule = f"{name} is a number such as {usual:g}; give a number, or a formula such as '{name} + 1'"
-        raise Fault(f"{keyword}: {name} = {value!r}: {rule} ({str(fault).rstrip('.')}).", keyword) from None
+        raise Fault(f"control: {name} = {value!r}: {rule} ({str(fault).rstrip('.')}).", "control") from None
     return int(found) if isinstance(usual, int) and found.is_integer() else found
 
 

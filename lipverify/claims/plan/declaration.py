@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
 
-from lipverify.claims.language.claim import Agreement, Declaration, Drawing
+from lipverify.claims.language.claim import Agreement, Declaration
 from lipverify.claims.language.family import RULE, Place, chosen, filled, named_in
 from lipverify.claims.language.fault import Fault
 from lipverify.claims.language.form import Form, Identity, sides_of
@@ -22,7 +22,7 @@ from lipverify.claims.plan.cells import Plans, cells, places, spots
 from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
 from lipverify.claims.plan.measured import Measured, call_at, measured_by, number
 from lipverify.claims.plan.profile import Profile, settled
-from lipverify.foundation.calls import names
+from lipverify.foundation.calls import Call, names
 
 ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*")
 RECORDABLE = ("supported", "refuted", "inconclusive")
@@ -111,7 +111,7 @@ def _claim(declared: Declaration, family: Place, side: str | None, over: Any, pr
             figure=partial(_drawn, list(zip(here, planned, strict=True))),
             figures=tuple(_shown(each, family, profile) for each in words("figures")),
             tables=tuple(_shown(each, family, profile) for each in words("tables")),
-            finding=_shown(finding, family, profile) if isinstance(finding, Drawing) else finding,
+            finding=_shown(finding, family, profile) if isinstance(finding, Call) else finding,
         )
 
     return Claim(
@@ -135,20 +135,21 @@ def _claim(declared: Declaration, family: Place, side: str | None, over: Any, pr
     )
 
 
-def _shown(drawing: Drawing, family: Place, profile: Profile) -> Shown:
-    """A drawing with its measurements in place."""
-    parameters = set(names(drawing.function))
-    found = {name: call_at(each, family, profile, "figures") for name, each in drawing.measured.items()}
-    given = {key: value for key, value in family.where.items() if key in parameters}
-    return Shown(drawing.function, found, given)
+def _shown(call: Call, family: Place, profile: Profile) -> Shown:
+    """What makes a figure, with its measurements in place, and with the coordinates of the reading that it takes."""
+    measured = {name: each for name, each in call.where.items() if isinstance(each, Call)}
+    found = {name: call_at(each, family, profile, "figures") for name, each in measured.items()}
+    own = {name: settled(each, profile) for name, each in call.where.items() if name not in measured}
+    coordinates = {key: value for key, value in family.where.items() if key in set(names(call.function)) - set(found)}
+    return Shown(call.function, found, coordinates | own)
 
 
-def _method(agreement: Agreement, function: Callable[..., Any], place: Place, here: Place) -> Measured:
+def _method(agreement: Agreement, call: Call, place: Place, here: Place) -> Measured:
     """One of the two functions, refused unless it can be called at the point."""
     told = {name for of in agreement.of for name in named_in(of)}
     needed = [name for name in place.where if name not in told]
     try:
-        return measured_by(function, needed, (*here.where, *agreement.given), (), "agrees")
+        return measured_by(call.function, needed, tuple(here.where), tuple(call.where), "agrees")
     except Fault as fault:
         raise fault.within(agreement.line) from None
 
@@ -158,8 +159,7 @@ def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iter
     for place in places(agreement.over, profile):
         here = family.joined(place)
         both = [_method(agreement, each, place, here) for each in agreement.functions]
-        takes = [{k: v for k, v in agreement.given.items() if k in each.takes} for each in both]
-        plans = [each.at(here, given, profile) for each, given in zip(both, takes, strict=True)]
+        plans = [each.at(here, call.where, profile) for each, call in zip(both, agreement.functions, strict=True)]
 
         def read(one: Any, other: Any, here: Place = here) -> Side_by_side:
             (a, spread), (b, other_spread) = (

@@ -64,9 +64,12 @@ class Point(msgspec.Struct, frozen=True):
     options: dict[str, Any]
     handed: dict[str, int] = {}
     """How many results of other measurements it is handed, by argument; which these are follows from the rest."""
+    alone: dict[str, str] = {}
+    """The addresses of the measurements of which it is handed the result, by argument."""
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value!r}" for name, value in sorted((self.where | self.options).items()))
+        said = [f"{name}={value!r}" for name, value in sorted((self.where | self.options).items())]
+        return ", ".join([*said, *(f"{name}={address}" for name, address in self.alone.items())])
 
 
 @dataclass(frozen=True)
@@ -84,16 +87,20 @@ class Measured:
         calls = needed(self.function, point.where | point.options)
         handed = {name: len(each) for name, each in calls.items()}
         before = [call_at(call, Place(), profile, self.keyword) for each in calls.values() for call in each]
-        return Measurement(value_at, (self.found(), replace(point, handed=handed)), tuple(before))
+        here = Place(point.where | point.options)
+        alone = {
+            name: call_at(call, here, profile, self.keyword) for name, call in given.items() if isinstance(call, Call)
+        }
+        point = replace(point, handed=handed, alone={name: each.address for name, each in alone.items()})
+        return Measurement(value_at, (self.found(), point), (*before, *alone.values()))
 
     def along(
         self, ray: Ray, place: Place, of: str, error: float | None, given: Mapping[str, Any], profile: Profile
     ) -> Measurement:
         """The growth of one of its quantities along a ray, which needs a value at each point."""
-        pass  # nothing
-
-        point = self._point(place, given, profile)
         values = tuple(self.at(place.joined(Place({ray.along: s})), given, profile) for s in ray.ladder)
+        # what values are handed tells growths apart as it tells the first values apart
+        point = replace(self._point(place, given, profile), alone=values[0].arguments[1].alone)
         return Measurement(growth_along, (self.found(), ray, point, of, error), values)
 
     def found(self) -> Callable[..., Any]:
@@ -115,8 +122,9 @@ class Measured:
     def _point(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Point:
         """The point in the order in which the function is written, so that one point has one address."""
         known = {name: getattr(profile, name) for name in OFFERED}
-        known |= {name: settled(value, profile) for name, value in given.items()} | place.where
-        further = [name for name in (*place.where, *given) if name not in self.takes] if self.anything else []
+        told = {name: settled(value, profile) for name, value in given.items() if not isinstance(value, Call)}
+        known |= told | place.where
+        further = [name for name in (*place.where, *told) if name not in self.takes] if self.anything else []
         taken = {name: known[name] for name in (*self.takes, *further) if name in known}
         where = {name: value for name, value in taken.items() if name not in OFFERED}
         return Point(where, {name: value for name, value in taken.items() if name in OFFERED})
@@ -125,9 +133,10 @@ class Measured:
 def call_at(call: Call, family: Place, profile: Profile, keyword: str) -> Measurement:
     """A call as a measurement; coordinates of the family are added where it does not say them itself."""
     said = {name: value for name, value in call.where.items() if not isinstance(value, str) or "{" not in value}
-    own = Place({name: settled(value, profile) for name, value in said.items()})
+    alone = {name: value for name, value in said.items() if isinstance(value, Call)}
+    own = Place({name: settled(value, profile) for name, value in said.items() if name not in alone})
     return measured_by(call.function, (), (*family.where, *said), tuple(said), keyword).at(
-        family.joined(own), {}, profile
+        family.joined(own), alone, profile
     )
 
 
@@ -159,7 +168,8 @@ def measured_by(
 def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
     """What a function returns at a point, as plain data; the results are what it is handed, argument by argument."""
     rest = iter(results)
-    handed = {name: list(itertools.islice(rest, count)) for name, count in point.handed.items()}
+    handed: dict[str, Any] = {name: list(itertools.islice(rest, count)) for name, count in point.handed.items()}
+    handed |= dict(zip(point.alone, rest, strict=True))
     result = function(**point.where, **point.options, **handed)
     with unwatched():
         plain, exact = seen(result)

@@ -1,0 +1,114 @@
+"""The table of keywords: complete both ways against the signatures, and each of its examples is accepted."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lipverify.claims
+from lipverify.claims import agree, bound, claim, exponent, identity
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import claims_of
+from lipverify.errors import InvalidInput
+from tests import ROOT
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {each.__name__: each for each in (claim, exponent, bound, identity, agree)}
+PAGE = (ROOT / "docs/language.md").read_text()
+ROW = re.compile(r"^\| `(\w+)` \| ([\w, ]+) \| (.+) \| `(.+)` \|$", re.MULTILINE)
+TABLE = {name: (of.split(", "), example) for name, of, _, example in ROW.findall(PAGE)}
+MEASURES = """
+from lipverify.claims import Figure, Table, agree, at, bound, claim, exponent, identity, per_profile
+
+def power(d=2, n=100, shift=0):
+    return (n + shift) ** (1 / d), 1e-12
+
+def again(d=2, n=100, times=1.0):
+    return times * n ** (1 / d), 1e-12
+
+def off(d=2, shift=0):
+    return float(shift != 0), 1e-12
+
+def curve(end):
+    return Figure(caption="q", alt="q")
+
+def rows(end):
+    return Table(caption="q", header=("q",), rows=((str(end[0]),),))
+"""
+POSITIONAL = {
+    "exponent": ["power", '"q"'],
+    "bound": ["power", '"q"'],
+    "identity": ["off", '"q"'],
+    "agree": ["power", "again", '"q"'],
+    "claim": ['"mine.power"', 'exponent(power, "q", low="1/d", rate="1/d")'],
+}
+BESIDE = {
+    "exponent": {"low": '"1/(d + 1)"', "rate": '"1/d"'},
+    "bound": {"high": '"20"', "control": '"1"'},
+    "identity": {"control": '{"shift": 1}'},
+    "agree": {},
+    "claim": {"over": '{"d": (2, 3)}', "source": '("Notes", "1", "q")', "kind": '"printed"'},
+}
+"""What a call needs beside the keyword that is shown, and ..."""
+INSTEAD_OF = {"low": ("low", "high"), "high": ("low", "high"), "equals": ("low", "high"), "value": ("control",)}
+"""... what that keyword replaces."""
+
+
+def keywords(function: Callable[..., Any]) -> set[str]:
+    return {each.name for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD}
+
+
+def test_every_keyword_has_one_row_and_every_row_a_keyword() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (?:claim|exponent|bound|identity|agree)\b", PAGE, re.MULTILINE)
+    assert sorted(rows) == sorted(TABLE), "a row that is not read, or one that stands there twice"
+    for name, function in FUNCTIONS.items():
+        assert {keyword for keyword, (of, _) in TABLE.items() if name in of} == keywords(function), name
+
+
+def test_every_name_that_a_claims_file_imports_is_on_the_page() -> None:
+    mentioned = set(re.findall(r"`(\w+)[`(]", PAGE))
+    assert set(lipverify.claims.__all__) - {"DIMENSIONS"} <= mentioned
+
+
+def call(function: str, keyword: str, example: str) -> str:
+    """A call of a function with the example in its place."""
+    shown = ast.parse(f"f({example})", mode="eval").body
+    assert isinstance(shown, ast.Call)
+    positional = list(POSITIONAL[function])
+    if shown.args:
+        order = list(inspect.signature(FUNCTIONS[function]).parameters)
+        positional[order.index(keyword)] = example
+    given = {each.arg: ast.unparse(each.value) for each in shown.keywords if each.arg}
+    replaced = {*given, *(name for keyword in given for name in INSTEAD_OF.get(keyword, ()))}
+    beside = {name: text for name, text in BESIDE[function].items() if name not in replaced}
+    return f"{function}({', '.join([*positional, *(f'{k}={v}' for k, v in {**beside, **given}.items())])})"
+
+
+def file_of(function: str, keyword: str, example: str) -> str:
+    text = call(function, keyword, example)
+    if function == "agree":
+        return MEASURES + call("claim", "agrees", f"agrees={text}")
+    if function != "claim":
+        return MEASURES + call("claim", "forms", text)
+    return MEASURES + text
+
+
+@pytest.mark.parametrize(
+    ("keyword", "function"), [(keyword, each) for keyword, (of, _) in TABLE.items() for each in of]
+)
+def test_the_example_of_a_keyword_is_accepted(keyword: str, function: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(file_of(function, keyword, TABLE[keyword][1]))
+    assert claims_of(str(path), profile_named("quick"))
+
+
+def test_an_example_that_breaks_a_rule_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(file_of("bound", "within", "within=1e-9"))
+    with pytest.raises(InvalidInput, match="within"):
+        claims_of(str(path), profile_named("quick"))
