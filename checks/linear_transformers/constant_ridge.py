@@ -11,7 +11,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
-from lipverify.claims import Source, Table, agree, at, bound, claim, draw, identity, needs, per_profile
+from lipverify.claims import Source, Table, agree, at, bound, claim, identity, needs, per_profile
 
 Value = tuple[float, float]
 NOISY = (*(f"uniform-{sigma_max}" for sigma_max in range(1, 8)), "levels-1-3", "levels-1-3-5")
@@ -303,7 +303,7 @@ claim(
     over=MEASURED,
     title="no GD++ model beats the best constant ridge",
     assumes=ASSUMED,
-    agrees=agree(excess, paired, r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)", over={**MEASURED, "layers": (1, 2)}, given=ROW),
+    agrees=agree(excess, at(paired, **ROW), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)", over={**MEASURED, "layers": (1, 2)}),
     finding=r"A GD++ model of any depth is $w = g(\Sigma) \alpha$ with a polynomial $g$, $\alpha = \sum y x$. At an eigenvalue $t$ of $\Sigma$ "
     r"the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t + \sigma^2})^2$, a quadratic in $g(t)$ whose minimum is at "
     r"$g = 1/(t + \mathbb{E} \sigma^2)$: the same for every law with that $\mathbb{E} \sigma^2$, and that is ridge with the constant "
@@ -314,8 +314,8 @@ claim(
 claim(
     "lt.constant-ridge-bound/printed",
     bound(
-        constant, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}", of="least", low=1,
-        control=1.15, instead=0.94, method="exact", given=ROW,
+        at(constant, **ROW), r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}", of="least", low=1,
+        control=(1.15, 0.94), method="exact",
     ),
     source=TABLE_1,
     kind="stronger",
@@ -324,17 +324,17 @@ claim(
     title="the printed losses of GD++, taken as they stand",
     assumes=(*ASSUMED, "a printed number stands for itself, give or take half a unit of its last digit"),
     tables=(
-        draw(beside, **CONSTANTS),
-        draw(beside_optimum, **{noise: at(optima, noise=noise, layers=3, seen_in=1e5) for noise in ("uniform-0", *NOISY)}),
+        at(beside, **CONSTANTS),
+        at(beside_optimum, **{noise: at(optima, noise=noise, layers=3, seen_in=1e5) for noise in ("uniform-0", *NOISY)}),
     ),
-    finding=draw(which, **CONSTANTS),
+    finding=at(which, **CONSTANTS),
     corrected=r"a printed entry below the best constant ridge is a sampled value below its expectation, which is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$",
 )  # fmt: skip
 claim(
     "lt.constant-ridge-bound/noise/{reading}",
     bound(
-        constant, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)}{\mathrm{s.e.}}",
-        of="{reading}", low=-Z, control=1, instead=-4, method="montecarlo", given=ROW,
+        at(constant, **ROW), r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)}{\mathrm{s.e.}}",
+        of="{reading}", low=-Z, control=(1, -4), method="montecarlo",
     ),
     source=TABLE_1,
     kind="convention",
@@ -346,8 +346,8 @@ claim(
                f"the chance of a false alarm in any of {len(NOISY)} columns is {LEVEL:g}")
         for name, words in READINGS.items()
     },
-    agrees=agree(constant, constant, r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"), over={"noise": NOISY}, given=ROW),
-    finding={f"*/{name}": draw(fit, **CONSTANTS) for name in READINGS},
+    agrees=agree(at(constant, **ROW), at(constant, **ROW), r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"), over={"noise": NOISY}),
+    finding={f"*/{name}": at(fit, **CONSTANTS) for name in READINGS},
     corrected={
         "*/same-sequences": r"if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model over the sequences of its "
         r"column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$",
@@ -357,8 +357,8 @@ claim(
 claim(
     "lt.constant-ridge-bound/one-sample",
     bound(
-        difference, r"\frac{\min_{L \geq 3} \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})}"
-        rf"{{\text{{rounding}} + {Z} \, \mathrm{{s.e.}}}}", low=-1, control=0.5, instead=-20, method="montecarlo", given=ROW,
+        at(difference, **ROW), r"\frac{\min_{L \geq 3} \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})}"
+        rf"{{\text{{rounding}} + {Z} \, \mathrm{{s.e.}}}}", low=-1, control=(0.5, -20), method="montecarlo",
     ),
     source=TABLE_1,
     kind="convention",
@@ -376,8 +376,7 @@ claim(
 claim(
     "lt.constant-ridge-bound/baselines",
     bound(
-        baselines, r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0, within=Z_BOTH, control={"equals": 5}, method="montecarlo",
-        given={"contexts": per_profile(4096, 50_000)},
+        at(baselines, contexts=per_profile(4096, 50_000)), r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0, within=Z_BOTH, control={"equals": 5}, method="montecarlo",
     ),
     source=TABLE_1,
     kind="printed",
@@ -388,9 +387,9 @@ claim(
         *ASSUMED, "constants tuned on one sample of contexts, losses from another",
         "each printed number is a mean over 100,000 sequences, ridge with the true variance on the same",
     ),
-    finding=draw(tuned, **{noise: at(baselines, noise=noise, contexts=per_profile(4096, 50_000)) for noise in SHOWN}),
+    finding=at(tuned, **{noise: at(baselines, noise=noise, contexts=per_profile(4096, 50_000)) for noise in SHOWN}),
 )  # fmt: skip
-SIZED: dict[str, Any] = {"method": "montecarlo", "given": {"contexts": per_profile(4096, 65_536)}}
+SIZED: dict[str, Any] = {"method": "montecarlo"}
 AT_SIZES = (
     r"$\sigma \sim U(0, 5)$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; the sizes of the cells",
     ASSUMED[1],
@@ -398,7 +397,7 @@ AT_SIZES = (
 claim(
     "lt.constant-ridge-bound/other-sizes/tuned",
     bound(
-        at_size,
+        at(at_size, contexts=per_profile(4096, 65_536)),
         r"\mathcal{L}(\mathrm{TunedRR}) / \mathcal{L}(\mathrm{AdaRR})",
         of="TunedRR over AdaRR",
         high=1,
@@ -416,7 +415,7 @@ claim(
 claim(
     "lt.constant-ridge-bound/other-sizes/adaptive",
     bound(
-        at_size,
+        at(at_size, contexts=per_profile(4096, 65_536)),
         r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})",
         of="AdaRR over ConstRR",
         high=1,
@@ -433,8 +432,8 @@ claim(
 claim(
     "lt.constant-ridge-bound/other-sizes/short",
     bound(
-        at_size, r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})", of="AdaRR over ConstRR", high=1, control=0.5,
-        instead={"low": 1, "strict": True}, **SIZED,
+        at(at_size, contexts=per_profile(4096, 65_536)), r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})", of="AdaRR over ConstRR", high=1,
+        control=(0.5, {"low": 1, "strict": True}), **SIZED,
     ),
     source=TABLE_1,
     kind="stronger",

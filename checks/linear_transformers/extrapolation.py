@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, needs, per_profile
+from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, needs, per_profile
 from lipverify.claims.plan.trained import log_quotient
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
@@ -138,7 +138,7 @@ READING: dict[str, Any] = {
         "from a random one: which it was is told with `lt.near-diagonal`",
         "the loss of a context counts as at most $d/2$",
     ),
-    "finding": {"between-levels": draw(said, found=at(at_levels, noise=NOISE, **GIVEN)), "*": ""},
+    "finding": {"between-levels": at(said, found=at(at_levels, noise=NOISE, **GIVEN)), "*": ""},
     "corrected": {
         "midpoint": "", "above-levels": "",
         "*": "the full parametrisation pays with the levels between and above those of training for what it gains at the larger one; at single other levels "
@@ -151,14 +151,12 @@ def better(**controls: Any) -> Any:
     """The logarithm of the quotient of the losses is positive."""
     quantity = r"\log \frac{\mathcal{L}_{\mathrm{FULL}}}{\mathcal{L}_{\mathrm{DIAG}}}"
     return bound(
-        at_levels,
+        at(at_levels, **GIVEN),
         quantity,
         of="{sigma}",
         low=0,
         strict=True,
-        method="montecarlo",
-        grade="observed",
-        given=GIVEN,
+        method=("montecarlo", "observed"),
         **controls,
     )
 
@@ -168,20 +166,20 @@ claim(
     title="DIAG beats FULL halfway between the levels of training, at σ = 2", **READING,
 )  # fmt: skip
 claim(
-    "lt.extrapolation/between-levels", better(control=0.7, instead=-0.4), expected="refuted", over={"noise": NOISE, "sigma": (1.5, 2.5)},
+    "lt.extrapolation/between-levels", better(control=(0.7, -0.4)), expected="refuted", over={"noise": NOISE, "sigma": (1.5, 2.5)},
     title="DIAG beats FULL between the levels of training, at σ = 1.5 and 2.5",
-    figures=draw(curves, **{noise: at(at_levels, noise=noise, **GIVEN) for noise in (NOISE, "uniform-5")}), **READING,
+    figures=at(curves, **{noise: at(at_levels, noise=noise, **GIVEN) for noise in (NOISE, "uniform-5")}), **READING,
 )  # fmt: skip
 claim(
     "lt.extrapolation/above-levels", better(control=1.0), expected="inconclusive", over={"noise": NOISE, "sigma": (4.0, 5.0)},
     title="DIAG beats FULL above the levels of training, at σ = 4 and 5", **READING,
 )  # fmt: skip
 claim(
-    "lt.extrapolation/below-levels", better(control=0.1, instead=-0.15), expected="inconclusive", over={"noise": NOISE, "sigma": (0.0, 0.5)},
+    "lt.extrapolation/below-levels", better(control=(0.1, -0.15)), expected="inconclusive", over={"noise": NOISE, "sigma": (0.0, 0.5)},
     title="DIAG beats FULL below the levels of training, at σ = 0 and 0.5", **READING,
 )  # fmt: skip
 claim(
-    "lt.extrapolation/trained-levels", better(control=0.3, instead=-1.2), expected="refuted", over={"noise": NOISE, "sigma": (1.0, 3.0)},
+    "lt.extrapolation/trained-levels", better(control=(0.3, -1.2)), expected="refuted", over={"noise": NOISE, "sigma": (1.0, 3.0)},
     title="DIAG beats FULL at the levels of training", **READING,
 )  # fmt: skip
 PROFILES: dict[str, Any] = {
@@ -211,8 +209,8 @@ def beside_ridge(noise: str, family: str, sigma: float, contexts: int, seed: int
 claim(
     "lt.extrapolation/beyond-tuned",
     bound(
-        beside_ridge, r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, control=3.0, instead=-3.0,
-        method="montecarlo", grade="observed", given=GIVEN, over={("noise", "sigma"): tuple(OUTSIDE.items()), "family": ("DIAG", "FULL")},
+        at(beside_ridge, **GIVEN), r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, control=(3.0, -3.0),
+        method=("montecarlo", "observed"), over={("noise", "sigma"): tuple(OUTSIDE.items()), "family": ("DIAG", "FULL")},
     ),
     title="beyond the levels of training both lose more than TunedRR", statement=r"\mathcal{L}_{\mathrm{TunedRR}}(\sigma) < \mathcal{L}_{\mathrm{trained}}(\sigma)",
     corrected="at these levels trained models may lose less than TunedRR, whose cap was tuned on the levels of training",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims import Source, Table, at, bound, claim, draw, needs
+from lipverify.claims import Source, Table, at, bound, claim, needs
 from lipverify.claims.plan.trained import (
     CAPPED,
     DEPTHS,
@@ -138,21 +138,21 @@ READING: dict[str, Any] = {
 claim(
     "lt.families/diagonal/{noise}",
     bound(
-        quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high=ALMOST, control={"times": 2.0}, instead={"times": 0.25},
-        method="montecarlo", grade="observed", given=SAMPLES,
+        at(quotient, **SAMPLES), r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high=ALMOST, control=({"times": 2.0}, {"times": 0.25}),
+        method=("montecarlo", "observed"),
     ),
     expected={"diagonal/uniform-6": "supported", "*": "inconclusive"},
     over={"noise": NOISY, "layers": DEPTHS},
     title="DIAG works almost as well as FULL",
-    tables={f"diagonal/{NOISY[0]}": draw(quotients, **{noise: at(whole, noise=noise, **SAMPLES) for noise in NOISY}), "*": ()},
-    finding=draw(told, found=at(whole, **SAMPLES)),
+    tables={f"diagonal/{NOISY[0]}": at(quotients, **{noise: at(whole, noise=noise, **SAMPLES) for noise in NOISY}), "*": ()},
+    finding=at(told, found=at(whole, **SAMPLES)),
     **READING,
 )  # fmt: skip
 claim(
     "lt.families/low-rank/{noise}",
     bound(
-        cut, r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", of="LOWRANK", high=SIMILAR, control={"times": 1.5},
-        method="montecarlo", grade="observed", given=SAMPLES,
+        at(cut, **SAMPLES), r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", of="LOWRANK", high=SIMILAR, control={"times": 1.5},
+        method=("montecarlo", "observed"),
     ),
     source=Source(
         "V", "Rebuttal 3, attention matrices of low rank",
@@ -169,7 +169,7 @@ claim(
         "three trainings a model, each beside the training of FULL with the same seed, from which one of its starts was cut",
         CAPPED,
     ),
-    finding=draw(cut_in_words, **{f"layers_{k}": at(cut, layers=k, **SAMPLES) for k in CUT}),
+    finding=at(cut_in_words, **{f"layers_{k}": at(cut, layers=k, **SAMPLES) for k in CUT}),
 )  # fmt: skip
 MORE_PRONOUNCED = Source(
     "V",

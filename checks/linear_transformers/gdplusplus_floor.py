@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.claims import Source, Table, at, bound, claim, draw, per_profile
+from lipverify.claims import Source, Table, at, bound, claim, per_profile
 from lipverify.claims.plan.trained import named
 
 SAMPLING = 0.05
@@ -285,7 +285,7 @@ claim(
     "lt.gd-plus-plus/expectation",
     bound(
         over_floor, r"\frac{\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\min_{\deg e \leq (3^L - 1)/2} \mathbb{E}\, \mathcal{L}}",
-        low=1 - SAMPLING, control={"other": -1}, instead=0.25, method="exact",
+        low=1 - SAMPLING, control=({"other": -1}, 0.25), method="exact",
     ),
     source=TABLE_1,
     kind="stronger",
@@ -293,17 +293,17 @@ claim(
     over={"noise": SILENT, "layers": per_profile((2, 3, 4, 5, 6), (2, 3, 4, 5, 6, 7))},
     title="the printed losses of GD++ without noise are expected losses",
     assumes=(*ASSUMED, r"$\sigma = 0$", f"a mean over the 100,000 sequences of the table may be {SAMPLING:.0%} below its expectation"),
-    finding=draw(where, **FLOORS, uniform_0_at_6=at(floor, noise=SILENT, layers=6)),
-    tables=draw(tabulated, **SHOWN),
+    finding=at(where, **FLOORS, uniform_0_at_6=at(floor, noise=SILENT, layers=6)),
+    tables=at(tabulated, **SHOWN),
     corrected=r"no polynomial of that degree, and so no GD++ model, has an expected loss as small as the printed entries of five and six layers; "
     r"the paper's losses are means over a sample",
 )  # fmt: skip
 TWO = ("uniform-0", "uniform-1", "uniform-2", "uniform-3", "uniform-4", "levels-1-3")
 claim(
     "lt.gd-plus-plus/two-minima",
-    bound(two_minima, r"\mathcal{L}_{\mathrm{second}} / \mathcal{L}_{\mathrm{printed}}", of="second", equals=1, within=0.07, control={"high": 0.9}, grade="observed", method="exact"),
-    bound(two_minima, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{printed}}", of="best", high=0.85, control=0.7, grade="observed", method="exact"),
-    bound(two_minima, r"\text{least curvature of the second}", of="curvature", low=0, strict=True, control=0.4, grade="observed", method="exact"),
+    bound(two_minima, r"\mathcal{L}_{\mathrm{second}} / \mathcal{L}_{\mathrm{printed}}", of="second", equals=1, within=0.07, control={"high": 0.9}, method=("exact", "observed")),
+    bound(two_minima, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{printed}}", of="best", high=0.85, control=0.7, method=("exact", "observed")),
+    bound(two_minima, r"\text{least curvature of the second}", of="curvature", low=0, strict=True, control=0.4, method=("exact", "observed")),
     source=TABLE_1,
     kind="stronger",
     expected="supported",
@@ -311,7 +311,7 @@ claim(
     title="two layers have a second local minimum, near the printed entry, and a better one",
     statement=r"\mathcal{L}_{\mathrm{best}} \leq 0.85\, \mathcal{L}_{\mathrm{printed}}, \qquad |\mathcal{L}_{\mathrm{second}} / \mathcal{L}_{\mathrm{printed}} - 1| \leq 0.07",
     assumes=(*ASSUMED, "two layers, expected losses over all contexts; a local minimum is strict in the three weights that matter"),
-    finding=draw(both_minima, **{noise.replace("-", "_"): at(two_minima, noise=noise) for noise in TWO}),
+    finding=at(both_minima, **{noise.replace("-", "_"): at(two_minima, noise=noise) for noise in TWO}),
 )  # fmt: skip
 claim(
     "lt.gd-plus-plus/floor",
@@ -346,8 +346,8 @@ claim(
     expected="supported",
     title="weights that rare contexts cannot explode cost little in the mean",
     assumes=(*ASSUMED, r"$\sigma = 0$", "$\\mathcal{L}_N$: over the eigenvalues that $N$ contexts show"),
-    finding=draw(cost, **SAFE_SILENT),
-    tables=draw(exchanged, **SAFE),
+    finding=at(cost, **SAFE_SILENT),
+    tables=at(exchanged, **SAFE),
 )  # fmt: skip
 SIZES = {("d", "n"): ((5, 10), (10, 40), (20, 40))}
 AT_SIZES = (
@@ -357,7 +357,7 @@ AT_SIZES = (
 OVER_RIDGE = r"\min_{\deg e \leq (3^L - 1)/2} \mathcal{L} \Big/ \mathcal{L}(\mathrm{ConstRR})"
 claim(
     "lt.gd-plus-plus/other-sizes",
-    bound(over_ridge, OVER_RIDGE, low=1, strict=True, control=1.01, given={"layers": 3}, method="exact"),
+    bound(at(over_ridge, layers=3), OVER_RIDGE, low=1, strict=True, control=1.01, method="exact"),
     source=TABLE_1,
     kind="stronger",
     expected="supported",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from lipverify.claims import Source, Table, at, bound, claim, draw, needs, per_profile
+from lipverify.claims import Source, Table, at, bound, claim, needs, per_profile
 from lipverify.claims.plan.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
 
 FAMILIES = {"diag": "DIAG", "omega": "OMEGA", "full": "FULL", "safe-full": "SAFEFULL"}
@@ -165,8 +165,8 @@ MEANT = {
 claim(
     "lt.match-tuned/{family}/{noise}",
     bound(
-        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
-        method="montecarlo", grade="observed", given=SAMPLES,
+        at(over_baseline, **SAMPLES), r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control=({"against": "Bayes"}, {"against": "ConstRR"}),
+        method=("montecarlo", "observed"),
     ),
     source=Source("V", "Section 6, TunedRR", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     kind={"omega/*": "stronger", "*": "convention"},
@@ -182,13 +182,13 @@ claim(
     over={"family": tuple(MEANT), "noise": NOISY, "layers": DEEP},
     title={f"{family}/*": f"read of {words}, and of losses that are no larger" for family, words in MEANT.items()},
     assumes=(*ASSUMED, *TUNED),
-    finding=draw(said, found=at(whole, **SAMPLES)),
-    tables={f"diag/{NOISY[0]}": draw(quotients, **COLUMNS), "*": ()},
+    finding=at(said, found=at(whole, **SAMPLES)),
+    tables={f"diag/{NOISY[0]}": at(quotients, **COLUMNS), "*": ()},
     corrected="which depths do and which do not is told with the evidence",
 )  # fmt: skip
 BEST = bound(
-    best_over_baseline, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
-    over={"family": tuple(FAMILIES), "layers": DEEP}, method="montecarlo", grade="observed", given=SAMPLES,
+    at(best_over_baseline, **SAMPLES), r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control=({"against": "Bayes"}, {"against": "ConstRR"}),
+    over={"family": tuple(FAMILIES), "layers": DEEP}, method=("montecarlo", "observed"),
 )  # fmt: skip
 claim(
     "lt.match-tuned/best/{noise}",
@@ -205,15 +205,15 @@ claim(
     over={"noise": NOISY},
     title="read of the best of three trainings, and of losses that are no larger",
     assumes=(ASSUMED[0], "of three trainings that which was reported with the least loss, on contexts of its own", *TUNED),
-    finding=draw(best_said, found=at(whole, **SAMPLES)),
-    tables={f"best/{NOISY[0]}": draw(best_quotients, **COLUMNS), "*": ()},
+    finding=at(best_said, found=at(whole, **SAMPLES)),
+    tables={f"best/{NOISY[0]}": at(best_quotients, **COLUMNS), "*": ()},
     corrected="which families and depths do and which do not is told with the evidence",
 )  # fmt: skip
 claim(
     "lt.match-tuned/safe-full/{noise}",
     bound(
-        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
-        method="montecarlo", grade="observed", given={**SAMPLES, "family": "safe-full"},
+        at(over_baseline, **SAMPLES, family="safe-full"), r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{TunedRR}}", high=1, control=({"against": "Bayes"}, {"against": "ConstRR"}),
+        method=("montecarlo", "observed"),
     ),
     source=Source("V", "Section 6, TunedRR", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     kind="convention",
@@ -229,7 +229,7 @@ claim(
         "one head with free matrices a layer; three trainings a model, each of which goes on from FULL with contexts of every decade of rareness to one in $10^8$",
         *TUNED,
     ),
-    finding=draw(led_back, found=at(whole, **SAMPLES)),
+    finding=at(led_back, found=at(whole, **SAMPLES)),
     corrected="which depths do and which do not is told with the evidence",
 )  # fmt: skip
 
@@ -237,8 +237,8 @@ claim(
 def over_adaptive(noise: tuple[str, ...], **control: Any) -> Any:
     """The loss over that of AdaRR, under some laws of the noise."""
     return bound(
-        over_baseline, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{AdaRR}}", high=1, **control, instead={"against": "ConstRR"},
-        over={"noise": noise, "layers": DEEP}, method="montecarlo", grade="observed", given={**SAMPLES, "against": "AdaRR"},
+        at(over_baseline, **SAMPLES, against="AdaRR"), r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{AdaRR}}", high=1, **control, control=(None, {"against": "ConstRR"}),
+        over={"noise": noise, "layers": DEEP}, method=("montecarlo", "observed"),
     )  # fmt: skip
 
 
@@ -265,8 +265,8 @@ PRINTED: dict[str, Any] = {
 claim(
     "lt.match-tuned/printed/{of}",
     bound(
-        printed_ratio, r"\mathcal{L}_{\mathrm{printed}} / \mathcal{L}_{\mathrm{TunedRR,\,printed}}", high=1, control="1/2", instead={"noise": "uniform-7"},
-        over={"noise": NOISY}, given={"least": DEEP[0], "most": DEEP[-1], "against": "TunedRR"}, method="rational",
+        at(printed_ratio, least=DEEP[0], most=DEEP[-1], against="TunedRR"), r"\mathcal{L}_{\mathrm{printed}} / \mathcal{L}_{\mathrm{TunedRR,\,printed}}", high=1, control=("1/2", {"noise": "uniform-7"}),
+        over={"noise": NOISY}, method="rational",
     ),
     source=Source("V", "Section 6, TunedRR", "paraphrased: models with 5 or more layers match or exceed the performance of TunedRR"),
     expected="refuted",
@@ -283,8 +283,8 @@ claim(
 claim(
     "lt.match-tuned/printed/adaptive",
     bound(
-        printed_ratio, r"\mathcal{L}_{\mathrm{printed}} / \mathcal{L}_{\mathrm{AdaRR,\,printed}}", high=1, control={"least": 3, "most": 3},
-        over={"noise": NOISY}, given={"of": "best", "least": 5, "most": 5, "against": "AdaRR"}, method="rational",
+        at(printed_ratio, of="best", least=5, most=5, against="AdaRR"), r"\mathcal{L}_{\mathrm{printed}} / \mathcal{L}_{\mathrm{AdaRR,\,printed}}", high=1, control={"least": 3, "most": 3},
+        over={"noise": NOISY}, method="rational",
     ),
     source=Source("V", "Section 6, AdaRR", "paraphrased: AdaRR is matched by few layers"),
     expected="supported",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series, Source, Table, agree, at, bound, claim, draw, needs
+from lipverify.claims import Figure, Panel, Series, Source, Table, agree, at, bound, claim, needs
 from lipverify.claims.plan.trained import DEPTHS, HALF_WIDTH, NOISE_LAWS, SAMPLES, column, compared, named, whole
 
 SHOWN = "uniform-3"
@@ -256,26 +256,36 @@ TRAINED: dict[str, Any] = {
 }
 COLUMNS = {noise: at(whole, noise=noise, **SAMPLES) for noise in NOISE_LAWS}
 DISTANCE = rf"\frac{{\mathcal{{L}} - \mathcal{{L}}_{{\mathrm{{printed}}}}}}{{{TENTH:g}\, \mathcal{{L}}_{{\mathrm{{printed}}}} + \text{{rounding}} + {ERRORS:g}\, \mathrm{{s.e.}}}}"
-HOW: dict[str, Any] = {"of": "distance", "method": "montecarlo", "given": SAMPLES}
+HOW: dict[str, Any] = {"of": "distance"}
 TWICE = agree(
-    reproduced, reproduced, r"\mathcal{L}", of=("loss", "protocol"), methods=("conditional expectation", "protocol"), over={"layers": (1, 2)}, given=SAMPLES
+    at(reproduced, **SAMPLES), at(reproduced, **SAMPLES), r"\mathcal{L}", of=("loss", "protocol"), methods=("conditional expectation", "protocol"), over={"layers": (1, 2)}
 )  # fmt: skip
 
 claim(
     "lt.table-1/reached/{model}",
-    bound(reproduced, DISTANCE, high=1, control={"times": 0.1}, grade="observed", **HOW),
+    bound(
+        at(reproduced, **SAMPLES), DISTANCE, high=1, control={"times": 0.1}, method=("montecarlo", "observed"), **HOW
+    ),
     kind="printed",
     expected="inconclusive",
     over={"model": tuple(ROWS), "noise": NOISE_LAWS[1:], "layers": DEPTHS},
     title={f"reached/{model}": f"every printed loss of {name} is reached" for model, name in ROWS.items()},
     statement=r"\mathcal{L}_{\mathrm{trained}} \leq \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, under every law of the noise but } \sigma = 0",
-    finding=draw(counted, **COLUMNS),
-    tables=draw(table_of, **COLUMNS),
+    finding=at(counted, **COLUMNS),
+    tables=at(table_of, **COLUMNS),
     **TRAINED,
 )
 claim(
     "lt.table-1/{model}/{noise}",
-    bound(reproduced, DISTANCE, equals=0, within=1, control={"times": "near"}, grade="observed", **HOW),
+    bound(
+        at(reproduced, **SAMPLES),
+        DISTANCE,
+        equals=0,
+        within=1,
+        control={"times": "near"},
+        method=("montecarlo", "observed"),
+        **HOW,
+    ),
     kind="convention",
     expected={
         **dict.fromkeys(
@@ -303,15 +313,15 @@ claim(
     agrees=TWICE,
     title={f"{model}/*": f"the printed losses of {name} are those of trained models" for model, name in ROWS.items()},
     statement=r"\mathcal{L}_{\mathrm{trained}} = \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, to a tenth and the noise of both}",
-    finding=draw(beside, found=at(whole, **SAMPLES)),
-    figures={"full/*": draw(drawn, found=at(whole, **SAMPLES)), "*": ()},
-    tables={"full/*": draw(tabulated, found=at(whole, **SAMPLES)), "*": ()},
+    finding=at(beside, found=at(whole, **SAMPLES)),
+    figures={"full/*": at(drawn, found=at(whole, **SAMPLES)), "*": ()},
+    tables={"full/*": at(tabulated, found=at(whole, **SAMPLES)), "*": ()},
     corrected="where the measured loss is below the printed one, other weights of the same form lose less",
     **TRAINED,
 )
 claim(
     "lt.table-1/baselines/{noise}",
-    bound(reproduced, DISTANCE, equals=0, within=1, control={"times": 1.7}, **HOW),
+    bound(at(reproduced, **SAMPLES), DISTANCE, equals=0, within=1, control={"times": 1.7}, **HOW),
     kind="printed",
     expected="supported",
     over={"noise": NOISE_LAWS, "model": BASELINES, "layers": 0},

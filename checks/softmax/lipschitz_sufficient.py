@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lipverify.checks.softmax import shared_constant
 from lipverify.checks.softmax.shared_constant import CLASSES, PAIRS, sampled, table
-from lipverify.claims import Source, agree, bound, claim, exponent, identity, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
 SLIDE = Source("S", "Empirical Generalization, sufficient", """Shared Lipschitzness across (train, test) is sufficient for ICL. 3 attention units,
@@ -33,8 +33,8 @@ SAMPLED = agree(
 
 claim(
     "softmax.lipschitz-sufficient/experiment",
-    bound(table, FACTOR, of="{trained} on {tested}", high="2", control="1",
-          over={("trained", "tested"): PAIRS, "n": (1e2, 1e3, 1e4)}, given={"d": 3, "sigma": 0.3}, method="exact"),
+    bound(at(table, d=3, sigma=0.3), FACTOR, of="{trained} on {tested}", high="2", control="1",
+          over={("trained", "tested"): PAIRS, "n": (1e2, 1e3, 1e4)}, method="exact"),
     source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
     assumes=(*MODEL, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
              "generalizes: within a factor of two of the window that is tuned to the tested class"),
@@ -43,7 +43,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/consistent",
-    exponent(table, r"\mathrm{loss}", of="loss of {trained} on {tested}", ray=RAY, high="0", strict=True, sharp="-q", method="exact"),
+    exponent(table, r"\mathrm{loss}", of="loss of {trained} on {tested}", along={"n": RAY}, high="0", strict=True, rate="-q", method="exact"),
     source=SLIDE, kind="convention", reading="the loss tends to 0", expected="supported", over=MEASURED,
     statement=r"\mathrm{loss}(w^*_{\mathrm{trained}}) \to 0 \quad \text{on each of the three classes}",
     assumes=(*LIMIT, "generalizes: the loss tends to 0"),
@@ -53,7 +53,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/{trained}-to-{tested}/{side}/same-rate",
-    exponent(table, FACTOR, of="{trained} on {tested}", ray=RAY, high="0", sharp="p", method="exact"),
+    exponent(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, high="0", rate="p", method="exact"),
     source=SLIDE, kind="convention", reading="the same rate for every n", expected={"*relu*": "refuted", "*": "supported"}, over=MEASURED,
     assumes=(*LIMIT, "generalizes: within a constant factor, for all $n$, of the window that is tuned to the tested class"),
     agrees=agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on {tested}", over={"d": 5, "n": 100.0}),
@@ -69,7 +69,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/theta/sharp",
-    exponent(table, FACTOR, of="{trained} on {tested}", ray=(*RAY[:2], per_profile(16, 27)), equals="p", over=MEASURED, method="exact"),
+    exponent(table, FACTOR, of="{trained} on {tested}", along={"n": (*RAY[:2], per_profile(16, 27))}, equals="p", over=MEASURED, method="exact"),
     identity(shared_constant.derivation, r"\text{implied} - \text{stated}", control={"kinked": "affine"}),
     source=SLIDE, kind="sharp", expected="supported",
     statement=FACTOR + r""" = \Theta(n^p), \quad p_{\mathrm{relu} \to \mathrm{smooth}} = \frac{d-1}{(d+2)(d+3)}, \; p_{\mathrm{smooth} \to
@@ -79,7 +79,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/any-class/{side}/same-rate",
-    exponent(shared_constant.on_waves, FACTOR, ray=(1e5, 1e12, 8), high="0", sharp="8/(d + 3)**2", instead="8/(d + 3)**2 + 0.04", method="exact"),
+    exponent(shared_constant.on_waves, FACTOR, along={"n": (1e5, 1e12, 8)}, high="0", rate="8/(d + 3)**2", control=(None, "8/(d + 3)**2 + 0.04"), method="exact"),
     source=SLIDE, kind="stronger", expected="refuted", over={"d": 2},
     statement=r"\sup_{\text{tested 1-Lipschitz}} " + FACTOR + r" = \mathcal{O}(1)",
     assumes=(
@@ -99,8 +99,8 @@ MIXTURE = (
 )
 claim(
     "softmax.lipschitz-sufficient/mixture/experiment",
-    bound(shared_constant.mixed, r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{tested}})", of="mixture on {tested}",
-          high="1.1", control="1", over={"tested": CLASSES, "n": (1e3, 1e4)}, given={"d": 3, "sigma": 0.3}, method="exact"),
+    bound(at(shared_constant.mixed, d=3, sigma=0.3), r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{tested}})", of="mixture on {tested}",
+          high="1.1", control="1", over={"tested": CLASSES, "n": (1e3, 1e4)}, method="exact"),
     source=REVIEWED, kind="convention", expected="supported",
     title="pretrained on a mixture of the three classes, at the sizes of an experiment",
     assumes=(*MIXTURE, r"$d = 3$, $\sigma = 0.3$, $n = 10^3, 10^4$", "equally well: within a tenth of the window that is tuned to the tested class"),
@@ -108,9 +108,9 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/mixture/window",
-    exponent(shared_constant.mixed, "w^*", of="w", ray=MIXED, equals="2/(d + 2)", method="exact"),
+    exponent(shared_constant.mixed, "w^*", of="w", along={"n": MIXED}, equals="2/(d + 2)", method="exact"),
     exponent(shared_constant.mixed, r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{affine}})", of="mixture on affine",
-             ray=MIXED, equals="(d - 1)/((d + 2)*(d + 3))", method="exact"),
+             along={"n": MIXED}, equals="(d - 1)/((d + 2)*(d + 3))", method="exact"),
     source=REVIEWED, kind="sharp", expected="supported", over={"d": 2},
     title="pretrained on a mixture, attention adapts to its roughest class",
     assumes=(*MIXTURE, r"$\sigma = 1$, $n \to \infty$ at $d = 2$"),
@@ -119,8 +119,8 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/worst-task",
-    exponent(shared_constant.worst_task, WORST, of="high", ray=(1e6, 1e13, 12), high="-1/(d + 2)", sharp="-2/(d + 2)", method="exact"),
-    exponent(shared_constant.worst_task, WORST, of="low", ray=(1e6, 1e13, 12), low="-3/(d + 2)", strict=True, sharp="-2/(d + 2)", method="exact"),
+    exponent(shared_constant.worst_task, WORST, of="high", along={"n": (1e6, 1e13, 12)}, high="-1/(d + 2)", rate="-2/(d + 2)", method="exact"),
+    exponent(shared_constant.worst_task, WORST, of="low", along={"n": (1e6, 1e13, 12)}, low="-3/(d + 2)", strict=True, rate="-2/(d + 2)", method="exact"),
     source=Source("R", "Review 2, strengths",
         "I like Theorem 3.5, whose test data are any arbitrary $L$-Lipschitz task, which is pretty general ICL setting"),
     kind="derived", expected="supported", over={"d": 2},
