@@ -5,7 +5,7 @@ both weights negative its mean falls as the noise grows, through 0 at one noise 
 """
 
 from lipverify.checks.linear_transformers.descent_steps import length, length_by_tokens, length_in_words, mean_length
-from lipverify.claims import Source, bound, claim, identity, per_profile
+from lipverify.claims import Source, at, bound, claim, identity, per_profile
 
 # fmt: off
 STEP = Source("V", "Section 5.3, the adaptive step", r"""paraphrased:
@@ -19,7 +19,7 @@ TWO_LAYERS = (
     of the cells""",
     r"$\Sigma = \sum_i x_i x_i^\top$, $w^*$ a least-squares solution, $\Sigma w^* = \sum_i y_i x_i$",
 )
-EXACT = identity(length_in_words, r"\text{words left of } y_t''", control={"squares": "residuals"}, instead={"squares": "labels"})
+EXACT = identity(length_in_words, r"\text{words left of } y_t''", control=({"squares": "residuals"}, {"squares": "labels"}))
 PROOF = r"""After the first layer $x_i' = x_i + \omega_{xy} y_i \alpha$ with $\alpha = \sum_i y_i x_i = \Sigma w^*$, and the labels are what they
     were, so that the second finds $\alpha' = \sum_i y_i x_i' = (1 + \omega_{xy} \sum_i y_i^2) \alpha$. The query has not moved, since
     $y_t = 0$."""
@@ -51,13 +51,13 @@ claim("lt.adaptive-step/derived", EXACT, over={"squares": "labels"}, source=STEP
           noise together. For a query with $y_t \neq 0$ there is a further term
           $\omega_{{yx}} \omega_{{xy}} y_t (1 + \omega_{{xy}} \sum_i y_i^2) \|\alpha\|^2$.""")
 claim("lt.adaptive-step/derived/drawn",
-      identity(length_by_tokens, r"\text{exact sum} / \text{stated sum} - 1", method="identity", grade="bounded",
+      identity(length_by_tokens, r"\text{exact sum} / \text{stated sum} - 1", method=("identity", "bounded"),
                over={("d", "n", "sigma"): ((1, 4, 1.0), (2, 6, 0.5), (3, 10, 1.0), (5, 20, 2.0))}, control={"squares": "residuals"}),
       over={"squares": "labels"}, source=STEP, kind="derived", expected="supported",
       title="The adaptive step with the sum of squared labels, token by token", statement=OF_LABELS, assumes=(*TWO_LAYERS, "drawn tokens"))
 claim("lt.adaptive-step/shrinks",
-      bound(length, r"\frac{1}{n} \frac{d}{d \sigma^2} \mathbb{E} \sum_i y_i^2", of="slope", equals=1, within="0.02*sqrt(1 + 5/sigma**2)",
-            method="montecarlo", over={"sigma": tuple(range(1, 11))}, given=CONTEXTS),
+      bound(at(length, **CONTEXTS), r"\frac{1}{n} \frac{d}{d \sigma^2} \mathbb{E} \sum_i y_i^2", of="slope", equals=1, within="0.02*sqrt(1 + 5/sigma**2)",
+            method="montecarlo", over={"sigma": tuple(range(1, 11))}),
       source=SHRINKS, kind="convention", reading="the step with its sign", expected="supported",
       title="With both weights negative, the signed step falls as the noise grows",
       statement=rf"\omega_{{xy}} < 0 \implies \frac{{d}}{{d \sigma^2}}\, {MEAN} = \omega_{{xy}} n < 0", assumes=(*TWO_LAYERS, PAPERS),
@@ -75,9 +75,8 @@ claim("lt.adaptive-step/shrinks/proved",
       finding=r"""Its derivative in $\sigma^2$ is $\omega_{xy} n$, which is negative with $\omega_{xy}$. The sum of squared labels is the one
           that is exact (`derived`).""")
 claim("lt.adaptive-step/shrinks/every-noise",
-      bound(length, MEAN, of="step", low=0, strict=True, method="montecarlo", over={"sigma": tuple(range(11))}, given=CONTEXTS,
-            control="max(0, 1 - (10 + sigma**2)/40) + 0.007 + 0.0007*sigma**2",
-            instead="1 - (10 + sigma**2)/40 - 0.007 - 0.0007*sigma**2"),
+      bound(at(length, **CONTEXTS), MEAN, of="step", low=0, strict=True, method="montecarlo", over={"sigma": tuple(range(11))},
+            control=("max(0, 1 - (10 + sigma**2)/40) + 0.007 + 0.0007*sigma**2", "1 - (10 + sigma**2)/40 - 0.007 - 0.0007*sigma**2")),
       source=SHRINKS, kind="convention", reading="its size, at every noise level", expected="refuted",
       title="The step stays a descent, and its length shrinks, at every noise level",
       statement=rf"\omega_{{xy}}, \omega_{{yx}} < 0 \implies {MEAN} > 0 \quad \text{{for every }} \sigma",

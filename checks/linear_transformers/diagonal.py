@@ -5,7 +5,7 @@ reach all four numbers.
 """
 
 from lipverify.checks.linear_transformers.four_weights import SWAPPED, distance, product, update
-from lipverify.claims import Source, bound, claim, identity, per_profile
+from lipverify.claims import Source, at, bound, claim, identity, per_profile
 
 # fmt: off
 DIAGONAL = Source("V", "Section 4, diagonal attention matrices", r"""paraphrased:
@@ -37,9 +37,9 @@ claim("lt.diagonal/one-head",
           $\omega_{xy} \neq 0$ and $\omega_{yx} \neq 0$, the two weights of momentum, without both $\omega_{xx}$ and $\omega_{yy}$; GD++
           ($\omega_{xx}$, $\omega_{yx}$) and the pair $\omega_{yx}$, $\omega_{yy}$ are within its reach.""")
 claim("lt.diagonal/one-head/image",
-      identity(distance, r"\max |\omega - p q^\top|", of="largest", over={"weights": "on the cone", "heads": 1}, given=DRAWS,
-               control={"weights": "off the cone"}, method="rational", grade="bounded"),
-      bound(distance, r"\min |\omega - p q^\top|", of="least", over={"weights": "off the cone", "heads": 1}, given=DRAWS,
+      identity(at(distance, **DRAWS), r"\max |\omega - p q^\top|", of="largest", over={"weights": "on the cone", "heads": 1},
+               control={"weights": "off the cone"}, method=("rational", "bounded")),
+      bound(at(distance, **DRAWS), r"\min |\omega - p q^\top|", of="least", over={"weights": "off the cone", "heads": 1},
             low=0, strict=True, control={"heads": 2}, method="exact"),
       source=DIAGONAL, kind="stronger", expected="supported", title="One head reaches all weights with that product, and no others",
       statement=r"""\omega_{xx} \omega_{yy} = \omega_{xy} \omega_{yx} \iff \exists\, p_x, p_y, q_x, q_y: \quad
@@ -50,8 +50,8 @@ claim("lt.diagonal/one-head/image",
           smaller singular value; for momentum alone, $\omega_{xx} = \omega_{yy} = 0$ and $\omega_{xy} = \omega_{yx}$, half of the weights'
           energy is out of reach.""")
 claim("lt.diagonal/two-heads",
-      identity(distance, r"\max |\omega - \sum_k p_k q_k^\top|", of="largest", over={"weights": "any", "heads": 2}, given=DRAWS,
-               control={"heads": 1}, method="rational", grade="bounded"),
+      identity(at(distance, **DRAWS), r"\max |\omega - \sum_k p_k q_k^\top|", of="largest", over={"weights": "any", "heads": 2},
+               control={"heads": 1}, method=("rational", "bounded")),
       source=DIAGONAL, kind="stronger", expected="supported", title="Two heads set the four weights free",
       statement=r"""\forall\, \omega \in \mathbb{R}^4\ \exists\, p, q: \quad
           \omega_{ij} = p_i^{(1)} q_j^{(1)} + p_i^{(2)} q_j^{(2)}""",

@@ -14,7 +14,7 @@ from lipverify.checks.linear_transformers.cosines import (
     squared,
 )
 from lipverify.checks.linear_transformers.sampled_cosines import above_tenth, one_context, sampled_best, transformer
-from lipverify.claims import Source, agree, bound, claim, exponent, identity, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
 THEOREM = Source("V", "Theorem 4.2", r"""paraphrased: for $x \sim N(0, \mathbf{I})$, $y = w^\top x$ and the target $y^* = x(1)^2$ the cosine
@@ -30,7 +30,7 @@ RMS, SQUARE, TENTH = r"\sqrt{\mathbb{E} \cos^2}", r"n\, \mathbb{E} \cos^2", r"P\
 DIMENSIONS = {"d": (1, 2, 3, 5, 10, 30)}
 
 claim("lt.expressive-limit/length",
-      exponent(best, RMS, of="cosine", ray=("100*d", 1e30, per_profile(13, 25)), high="-1/2", sharp="-1/2", over=DIMENSIONS,
+      exponent(best, RMS, of="cosine", along={"n": ("100*d", 1e30, per_profile(13, 25))}, high="-1/2", rate="-1/2", over=DIMENSIONS,
                method="exact"),
       bound(best, SQUARE, of="n square", high="d + 4", control="(d + 4)*(1 - 10/n)", over=DIMENSIONS | {"n": (1e2, 1e4, 1e6)},
             method="exact"),
@@ -38,8 +38,7 @@ claim("lt.expressive-limit/length",
       source=THEOREM, kind="printed", expected="supported", title="The best linear readout of a quadratic target: order in n, and constant",
       statement=rf"{RMS} = \mathcal{{O}}(n^{{-1/2}}), \qquad {RMS} \leq \sqrt{{(d + 4)/n}}",
       assumes=(TOKENS, LINEAR, OF_EACH, r"at $d = 1$ to $30$"),
-      agrees=agree(best, sampled_best, SQUARE, of="n square", over={("d", "n"): ((3, 300), (10, 1000))},
-                   given={"contexts": per_profile(400, 6000)}),
+      agrees=agree(best, at(sampled_best, contexts=per_profile(400, 6000)), SQUARE, of="n square", over={("d", "n"): ((3, 300), (10, 1000))}),
       finding=r"""With $g = \mathbf{X} e_1$ the columns span $g$ and a uniformly random $(d-1)$-dimensional subspace of its complement, so
           $\cos^2 = q + (1-q) B$ with $q = (\sum g^3)^2/(\sum g^2 \sum g^4)$ and an independent
           $B \sim \mathrm{Beta}(\frac{d-1}{2}, \frac{n-d}{2})$. $\mathbb{E} q$ is a one-dimensional integral at every $n$;
@@ -58,7 +57,7 @@ claim("lt.expressive-limit/length/proved",
           below a rational function of $n$, and 5 minus that has positive coefficients in $n - 6$ alone. For $n \leq 5$, $q \leq 1$. Every
           $d$ follows in the same way; those shown are examples.""")
 claim("lt.expressive-limit/dimension",
-      exponent(best, RMS, of="cosine", along="d", ray=(1, 1e20, per_profile(21, 41)), high="1/2", sharp="1/2", over={"n": 1e30},
+      exponent(best, RMS, of="cosine", along={"d": (1, 1e20, per_profile(21, 41))}, high="1/2", rate="1/2", over={"n": 1e30},
                method="exact"),
       source=THEOREM, kind="convention", expected="supported", title="The best linear readout of a quadratic target: order in d",
       statement=rf"{RMS} = \mathcal{{O}}(d^{{1/2}}) \quad (d \to \infty,\ d \ll n = 10^{{30}})", assumes=(TOKENS, LINEAR, OF_EACH),
@@ -72,8 +71,7 @@ claim("lt.expressive-limit/tenth",
       finding=r"""The least $n$ is $100(d+4)$ less 4 to 8. It is no bound for each context: $n \cos^2$ tends in law to
           $5\chi^2_1 + \chi^2_{d-1}$, so that a share of contexts at this $n$ lies above 0.1 (the control of `probability`).""")
 claim("lt.expressive-limit/probability",
-      bound(above_tenth, r"P(\cos > 0.1)", high=0.01, control={"times": 100}, method="montecarlo", over={"d": (1, 3, 10), "times": 1000},
-            given={"contexts": per_profile(1000, 10_000)}),
+      bound(at(above_tenth, contexts=per_profile(1000, 10_000)), r"P(\cos > 0.1)", high=0.01, control={"times": 100}, method="montecarlo", over={"d": (1, 3, 10), "times": 1000}),
       source=THEOREM, kind="stronger", expected="supported",
       title="At most 0.1 with high probability, for n much larger than d: from where on",
       statement=rf"{TENTH} \leq 0.01 \text{{ for }} n = 1000 (d + 4), \qquad \leq \frac{{100 (d + 4)}}{{n}} \text{{ for every }} n",
@@ -95,20 +93,20 @@ ALIGNED = ((3, 300, 1, 1, "e_1"), (10, 1000, 4, 2, "e_1"))
 ALL = ((3, 300, 2, 2, "normal"), (3, 300, 1, 1, "e_1"), (10, 1000, 3, 1, "normal"), (10, 1000, 4, 2, "e_1"))
 SAMPLED = {"contexts": per_profile(400, 6000)}
 claim("lt.expressive-limit/transformer",
-      bound(transformer, SQUARE, of="averaged", equals="1 + 4/d", within="0.12*(1 + 4/d)", method="montecarlo", given=SAMPLED,
+      bound(at(transformer, **SAMPLED), SQUARE, of="averaged", equals="1 + 4/d", within="0.12*(1 + 4/d)", method="montecarlo",
             over={MODEL: NORMAL}),
-      bound(transformer, SQUARE, of="averaged", high=5, control="1 + 4/d", method="montecarlo", given=SAMPLED, over={MODEL: ALIGNED}),
-      bound(transformer, r"n^{1/2}\, \mathbb{E} \cos", of="signed", equals=0, within="0.5", method="montecarlo", given=SAMPLED,
+      bound(at(transformer, **SAMPLED), SQUARE, of="averaged", high=5, control="1 + 4/d", method="montecarlo", over={MODEL: ALIGNED}),
+      bound(at(transformer, **SAMPLED), r"n^{1/2}\, \mathbb{E} \cos", of="signed", equals=0, within="0.5", method="montecarlo",
             over={MODEL: ALL}),
-      bound(transformer, rf"\max_v {SQUARE}", of="ceiling", equals=5, within="4/sqrt(n)", method="montecarlo",
-            given={"contexts": per_profile(400, 4000)}, over={MODEL: [(3, n, 0, 1, "e_1") for n in (300, 1000, 3000)]}),
+      bound(at(transformer, contexts=per_profile(400, 4000)), rf"\max_v {SQUARE}", of="ceiling", equals=5, within="4/sqrt(n)", method="montecarlo",
+            over={MODEL: [(3, n, 0, 1, "e_1") for n in (300, 1000, 3000)]}),
       source=THEOREM, kind="sharp", expected="supported",
       title="A linear transformer's own cosine falls like the root of n, without the dimension",
       statement=r"\mathbb{E} \cos^2(y^l, y^*) \leq \frac{5}{n} (1 + o(1)), \qquad \mathbb{E} \cos(y^l, y^*) = 0",
       assumes=(TOKENS, LINEAR, "random full $P$ and $Q$, fresh for each context; $w = e_1$ or $w \\sim N(0, \\mathbf{I})$",
                r"$n \gg d \log^2 n$, where single tokens do not rule the sums; measured at $d = 3$ and $10$, $n = 300$ to $3000$"),
-      agrees=agree(transformer, transformer, SQUARE, of=("square", "averaged"), methods=("montecarlo", "averaged over signs"),
-                   given=SAMPLED, over={MODEL: ALL}),
+      agrees=agree(at(transformer, **SAMPLED), at(transformer, **SAMPLED), SQUARE, of=("square", "averaged"), methods=("montecarlo", "averaged over signs"),
+                   over={MODEL: ALL}),
       finding=r"""The layers see the moments $\sum e_i e_i^\top$ only. Changing the sign of a single token $(x_i, y_i)$ leaves them as they are
           and turns $y_i^l$ into $-y_i^l$, while $y_i^* > 0$ stays. So the mean cosine is exactly 0, and averaged over the $2^n$ signs
           $\cos^2 = \sum (y_i^l y_i^*)^2 / (\|y^l\|^2 \|y^*\|^2)$, which tends to $(1 + 4\cos^2\theta)/n$ for $v$ at the angle $\theta$ to
@@ -116,7 +114,7 @@ claim("lt.expressive-limit/transformer",
           $v$ that are the same for all signs of the tokens is 5. The printed proof counts dimensions of the column space, which is sharp
           for readouts fitted to the target, but no transformer sees the target.""")
 claim("lt.expressive-limit/attained",
-      exponent(first_coordinate, RMS, of="cosine", ray=(100, 1e30, per_profile(13, 25)), equals="-1/2", method="exact"),
+      exponent(first_coordinate, RMS, of="cosine", along={"n": (100, 1e30, per_profile(13, 25))}, equals="-1/2", method="exact"),
       bound(first_coordinate, SQUARE, of="n square", equals=5, within="5e-12", over={"n": 1e30}, method="exact"),
       source=THEOREM, kind="sharp", expected="supported", title="The order in n is attained: no bound of smaller order holds",
       statement=rf"{RMS} = \Theta(n^{{-1/2}}) \text{{ for }} w = e_1, \quad \lim {SQUARE} = 5",
@@ -124,7 +122,7 @@ claim("lt.expressive-limit/attained",
       finding=r"""$5 = \mathbb{E} g^6 / (\mathbb{E} g^2\, \mathbb{E} g^4)$: the two vectors are independent but for the signs, and their entries
           are large together.""")
 claim("lt.expressive-limit/every-context",
-      bound(one_context, r"\cos(y^*, y)", high="0.1", control="0.05", instead={"equals": 1, "within": "1e-15*n"}, method="exact",
+      bound(one_context, r"\cos(y^*, y)", high="0.1", control=("0.05", {"equals": 1, "within": "1e-15*n"}), method="exact",
             over={("d", "n"): ((1, 1000), (3, 1000), (3, 100_000)), "fixed": "x(1) = 1"}),
       source=THEOREM, kind="stronger", expected="refuted", title="At most 0.1 for every context, however long",
       statement=r"|\cos(y^l, y^*)| \leq 0.1 \text{ for all } x_1, \ldots, x_n, \quad n \gg d", assumes=(TOKENS, LINEAR, "$w = e_1$ and no layer"),
@@ -132,8 +130,8 @@ claim("lt.expressive-limit/every-context",
           no $n$ makes the bound sure.""",
       corrected=r"the bound holds in root mean square, and with probability tending to 1 as $n/d \to \infty$; not for every context")
 claim("lt.expressive-limit/odd-target",
-      bound(sampled_best, RMS, of="cosine", high="0.1", sharp="sqrt(3/5)", instead={"equals": "sqrt(3/5)", "within": "0.02"},
-            method="montecarlo", given={"contexts": per_profile(100, 1000)},
+      bound(at(sampled_best, contexts=per_profile(100, 1000)), RMS, of="cosine", high="0.1", value="sqrt(3/5)", control=(None, {"equals": "sqrt(3/5)", "within": "0.02"}),
+            method="montecarlo",
             over={("d", "n"): ((1, 1000), (3, 1000), (10, 1000)), "power": 3}),
       source=THEOREM, kind="stronger", expected="refuted", title="The same bound for the target x(1)³",
       statement=rf"{RMS} \leq 0.1 \text{{ for }} n \gg d \text{{ and }} y^* = x(1)^3",

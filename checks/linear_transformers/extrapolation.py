@@ -10,7 +10,7 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.noise_levels import CONTEXTS, LAYERS, at_levels, curves, gain, said
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-from lipverify.claims import Source, at, bound, claim, draw
+from lipverify.claims import Source, at, bound, claim
 
 NOISE = "levels-1-3"
 FIGURES = Source(
@@ -30,16 +30,16 @@ def better(levels: tuple[float, ...], **controls: Any) -> Any:
     quantity = r"\log \frac{\mathcal{L}_{\mathrm{FULL}}}{\mathcal{L}_{\mathrm{DIAG}}}"
     over = {"noise": NOISE, "sigma": levels, "training": TRAININGS}
     return bound(
-        gain, quantity, low=0, strict=True, method="montecarlo", grade="observed", given=CONTEXTS, over=over, **controls
+        at(gain, **CONTEXTS), quantity, low=0, strict=True, method=("montecarlo", "observed"), over=over, **controls
     )
 
 
 PLACES: dict[str, dict[str, Any]] = {
     "midpoint": {"levels": (2.0,), "control": 0.55},
-    "between-levels": {"levels": (1.5, 2.5), "control": 0.7, "instead": -0.4},
-    "above-levels": {"levels": (4.0, 5.0), "control": 1.0, "instead": -1.0},
-    "below-levels": {"levels": (0.0, 0.5), "control": 0.3, "instead": -0.5},
-    "trained-levels": {"levels": (1.0, 3.0), "control": 0.3, "instead": -1.2},
+    "between-levels": {"levels": (1.5, 2.5), "control": (0.7, -0.4)},
+    "above-levels": {"levels": (4.0, 5.0), "control": (1.0, -1.0)},
+    "below-levels": {"levels": (0.0, 0.5), "control": (0.3, -0.5)},
+    "trained-levels": {"levels": (1.0, 3.0), "control": (0.3, -1.2)},
 }
 TITLES = {
     "midpoint": "halfway between the levels of training, at σ = 2",
@@ -58,17 +58,17 @@ for place, how in PLACES.items():
         title=f"DIAG beats FULL {TITLES[place]}",
         statement=r"\mathcal{L}_{\mathrm{DIAG}}(\sigma) < \mathcal{L}_{\mathrm{FULL}}(\sigma) \quad \text{at these levels, trained on } \sigma \in \{1, 3\}",
         assumes=ASSUMED,
-        figures=draw(curves, **{noise: at(at_levels, noise=noise, **CONTEXTS) for noise in (NOISE, "uniform-5")}) if place == "between-levels" else (),
+        figures=at(curves, **{noise: at(at_levels, noise=noise, **CONTEXTS) for noise in (NOISE, "uniform-5")}) if place == "between-levels" else (),
         expected="supported" if place in ("midpoint", "above-levels") else "refuted",
-        finding=draw(said, found=at(at_levels, noise=NOISE, **CONTEXTS)) if place == "between-levels" else "",
+        finding=at(said, found=at(at_levels, noise=NOISE, **CONTEXTS)) if place == "between-levels" else "",
         corrected="" if place in ("midpoint", "above-levels") else "the full parametrisation pays with levels between and above those of training for what it gains at the larger one; at "
         "single other levels, and in single trainings, either may be the better one",
     )  # fmt: skip
 claim(
     "lt.extrapolation/beyond-tuned",
     bound(
-        gain, r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, control=3.0, instead=-3.0,
-        method="montecarlo", grade="observed", given={**CONTEXTS, "against": "TunedRR"},
+        at(gain, **CONTEXTS, against="TunedRR"), r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, control=(3.0, -3.0),
+        method=("montecarlo", "observed"),
         over={("noise", "sigma"): (("uniform-5", 6.0), ("levels-1-3", 5.0)), "family": ("DIAG", "FULL"), "training": TRAININGS},
     ),
     source=Source(

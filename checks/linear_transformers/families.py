@@ -12,7 +12,7 @@ from lipverify.checks.linear_transformers.independent_tables import DEPTHS, TABL
 from lipverify.checks.linear_transformers.preconditioning import one_layer
 from lipverify.checks.linear_transformers.quantities import NOISY, TRAININGS, printed
 from lipverify.checks.linear_transformers.table_figures import over_others, quotients_in_words
-from lipverify.claims import Source, at, bound, claim, draw
+from lipverify.claims import Source, at, bound, claim
 
 
 def printed_quotient(noise: str, layers: int) -> Fraction:
@@ -27,7 +27,7 @@ ALMOST = Source(
 AS_PRINTED = "Table 1 as it is printed, digit by digit, without the column of no noise"
 claim(
     "lt.families/diagonal/half-more",
-    bound(printed_quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high="3/2", control=1, instead={"noise": "uniform-7"}, method="rational"),
+    bound(printed_quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high="3/2", control=(1, {"noise": "uniform-7"}), method="rational"),
     source=ALMOST,
     kind="convention",
     expected="refuted",
@@ -36,8 +36,8 @@ claim(
     title="in Table 1 DIAG loses at most half as much again as FULL",
     assumes=AS_PRINTED,
     corrected=r"the printed quotient is 1.6 to 1.8 at $\sigma \in \{1, 3\}$ from five layers on, and .004 over .002 at $\sigma_{\max} = 1$ with five; the others are at most $3/2$",
-    finding=draw(lambda found: quotients_in_words("diag", "FULL", DEPTHS, "levels-1-3", found), found=at(whole, noise="levels-1-3", **TABLES)),
-    tables=draw(lambda **columns: over_others("diag", "FULL", DEPTHS, **columns), **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
+    finding=at(lambda found: quotients_in_words("diag", "FULL", DEPTHS, "levels-1-3", found), found=at(whole, noise="levels-1-3", **TABLES)),
+    tables=at(lambda **columns: over_others("diag", "FULL", DEPTHS, **columns), **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
 )  # fmt: skip
 SAME_CONTEXTS = (
     r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses; one head a layer",
@@ -47,8 +47,8 @@ SAME_CONTEXTS = (
 claim(
     "lt.families/low-rank/{noise}",
     bound(
-        quotient, r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", high=1.1, control={"times": 1.5},
-        method="montecarlo", grade="observed", given={**TABLES, "family": "lowrank", "against": "FULL"},
+        at(quotient, **TABLES, family="lowrank", against="FULL"), r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", high=1.1, control={"times": 1.5},
+        method=("montecarlo", "observed"),
     ),
     source=Source(
         "V", "Rebuttal 3, attention matrices of low rank",
@@ -60,7 +60,7 @@ claim(
     over={"noise": ("uniform-3", "levels-1-3"), "layers": (2, 3, 4), "training": TRAININGS},
     title="diagonal plus rank one works as well as FULL",
     assumes=SAME_CONTEXTS,
-    finding=draw(lambda noise, found: f"{quotients_in_words('lowrank', 'FULL', (2, 3, 4), noise, found)} The part of rank one is the column $\\mathbf{{P}}_{{xy}}$ of one layer, and what reads it in the next (lt.near-diagonal).", found=at(whole, **TABLES)),
+    finding=at(lambda noise, found: f"{quotients_in_words('lowrank', 'FULL', (2, 3, 4), noise, found)} The part of rank one is the column $\\mathbf{{P}}_{{xy}}$ of one layer, and what reads it in the next (lt.near-diagonal).", found=at(whole, **TABLES)),
 )  # fmt: skip
 MORE_PRONOUNCED = Source(
     "V", "Rebuttal 3, attention matrices under other distributions",

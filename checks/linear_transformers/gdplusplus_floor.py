@@ -34,7 +34,7 @@ from lipverify.checks.linear_transformers.gdplusplus_losses import (
     tails,
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS
-from lipverify.claims import Source, at, bound, claim, draw, per_profile
+from lipverify.claims import Source, at, bound, claim, per_profile
 
 SILENT = "uniform-0"
 TABLE_1 = Source(
@@ -56,7 +56,7 @@ claim(
     "lt.gd-plus-plus/expectation",
     bound(
         over_floor, r"\frac{\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\min_{\deg e \leq (3^L - 1)/2} \mathbb{E}\, \mathcal{L}}",
-        low=1 - SAMPLING, control={"other": -1}, instead=0.25, method="exact",
+        low=1 - SAMPLING, control=({"other": -1}, 0.25), method="exact",
     ),
     source=TABLE_1,
     kind="stronger",
@@ -64,8 +64,8 @@ claim(
     over={"noise": SILENT, "layers": per_profile((2, 3, 4, 5, 6), (2, 3, 4, 5, 6, 7))},
     title="the printed losses of GD++ without noise are expected losses",
     assumes=(*ASSUMED, r"$\sigma = 0$", f"a mean over the 100,000 sequences of the table may be {SAMPLING:.0%} below its expectation"),
-    finding=draw(where, **FLOORS, uniform_0_at_6=at(floor, noise=SILENT, layers=6)),
-    tables=draw(tabulated, **SHOWN),
+    finding=at(where, **FLOORS, uniform_0_at_6=at(floor, noise=SILENT, layers=6)),
+    tables=at(tabulated, **SHOWN),
     corrected=r"no polynomial of that degree, and so no GD++ model, has an expected loss as small as the printed entries of five and six layers; "
     r"the paper's losses are means over a sample",
 )  # fmt: skip
@@ -89,14 +89,14 @@ claim(
     assumes=(*ASSUMED, "two layers, expected losses over all contexts; strict in the three weights that matter"),
     finding="The other critical points are saddles with one direction down. All are listed: the equations are polynomials with rational coefficients, their resultants are "
     "solved for all real roots, and each solution is certified by Krawczyk's test in balls.",
-    tables=draw(landscapes, **{keyed(noise): at(landscape, noise=noise) for noise in NOISE_LAWS}),
+    tables=at(landscapes, **{keyed(noise): at(landscape, noise=noise) for noise in NOISE_LAWS}),
 )  # fmt: skip
 ENDS = by_name(printed_quotients, depths=(2, 3))
 TWO = tuple(noise for noise, count in MINIMA.items() if count > 1)
 claim(
     "lt.gd-plus-plus/small-start",
-    bound(printed_quotients, r"\mathcal{L}_{\mathrm{from\ small\ weights}} / \mathcal{L}_{\mathrm{printed}}", of="small start", equals=1, within=0.07, control={"high": 0.9}, grade="observed", method="exact", over={"noise": NOISE_LAWS}),
-    bound(printed_quotients, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{printed}}", of="best", high=0.85, control=0.7, grade="observed", method="exact", over={"noise": TWO}),
+    bound(printed_quotients, r"\mathcal{L}_{\mathrm{from\ small\ weights}} / \mathcal{L}_{\mathrm{printed}}", of="small start", equals=1, within=0.07, control={"high": 0.9}, method=("exact", "observed"), over={"noise": NOISE_LAWS}),
+    bound(printed_quotients, r"\mathcal{L}_{\mathrm{best}} / \mathcal{L}_{\mathrm{printed}}", of="best", high=0.85, control=0.7, method=("exact", "observed"), over={"noise": TWO}),
     source=TABLE_1,
     kind="stronger",
     expected="supported",
@@ -105,11 +105,11 @@ claim(
     statement=r"|\mathcal{L}_{\mathrm{from\ small\ weights}} / \mathcal{L}_{\mathrm{printed}} - 1| \leq 0.07, \qquad \mathcal{L}_{\mathrm{best}} \leq 0.85\, \mathcal{L}_{\mathrm{printed}}",
     assumes=FLOW,
     finding="So the printed entries of two layers are what plain training from small weights gives, a second minimum and not training cut short.",
-    tables=draw(ends, **ENDS),
+    tables=at(ends, **ENDS),
 )  # fmt: skip
 claim(
     "lt.gd-plus-plus/small-start/three-layers",
-    bound(printed_quotients, r"\mathcal{L}_{\mathrm{from\ small\ weights}} / \mathcal{L}_{\mathrm{printed}}", of="small start", equals=1, within=0.07, control={"high": 0.9}, instead={"noise": "uniform-4"}, grade="observed", method="exact"),
+    bound(printed_quotients, r"\mathcal{L}_{\mathrm{from\ small\ weights}} / \mathcal{L}_{\mathrm{printed}}", of="small start", equals=1, within=0.07, control=({"high": 0.9}, {"noise": "uniform-4"}), method=("exact", "observed")),
     source=TABLE_1,
     kind="stronger",
     expected="refuted",
@@ -130,7 +130,7 @@ claim(
         *ASSUMED,
         "expected losses over all contexts; each minimum is certified by Krawczyk's test, and there may be more",
     ),
-    finding=draw(listed, **by_name(several, noises=("uniform-0", "uniform-1", "uniform-3", "uniform-5"), depths=(3,))),
+    finding=at(listed, **by_name(several, noises=("uniform-0", "uniform-1", "uniform-3", "uniform-5"), depths=(3,))),
 )
 claim(
     "lt.gd-plus-plus/floor",
@@ -165,8 +165,8 @@ claim(
     expected="supported",
     title="weights that rare contexts cannot explode cost little in the mean",
     assumes=(*ASSUMED, r"$\sigma = 0$", "$\\mathcal{L}_N$: over the eigenvalues that $N$ contexts show"),
-    finding=draw(cost, **SAFE_SILENT),
-    tables=draw(exchanged, **SAFE),
+    finding=at(cost, **SAFE_SILENT),
+    tables=at(exchanged, **SAFE),
 )  # fmt: skip
 SIZES = {("d", "n"): ((5, 10), (10, 40), (20, 40))}
 AT_SIZES = (
@@ -176,7 +176,7 @@ AT_SIZES = (
 OVER_RIDGE = r"\min_{\deg e \leq (3^L - 1)/2} \mathcal{L} \Big/ \mathcal{L}(\mathrm{ConstRR})"
 claim(
     "lt.gd-plus-plus/other-sizes",
-    bound(over_ridge, OVER_RIDGE, low=1, strict=True, control=1.01, given={"layers": 3}, method="exact"),
+    bound(at(over_ridge, layers=3), OVER_RIDGE, low=1, strict=True, control=1.01, method="exact"),
     source=TABLE_1,
     kind="stronger",
     expected="supported",

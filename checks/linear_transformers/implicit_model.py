@@ -52,9 +52,9 @@ DEEP = ("d", "n", "heads", "layers")
 EXACT = ((1, 1, 1, 3), (2, 3, 2, 2), (3, 4, 2, 3), (2, 3, 4, 4))
 FLOATING = ((1, 2, 1, 8), (2, 4, 1, 4), (3, 6, 2, 2), (3, 6, 4, 4), (5, 12, 3, 6), (5, 10, 4, 8))
 claim("lt.implicit-model/depth",
-      identity(in_integers, r"\#\{e^L \neq T e\}", over={DEEP: EXACT}, method="rational", grade="bounded",
+      identity(in_integers, r"\#\{e^L \neq T e\}", over={DEEP: EXACT}, method=("rational", "bounded"),
                control={"model": "the query is a key"}),
-      identity(in_floats, r"\max |e^L - T e| / \text{rounding}", over={DEEP: FLOATING}, method="identity", grade="bounded",
+      identity(in_floats, r"\max |e^L - T e| / \text{rounding}", over={DEEP: FLOATING}, method=("identity", "bounded"),
                control={"model": "a = 0 at the start"}),
       source=THEOREM, kind="derived", expected="supported", title="The implicit model after several layers, as it is computed",
       statement=MODEL, assumes=(*ANY, "at the sizes of the cells, up to 8 layers"),

@@ -12,7 +12,7 @@ from fractions import Fraction
 from lipverify.checks.linear_transformers.independent_tables import DEPTHS, TABLES, best_quotient, quotient, whole
 from lipverify.checks.linear_transformers.quantities import NOISY, TRAININGS, printed
 from lipverify.checks.linear_transformers.table_figures import over_others, quotients_in_words
-from lipverify.claims import Source, at, bound, claim, draw
+from lipverify.claims import Source, at, bound, claim
 
 DEEP = DEPTHS[4:]
 TUNED = Source(
@@ -38,8 +38,8 @@ AS_PRINTED = (
 claim(
     "lt.match-tuned/printed/{of}",
     bound(
-        printed_ratio, r"\mathcal{L}_{\mathrm{printed}} / \mathcal{L}_{\mathrm{TunedRR,\,printed}}", high=1, control="1/2", instead={"noise": "uniform-7"},
-        over={"noise": NOISY}, given={"least": DEEP[0], "most": DEEP[-1], "against": "TunedRR"}, method="rational",
+        at(printed_ratio, least=DEEP[0], most=DEEP[-1], against="TunedRR"), r"\mathcal{L}_{\mathrm{printed}} / \mathcal{L}_{\mathrm{TunedRR,\,printed}}", high=1, control=("1/2", {"noise": "uniform-7"}),
+        over={"noise": NOISY}, method="rational",
     ),
     source=TUNED,
     kind="printed",
@@ -57,8 +57,8 @@ claim(
 claim(
     "lt.match-tuned/printed/adaptive",
     bound(
-        printed_ratio, r"\mathcal{L}_{\mathrm{printed}} / \mathcal{L}_{\mathrm{AdaRR,\,printed}}", high=1, control={"least": 3, "most": 3},
-        over={"noise": NOISY}, given={"of": "best", "least": 5, "most": 5, "against": "AdaRR"}, method="rational",
+        at(printed_ratio, of="best", least=5, most=5, against="AdaRR"), r"\mathcal{L}_{\mathrm{printed}} / \mathcal{L}_{\mathrm{AdaRR,\,printed}}", high=1, control={"least": 3, "most": 3},
+        over={"noise": NOISY}, method="rational",
     ),
     source=ADAPTIVE,
     kind="printed",
@@ -81,8 +81,8 @@ TUNED_HERE = "TunedRR: its cap and factor fitted to other contexts"
 claim(
     "lt.match-tuned/{family}/{noise}",
     bound(
-        quotient, RATIO, high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
-        method="montecarlo", grade="observed", given={**TABLES, "against": "TunedRR"},
+        at(quotient, **TABLES, against="TunedRR"), RATIO, high=1, control=({"against": "Bayes"}, {"against": "ConstRR"}),
+        method=("montecarlo", "observed"),
     ),
     source=TUNED,
     kind={"omega/*": "stronger", "*": "convention"},
@@ -94,16 +94,16 @@ claim(
     over={"family": tuple(MEANT), "noise": NOISY, "layers": DEEP, "training": TRAININGS},
     title={f"{family}/*": f"read of every training, {words}" for family, words in MEANT.items()},
     assumes=(*PAIRED, TUNED_HERE),
-    finding=draw(lambda family, noise, found: quotients_in_words(family, "TunedRR", DEEP, noise, found), found=at(whole, **TABLES)),
-    tables={f"{family}/{NOISY[0]}": draw(lambda family, **columns: over_others(family, "TunedRR", DEEP, **columns),
+    finding=at(lambda family, noise, found: quotients_in_words(family, "TunedRR", DEEP, noise, found), found=at(whole, **TABLES)),
+    tables={f"{family}/{NOISY[0]}": at(lambda family, **columns: over_others(family, "TunedRR", DEEP, **columns),
             **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}) for family in MEANT} | {"*": ()},
     corrected="which depths and trainings do is told with the evidence",
 )  # fmt: skip
 claim(
     "lt.match-tuned/best/{noise}",
     bound(
-        best_quotient, RATIO, high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
-        method="montecarlo", grade="observed", given={**TABLES, "against": "TunedRR"},
+        at(best_quotient, **TABLES, against="TunedRR"), RATIO, high=1, control=({"against": "Bayes"}, {"against": "ConstRR"}),
+        method=("montecarlo", "observed"),
     ),
     source=TUNED,
     kind="convention",
@@ -117,8 +117,8 @@ claim(
 claim(
     "lt.match-tuned/adaptive/{family}",
     bound(
-        quotient, r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{AdaRR}}", high=1, control={"against": "Bayes"}, instead={"against": "ConstRR"},
-        method="montecarlo", grade="observed", given={**TABLES, "against": "AdaRR"},
+        at(quotient, **TABLES, against="AdaRR"), r"\mathcal{L}_{\mathrm{trained}} / \mathcal{L}_{\mathrm{AdaRR}}", high=1, control=({"against": "Bayes"}, {"against": "ConstRR"}),
+        method=("montecarlo", "observed"),
     ),
     source=ADAPTIVE,
     kind="convention",

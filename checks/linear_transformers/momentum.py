@@ -25,9 +25,9 @@ STATES = (
 FIT = (*STATES, r"""$w^*$ is a least-squares solution for the context, $r_i = y_i - \langle w^*, x_i \rangle$,
     so that $\sum_i r_i x_i = 0$""")
 RIGHT = {"kappa": "one", "moments": "current", "fit": "least squares"}
-EVERY_SIZE = identity(in_words, r"\text{words left of } (u', w')", control={"kappa": "a"}, instead=RIGHT)
-FORMS = (EVERY_SIZE, identity(smallest, "u' - u'_{lemma}", of="u", control={"kappa": "a"}, instead=RIGHT),
-         identity(smallest, "w' - w'_{lemma}", of="w", control={"kappa": "a"}, instead=RIGHT))
+EVERY_SIZE = identity(in_words, r"\text{words left of } (u', w')", control=({"kappa": "a"}, RIGHT))
+FORMS = (EVERY_SIZE, identity(smallest, "u' - u'_{lemma}", of="u", control=({"kappa": "a"}, RIGHT)),
+         identity(smallest, "w' - w'_{lemma}", of="w", control=({"kappa": "a"}, RIGHT)))
 SHAPES = {("d", "n"): ((1, 2), (2, 4), (3, 8), (4, 10))}
 PROOF = r"""As $\sum_i r_i x_i = 0$, $\alpha^l = \sum_i y_i^l x_i^l = (M + u w^{*\top}) \Sigma (a w^* - w) + a \rho u$; put it into
     $u' = (I + \omega_{xx} \Sigma^l) u + a \omega_{xy} \alpha^l$ and $w' = (1 + \omega_{yy} \lambda) w - \omega_{yx} M^\top \alpha^l$."""
@@ -57,13 +57,13 @@ claim("lt.momentum/derived", *FORMS, over=RIGHT, source=LEMMA, kind="derived", e
       finding=rf"""{PROOF} Everything else of the lemma stands: the signs, $\rho$ of the first tokens, $a^2$ in $\Lambda$. No word is left
           over, for general tokens, $w^*$ and state, in matrices whose sizes are letters: for every $d$ and $n$.""")
 claim("lt.momentum/derived/drawn",
-      identity(in_fractions, r"\text{entries missed of } (u', w')", over=SHAPES, method="rational", grade="bounded",
-               control={"moments": "original"}, instead=RIGHT),
+      identity(in_fractions, r"\text{entries missed of } (u', w')", over=SHAPES, method=("rational", "bounded"),
+               control=({"moments": "original"}, RIGHT)),
       over=RIGHT, source=LEMMA, kind="derived", expected="supported", title="Momentum with κ = 1, token by token",
       statement=rf"{UPDATE}, \quad \kappa = 1, \quad {CURRENT}",
       assumes=(*FIT, "drawn integers for tokens, fractions for weights, up to $d = 4$"))
 claim("lt.momentum/kappa",
-      bound(kappa_of_tokens, r"\kappa", equals=1, over=SHAPES, method="rational", grade="bounded", control={"equals": "11/10"}),
+      bound(kappa_of_tokens, r"\kappa", equals=1, over=SHAPES, method=("rational", "bounded"), control={"equals": "11/10"}),
       source=LEMMA, kind="derived", expected="supported", title="The κ that drawn tokens ask for",
       assumes=(*FIT, r"$\Lambda$ with $\Sigma^l$; drawn integers for tokens, fractions for weights, a state with $a = 3/2$"),
       finding="Of all $\\kappa$, the one that gives the $w'$ of the tokens, in fractions: 1 to the last digit, where $a = 3/2$.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from lipverify.checks.linear_transformers.diagonal_shares import largest, maps, off_diagonal, scaled, told
-from lipverify.claims import Source, at, bound, claim, draw
+from lipverify.claims import Source, at, bound, claim
 
 NEAR = 0.1
 """The share of squared weights off the diagonal up to which a matrix is called near diagonal here."""
@@ -43,7 +43,7 @@ def telling(*depths: int) -> Any:
         for k in depths
         for t in TRAININGS
     }
-    return draw(largest, **named)
+    return at(largest, **named)
 
 
 claim(
@@ -57,11 +57,11 @@ claim(
 )
 claim(
     "lt.near-diagonal/deeper",
-    bound(off_diagonal, QUANTITY, of="share", high=NEAR, control={"layers": 2}, instead={"but": 3}, method="training"),
+    bound(off_diagonal, QUANTITY, of="share", high=NEAR, control=({"layers": 2}, {"but": 3}), method="training"),
     expected="refuted",
     over={"noise": NOISES, "layers": (3, 4), "training": TRAININGS},
     title="three and four layers end near diagonal matrices",
-    figures=draw(maps, found=at(scaled, noise="levels-1-3", layers=4, training=0)),
+    figures=at(maps, found=at(scaled, noise="levels-1-3", layers=4, training=0)),
     finding=telling(3, 4),
     corrected=r"near-diagonal in all matrices but three at most, which may be the structure that the source means: in the last layer but one most of the weight of "
     r"$\mathbf{P}$ is in its column $\mathbf{P}_{xy} = v$, and the last layer reads what that stored. With $\mathbf{Q} = \mathrm{diag}(q_x \mathbf{I}, q_y)$ the column "

@@ -21,7 +21,7 @@ from lipverify.checks.linear_transformers.independent_tables import (
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, NOISY
 from lipverify.checks.linear_transformers.table_figures import by_layers, counted, entries, losses, shares
-from lipverify.claims import Source, agree, at, bound, claim, draw
+from lipverify.claims import Source, agree, at, bound, claim
 
 TABLE_1 = Source(
     "V",
@@ -44,7 +44,13 @@ FORM = {
 
 claim(
     "lt.table-1/reached/{model}",
-    bound(away, DISTANCE, high=1, control={"times": 0.1}, method="montecarlo", grade="observed", given=TABLES),
+    bound(
+        at(away, **TABLES),
+        DISTANCE,
+        high=1,
+        control={"times": 0.1},
+        method=("montecarlo", "observed"),
+    ),
     source=TABLE_1,
     kind="printed",
     expected="supported",
@@ -53,14 +59,18 @@ claim(
     statement=r"\mathcal{L} \leq \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, under every law of the noise but } \sigma = 0",
     assumes=FORM,
     agrees=agree(
-        stored, again, r"\lg \mathcal{L}", methods=("data", "measured again"), over={"noise": NOISE_LAWS}, given=TABLES
+        at(stored, **TABLES),
+        at(again, **TABLES),
+        r"\lg \mathcal{L}",
+        methods=("data", "measured again"),
+        over={"noise": NOISE_LAWS},
     ),
-    finding=draw(counted, **COLUMNS),
-    tables=draw(entries, **COLUMNS),
+    finding=at(counted, **COLUMNS),
+    tables=at(entries, **COLUMNS),
 )
 claim(
     "lt.table-1/{model}/{noise}",
-    bound(away, DISTANCE, equals=0, within=1, control={"times": "near"}, method="montecarlo", grade="observed", given=TABLES),
+    bound(at(away, **TABLES), DISTANCE, equals=0, within=1, control={"times": "near"}, method=("montecarlo", "observed"), ),
     source=TABLE_1,
     kind="convention",
     expected={
@@ -74,10 +84,10 @@ claim(
     statement=r"\mathcal{L} = \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, to a tenth and the noise of the printed number}",
     assumes=FORM,
     agrees=agree(
-        protocol, protocol, r"\mathcal{L}", of=("expected", "sampled"), methods=("conditional expectation", "protocol"), over={"layers": (1, 2)}, given=TABLES
+        at(protocol, **TABLES), at(protocol, **TABLES), r"\mathcal{L}", of=("expected", "sampled"), methods=("conditional expectation", "protocol"), over={"layers": (1, 2)}
     ),
-    finding=draw(by_layers, found=at(whole, **TABLES)),
-    figures={"full/*": draw(losses, found=at(whole, **TABLES)), "*": ()},
+    finding=at(by_layers, found=at(whole, **TABLES)),
+    figures={"full/*": at(losses, found=at(whole, **TABLES)), "*": ()},
     corrected={
         "gdpp/*": "other weights of the same form lose less; with two layers the printed entry lies at another local minimum (lt.gd-plus-plus/small-start)",
         "*/uniform-0": "without noise the best models known lose more at six and seven layers, and other amounts at fewer",
@@ -86,7 +96,7 @@ claim(
 )  # fmt: skip
 claim(
     "lt.table-1/exploding",
-    bound(exploding, r"p(\mathcal{L} > 2 \mathcal{L}_{\mathrm{printed}})", low="1/4", control={"layers": 5}, method="montecarlo", grade="observed", given=TABLES),
+    bound(at(exploding, **TABLES), r"p(\mathcal{L} > 2 \mathcal{L}_{\mathrm{printed}})", low="1/4", control={"layers": 5}, method=("montecarlo", "observed"), ),
     source=TABLE_1,
     kind="stronger",
     expected="supported",
@@ -94,11 +104,11 @@ claim(
     title="a table of 100,000 sequences says little of some trainings: single contexts rule one in four or more",
     assumes=(*SETTING, "one head with free matrices, a training that was not led back from rare contexts; binomial interval of the share of tables"),
     finding="Led back from rare contexts, or with other seeds, models of the same form lose what is printed in every table or nearly so. The counts are in the table.",
-    tables=draw(shares, **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
+    tables=at(shares, **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
 )  # fmt: skip
 claim(
     "lt.table-1/baselines/{noise}",
-    bound(away, DISTANCE, equals=0, within=1, control={"times": 1.7}, method="montecarlo", given=TABLES),
+    bound(at(away, **TABLES), DISTANCE, equals=0, within=1, control={"times": 1.7}, method="montecarlo"),
     source=TABLE_1,
     kind="printed",
     expected="supported",

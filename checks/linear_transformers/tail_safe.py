@@ -22,7 +22,7 @@ from lipverify.checks.linear_transformers.rare_losses import (
     exploding,
     fewer,
 )
-from lipverify.claims import Source, at, bound, claim, draw
+from lipverify.claims import Source, at, bound, claim
 
 LAWS = ("uniform-3", "levels-1-3")
 EXPLODING = (4, 6, 7)
@@ -47,8 +47,8 @@ FREE_FORM = (
 claim(
     "lt.tail-safe/rare/{noise}",
     bound(
-        at_rarest, r"\log_{10} \frac{\mathcal{L}_{10^{-9}}(\text{SAFE})}{\mathcal{L}_{10^{-9}}(0)}", high=0, control={"family": "DIAG"},
-        method="montecarlo", grade="observed", given=POPULATION,
+        at(at_rarest, **POPULATION), r"\log_{10} \frac{\mathcal{L}_{10^{-9}}(\text{SAFE})}{\mathcal{L}_{10^{-9}}(0)}", high=0, control={"family": "DIAG"},
+        method=("montecarlo", "observed"),
     ),
     source=SOURCE,
     kind="stronger",
@@ -56,12 +56,12 @@ claim(
     over={"noise": LAWS, "layers": EXPLODING},
     title="diagonal models that no rare context explodes",
     assumes=(*ASSUMED, rf"$\mathcal{{L}}_{{10^{{-9}}}}$: the mean over contexts whose rescaled moments are as large as those of one in $10^9$, which multilevel splitting draws; one counts as at most {MOST:g} times what the prediction 0 loses"),
-    finding=draw(told, found=at(by_decade, **POPULATION)),
-    figures=draw(rareness, found=at(by_decade, **POPULATION)),
+    finding=at(told, found=at(by_decade, **POPULATION)),
+    figures=at(rareness, found=at(by_decade, **POPULATION)),
 )  # fmt: skip
 claim(
     "lt.tail-safe/price/{noise}",
-    bound(quotient, r"\mathcal{L}(\text{SAFE}) / \mathcal{L}(\text{DIAG})", high=CHEAP, control={"times": 1.5}, method="montecarlo", grade="observed", given={**TABLES, "family": "safe", "against": "DIAG"}),
+    bound(at(quotient, **TABLES, family="safe", against="DIAG"), r"\mathcal{L}(\text{SAFE}) / \mathcal{L}(\text{DIAG})", high=CHEAP, control={"times": 1.5}, method=("montecarlo", "observed"), ),
     source=SOURCE,
     kind="stronger",
     expected="supported",
@@ -72,8 +72,8 @@ claim(
 claim(
     "lt.tail-safe/full/{noise}",
     bound(
-        fewer, r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, control={"sign": -1},
-        method="montecarlo", grade="observed", given=FREE_POPULATION,
+        at(fewer, **FREE_POPULATION), r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, control={"sign": -1},
+        method=("montecarlo", "observed"),
     ),
     source=SOURCE,
     kind="stronger",
@@ -84,11 +84,11 @@ claim(
         *FREE_FORM,
         f"p: the share of contexts as rare as one in $10^{SHOWING}$, by the size of their rescaled moments, on which the loss is more than the mean of what the prediction 0 loses there",
     ),
-    finding=draw(told_of_free, found=at(exploding, **FREE_POPULATION)),
+    finding=at(told_of_free, found=at(exploding, **FREE_POPULATION)),
 )  # fmt: skip
 claim(
     "lt.tail-safe/full-price/{noise}",
-    bound(quotient, r"\mathcal{L}(\text{SAFEFULL}) / \mathcal{L}(\text{FULL})", high=CHEAP, control={"times": 1.5}, method="montecarlo", grade="observed", given={**TABLES, "family": "safefull", "against": "FULL"}),
+    bound(at(quotient, **TABLES, family="safefull", against="FULL"), r"\mathcal{L}(\text{SAFEFULL}) / \mathcal{L}(\text{FULL})", high=CHEAP, control={"times": 1.5}, method=("montecarlo", "observed"), ),
     source=SOURCE,
     kind="stronger",
     expected="supported",

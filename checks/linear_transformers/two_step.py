@@ -18,7 +18,7 @@ from lipverify.checks.linear_transformers.contributions import (
 )
 from lipverify.checks.linear_transformers.figures import cost_table, effects, without_terms
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-from lipverify.claims import Source, at, bound, claim, draw, identity, per_profile
+from lipverify.claims import Source, at, bound, claim, identity, per_profile
 
 # fmt: off
 REBUTTAL = Source("V", "Rebuttal 3, on section 5.3", r"""Indeed, since $w_{xy}$ controls the how the current $y_t^l$ prediction affects the
@@ -45,14 +45,14 @@ claim("lt.two-step/next-layer", identity(after_one, r"\text{words left of } \Del
       finding=r"""A layer adds $\omega_{yx} \langle \alpha, x \rangle + \omega_{yy} \lambda y$ to a label: $\omega_{xy}$ is not in it, and
           $\alpha$, $\lambda$ are sums over tokens that it has not yet moved.""")
 claim("lt.two-step/next-layer/drawn",
-      identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", over=SOON, control={"weight": "yx"}, method="identity", grade="bounded"),
-      identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", over=LATE, control={"weight": "yy"}, method="identity", grade="bounded"),
+      identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", over=SOON, control={"weight": "yx"}, method=("identity", "bounded")),
+      identity(tokens_after_one, r"\Delta y_t^{l+1} / y_t^{l+1}", over=LATE, control={"weight": "yy"}, method=("identity", "bounded")),
       source=REBUTTAL, kind="derived", expected="supported", title="ω_xy leaves the labels of its own layer as they are, token by token",
       statement=SAME, assumes=(LAYERS, CHANGE))
 claim("lt.two-step/second-layer",
       identity(after_two, LATER, over={"ways": ALL}, control={"ways": "query, context"}),
-      identity(tokens_after_two, MISSED, over={"ways": ALL} | SOON, control={"ways": "query"}, method="identity", grade="bounded"),
-      identity(tokens_after_two, MISSED, over={"ways": ALL} | LATE, control={"ways": "context, both"}, method="identity", grade="bounded"),
+      identity(tokens_after_two, MISSED, over={"ways": ALL} | SOON, control={"ways": "query"}, method=("identity", "bounded")),
+      identity(tokens_after_two, MISSED, over={"ways": ALL} | LATE, control={"ways": "context, both"}, method=("identity", "bounded")),
       source=REBUTTAL, kind="derived", expected="supported",
       title="One layer later ω_xy has changed the prediction, by a sum of three terms", statement=rf"\Delta y_t^{{l+2}} = {PARTS}",
       assumes=(LAYERS, CHANGE, WHERE),
@@ -61,9 +61,9 @@ claim("lt.two-step/second-layer",
           first order in $\omega_{xy}^l$ it is the first two terms: through the query's own covariates, in proportion to $y_t$, and through
           those of the context. The third went both ways. With one of the three left out it is wrong.""")
 claim("lt.two-step/through-the-query",
-      identity(after_two, LATER, control={"ways": "context"}, instead={"ways": ALL}),
-      identity(tokens_after_two, MISSED, over=ANYWHERE, control={"ways": "context"}, instead={"ways": ALL}, method="identity",
-               grade="bounded"),
+      identity(after_two, LATER, control=({"ways": "context"}, {"ways": ALL})),
+      identity(tokens_after_two, MISSED, over=ANYWHERE, control=({"ways": "context"}, {"ways": ALL}),
+               method=("identity", "bounded")),
       over={"ways": "query"}, source=REBUTTAL, kind="convention", expected="refuted",
       title="The effect travels through the query: its label moves its covariates, which move its label",
       statement=r"\Delta y_t^{l+2} = \omega_{yx}^{l+1} \omega_{xy}^l\, y_t \langle \beta, \alpha \rangle",
@@ -80,28 +80,28 @@ TRAINED = r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, 3]$, a diagonal 
 RATIO = r"\mathrm{RMS}\, \Delta \hat{y}_t / \mathrm{RMS}\, \hat{y}_t"
 CONTEXTS = per_profile(1024, 65_536)
 claim("lt.two-step/trained",
-      identity(change, RATIO, over={"layer": (1, 2, 3), "after": 1, "training": TRAININGS}, given={"contexts": CONTEXTS},
-               method="montecarlo", grade="observed", control={"after": 2}),
-      bound(change, RATIO, low=0, strict=True, over={"layer": (1, 2, 3), "after": 2, "training": TRAININGS}, given={"contexts": CONTEXTS},
-            method="montecarlo", grade="observed", control={"after": 1}),
+      identity(at(change, contexts=CONTEXTS), RATIO, over={"layer": (1, 2, 3), "after": 1, "training": TRAININGS},
+               method=("montecarlo", "observed"), control={"after": 2}),
+      bound(at(change, contexts=CONTEXTS), RATIO, low=0, strict=True, over={"layer": (1, 2, 3), "after": 2, "training": TRAININGS},
+            method=("montecarlo", "observed"), control={"after": 1}),
       source=REBUTTAL, kind="derived", expected="supported", title="The same in a trained diagonal model, weight by weight and layer by layer",
       statement=r"""\mathrm{RMS}\, \Delta \hat{y}_t^{l+1} = 0 < \mathrm{RMS}\, \Delta \hat{y}_t^{l+2} \quad
           \text{for } \omega_{xy}^l \to 0""",
       assumes=(TRAINED, "root mean squares over fresh contexts, and over queries $x_t \\sim N(0, I)$ exactly"),
-      figures=draw(effects, found=at(every_weight, training=0, contexts=CONTEXTS)),
-      tables=draw(cost_table, found=at(every_weight, training=0, contexts=CONTEXTS)),
+      figures=at(effects, found=at(every_weight, training=0, contexts=CONTEXTS)),
+      tables=at(cost_table, found=at(every_weight, training=0, contexts=CONTEXTS)),
       finding=r"""Each weight of each layer is set to zero in turn, on the same fresh contexts: the effect of every single weight can be
           isolated although all of them work at once. $\omega_{xx}$ and $\omega_{xy}$ of a layer change nothing in the prediction right
           after it, $\omega_{yx}$ and, from the second layer on, $\omega_{yy}$ do; and $\omega_{xx}$, $\omega_{xy}$ of the last layer change
           nothing at all. What each is worth to the loss $\frac{1}{2} \mathbb{E} \|w - w^*\|^2$ is in the table. The prediction is the sum of
           what $\omega_{yx}$ and $\omega_{yy}$ of each layer add to it, exactly (last panel).""")
 claim("lt.two-step/each-term",
-      bound(without, r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True,
-            over={"term": WEIGHTS, "training": TRAININGS}, given={"contexts": CONTEXTS}, method="montecarlo", grade="observed",
+      bound(at(without, contexts=CONTEXTS), r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True,
+            over={"term": WEIGHTS, "training": TRAININGS}, method=("montecarlo", "observed"),
             control={"term": ""}),
       source=FOUR_TERMS, kind="convention", expected="supported",
       title="every one of the four terms helps: a trained model without it loses more",
       assumes=(TRAINED, """one of the four weights is set to zero in every layer and nothing is trained again; the loss of a context counts as
           at most $d/2$"""),
-      finding=draw(without_terms, **{f"{weight} {training}": at(without, term=weight, training=training, contexts=CONTEXTS)
+      finding=at(without_terms, **{f"{weight} {training}": at(without, term=weight, training=training, contexts=CONTEXTS)
                                      for weight in WEIGHTS for training in TRAININGS}))

@@ -6,7 +6,7 @@ its gates are even in each token.
 """
 
 from lipverify.checks.linear_transformers.weighted_keys import additive, mirrored, shared, step_in_words
-from lipverify.claims import Source, claim, identity
+from lipverify.claims import Source, at, claim, identity
 
 # fmt: off
 REBUTTAL = Source("V", "Rebuttal 1, attention variants", """we believe our Theorem 4.1/4.2 would generalize to the linear version of RetNet, but
@@ -17,7 +17,7 @@ MASKED = r"causal mask: token $i$ sees the keys $j \leq i$ with weights $\gamma^
 LINEAR, SHARED = r"y_t^L(x + x') - y_t^L(x) - y_t^L(x')", r"\#\{e^L \neq T e\}"
 
 claim("lt.attention-variants/decay",
-      identity(shared, SHARED, control={"model": "undecayed"}, given={"kind": "decay"}, over=SIZES, method="rational", grade="bounded"),
+      identity(at(shared, kind="decay"), SHARED, control={"model": "undecayed"}, over=SIZES, method=("rational", "bounded")),
       source=REBUTTAL, kind="convention", expected="supported", title="with decaying keys every token is still one linear map of itself",
       statement=r"""x_i^l = M^l x_i + u^l y_i, \quad y_i^l = a^l y_i - \langle w^l, x_i \rangle, \quad
           G = \sum_j \gamma^{n-j} e_j e_j^\top""",
@@ -25,14 +25,14 @@ claim("lt.attention-variants/decay",
       finding=r"""Theorem 4.1 word for word, with $\sum_j \gamma^{n-j} e_j e_j^\top$ for the moments: $G$ enters the recursion as a matrix,
           whichever it is.""")
 claim("lt.attention-variants/retention/prediction",
-      identity(additive, LINEAR, control={"kind": "gated"}, over=SIZES | {"kind": "retention"}, method="rational", grade="bounded"),
+      identity(additive, LINEAR, control={"kind": "gated"}, over=SIZES | {"kind": "retention"}, method=("rational", "bounded")),
       source=REBUTTAL, kind="convention", expected="supported", title="RetNet's prediction is linear in the query",
       statement=r"y_t^L = -\langle w^L, x_t \rangle \text{ with } w^L \text{ of the context alone}", assumes=(DRAWN, MASKED),
       finding=r"""A layer takes every token to $(I + P G_i Q) e_i$, and $G_i$ does not contain the query. So what the theorems conclude for the
           prediction holds: a linear model at every layer, and no even target (Theorem 4.2 rests on that).""")
 claim("lt.attention-variants/retention/shared-model",
-      identity(shared, SHARED, control={"model": "undecayed"}, instead={"kind": "decay"}, over=SIZES | {"kind": "retention"},
-               method="rational", grade="bounded"),
+      identity(shared, SHARED, control=({"model": "undecayed"}, {"kind": "decay"}), over=SIZES | {"kind": "retention"},
+               method=("rational", "bounded")),
       source=REBUTTAL, kind="convention", expected="refuted", title="with a causal mask all tokens share one linear model",
       statement=r"x_i^l = M^l x_i + u^l y_i \text{ with one } (M^l, u^l, a^l, w^l) \text{ for every token}", assumes=(DRAWN, MASKED),
       finding=r"""Under a mask each place has moments $G_i$ of its own: already after one layer $T_i = I + P G_i Q$ differs from place to place,
@@ -41,8 +41,7 @@ claim("lt.attention-variants/retention/shared-model",
       corrected=r"""one linear model for each place, $T_i^{l+1} = (I + P G_i^l Q) T_i^l$ with
           $G_i^l = \sum_{j \leq i} \gamma^{i-j} T_j^l e_j e_j^\top T_j^{l\top}$""")
 claim("lt.attention-variants/{kind}/quadratic-target",
-      identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", control={"kind": "shifted gates"}, over=SIZES, method="rational",
-               grade="bounded"),
+      identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", control={"kind": "shifted gates"}, over=SIZES, method=("rational", "bounded")),
       over={"kind": ("retention", "decay", "gated")}, source=REBUTTAL, kind="convention", expected="supported",
       title="no depth reaches a quadratic target (Theorem 4.2) in other kinds of linear attention",
       statement=r"\mathbb{E} \left(\sum_i y_i^L x_i(1)^2\right)^2 = \sum_i \mathbb{E} \left(y_i^L x_i(1)^2\right)^2",
@@ -53,8 +52,8 @@ claim("lt.attention-variants/{kind}/quadratic-target",
           believes, and for gates too as long as they are even. Its proof does not carry over: under a mask each place has its own $w_i^l$,
           and the best of them all reaches any target.""")
 claim("lt.attention-variants/gated",
-      identity(additive, LINEAR, control={"kind": "gated keys"}, instead={"kind": "gated keys"}, over=SIZES | {"kind": "gated"},
-               method="rational", grade="bounded"),
+      identity(additive, LINEAR, control=({"kind": "gated keys"}, {"kind": "gated keys"}), over=SIZES | {"kind": "gated"},
+               method=("rational", "bounded")),
       source=REBUTTAL, kind="stronger", expected="refuted", title="with a gate that sees the query the prediction is linear in it",
       assumes=(DRAWN, r"weights $g(x_j) g(x_i)$ with $g(x) = 1 / (1 + (\sum_k x(k))^2)$"),
       finding=r"""As the rebuttal says of gated linear attention: a gate of the token itself multiplies what it reads, and the prediction is no

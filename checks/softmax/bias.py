@@ -19,7 +19,7 @@ from lipverify.checks.softmax.quantities import (
     sampled_terms,
 )
 from lipverify.checks.softmax.worst_task import LARGEST, sampled_worst, worst, worst_at
-from lipverify.claims import DIMENSIONS, Source, agree, bound, claim, exponent
+from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
@@ -41,37 +41,36 @@ for law, dimensions, ray in (("affine", DIMENSIONS, (30, LARGEST_W)), ("relu", K
         "assumes": MANY_TOKENS, "agrees": sampled_terms("B", {"d": 5, "n": 100}),
     }
     claim("softmax.bias-lower/{law}/relevant",
-          exponent(many_tokens, "B / L^2", of="B", along="w", ray=ray, low="-2", sharp="-beta", method="exact"),
+          exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, low="-2", rate="-beta", method="exact"),
           kind={"relu/*": "printed", "*": "stronger"}, corrected={"relu/*": SHARP["relu/*"], "*": ""}, **FAMILY)
     claim("softmax.bias-upper/{law}/relevant",
-          exponent(many_tokens, "B / L^2", of="B", along="w", ray=ray, high="-1", sharp="-beta", method="exact"),
+          exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, high="-1", rate="-beta", method="exact"),
           kind={"relu/*": "printed", "*": "stronger"}, corrected=SHARP, **FAMILY)
     claim("softmax.bias-lower/{law}/sharp",
-          exponent(many_tokens, "B / L^2", of="B", along="w", ray=ray, equals="-beta", method="exact"),
+          exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, equals="-beta", method="exact"),
           kind="sharp", **FAMILY)
 claim("softmax.bias-lower/{law}/sharp",
-      exponent(many_tokens, "B / L^2", of="B", along="w", ray=(30, LARGEST_W, 16), equals="-beta", method="exact"),
+      exponent(many_tokens, "B / L^2", of="B", along={"w": (30, LARGEST_W, 16)}, equals="-beta", method="exact"),
       source=SKETCH, kind="sharp", expected="supported", over={"law": SMOOTH, "d": (2, 3, 5)}, assumes=MANY_TOKENS)
 claim("softmax.bias-lower/{law}/constant",
-      bound(over_leading, r"B \big/ \frac{C L^2}{w^\beta}", along="w", ray=(1e2, 1e8, 11), equals=1, within=0.001,
+      bound(over_leading, r"B \big/ \frac{C L^2}{w^\beta}", along={"w": (1e2, 1e8, 11)}, equals=1, within=0.001,
             method="exact"),
       source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS | SMOOTH, "d": (2, 3, 5)}, assumes=MANY_TOKENS,
       title="the constant of the bias", statement=r"B(w) \sim C L^2 w^{-\beta}",
       finding=r"""$C$ as `lipverify.leading` derives it: $\frac{(d-1)^2}{12 d}$ for the affine law. For a smooth law it
       is a quarter of the mean square of the Laplacian of $f$ on the sphere; for the ReLU law it comes from the kink.""")
 claim("softmax.bias-upper/any-task/relevant",
-      exponent(worst, r"\sup_f B / L^2", of="high", along="w", ray=(1e2, 1e6, 13), high="-1", sharp="-1", method="exact"),
-      exponent(worst, r"\sup_f B / L^2", of="low", along="w", ray=(1e2, 1e6, 13), low="-1", sharp="-1", method="exact"),
+      exponent(worst, r"\sup_f B / L^2", of="high", along={"w": (1e2, 1e6, 13)}, high="-1", rate="-1", method="exact"),
+      exponent(worst, r"\sup_f B / L^2", of="low", along={"w": (1e2, 1e6, 13)}, low="-1", rate="-1", method="exact"),
       source=SKETCH, kind="sharp", expected="supported", over={"d": (2, 3, 5)}, assumes=MANY_TOKENS,
       title="the largest bias of an L-Lipschitz task",
       statement=r"\sup_{Lip(f) \leq L} B(w; f) = \Theta\left(\frac{L^2}{w}\right)",
-      agrees=agree(worst_at, sampled_worst, r"\sup_f B", over={("d", "n", "w"): ((2, 50, 20.0), (3, 100, 5.0))},
-                   given={"contexts": 4000}),
+      agrees=agree(worst_at, at(sampled_worst, contexts=4000), r"\sup_f B", over={("d", "n", "w"): ((2, 50, 20.0), (3, 100, 5.0))}),
       finding=r"""The bias of the affine and ReLU classes is below the printed upper bound by a power of $w$; that of
       the worst single task is not. It goes up and down over distances of about $w^{-1/2}$, everywhere; functions that
       are smooth, or have one kink, do not.""")
 claim("softmax.bias-upper/any-task/constant",
-      bound(worst, r"w \sup_f B / L^2", of="scaled", along="w", ray=(1e2, 1e5, 9), equals=LARGEST, within=0.001,
+      bound(worst, r"w \sup_f B / L^2", of="scaled", along={"w": (1e2, 1e5, 9)}, equals=LARGEST, within=0.001,
             control={"query": "one"}, method="exact"),
       source=SKETCH, kind="sharp", expected="supported", over={"d": (2, 3, 5)}, assumes=MANY_TOKENS,
       title="the largest bias of an L-Lipschitz task is the same at d = 2, 3 and 5",
@@ -82,8 +81,8 @@ claim("softmax.bias-upper/any-task/constant",
       a bound at one query overstates what one task can do.""")
 for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), ("cosine", (5,))):
     claim(f"softmax.bias-upper/{law}/every-window",
-          exponent(few_tokens, "B / L^2", of="B", given={"law": law}, ray=(1e3, "10**min(12, 4 + 2*d)"),
-                   high="-min(1, 3/(d - 1))", sharp="-2/(d - 1)", method="exact"),
+          exponent(at(few_tokens, law=law), "B / L^2", of="B", along={"n": (1e3, "10**min(12, 4 + 2*d)")},
+                   high="-min(1, 3/(d - 1))", rate="-2/(d - 1)", method="exact"),
           source=SKETCH, kind="stronger", expected="refuted", over={"d": where},
           statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
           assumes=(*MODEL, r"$n \to \infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
@@ -92,7 +91,7 @@ for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), 
           bring it closer.""",
           corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$")
 claim("softmax.bias-upper/{law}/nearest-token",
-      exponent(nearest, r"\lim_{w \to \infty} B / L^2", ray=(1e3, 1e12), high="-1", sharp="-2/(d - 1)", method="exact"),
+      exponent(nearest, r"\lim_{w \to \infty} B / L^2", along={"n": (1e3, 1e12)}, high="-1", rate="-2/(d - 1)", method="exact"),
       source=SKETCH, kind="stronger", expected="refuted", over={"law": LAWS | SMOOTH, "d": (4, 5, 8)},
       title="the bias as w grows at a fixed length", assumes=(*MODEL, r"$w \to \infty$ at fixed $n$, then $n \to \infty$"),
       statement=r"""B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w, \text{ at }
@@ -108,10 +107,10 @@ PROVED: dict[str, Any] = {
     "assumes": (*MODEL, r"$n \geq K w^{(d-1)/2 + \beta - 1}$, $w \geq w_0$, with the numbers of `lipverify prove`"),
 }
 claim("softmax.bias-lower/{law}/proved",
-      bound(proved_rates, "b", of="bias", low="-2", sharp="-beta", method="certified"), kind="derived",
+      bound(proved_rates, "b", of="bias", low="-2", value="-beta", method="certified"), kind="derived",
       proves="softmax.bias-lower/{law}/relevant", over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
 claim("softmax.bias-upper/{law}/proved",
-      bound(proved_rates, "b", of="bias", high="-1", sharp="-beta", method="certified"), kind="derived",
+      bound(proved_rates, "b", of="bias", high="-1", value="-beta", method="certified"), kind="derived",
       proves="softmax.bias-upper/{law}/relevant", over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
 for family in ({"law": SMOOTH, "d": (2, 3, 5)}, {"law": LAWS, "d": DIMENSIONS}):
     claim("softmax.bias-lower/{law}/sharp/proved",

@@ -6,7 +6,7 @@ Lipschitz constant of the class probabilities and falls with the label noise. At
 
 from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_windows, steps
 from lipverify.checks.softmax.figures import along, ladder_curves
-from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, per_profile
 
 # fmt: off
 REBUTTAL = Source("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss
@@ -35,7 +35,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
     title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
     assumes=(*MODEL, SIZES, BY_L, BRIER),
-    agrees=agree(exact_windows, sampled_windows, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}, given=DRAWN),
+    agrees=agree(exact_windows, at(sampled_windows, **DRAWN), "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
     figures=along(exact_windows, *SMOOTHER),
     finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its mean over tasks is
         the same number $v$ for every token when the law is the same in all directions, and is independent of the weights. So $\mathbb{E}(\hat p -
@@ -50,7 +50,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
     title="Brier loss: w* falls with the label noise",
     assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
-    agrees=agree(exact_windows, sampled_windows, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}, given=DRAWN),
+    agrees=agree(exact_windows, at(sampled_windows, **DRAWN), "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
     figures=along(exact_windows, *NOISIER),
     finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta) p$: it raises $v$ and
         lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q, x \rangle$ has the same $L$ for
@@ -58,7 +58,7 @@ claim(
 )
 claim(
     "extension.classification/cross-entropy/l",
-    bound(sampled_windows, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo", given=ENTROPIES,
+    bound(at(sampled_windows, **ENTROPIES), CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
           over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),
     source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
     title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
@@ -71,7 +71,7 @@ claim(
 )
 claim(
     "extension.classification/cross-entropy/noise",
-    bound(sampled_windows, CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo", given=ENTROPIES,
+    bound(at(sampled_windows, **ENTROPIES), CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo",
           over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*NOISIER)}),
     source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
     title="cross-entropy: w* falls with the label noise",
@@ -81,14 +81,14 @@ claim(
 )
 claim(
     "extension.classification/brier/l/every-l",
-    bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=10, instead={"high": 0, "strict": True}, method="exact",
+    bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=(10, {"high": 0, "strict": True}), method="exact",
           over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]}),
     source=REBUTTAL, kind="stronger", expected="refuted",
     title="Brier loss: w* grows with L at fixed n, without a bound on L",
     statement=r"L < L' \implies w^*_L < w^*_{L'} \quad \text{for all } L, L' \text{ and every } n",
     assumes=(*MODEL, r"$p(x) = (1 + \cos(2 L \langle q, x \rangle)) / 2$: Lipschitz constant $L$", BRIER,
              "$d = 3$, $n = 64$, from $L = 3$ to 4; $d = 2$, $n = 8$, from $L = 1.5$ to 2.5"),
-    figures=draw(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64), d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
+    figures=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64), d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
     finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs $n$ large. Once $p$ oscillates on a scale
         finer than the distance to the nearest tokens, no window predicts it, averaging many labels is best, and $w^*$ turns back towards 0 as $L$
         grows further.""",

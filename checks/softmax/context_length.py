@@ -7,20 +7,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.claims import (
-    DIMENSIONS,
-    Figure,
-    Panel,
-    Series,
-    Source,
-    agree,
-    at,
-    bound,
-    claim,
-    draw,
-    exponent,
-    per_profile,
-)
+from lipverify.claims import DIMENSIONS, Figure, Panel, Series, Source, agree, at, bound, claim, exponent, per_profile
 
 Value = tuple[float, float]
 LEVELS = (1.0, 3.0, 10.0)
@@ -132,7 +119,7 @@ RAY = (100.0, 1e30)
 FACTOR = r"\frac{\mathcal{L}(w^*(L); L')}{\mathcal{L}(w^*(L'); L')}"
 LIMIT = "((d - 1)*(tested/trained)**2 + 4)/((d + 3)*(tested/trained)**(2*(d - 1)/(d + 3)))"
 """(a rho^2 + beta) / ((a + beta) rho^(2a/(a + beta))) with a = (d - 1)/2, beta = 2 and rho = L'/L."""
-SLIDE = draw(panels, **{f"n_{k}": at(table, d=3, n=10.0**k) for k in range(2, 11)})
+SLIDE = at(panels, **{f"n_{k}": at(table, d=3, n=10.0**k) for k in range(2, 11)})
 
 
 def agreed(trained: float, tested: float) -> Any:
@@ -147,7 +134,9 @@ def agreed(trained: float, tested: float) -> Any:
 
 claim(
     "softmax.context-length/affine/theta/tuned",
-    exponent(table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", ray=RAY, equals="-4/(d + 3)", method="exact"),
+    exponent(
+        table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", along={"n": RAY}, equals="-4/(d + 3)", method="exact"
+    ),
     source=FIGURE,
     kind="sharp",
     expected="supported",
@@ -172,7 +161,7 @@ claim(
         over={"n": (100.0, 1e4, 1e8)},
         method="exact",
     ),
-    bound(table, FACTOR, of="{trained} on {tested}", along="n", ray=RAY, equals=LIMIT, within=0.001, method="exact"),
+    bound(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, equals=LIMIT, within=0.001, method="exact"),
     source=FIGURE,
     kind="derived",
     expected="supported",
@@ -188,7 +177,16 @@ claim(
 )
 claim(
     "softmax.context-length/affine/fixed-window",
-    exponent(fixed, r"\mathcal{L}(w; L)", ray=RAY, high=0, strict=True, sharp=0, instead={"equals": 0}, method="exact"),
+    exponent(
+        fixed,
+        r"\mathcal{L}(w; L)",
+        along={"n": RAY},
+        high=0,
+        strict=True,
+        rate=0,
+        control=(None, {"equals": 0}),
+        method="exact",
+    ),
     source=FIGURE,
     kind="convention",
     expected="refuted",
@@ -204,7 +202,7 @@ claim(
 )
 claim(
     "softmax.context-length/{law}/theta/tuned",
-    exponent(tuned_loss, r"\mathcal{L}(w^*)", ray=(1e6, 1e24, 9), equals="-rate", method="exact"),
+    exponent(tuned_loss, r"\mathcal{L}(w^*)", along={"n": (1e6, 1e24, 9)}, equals="-rate", method="exact"),
     source=FIGURE,
     kind="sharp",
     expected="supported",

@@ -8,7 +8,7 @@ between w I and w Sigma^{-1}, and where noise dominates nothing is inverted.
 from lipverify.checks.softmax.figures import heat_map
 from lipverify.checks.softmax.quantities import LEMMA_1, WHITENED
 from lipverify.checks.softmax.whitening import isotropic_window, optimal_matrix, proved_gain, whitened
-from lipverify.claims import agree, at, bound, claim, draw, identity, per_profile
+from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
 SPACE = r"$f(x) = h(\langle q, x \rangle)$ with $q$ uniform in the space of $x$"
@@ -42,19 +42,19 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       title="the optimal matrix inverts the covariance up to a quarter, f isotropic after whitening", statement=INVERTS,
       assumes=(WHITENED, MINIMISED),
       agrees=agree(isotropic_window, optimal_matrix, "w", of=("", "scale"), over=WHITE),
-      figures=draw(heat_map, found=at(optimal_matrix, **WHITE | {"condition": 10.0})),
+      figures=at(heat_map, found=at(optimal_matrix, **WHITE | {"condition": 10.0})),
       finding=r"""With $u = \Sigma^{-1/2} x$ and $\mathbf{M}' = \Sigma^{1/2} \mathbf{M} \Sigma^{1/2}$ the problem is the
       isotropic one, whatever $\Sigma$ is. That its minimiser over all matrices is a multiple of $\mathbf{I}$ is what is
       measured: at $n = 20$, up to 0.25 in the ratio of two axes and up to 0.15 in what mixes them.""")
 claim("softmax.covariance-inversion/{law}/{reading}",
       bound(optimal_matrix, RATIO, of="ratio", equals=1, within=0.15, method="montecarlo",
-            instead={"low": 1, "high": "condition", "strict": True}),
+            control=(None, {"low": 1, "high": "condition", "strict": True})),
       bound(optimal_matrix, MIXING, of="mixing", equals=0, within=0.15, method="montecarlo"),
       source=LEMMA_1, kind="convention", expected="refuted",
       over={("law", "sigma"): CASES, "reading": "space", "condition": per_profile((10.0,), (10.0, 100.0)), **TILTED},
       title="the optimal matrix inverts the covariance, q uniform in the space of x", statement=INVERTS,
       assumes=(SPACE, MINIMISED),
-      figures=draw(heat_map, found=at(optimal_matrix, condition=10.0, **TILTED)),
+      figures=at(heat_map, found=at(optimal_matrix, condition=10.0, **TILTED)),
       finding=r"""In whitened coordinates $f$ is steeper along the long axes, and there the window is narrower:
       $\mathbf{M}^*$ lies between $w \mathbf{I}$ and $w \Sigma^{-1}$. As $n \to \infty$, $\Sigma^{1/2} \mathbf{M}^*
       \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$ with a constant matrix $\mathbf{D}$ that is zero only for
@@ -65,7 +65,7 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       only where $f$ is isotropic after whitening""")
 claim("softmax.covariance-inversion/affine/space/proved",
       bound(proved_gain, r"\min_w \mathcal{L}(w \Sigma^{-1}) - \mathcal{L}(\mathbf{M})", high=0,
-            control={"low": "0.07"}, instead={"low": "0.05", "high": "0.07"},
+            control=({"low": "0.07"}, {"low": "0.05", "high": "0.07"}),
             over={"condition": 10.0, "n": 9, "sigma": 1.0, "m_1": 2.6, "m_2": 0.87}, method="certified"),
       source=LEMMA_1, kind="convention", expected="refuted",
       title="the optimal matrix inverts the covariance, q uniform in the space of x: disproved", statement=INVERTS,

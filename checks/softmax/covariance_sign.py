@@ -7,14 +7,14 @@ below 0.
 
 from lipverify.checks.softmax.quantities import LEMMA_1, WHITENED
 from lipverify.checks.softmax.sign import advantage, averaged_gap, excess, odd_gap, sampled_excess, sampled_gap
-from lipverify.claims import agree, bound, claim, per_profile
+from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 SIGNS = {"affine": {"most": "4/(3*d)"}, "relu": {"most": "2/(3*d)"}, "quadratic": {"most": "12/(d*(d + 2))"}}
 """4 K_odd(1), the excess if all attention were on the query itself; for the even law with K in place of K_odd."""
 claim("softmax.covariance-inversion/{law}/sign",
       bound(excess, r"\mathcal{L}(-w^* \mathbf{I}) - \mathcal{L}(w^* \mathbf{I})", of="excess", low=0, strict=True,
-            control="most", instead={"equals": 0}, method="exact"),
+            control=("most", {"equals": 0}), method="exact"),
       source=LEMMA_1, kind={"quadratic/*": "convention", "*": "derived"},
       expected={"quadratic/*": "refuted", "*": "supported"},
       over={"law": SIGNS, ("d", "n"): [(3, 100), (5, 1000), (8, 10**6)]}, title="the optimal w cannot be negative",
@@ -33,18 +33,16 @@ claim("softmax.covariance-inversion/{law}/sign",
 SEEN = {"d": 3, "n": 8, "degree": 5, "kappa": 0.3, "w": 3.97}
 claim("softmax.covariance-inversion/harmonics/sign",
       bound(advantage, r"\min_{1/2 \leq v \leq 32} \mathcal{L}(v \mathbf{I}) - \mathcal{L}(-w \mathbf{I})", high=0,
-            control=-0.01, instead={"low": 0, "strict": True},
+            control=(-0.01, {"low": 0, "strict": True}),
             over={("d", "n", "degree", "kappa", "w"): [(2, 5, 7, 0.1, 5.08), (3, 8, 5, 0.3, 3.85)]}, method="exact"),
-      bound(averaged_gap, r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo",
-            control=0.01, instead={"high": 0, "strict": True}, over=SEEN,
-            given={"contexts": per_profile(200_000, 4_000_000)}),
+      bound(at(averaged_gap, contexts=per_profile(200_000, 4_000_000)), r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo",
+            control=(0.01, {"high": 0, "strict": True}), over=SEEN),
       source=LEMMA_1, kind="convention", expected="refuted",
       title="the optimal w cannot be negative, for any law that rotations leave as it is",
       statement=r"\min_{w > 0} \mathcal{L}(w \Sigma^{-1}) \leq \min_{w < 0} \mathcal{L}(w \Sigma^{-1})",
       assumes=(WHITENED, "the only symmetry that is assumed is that of rotations",
                r"$\mathbb{E} f(x) f(x') = P_2(t) + \kappa P_\ell(t)$, $\ell$ odd, $\sigma = 0$"),
-      agrees=agree(odd_gap, sampled_gap, r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", over=SEEN,
-                   given={"contexts": per_profile(400_000, 4_000_000)}),
+      agrees=agree(odd_gap, at(sampled_gap, contexts=per_profile(400_000, 4_000_000)), r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", over=SEEN),
       finding=r"""As $\mathcal{L}(-w) - \mathcal{L}(w) = 4 \mathbb{E} \sum_i a_i K_{odd}(t_i)$, a negative $w$ is better
       wherever the softmax weights of few tokens are anticorrelated with an odd harmonic, which happens: at $n = 8$ on
       $S^2$, $\mathbb{E} \sum_i a_i P_5(t_i) < 0$ at $w \approx 4$, because the best of eight tokens is typically where

@@ -9,8 +9,8 @@ from lipverify.claims import Source, bound, claim
 # fmt: off
 claim(
     "extension.depth/collapse",
-    bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", control="0.7*(1 - exp(-2*w))", method="identity",
-          grade="bounded"),
+    bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", control="0.7*(1 - exp(-2*w))",
+          method=("identity", "bounded")),
     source=Source("R", "Global rebuttal, point 3, More layers", """We believe the post-attention multi-layer perceptron (MLP) block and/or layer
     normalization has to be incorporated into the model and analysis to prevent the tokens from collapsing to a single point similar to what happens
     in a power iteration"""),
@@ -25,8 +25,8 @@ claim(
 )
 claim(
     "extension.depth/residual",
-    bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1", control="0.5", instead={"residual": "no"}, method="identity",
-          grade="bounded", given={}),
+    bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1", control=("0.5", {"residual": "no"}),
+          method=("identity", "bounded")),
     source=Source("R", "Global rebuttal, point 3, More layers", "the tokens from collapsing to a single point"), kind="stronger", expected="refuted",
     over={"w": (1.0,), "d": 2, "n": 5, "residual": "yes"},
     title="the same with a residual connection",

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import lipverify as lv
-from lipverify.claims import Source, agree, at, bound, claim, draw, exponent, identity, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
 
 Value = tuple[float, float]
 
@@ -212,7 +212,7 @@ LOCAL: dict[str, Any] = {
     },
     "assumes": GRID,
     "agrees": agree(
-        window, sampled_window, "w^*", over={"d": (3, 5), "n": 100}, given={"contexts": per_profile(8000, 400_000)}
+        window, at(sampled_window, contexts=per_profile(8000, 400_000)), "w^*", over={"d": (3, 5), "n": 100}
     ),
 }
 NOISE_ALONE = r"The control lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n L^2 / \sigma^2$."
@@ -269,7 +269,7 @@ claim(
 claim(
     "softmax.window-directions/{law}/sigma-to-infinity",
     exponent(
-        window, "w^*", along="sigma", scale=r"\sigma", ray=(10.0, 1e4, per_profile(9, 18)), high=0, strict=True, sharp=-2, method="exact"
+        window, "w^*", scale=r"\sigma", along={"sigma": (10.0, 1e4, per_profile(9, 18))}, high=0, strict=True, rate=-2, method="exact"
     ),
     source=NOISE_GROWS,
     kind={"relu/*": "printed", "*": "stronger"},
@@ -284,12 +284,10 @@ claim(
     exponent(
         window,
         "w^*",
-        along="L",
-        ray=(1.0, 1e4, per_profile(9, 18)),
+        along={"L": (1.0, 1e4, per_profile(9, 18))},
         low=0,
         strict=True,
-        control="0.04",
-        instead={"equals": 0},
+        control=("0.04", {"equals": 0}),
         method="exact",
     ),
     source=SIGNAL_GROWS,
@@ -299,12 +297,12 @@ claim(
     title="w* tends to infinity as L grows, at a fixed number of tokens",
     statement=r"w^* \to \infty \quad (L / \sigma \to \infty)",
     assumes=(*MODEL, r"$L \to \infty$ at $\sigma = 1$, $n = 50$; $d = 3, 5$"),
-    finding=draw(without_noise, **{f"{d}_{n}": at(window, d=d, n=n, sigma=0.0) for d, n in NOISELESS}),
+    finding=at(without_noise, **{f"{d}_{n}": at(window, d=d, n=n, sigma=0.0) for d, n in NOISELESS}),
     corrected=r"$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$ as well",
 )
 claim(
     "softmax.window-directions/{law}/noiseless",
-    bound(window, "w^*", equals=at_no_noise, within=0.1, given={"sigma": 0.0}, method="exact"),
+    bound(at(window, sigma=0.0), "w^*", equals=at_no_noise, within=0.1, method="exact"),
     source=SIGNAL_GROWS,
     kind="sharp",
     expected="supported",
@@ -316,7 +314,7 @@ claim(
 )
 claim(
     "softmax.window-directions/{law}/n-to-infinity",
-    exponent(window, "w^*", ray=(1e4, 1e30), low=0, strict=True, sharp="rate", method="exact"),
+    exponent(window, "w^*", along={"n": (1e4, 1e30)}, low=0, strict=True, rate="rate", method="exact"),
     source=CONTEXT_GROWS,
     kind={"relu/*": "printed", "*": "stronger"},
     expected="supported",
@@ -339,14 +337,13 @@ claim(
         "w^*(L') - w^*(L)",
         of="change",
         low=0,
-        control=5,
-        instead={"low": "-2.1", "high": "-2"},
+        control=(5, {"low": "-2.1", "high": "-2"}),
         over={"L": 3.0, "larger": 4.0},
         method="certified",
     ),
     title="w* grows with L, where L is a frequency",
     statement="L' > L \\implies w^*(L') \\geq w^*(L)",
-    finding=draw(turning, found=at(proved_windows, d=2, n=1000, sigma=13.0, L=3.0, larger=4.0)),
+    finding=at(turning, found=at(proved_windows, d=2, n=1000, sigma=13.0, L=3.0, larger=4.0)),
     corrected=r"$w^*$ grows with $L$ where $L$ is an amplitude (affine, ReLU), and for the cosine law while $J_2(L)^2$ does",
     **COSINE,
 )
@@ -358,8 +355,7 @@ claim(
         of="at",
         low=0,
         strict=True,
-        control={"L": 3.0},
-        instead={"equals": 0, "within": "1e-15"},
+        control=({"L": 3.0}, {"equals": 0, "within": "1e-15"}),
         over={"L": (1.0, 4.0), "larger": 3.0},
         method="certified",
     ),
@@ -435,7 +431,7 @@ claim(
         r"\text{exponent of } w^* \text{ in } n",
         low="0",
         strict=True,
-        sharp="rate",
+        value="rate",
         over={"d": (2, 3, 5, 8)},
         method="certified",
     ),
@@ -454,8 +450,7 @@ claim(
         over_nearest,
         r"\mathcal{L}_{bias}(w_0) / \lim_{w \to \infty} \mathcal{L}_{bias}(w)",
         low=1,
-        control={"low": "11/10"},
-        instead={"high": "95/100", "low": "7/10"},
+        control=({"low": "11/10"}, {"high": "95/100", "low": "7/10"}),
         over={"d": 3, ("n", "w"): ((2, 2.0), (50, 8.0))},
         method="certified",
     ),
@@ -496,11 +491,10 @@ for law, cells in GRIDS.items():
         f"softmax.window-directions/{law}/grid",
         *(
             bound(
-                local_elasticities,
+                at(local_elasticities, law=law),
                 rf"\frac{{\mathrm{{d}} \log w^*}}{{\mathrm{{d}} \log {letter}}}",
                 of=name,
                 strict=True,
-                given={"law": law},
                 method="exact",
                 **edges,
             )
@@ -527,8 +521,7 @@ claim(
         of="L",
         high=0,
         strict=True,
-        control=-0.1,
-        instead={"low": 0, "strict": True},
+        control=(-0.1, {"low": 0, "strict": True}),
         method="exact",
     ),
     source=SMOOTHER,
@@ -545,14 +538,12 @@ claim(
 claim(
     "softmax.window-directions/{law}/smoother/proved",
     bound(
-        window_rate,
+        at(window_rate, power=2),
         r"\text{exponent of } w^* \text{ in } L",
         high="0",
         strict=True,
-        control="-1/10",
-        instead={"low": "0", "strict": True},
+        control=("-1/10", {"low": "0", "strict": True}),
         over={"d": (2, 3, 5, 8)},
-        given={"power": 2},
         method="certified",
     ),
     source=SMOOTHER,
@@ -588,7 +579,7 @@ claim(
 )
 claim(
     "softmax.window-directions/{law}/nearest-neighbour",
-    exponent(tokens, HELD, high="0", sharp="held", method="exact"),
+    exponent(tokens, HELD, high="0", rate="held", method="exact"),
     source=CONTEXT_GROWS,
     kind="convention",
     expected="refuted",
@@ -602,12 +593,11 @@ claim(
 claim(
     "softmax.window-directions/affine/nearest-neighbour/noiseless",
     exponent(
-        tokens,
+        at(tokens, law="affine", sigma=0.0),
         HELD,
-        ray=(1e6, 1e18, 9),
+        along={"n": (1e6, 1e18, 9)},
         high="0",
-        sharp="2/(d + 1)",
-        given={"law": "affine", "sigma": 0.0},
+        rate="2/(d + 1)",
         method="exact",
     ),
     source=SIGNAL_GROWS,
@@ -668,8 +658,7 @@ claim(
         "w^*",
         equals=0,
         within="1e-15",
-        control=1,
-        instead={"low": "10", "high": "11"},
+        control=(1, {"low": "10", "high": "11"}),
         over={"law": "cosine", "L": 6.0, "d": 2, "n": 1000, "share": 1.01},
         method="exact",
     ),
@@ -695,7 +684,7 @@ claim(
 )
 claim(
     "softmax.window-directions/cosine/l/short-waves",
-    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, control=2, instead={"high": 0.5}, method="exact"),
+    bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, control=(2, {"high": 0.5}), method="exact"),
     source=SUMMARY,
     kind="stronger",
     expected="refuted",

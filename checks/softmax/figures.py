@@ -11,7 +11,7 @@ import lipverify as lv
 from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.checks.softmax.quantities import WINDOWS, Value, optimum, problem
 from lipverify.checks.softmax.window_proofs import closer
-from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table, at, draw
+from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table, at
 from lipverify.claims.ledger.symbols import SPELLED, said
 from lipverify.claims.plan.proved import proved_window
 
@@ -263,7 +263,7 @@ def ladder_curves(**found: dict[str, Any]) -> Figure:
 def along(windows: Any, *ladders: str, **where: Any) -> Any:
     """The figure of some ladders at d = 3, n = 64, each under its name without the comma."""
     names = {name.replace(" ", "_").replace(",", ""): name for name in ladders}
-    return draw(ladder_curves, **{key: at(windows, ladder=name, d=3, n=64, **where) for key, name in names.items()})
+    return at(ladder_curves, **{key: at(windows, ladder=name, d=3, n=64, **where) for key, name in names.items()})
 
 
 # Training

@@ -18,7 +18,7 @@ from lipverify.checks.softmax.transfer import (
     derivation,
     losses,
 )
-from lipverify.claims import DIMENSIONS, Source, bound, claim, exponent, identity
+from lipverify.claims import DIMENSIONS, Source, at, bound, claim, exponent, identity
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
@@ -26,7 +26,7 @@ LARGER_TASKS = Source("S", "Theorem 3, tested on $L' > L$", THEOREM_3)
 TESTED = (*ALONG, "tested on $L' = 3L$")
 
 claim("softmax.generalization-larger/{law}/{side}/printed/{reading}",
-      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-2/E", sharp="-fall",
+      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-2/E", rate="-fall",
                method="exact", over={"d": DIMENSIONS}),
       source=LARGER_TASKS, kind=KINDS, expected="refuted", over=FAMILY, assumes=TESTED, agrees=agreed("larger"),
       finding=r"""The printed bound is the largest window of the sketch, $\Lambda^{2/(d+2)}$, put into $L'^2/w$, which
@@ -34,23 +34,23 @@ claim("softmax.generalization-larger/{law}/{side}/printed/{reading}",
       doubles.""",
       corrected=and_sharp(r"$\mathcal{L} \geq C L'^2 (\sigma^2/(nL^2))^{4/(d+2)}$, with twice the printed exponent"))
 claim("softmax.generalization-larger/{law}/{side}/derived/{reading}",
-      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-4/E", sharp="-fall",
+      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-4/E", rate="-fall",
                method="exact", over={"d": DIMENSIONS}),
-      identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "larger"}),
+      identity(at(derivation, case="larger"), r"\text{implied} - \text{stated}", control={"above": 1.5}),
       source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=TESTED, agrees=agreed("larger"),
       finding=r"$B \geq C L'^2/w^2$ at the largest $w$ that the sketch allows, $\Lambda^{2/(d+2)}$.")
 claim("softmax.generalization-larger/relu/lower/along-test-constant",
-      exponent(along_tested, r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", sharp="2", method="exact",
-               along="rho", ray=(1.0, 1e6, 9),
-               over={"d": (2, 5, 8)}, given={"law": "relu", "n": 1e4}),
+      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", rate="2", method="exact",
+               along={"rho": (1.0, 1e6, 9)},
+               over={"d": (2, 5, 8)}),
       source=LARGER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to \infty$"),
       finding=r"""The dependence on $L'$ is as printed, and sharp: the loss is $N(w^*) + (L'/L)^2 B(w^*)$ exactly. A
       window tuned to $L'$ has $L'^{2 - 2\beta/(a+\beta)}$ for large $\Lambda$, so the dependence on $L'$ is worse.""")
 claim("softmax.generalization-larger/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="-2/E", sharp="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", low="-2/E", value="-fall", method="certified"),
       proves="softmax.generalization-larger/{law}/{side}/printed/{reading}", source=LARGER_TASKS, expected="refuted",
       **PROVED)
 claim("softmax.generalization-larger/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="-4/E", sharp="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", low="-4/E", value="-fall", method="certified"),
       proves="softmax.generalization-larger/{law}/{side}/derived/{reading}", source=SKETCH, expected="supported",
       **PROVED)

@@ -23,7 +23,7 @@ from lipverify.checks.softmax.transfer import (
     over_display,
     proved_display,
 )
-from lipverify.claims import DIMENSIONS, Source, at, bound, claim, draw, exponent, identity
+from lipverify.claims import DIMENSIONS, Source, at, bound, claim, exponent, identity
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
@@ -32,20 +32,20 @@ TESTED = (*ALONG, "tested on $L' = L/3$")
 DISPLAY = r"\mathcal{L} \Big/ \frac{1}{n} \Bigl(\frac{nL^2}{\sigma^2}\Bigr)^{\frac{2}{2(d+2)}}"
 
 claim("softmax.generalization-smaller/relu/lower/displayed",
-      bound(over_display, DISPLAY, low=1, control=1.15, instead={"ratio": 1.0},
+      bound(over_display, DISPLAY, low=1, control=(1.15, {"ratio": 1.0}),
             over={"d": 2, "n": 1e4, "ratio": (1 / 2, 1 / 3)}, method="exact"),
-      bound(over_display, DISPLAY, low=1, along="n", control=1.15, instead={"low": "0.8", "high": "0.84"},
+      bound(over_display, DISPLAY, low=1, along={"n": (1e4, 1e30)}, control=(1.15, {"low": "0.8", "high": "0.84"}),
             over={"d": 2, "ratio": 1 / 3}, method="exact"),
       source=SMALLER_TASKS, kind="printed", expected="refuted",
       title="the lower bound for smaller L, with the constant 1 that is displayed",
       statement=r"""\mathcal{L}(\mathbf{M}) \geq \frac{1}{n} \Bigl(\frac{nL^2}{\sigma^2}\Bigr)^{\frac{2}{2(d+2)}} \qquad
       (L' \leq L)""", assumes=(*TUNED, r"ReLU law, $d = 2$, $L = \sigma = 1$; the ratio is $L'/L$"),
-      finding=draw(displayed, least=at(over_display, d=2, n=1e4, ratio=1 / 3),
+      finding=at(displayed, least=at(over_display, d=2, n=1e4, ratio=1 / 3),
                    at_l=at(over_display, d=2, n=1e4, ratio=1.0)),
       corrected=r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C$
       (necessarily below 0.84 at $d = 2$), for large $n$""")
 claim("softmax.generalization-smaller/relu/lower/displayed/proved",
-      bound(proved_display, DISPLAY, low=1, control=1.15, instead={"high": "95/100", "low": "7/10"},
+      bound(proved_display, DISPLAY, low=1, control=(1.15, {"high": "95/100", "low": "7/10"}),
             over={"d": 2, "ratio": 1 / 3}, method="certified"),
       proves="softmax.generalization-smaller/relu/lower/displayed", source=SMALLER_TASKS, kind="derived",
       expected="refuted",
@@ -59,7 +59,7 @@ claim("softmax.generalization-smaller/relu/lower/displayed/proved",
       corrected=r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C < 1$, for
       large $n$""")
 claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}",
-      exponent(losses, r"\mathrm{loss}", of="smaller", low="1/E - 1", sharp="-fall", method="exact",
+      exponent(losses, r"\mathrm{loss}", of="smaller", low="1/E - 1", rate="-fall", method="exact",
                over={"d": DIMENSIONS}),
       source=SMALLER_TASKS, kind={"relu/*": "convention", "*": "stronger"},
       expected={"relu/*/ambient": "supported", "*": "refuted"}, over=FAMILY, assumes=TESTED, agrees=agreed("smaller"),
@@ -70,9 +70,9 @@ claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}",
       corrected=and_sharp(r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{d-1}{2(d+1)}}$, with the
       sphere's dimension for $d$"""))
 claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}",
-      exponent(losses, r"\mathrm{loss} / \sigma^2", of="smaller", low="D/(2*E) - 1", sharp="-fall", method="exact",
+      exponent(losses, r"\mathrm{loss} / \sigma^2", of="smaller", low="D/(2*E) - 1", rate="-fall", method="exact",
                over={"d": DIMENSIONS}),
-      identity(derivation, r"\text{implied} - \text{stated}", control={"above": 1.5}, given={"case": "smaller"}),
+      identity(at(derivation, case="smaller"), r"\text{implied} - \text{stated}", control={"above": 1.5}),
       source=SKETCH, kind="derived", expected={"affine/*/ambient": "refuted", "*": "supported"}, over=FAMILY,
       assumes=TESTED, agrees=agreed("smaller"),
       finding=r"""$N = \sigma^2 w^{d/2}/n$ at the smallest $w$ that the sketch allows, $\Lambda^{1/(d+2)}$. Read with
@@ -80,15 +80,15 @@ claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}",
       = 2$ just so), but not for the affine law at $d = 2$, whose $w^*$ is smaller.""",
       corrected={"affine/*/ambient": SHARP["*"], "*": ""})
 claim("softmax.generalization-smaller/relu/lower/along-test-constant",
-      exponent(along_tested, r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", sharp="0", method="exact",
-               along="rho", ray=(1.0, 1e6, 9),
-               over={"d": (2, 5, 8)}, given={"law": "relu", "n": 1e4}),
+      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", rate="0", method="exact",
+               along={"rho": (1.0, 1e6, 9)},
+               over={"d": (2, 5, 8)}),
       source=SMALLER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to 0$"),
       finding=r"""What is left as $L' \to 0$ is the noise at $w^*(L)$, while a window tuned to $L'$ averages all tokens
       and has $\sigma^2/n$: no benefit of a small $L'$.""")
 claim("softmax.generalization-smaller/relu/lower/units",
-      exponent(in_other_units, r"\mathrm{loss}", along="s", ray=(1.0, 1e6, 8), low="0", sharp="-2", over={"d": 2},
-               given={"law": "relu", "n": 1e4}, method="exact"),
+      exponent(at(in_other_units, law="relu", n=1e4), r"\mathrm{loss}", along={"s": (1.0, 1e6, 8)}, low="0", rate="-2", over={"d": 2},
+               method="exact"),
       source=SMALLER_TASKS, kind="printed", expected="refuted",
       statement=r"""\mathcal{L} \geq \frac{C}{n} \Lambda^{\frac{1}{d+2}}, \quad C = 1 \text{ as displayed, or any one }
       C \text{ for all } L' = L, \sigma""",
@@ -101,10 +101,10 @@ claim("softmax.generalization-smaller/relu/lower/units",
       corrected=r"""$\sigma^2$ belongs in front: $\mathcal{L} \geq C \frac{\sigma^2}{n} (\dots)$, as in the noise term
       that the bound comes from.""")
 claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="1/E - 1", sharp="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", low="1/E - 1", value="-fall", method="certified"),
       proves="softmax.generalization-smaller/{law}/{side}/printed/{reading}", source=SMALLER_TASKS,
       expected={"relu/*/ambient/proved": "supported", "*": "refuted"}, **PROVED)
 claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="D/(2*E) - 1", sharp="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", low="D/(2*E) - 1", value="-fall", method="certified"),
       proves="softmax.generalization-smaller/{law}/{side}/derived/{reading}", source=SKETCH,
       expected={"affine/*/ambient/proved": "refuted", "*": "supported"}, **PROVED)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, exponent, per_profile
 from lipverify.claims.plan.proved import proved_rates
 
 Value = tuple[float, float]
@@ -84,7 +84,7 @@ FIELD = (
     *MODEL,
     r"$\mathbb{E} (f(x) - f(x'))^2 = |x - x'|^{2s}$: functions of Hölder order below $s$, everywhere",
 )
-RAY: dict[str, Any] = {"ray": (1e6, 1e18, 8), "scale": r"\Lambda"}
+RAY: dict[str, Any] = {"scale": r"\Lambda"}
 ORDERS = per_profile(((2, 0.25), (2, 0.5)), ((2, 0.25), (2, 0.5), (2, 0.75), (3, 0.25), (3, 0.5), (5, 0.5), (5, 0.75)))
 FIELDS: dict[Any, Any] = {"kind": "field", ("d", "s"): ORDERS}
 RATES: dict[str, Any] = {
@@ -94,7 +94,7 @@ RATES: dict[str, Any] = {
     "over": FIELDS,
     "assumes": FIELD,
     "agrees": (
-        agree(bias, sampled_bias, "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0}, given={"contexts": 4000}),
+        agree(bias, at(sampled_bias, contexts=4000), "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0}),
     ),
 }  # fmt: skip
 
@@ -110,7 +110,7 @@ PROVED: dict[str, Any] = {
 
 claim(
     "softmax.hoelder/window",
-    exponent(best, "w^*", of="w", equals="2/(d - 1 + 2*s)", method="exact", **RAY),
+    exponent(best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", equals="2/(d - 1 + 2*s)", method="exact", **RAY),
     title="the best window on tasks of Hölder order s",
     statement=r"w^* = \Theta\left(\Lambda^{2/(d - 1 + 2s)}\right), \quad 0 < s < 1",
     finding=r"Tokens of a window lie at distances of the order $w^{-1/2}$, over which $f$ moves by $w^{-s/2}$: $B \sim w^{-s}$, against $N \sim w^{(d-1)/2} / n$. "
@@ -120,7 +120,15 @@ claim(
 )
 claim(
     "softmax.hoelder/loss",
-    exponent(best, r"\mathcal{L}(w^*)", of="loss", equals="-2*s/(d - 1 + 2*s)", method="exact", **RAY),
+    exponent(
+        best,
+        r"\mathcal{L}(w^*)",
+        along={"n": (1e6, 1e18, 8)},
+        of="loss",
+        equals="-2*s/(d - 1 + 2*s)",
+        method="exact",
+        **RAY,
+    ),
     title="the loss at the best window on tasks of Hölder order s",
     statement=r"\mathcal{L}(w^*) = \Theta\left(\Lambda^{-2s/(d - 1 + 2s)}\right), \quad 0 < s < 1",
     finding=r"This is Stone's minimax rate for $s$-Hölder functions on a space of $d - 1$ dimensions: on tasks that are rough everywhere no estimator has a better "
@@ -129,7 +137,9 @@ claim(
 )
 claim(
     "softmax.hoelder/printed-range",
-    exponent(best, "w^*", of="w", high="2/d", sharp="2/(d - 1 + 2*s)", method="exact", **RAY),
+    exponent(
+        best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", high="2/d", rate="2/(d - 1 + 2*s)", method="exact", **RAY
+    ),
     source=THEOREM_2,
     kind="stronger",
     expected="refuted",
@@ -143,7 +153,16 @@ claim(
 )
 claim(
     "softmax.hoelder/largest-order",
-    exponent(best, "w^*", of="w", equals="2/(d - 1 + 2*s)", sharp="2/(d + 2*s)", method="exact", **RAY),
+    exponent(
+        best,
+        "w^*",
+        along={"n": (1e6, 1e18, 8)},
+        of="w",
+        equals="2/(d - 1 + 2*s)",
+        rate="2/(d + 2*s)",
+        method="exact",
+        **RAY,
+    ),
     source=REBUTTAL,
     kind="convention",
     expected="refuted",
@@ -178,7 +197,7 @@ claim(
 )
 claim(
     "softmax.hoelder/printed-range/proved",
-    bound(proved, "e", of="window", high="2/d", sharp="2/(d - 1 + 2*s)", method="certified"),
+    bound(proved, "e", of="window", high="2/d", value="2/(d - 1 + 2*s)", method="certified"),
     proves="softmax.hoelder/printed-range",
     source=THEOREM_2,
     expected="refuted",
@@ -189,7 +208,7 @@ claim(
 )
 claim(
     "softmax.hoelder/printed-range/edge/proved",
-    bound(proved, "e", of="window", high="2/d", sharp="2/d", method="certified"),
+    bound(proved, "e", of="window", high="2/d", value="2/d", method="certified"),
     source=THEOREM_2,
     expected="supported",
     over={"kind": "field", "d": per_profile((2, 3), (2, 3, 5)), "s": 0.5},

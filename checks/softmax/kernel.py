@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, draw, identity
+from lipverify.claims import Figure, Panel, Series, Source, at, bound, claim, identity
 
 Value = tuple[float, float]
 
@@ -124,8 +124,7 @@ claim(
     identity(
         log_ratio,
         r"\log \frac{a_i}{a_j} - c\, w \bigl(\|x_j - x\|^2 - \|x_i - x\|^2\bigr)",
-        control={"slides": "51/100"},
-        instead={"slides": "intuition"},
+        control=({"slides": "51/100"}, {"slides": "intuition"}),
     ),
     source={
         "intuition": Source(
@@ -150,7 +149,7 @@ claim(
     finding=r"On the unit sphere $\|x_i - x\|^2 = 2 - 2 \langle x_i, x \rangle$, so $e^{w \langle x_i, x \rangle}$ is "
     r"$e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. Theorem 2 sets "
     r"$\mathbf{M} = w_{KQ} \mathbf{I}$, so the $w_{KQ}$ that the proof slides display in the exponent is off by the factor 2, which moves no rate.",
-    figures=draw(falling, found=at(weights, **DRAWN)),
+    figures=at(falling, found=at(weights, **DRAWN)),
     corrected={
         "proof": r"$\mathcal{L}_{noise}(w_{KQ}) = \sigma^2 \sum_i e^{-w_{KQ} \|x_i - x_{n+1}\|^2} / (\sum_j e^{-\frac{w_{KQ}}{2} \|x_j - x_{n+1}\|^2})^2$",
         "*": "",
@@ -169,8 +168,7 @@ claim(
         r"\max |\nabla_x \hat{y}| \big/ \tfrac{w}{2} (\max_i y_i - \min_i y_i)",
         high="1 + 1e-12",
         control=0.9,
-        method="identity",
-        grade="bounded",
+        method=("identity", "bounded"),
     ),
     source=ADAPT,
     kind="convention",

@@ -10,7 +10,7 @@ from lipverify.checks.softmax import linear_floor
 from lipverify.checks.softmax.figures import with_and_without_floor
 from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.checks.softmax.quantities import MODEL
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, draw, exponent, identity, per_profile
+from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
 SUMMARY = Source("A", "In-depth insights, ICL Mechanism, unique to softmax",
@@ -34,19 +34,19 @@ LAMBDA = r"""$\Lambda_\times = n_\times (L / \sigma)^2$: from $n_\times$ on soft
 LEAST = r"\min_{\mathbf{M}} \mathcal{L}_{\mathrm{lin}}"
 LINEAR = r"The floor is $K(1) - k_1$, what in $f$ is not linear: for affine tasks without offset it is 0, and the loss falls like $1/n$"
 CONTEXTS = {"contexts": per_profile(32_768, 262_144)}
-DRAWN = agree(linear_floor.linear, linear_floor.sampled, LEAST, of=("", "least"), over={"d": 3, "n": 30}, methods=("symbolic", "montecarlo"), given=CONTEXTS, error=1e-12)
-RATIO = exponent(linear_floor.advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", high="0", strict=True, sharp="p - q", over={"d": (2, 3, 5)}, method="exact")
+DRAWN = agree(linear_floor.linear, at(linear_floor.sampled, **CONTEXTS), LEAST, of=("", "least"), over={"d": 3, "n": 30}, methods=("symbolic", "montecarlo"), error=1e-12)
+RATIO = exponent(linear_floor.advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", high="0", strict=True, rate="p - q", over={"d": (2, 3, 5)}, method="exact")
 
 claim(
     "linear-attention.floor/{law}/{reading}/rate",
-    exponent(linear_floor.linear, LEAST, low="0", sharp="-p", error=1e-12, grade="bounded"),
-    exponent(linear_floor.softmax, r"\mathcal{L}(w^*)", high="0", strict=True, sharp="-q", method="exact"),
+    exponent(linear_floor.linear, LEAST, low="0", rate="-p", error=1e-12, method=(None, "bounded")),
+    exponent(linear_floor.softmax, r"\mathcal{L}(w^*)", high="0", strict=True, rate="-q", method="exact"),
     source=SUMMARY, kind={"relu/offset/*": "convention", "*": "stronger"}, reading="linear attention does not adapt",
     expected={"affine/no-offset/*": "refuted", "*": "supported"}, over={("law", "reading"): FLOORS | WITHOUT, "d": (2, 3, 5, 8)},
     title="Linear attention has a floor, softmax attention has none",
     assumes=ASSUMED,
     agrees=DRAWN,
-    figures=draw(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
+    figures=at(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
     finding={
         "affine/no-offset/*": r"""Linear attention learns linear functions: its loss falls like $1/n$, faster than softmax attention's
             $n^{-4/(d+3)}$, and on them it wins for every large $n$. What it cannot learn is the offset $b$ of the class, $L^2/3$ of the loss, because
@@ -62,7 +62,7 @@ claim(
     "linear-attention.floor/{law}/{reading}/proved",
     identity(linear_floor.above_floor, r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) - \Bigl(R + \frac{k m}{n k + m} + A \|\mathbf{M} - \eta \mathbf{I}\|_F^2\Bigr)",
              control={"floor": "101/100"}),
-    bound(linear_floor.falls, r"\text{exponent of } \mathcal{L}(w^*) \text{ in } n", high="0", strict=True, sharp="-q", over={"d": (2, 3, 5, 8)}, method="certified"),
+    bound(linear_floor.falls, r"\text{exponent of } \mathcal{L}(w^*) \text{ in } n", high="0", strict=True, value="-q", over={"d": (2, 3, 5, 8)}, method="certified"),
     source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
     title="linear attention stays above its floor and softmax attention falls: proved",
     statement=r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) > R = K(1) - k_1 \quad \text{for every } \mathbf{M}, n, \sigma",
@@ -74,10 +74,10 @@ claim(
 claim(
     "linear-attention.floor/{law}/{reading}/value",
     bound(linear_floor.limit, rf"\lim_n {LEAST} / L^2", equals="F", within=f"{4 * float(np.finfo(float).eps)}*(F)", over={"d": DIMENSIONS}, method="symbolic"),
-    bound(linear_floor.sampled, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{at w I}}) / {LEAST}", of="at w I", equals=1, within="T",
-          over={"d": 3, "n": 30}, method="montecarlo", given=CONTEXTS),
-    bound(linear_floor.sampled, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{over all M}}) / {LEAST}", of="over all M", equals=1, within="T",
-          over={"d": 3, "n": 30}, method="montecarlo", given=CONTEXTS),
+    bound(at(linear_floor.sampled, **CONTEXTS), rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{at w I}}) / {LEAST}", of="at w I", equals=1, within="T",
+          over={"d": 3, "n": 30}, method="montecarlo"),
+    bound(at(linear_floor.sampled, **CONTEXTS), rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{over all M}}) / {LEAST}", of="over all M", equals=1, within="T",
+          over={"d": 3, "n": 30}, method="montecarlo"),
     source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
     title="The floor of linear attention",
     statement={

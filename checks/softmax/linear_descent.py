@@ -5,7 +5,7 @@ least there is proved for every d, n and Sigma.
 """
 
 from lipverify.checks.softmax.preconditioner import PARTS, from_preconditioner, stationary
-from lipverify.claims import Source, bound, claim, identity, per_profile
+from lipverify.claims import Source, at, bound, claim, identity, per_profile
 
 # fmt: off
 STEP = r"""\mathbf{M}^* = \mathbf{P} = \left(\left(1 - \tfrac{1}{n}\right) \Sigma + \tfrac{A + B}{A n} (2 \Sigma + \mathrm{tr} \Sigma \, \mathbf{I})
@@ -15,8 +15,8 @@ KNOWN = Source("S", "What is known about ICL in this setting?",
 claim(
     "linear-attention.descent/{law}",
     bound(
-        from_preconditioner, r"\max |\mathbf{M}^* - \mathbf{P}| / \max |\mathbf{P}|", equals=0, within=0.2, control={"trace": 0.0}, over={"n": 10},
-        method="montecarlo", given={"contexts": per_profile(8192, 40_960)},
+        at(from_preconditioner, contexts=per_profile(8192, 40_960)), r"\max |\mathbf{M}^* - \mathbf{P}| / \max |\mathbf{P}|", equals=0, within=0.2, control={"trace": 0.0}, over={"n": 10},
+        method="montecarlo",
     ),
     source=KNOWN, kind={"affine": "convention", "*": "stronger"}, expected="supported", over={"law": tuple(PARTS)},
     title={"affine": "pretraining on linear tasks ends in preconditioned descent", "*": "pretraining on nonlinear tasks ends in preconditioned descent as well"},

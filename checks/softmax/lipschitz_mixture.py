@@ -6,7 +6,7 @@ the worst tasks the loss falls like Lambda^{-2/(d+2)}, which the sketch of Theor
 
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.shared_constant import CLASSES, mixed, worst_task
-from lipverify.claims import Source, bound, claim, exponent
+from lipverify.claims import Source, at, bound, claim, exponent
 
 # fmt: off
 REVIEWED = Source("R", "Rebuttal 4, on Lipschitzness", """A model that is pretrained on Affine, ReLU and Cosine functions performs equally well for
@@ -22,8 +22,8 @@ MIXTURE = (
 )
 claim(
     "softmax.lipschitz-sufficient/mixture/experiment",
-    bound(mixed, r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{tested}})", of="mixture on {tested}",
-          high="1.1", control="1", over={"tested": CLASSES, "n": (1e3, 1e4)}, given={"d": 3, "sigma": 0.3}, method="exact"),
+    bound(at(mixed, d=3, sigma=0.3), r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{tested}})", of="mixture on {tested}",
+          high="1.1", control="1", over={"tested": CLASSES, "n": (1e3, 1e4)}, method="exact"),
     source=REVIEWED, kind="convention", expected="supported",
     title="pretrained on a mixture of the three classes, at the sizes of an experiment",
     assumes=(*MIXTURE, r"$d = 3$, $\sigma = 0.3$, $n = 10^3, 10^4$", "equally well: within a tenth of the window that is tuned to the tested class"),
@@ -31,9 +31,9 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/mixture/window",
-    exponent(mixed, "w^*", of="w", ray=MIXED, equals="2/(d + 2)", method="exact"),
+    exponent(mixed, "w^*", of="w", along={"n": MIXED}, equals="2/(d + 2)", method="exact"),
     exponent(mixed, r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{affine}})", of="mixture on affine",
-             ray=MIXED, equals="(d - 1)/((d + 2)*(d + 3))", method="exact"),
+             along={"n": MIXED}, equals="(d - 1)/((d + 2)*(d + 3))", method="exact"),
     source=REVIEWED, kind="sharp", expected="supported", over={"d": 2},
     title="pretrained on a mixture, attention adapts to its roughest class",
     assumes=(*MIXTURE, r"$\sigma = 1$, $n \to \infty$ at $d = 2$"),
@@ -42,8 +42,8 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/worst-task",
-    exponent(worst_task, WORST, of="high", ray=(1e6, 1e13, 12), high="-1/(d + 2)", sharp="-2/(d + 2)", method="exact"),
-    exponent(worst_task, WORST, of="low", ray=(1e6, 1e13, 12), low="-3/(d + 2)", strict=True, sharp="-2/(d + 2)", method="exact"),
+    exponent(worst_task, WORST, of="high", along={"n": (1e6, 1e13, 12)}, high="-1/(d + 2)", rate="-2/(d + 2)", method="exact"),
+    exponent(worst_task, WORST, of="low", along={"n": (1e6, 1e13, 12)}, low="-3/(d + 2)", strict=True, rate="-2/(d + 2)", method="exact"),
     source=REVIEW_2, kind="derived", expected="supported", over={"d": 2},
     title="tested on the worst L-Lipschitz tasks",
     statement=r"\Lambda^{-3/(d+2)} \ll \sup_{Lip(f) \leq L} \mathcal{L}(w^*; f) / L^2 = \mathcal{O}\left(\Lambda^{-1/(d+2)}\right)",

@@ -6,7 +6,7 @@ what must be shared is E (Delta f)^2: an affine class with another L serves the 
 
 from lipverify.checks.softmax.other_constants import gain, hair, matched, nearly, price, sampled, table
 from lipverify.checks.softmax.quantities import MODEL
-from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
 SLIDE = Source("S", "Empirical Generalization, necessary", """Shared Lipschitzness across (train, test) is necessary for ICL. 3 attention units,
@@ -30,8 +30,8 @@ DERIVED = r"""The bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)
 
 claim(
     "softmax.lipschitz-necessary/experiment",
-    bound(table, FACTOR, of=OF, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, given=AT, method="exact"),
-    bound(table, FACTOR, of=OF, low="2", strict=True, sharp="found", given=AT, method="exact", over={("trained", "n"): {
+    bound(at(table, **AT), FACTOR, of=OF, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, method="exact"),
+    bound(at(table, **AT), FACTOR, of=OF, low="2", strict=True, value="found", method="exact", over={("trained", "n"): {
         ("cosine-smooth", 1e2): {"found": "2.14"}, ("cosine-smooth", 1e3): {"found": "9.25"},
         ("cosine-smooth", 1e4): {"found": "42.5"}, ("cosine-rough", 1e2): {"found": "3.95"},
         ("cosine-rough", 1e3): {"found": "8.86"}, ("cosine-rough", 1e4): {"found": "10.2"},
@@ -46,8 +46,8 @@ claim(
 )
 claim(
     "softmax.lipschitz-necessary/{trained}/factor",
-    bound(table, FACTOR, along="n", high="2", control="1", of=OF, ray=RAY, method="exact"),
-    bound(table, FACTOR, along="n", equals=price, within=hair, of=OF, ray=RAY, method="exact"),
+    bound(table, FACTOR, high="2", control="1", of=OF, along={"n": RAY}, method="exact"),
+    bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
     source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
     over={"trained": "affine", "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, RHO, "generalizes: within a factor of two in the limit"),
@@ -56,8 +56,8 @@ claim(
 )
 claim(
     "softmax.lipschitz-necessary/{trained}/factor",
-    bound(table, FACTOR, along="n", low="2", strict=True, sharp=price, of=OF, ray=RAY, method="exact"),
-    bound(table, FACTOR, along="n", equals=price, within=hair, of=OF, ray=RAY, method="exact"),
+    bound(table, FACTOR, low="2", strict=True, value=price, of=OF, along={"n": RAY}, method="exact"),
+    bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
     source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
     over={"trained": COSINES, "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, RHO, "does not generalize: not within a factor of two in the limit"),
@@ -66,7 +66,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-necessary/{trained}/rate",
-    exponent(table, FACTOR, low="0", strict=True, sharp="0", of=OF, ray=RAY, method="exact"),
+    exponent(table, FACTOR, low="0", strict=True, rate="0", of=OF, along={"n": RAY}, method="exact"),
     source=SLIDE, kind="convention", reading="no other rate for every n", expected="refuted", over={"trained": COSINES, "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, "does not generalize: not within any constant factor as $n$ grows"),
     agrees=SAMPLED,
@@ -76,8 +76,8 @@ claim(
 )
 claim(
     "softmax.lipschitz-necessary/affine-other/{side}/factor",
-    bound(matched, r"\mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1))", along="n",
-          low="1", sharp=gain, instead=nearly, ray=RAY, method="exact"),
+    bound(matched, r"\mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1))",
+          low="1", value=gain, control=(None, nearly), along={"n": RAY}, method="exact"),
     source=SLIDE, kind="stronger", expected="refuted", over={"d": (2, 3, 5)},
     statement=r"""\lim_{n \to \infty} \mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1)) \geq 1 \quad \text{on cosine
         } L = 1, \text{ for every } L_0""",

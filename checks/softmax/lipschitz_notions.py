@@ -11,7 +11,7 @@ from lipverify.checks.softmax.lipschitz_constants import (
     proved_ratio,
     ratio_of_windows,
 )
-from lipverify.claims import Source, bound, claim, identity
+from lipverify.claims import Source, at, bound, claim, identity
 
 # fmt: off
 DEFINITION = Source("S", "Definition (Lipschitzness)",
@@ -57,8 +57,8 @@ ONE_LARGEST = r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*"
 MEAN = r"$w^*$ depends on $\mathbb{E}\, \ell^2$; at one largest $L$ windows differ by the factor $(\mathbb{E}\, \ell^2 / L^2)^{2/(d+3)}$"
 claim(
     "softmax.lipschitz-notion/largest",
-    bound(ratio_of_windows, r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", along="n", ray=(1e6, 1e18, 9), equals=1, within=0.01,
-          sharp="3**(-2/(d + 3))", given={"L": 1.0}, method="exact"),
+    bound(at(ratio_of_windows, L=1.0), r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", along={"n": (1e6, 1e18, 9)}, equals=1, within=0.01,
+          value="3**(-2/(d + 3))", method="exact"),
     source=SHARED, kind="convention", reading="shared: the same largest constant", expected="refuted", over={"d": (2, 5)},
     statement=ONE_LARGEST,
     title="classes with the same largest Lipschitz constant have one window",
@@ -69,7 +69,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-notion/largest/proved",
-    bound(proved_ratio, r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=0.15, sharp="3**(-2/(d + 3))", method="certified"),
+    bound(proved_ratio, r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=0.15, value="3**(-2/(d + 3))", method="certified"),
     proves="softmax.lipschitz-notion/largest", source=SHARED, kind="convention", reading="shared: the same largest constant", expected="refuted",
     over={"d": (2, 5)},
     statement=ONE_LARGEST,

@@ -6,7 +6,7 @@ With two tokens it is proved for every d, k and sigma in a smaller ball, among m
 
 from lipverify.checks.softmax.figures import beside_aligned
 from lipverify.checks.softmax.low_rank import CASES, averaged, best_in_case, searched_in_case
-from lipverify.claims import Source, agree, at, bound, claim, draw, identity, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, identity, per_profile
 
 # fmt: off
 THEOREM_4 = Source("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution
@@ -37,23 +37,23 @@ for covariates, kind, tokens, pairs in (
 ):
     scale = bound(best_in_case, "c^*", of="c", low="0", control="1.1*d", strict=True, over=PAIRS, method="exact")
     agrees = tuple(
-        agree(best_in_case, searched_in_case, name, of=of, over={"covariates": covariates, "case": tuple(CASES)} | pairs, given=DRAWN)
+        agree(best_in_case, at(searched_in_case, **DRAWN), name, of=of, over={"covariates": covariates, "case": tuple(CASES)} | pairs)
         for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
     )
     claim(
         f"lowrank.recovery/{covariates}/{{case}}",
         scale,
         bound(best_in_case, "c'^* / c^*", of="ratio", equals=0, within=EXACT, over=PAIRS, method="exact"),
-        bound(searched_in_case, "c'^* / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo", given=DRAWN),
+        bound(at(searched_in_case, **DRAWN), "c'^* / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": MEANT},
         title="M* = c BB^T",
         statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \quad C = d",
         assumes=(tokens, *SET),
         agrees=tuple(
-            agree(best_in_case, searched_in_case, name, of=of, over={"covariates": covariates} | pairs, given=DRAWN)
+            agree(best_in_case, at(searched_in_case, **DRAWN), name, of=of, over={"covariates": covariates} | pairs)
             for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
         ),
-        figures=draw(beside_aligned, best=at(best_in_case, covariates=covariates, d=4, k=2),
+        figures=at(beside_aligned, best=at(best_in_case, covariates=covariates, d=4, k=2),
                      found=at(searched_in_case, covariates=covariates, d=4, k=2, contexts=DRAWN["contexts"])),
         finding=r"""Exactly, the best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ has $c' = 0$; and the
             minimiser over all symmetric matrices, found on sampled contexts with nothing assumed about its form, does not differ from it. The theorem
@@ -62,7 +62,7 @@ for covariates, kind, tokens, pairs in (
     claim(
         f"lowrank.directions/{covariates}/relevant",
         scale,
-        bound(searched_in_case, rf"\min {QUADRATIC}", of="relevant", low="0", strict=True, control="1.1*d", over=pairs, method="montecarlo", given=DRAWN),
+        bound(at(searched_in_case, **DRAWN), rf"\min {QUADRATIC}", of="relevant", low="0", strict=True, control="1.1*d", over=pairs, method="montecarlo"),
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is positive on the relevant directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}}) \implies {QUADRATIC} > 0",
@@ -73,7 +73,7 @@ for covariates, kind, tokens, pairs in (
     claim(
         f"lowrank.directions/{covariates}/spurious",
         bound(best_in_case, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=EXACT, over=PAIRS, method="exact"),
-        bound(searched_in_case, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo", given=DRAWN),
+        bound(at(searched_in_case, **DRAWN), rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is zero on the spurious directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}})^\perp \implies {QUADRATIC} = 0",

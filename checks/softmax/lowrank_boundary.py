@@ -7,7 +7,7 @@ not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, proved by
 from lipverify.checks.softmax import low_rank_radius as ball
 from lipverify.checks.softmax.figures import forgetting, radii_by_noise
 from lipverify.checks.softmax.low_rank import best, searched
-from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, per_profile
 
 # fmt: off
 THEOREM_4 = Source("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any
@@ -35,7 +35,7 @@ MANY = {"contexts": per_profile(4096, 65536)}
 claim(
     "lowrank.boundary/product",
     bound(best, RATIO, of="ratio", equals=0, within=EXACT, over={WHERE: LARGE}, method="exact"),
-    bound(searched, RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo", given=MANY),
+    bound(at(searched, **MANY), RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo"),
     bound(ball.counterexamples, r"\text{counterexamples}", high="0", control={"low": "1"},
           over={"covariates": "product", "problems": per_profile(5, 60)}, method="exact"),
     source=THEOREM_4, kind="stronger", expected="supported",
@@ -43,8 +43,8 @@ claim(
     statement=FORM + r" \quad \text{at seven points with } n > 2, \text{ six of them with } \sigma > 0, \text{ and in random problems}",
     assumes=(*PRODUCT, r"""the $(d, k, n, \sigma, C)$ of the cells, $C$ from $4k$ to $6k$; in random problems $n \leq 10^6$, every ball up to $C =
         3k$, within the invariant family"""),
-    agrees=(agree(best, searched, "c^*", of="c", over={WHERE: LARGE[2:3]}, given=MANY),
-            agree(best, searched, r"\mathcal{L}", of="loss", over={WHERE: LARGE[2:3]}, given=MANY)),
+    agrees=(agree(best, at(searched, **MANY), "c^*", of="c", over={WHERE: LARGE[2:3]}),
+            agree(best, at(searched, **MANY), r"\mathcal{L}", of="loss", over={WHERE: LARGE[2:3]})),
     finding=r"""No counterexample was found. On the product $|\mathbf{B}^\top x|$ is the same for every token, so $e^{c \langle z_i, z \rangle}$ is a
         function of the distance $|z_i - z|$ by itself, and a score along $\mathbf{B}_\perp$ only multiplies the weights by independent random
         factors, which cost variance. (At $n = 2$, with weights $1/2 \pm h$, what the loss gains from $h$ is linear in it, and $\mathbf{E} \tanh(y +
@@ -53,7 +53,7 @@ claim(
 CURVES = per_profile([9, 10, 12, 16, 24, 60, 200, 1000], [9, 10, 11, 12, 14, 16, 20, 24, 32, 50, 70, 100, 200, 500, 1000, 10_000])
 claim(
     "lowrank.boundary/sphere/small-ball",
-    bound(ball.radius, r"\min(C_{\max}, 4 d) / d", low="1", sharp=ball.limit_value,
+    bound(ball.radius, r"\min(C_{\max}, 4 d) / d", low="1", value=ball.limit_value,
           over={("d", "k"): ((2, 1), (3, 2), (6, 2)), "n": (1000, 10**6), "sigma": (0.0, 0.5)}, method="exact"),
     bound(best, RATIO, of="ratio", equals=0, within=EXACT,
           over={("d", "k", "C"): ((2, 1, 2.0), (3, 2, 3.0), (6, 2, 6.0)), "n": 20, "sigma": (0.0, 0.5)}, method="exact"),
@@ -64,7 +64,7 @@ claim(
              r"$C_{\max}$ is the largest radius up to which $c'^* = 0$ in every ball"),
     agrees=agree(ball.radius, ball.limit, r"C_{\max} / d", methods=("exact", "limit n → ∞"),
                  over={"covariates": "sphere", ("d", "k"): ((2, 1), (3, 1), (3, 2), (6, 2)), "n": 1e12, "sigma": 0.5}),
-    figures=draw(radii_by_noise, limit=at(ball.limit, d=2, k=1),
+    figures=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
                  none=at(ball.radii, d=2, k=1, sigma=0.0, lengths=CURVES), quarter=at(ball.radii, d=2, k=1, sigma=0.25, lengths=CURVES),
                  half=at(ball.radii, d=2, k=1, sigma=0.5, lengths=CURVES), one=at(ball.radii, d=2, k=1, sigma=1.0, lengths=CURVES)),
     finding=r"""As $n \to \infty$ the prediction at a query with $|z|^2 = s$ is $c h(\omega) z$ with $h(\omega) = A(\omega)/\omega \leq 1/d$, $A =
@@ -79,23 +79,23 @@ GAIN = r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M}^*)"
 ALONG = per_profile([3, 5, 8, 12, 20, 50, 200], [3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 30, 50, 100, 200, 500])
 claim(
     "lowrank.boundary/sphere/every-ball",
-    bound(best, RATIO, of="ratio", equals=0, within=EXACT, instead={"C": 2.5},
+    bound(best, RATIO, of="ratio", equals=0, within=EXACT, control=(None, {"C": 2.5}),
           over={WHERE: (*(("sphere", 2, 1, n, 0.0, 8.0) for n in (2, 3, 4, 5, 6, 7, 8)), AT_9, AT_12, AT_20)}, method="exact"),
-    bound(searched, RATIO, of="ratio", equals=0, within="0.1", instead={"C": 2.5}, over={WHERE: [AT_20]}, method="montecarlo", given=FEW),
-    bound(ball.gained, GAIN, of="gain", high="0", control={"low": "5e-4"}, instead="5e-4", over={WHERE: [AT_9]}, method="montecarlo", given=MOST),
-    bound(ball.gained, GAIN, of="gain", high="0", control={"low": "5e-3"}, instead="5e-3", over={WHERE: [AT_12]}, method="montecarlo", given=MORE),
+    bound(at(searched, **FEW), RATIO, of="ratio", equals=0, within="0.1", control=(None, {"C": 2.5}), over={WHERE: [AT_20]}, method="montecarlo"),
+    bound(at(ball.gained, **MOST), GAIN, of="gain", high="0", control=({"low": "5e-4"}, "5e-4"), over={WHERE: [AT_9]}, method="montecarlo"),
+    bound(at(ball.gained, **MORE), GAIN, of="gain", high="0", control=({"low": "5e-3"}, "5e-3"), over={WHERE: [AT_12]}, method="montecarlo"),
     source=THEOREM_4, kind="stronger", expected="refuted",
     title="On the sphere M* = c BB^T without noise, whatever the radius of the ball",
     statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
     assumes=(*SPHERE, r"$d = 2$, $k = 1$, $\sigma = 0$"),
     agrees=(
-        agree(best, ball.gained, GAIN, of="gain", over={WHERE: [AT_9]}, given=MOST),
-        agree(best, ball.gained, GAIN, of="gain", over={WHERE: [AT_12]}, given=MORE),
-        agree(best, searched, "c^*", of="c", over={WHERE: [AT_20]}, given=FEW),
-        agree(best, searched, r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}, given=FEW),
+        agree(best, at(ball.gained, **MOST), GAIN, of="gain", over={WHERE: [AT_9]}),
+        agree(best, at(ball.gained, **MORE), GAIN, of="gain", over={WHERE: [AT_12]}),
+        agree(best, at(searched, **FEW), "c^*", of="c", over={WHERE: [AT_20]}),
+        agree(best, at(searched, **FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
     ),
-    figures=draw(forgetting, found=at(ball.along, lengths=ALONG)),
-    finding=draw(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
+    figures=at(forgetting, found=at(ball.along, lengths=ALONG)),
+    finding=at(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
     corrected=r"""At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C = 2.5$ where it fails in a larger
         one. It holds up to a radius which falls with $n$ to $C_\infty(d, k) > d$, the zero in $c$ of $\mathbf{E} [ s^{1/2} (1 - s) (1 - c h(c
         s^{1/2})) (-h'(c s^{1/2})) ]$, $s \sim \mathrm{Beta}(k/2, (d-k)/2)$, $h(\omega) = I_{d/2}(\omega) / (\omega I_{d/2-1}(\omega))$. So $C = d$ is
@@ -104,7 +104,7 @@ claim(
 claim(
     "lowrank.boundary/sphere/every-ball/proved",
     bound(ball.proved_gain, r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M})", high="0",
-          control={"low": "4e-4"}, instead={"low": "3e-4", "high": "4e-4"}, over={"n": 9, "C": 5.0, "c": 4.612, "c_perp": 1.795},
+          control=({"low": "4e-4"}, {"low": "3e-4", "high": "4e-4"}), over={"n": 9, "C": 5.0, "c": 4.612, "c_perp": 1.795},
           method="certified"),
     source=THEOREM_4, kind="stronger", expected="refuted",
     title="On the sphere M* = c BB^T without noise, whatever the radius of the ball: disproved",

@@ -5,7 +5,7 @@ of c BB^T does not go to 0: a floor is left, small where k is much smaller than 
 """
 
 from lipverify.checks.softmax.low_rank_floor import best_loss, floor, in_block, projected
-from lipverify.claims import Source, agree, bound, claim, exponent
+from lipverify.claims import Source, agree, at, bound, claim, exponent
 
 # fmt: off
 PART_II = Source("S", "Results Part II: Softmax Attn Learns Attn Window Direction", r"""Interesting case: $k \ll d$, then learning
@@ -19,7 +19,7 @@ SPHERE = (r"tokens and query uniform on $S^{d-1}$", *PRODUCT[1:])
 
 claim(
     "lowrank.dimension/learned",
-    exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", ray=(1e6, 1e24, 9), equals="-4/(m + 3)", over={"m": (2, 3)}, method="exact"),
+    exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"n": (1e6, 1e24, 9)}, equals="-4/(m + 3)", over={"m": (2, 3)}, method="exact"),
     source=PART_II, kind="derived", expected="supported",
     title="the rate after learning col(B), whatever d",
     statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
@@ -31,7 +31,7 @@ claim(
 )
 claim(
     "lowrank.dimension/not-learned",
-    exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", ray=(1e6, 1e24, 9), low="-4/(m + 2)", strict=True, sharp="-4/(m + 3)",
+    exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", along={"n": (1e6, 1e24, 9)}, low="-4/(m + 2)", strict=True, rate="-4/(m + 3)",
              over={"m": (3, 5, 8)}, method="exact"),
     source=PART_II, kind="derived", expected="supported",
     title="without learning col(B) the rate is that of d dimensions",
@@ -46,7 +46,7 @@ claim(
 claim(
     "lowrank.dimension/sphere",
     bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
-          instead={"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"},
+          control=(None, {"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"}),
           over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}, method="exact"),
     source=PART_II, kind="convention", expected="refuted",
     title="the same for tokens uniform on the sphere: the loss goes to 0",
@@ -63,9 +63,9 @@ claim(
 )
 claim(
     "lowrank.dimension/sphere/floor",
-    exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along="d", ray=(100, 10**5, 9), equals="-3", method="exact"),
-    bound(floor, r"\frac{d^3}{2 (k + 2)} \lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along="d", ray=(100, 10**5, 9),
-          equals=1, within=0.01, given={"scale": "unit"}, method="exact"),
+    exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)}, equals="-3", method="exact"),
+    bound(at(floor, scale="unit"), r"\frac{d^3}{2 (k + 2)} \lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)},
+          equals=1, within=0.01, method="exact"),
     source=PART_II, kind="derived", expected="supported", over={"k": (1, 2, 4)},
     title="what is left on the sphere where k is much smaller than d",
     statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) \sim \frac{2 (k + 2)}{d^3} \quad (d \to \infty)",

@@ -6,7 +6,7 @@ even families; of the affine one it does learn the column space, and cannot lear
 
 from lipverify.checks.softmax.figures import learned
 from lipverify.checks.softmax.low_rank_training import assumed, closed_form, minimised, trained
-from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, per_profile
 
 # fmt: off
 LAST = r"""Affine: $f(\mathbf{x}) = \mathbf{w}^\top \mathbf{x} + 2$; quadratic: $f(x) = (\mathbf{w}^\top x)^2$; cosine: $f(x) = \cos(4 w^\top x)$ [S]. The
@@ -23,7 +23,7 @@ QUARTER, TWENTIETH = "log(3/4)", "log(19/20)"
 """What counts as lowering: rho by a quarter of itself or more, the test error by a twentieth."""
 SAME_LINEAR = {"attention": "linear"}
 """The control of what softmax attention learns: the same training of linear attention, which learns it of no even family."""
-CURVES = draw(learned, product_gd=at(trained, covariates="product", optimiser="gd", seeds=SEEDS),
+CURVES = at(learned, product_gd=at(trained, covariates="product", optimiser="gd", seeds=SEEDS),
               product_adam=at(trained, covariates="product", optimiser="adam", seeds=SEEDS),
               sphere_gd=at(trained, covariates="sphere", optimiser="gd", seeds=SEEDS),
               sphere_adam=at(trained, covariates="sphere", optimiser="adam", seeds=SEEDS))
@@ -34,7 +34,7 @@ for families, control in (
 ):
     claim(
         "lowrank.nonlinear/{family}/{attention}/rho",
-        bound(trained, RHO, of="rho", high=QUARTER, control=control, over=OPTIMISERS, method="training", given=GIVEN),
+        bound(at(trained, **GIVEN), RHO, of="rho", high=QUARTER, control=control, over=OPTIMISERS, method="training"),
         source=SOFTMAX, kind="convention", reading="on the three families", expected="supported",
         over={"family": families, "attention": "softmax"},
         title="Training softmax attention lowers rho(M, B)",
@@ -49,7 +49,7 @@ for families, control in (
     )
 claim(
     "lowrank.nonlinear/{family}/{attention}/error",
-    bound(trained, ERROR, of="error", high=TWENTIETH, control=SAME_LINEAR, over=OPTIMISERS, method="training", given=GIVEN),
+    bound(at(trained, **GIVEN), ERROR, of="error", high=TWENTIETH, control=SAME_LINEAR, over=OPTIMISERS, method="training"),
     source=SOFTMAX, kind="convention", reading="on the three families", expected="supported",
     over={"family": ("affine", "quadratic", "cosine"), "attention": "softmax"},
     title="Training softmax attention lowers the test error",
@@ -58,14 +58,14 @@ claim(
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/rho",
-    bound(trained, RHO, of="rho", low=QUARTER, control=0.3, instead=-1.5, over=OPTIMISERS, method="training", given=GIVEN),
+    bound(at(trained, **GIVEN), RHO, of="rho", low=QUARTER, control=(0.3, -1.5), over=OPTIMISERS, method="training"),
     source=LINEAR, kind="convention", reading="no structure is learned", expected={"affine/*": "refuted", "*": "supported"},
     over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
     title="Training linear attention does not lower rho(M, B)",
     assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
     agrees=(
-        agree(closed_form, minimised, "c", of="c", methods=("closed form", "minimised"), given={"contexts": per_profile(8192, 65536)}),
-        agree(closed_form, minimised, "c'", of="c_perp", methods=("closed form", "minimised"), given={"contexts": per_profile(8192, 65536)}),
+        agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c", of="c", methods=("closed form", "minimised")),
+        agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c'", of="c_perp", methods=("closed form", "minimised")),
     ),
     figures=CURVES,
     finding={
@@ -87,7 +87,7 @@ claim(
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/error",
-    bound(trained, ERROR, of="error", low=TWENTIETH, control=0.01, over=OPTIMISERS, method="training", given=GIVEN),
+    bound(at(trained, **GIVEN), ERROR, of="error", low=TWENTIETH, control=0.01, over=OPTIMISERS, method="training"),
     source=LINEAR, kind="convention", reading="the error does not fall", expected="supported",
     over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
     title="Training linear attention does not lower the test error",

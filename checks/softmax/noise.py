@@ -5,7 +5,7 @@ Beyond the relevant range, at w >> n^{2/(d-1)}, no rate can hold: N <= sigma^2.
 """
 
 from lipverify.checks.softmax.quantities import MANY_TOKENS, MODEL, READINGS, few_tokens, many_tokens, sampled_terms
-from lipverify.claims import DIMENSIONS, Source, bound, claim, exponent
+from lipverify.claims import DIMENSIONS, Source, at, bound, claim, exponent
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
@@ -15,8 +15,8 @@ FAMILY = {"reading": READINGS, "d": DIMENSIONS}
 CORRECTED = r"$N(w) = \Theta(\sigma^2 (w^{(d-1)/2} + 1)/n)$ for $w = o(n^{2/(d-1)})$"
 
 claim("softmax.noise-rate/{side}/{reading}",
-      exponent(many_tokens, r"n N / \sigma^2", of="nN", along="w", ray=(30, "min(1e15, 1e30**(2/(d + 2)))"),
-               low="D/2", high="D/2", sharp="(d - 1)/2", method="exact"),
+      exponent(many_tokens, r"n N / \sigma^2", of="nN", along={"w": (30, "min(1e15, 1e30**(2/(d + 2)))")},
+               low="D/2", high="D/2", rate="(d - 1)/2", method="exact"),
       source=SKETCH, kind="convention", expected={"lower/ambient": "refuted", "*": "supported"}, over=FAMILY,
       assumes=MANY_TOKENS, agrees=sampled_terms("N", {"d": 5, "n": 100}, law="affine"),
       finding=r"""The sharp exponent is $(d-1)/2$, half the dimension of the sphere: a window of angle $w^{-1/2}$ holds
@@ -25,7 +25,7 @@ claim("softmax.noise-rate/{side}/{reading}",
       the $d$-dimensional hypersphere. Both readings are therefore conventions here.""",
       corrected={"*/ambient": CORRECTED, "*": ""})
 claim("softmax.noise-rate/lower/every-window",
-      exponent(few_tokens, r"N / \sigma^2", of="N", ray=(1e2, 1e8), low="1/2", sharp="0", method="exact"),
+      exponent(few_tokens, r"N / \sigma^2", of="N", along={"n": (1e2, 1e8)}, low="1/2", rate="0", method="exact"),
       source=SKETCH, kind="stronger", expected="refuted",
       over={"d": (2, 3, 4, 5, 6, 7)},  # beyond, the limit is approached too slowly for six decades of n to decide it
       statement=r"N(w) = \Omega\left(\sigma^2\, \frac{w^{(d-1)/2} + 1}{n}\right) \quad \text{for every } w",
@@ -34,7 +34,7 @@ claim("softmax.noise-rate/lower/every-window",
       and $N \to \sigma^2$, which no power of $w$ can follow: $N \leq \sigma^2$ always.""",
       corrected=CORRECTED)
 claim("softmax.noise-rate/{side}/{reading}/proved",
-      bound(proved_rates, "a", of="noise", low="D/2", high="D/2", sharp="(d - 1)/2", given={"law": "affine"},
+      bound(at(proved_rates, law="affine"), "a", of="noise", low="D/2", high="D/2", value="(d - 1)/2",
             method="certified"),
       proves="softmax.noise-rate/{side}/{reading}", source=SKETCH, kind="derived",
       expected={"lower/ambient/*": "refuted", "*": "supported"}, over=FAMILY, corrected=CORRECTED,

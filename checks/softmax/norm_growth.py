@@ -6,7 +6,7 @@ ends: on the circle training at L = 5 hardly leaves its start.
 
 from lipverify.checks.softmax import norms
 from lipverify.checks.softmax.figures import norms_in_training
-from lipverify.claims import Source, agree, at, bound, claim, draw, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, per_profile
 
 # fmt: off
 SLIDE = Source("S", "Empirical Scaling of ||M|| with L",
@@ -26,18 +26,17 @@ TRACES = (r"\mathrm{tr}\, \mathbf{M} / d", ("stochastic gradients", "descent on 
 
 claim(
     "softmax.norm-growth/relu/{covariates}",
-    bound(norms.trained, RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)", given={"law": "relu", "seeds": SEEDS},
+    bound(at(norms.trained, law="relu", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)",
           over={("L", "larger"): [(0.5, 1.0), (1.0, 2.0), (2.0, 4.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
     source=SLIDE, kind="printed", expected="supported", over=SHARED,
     statement=STATED,
     assumes=(r"ReLU law, $d = 3$, $n = 16$, $\sigma = 0.5$, $L = 0.5, 1, 2, 4$; gradient descent with step 1, Adam with step 0.05, $w_0 = 0.1$", *ASSUMED),
     agrees=(
-        agree(norms.trained, norms.descended, TRACES[0], of=("scale at 1", ""), methods=TRACES[1], over={"covariates": "isotropic"},
-              given={"law": "relu", "optimiser": "gd", "seeds": SEEDS}),
-        agree(norms.slope_at_zero, norms.derived_slope, r"-\mathrm{tr}\, \partial \mathcal{L} / \partial \mathbf{M}(0)",
-              methods=("montecarlo", "derived"), given={"law": "relu"}),
+        agree(at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), at(norms.descended, law="relu"), TRACES[0], of=("scale at 1", ""), methods=TRACES[1], over={"covariates": "isotropic"}),
+        agree(at(norms.slope_at_zero, law="relu"), at(norms.derived_slope, law="relu"), r"-\mathrm{tr}\, \partial \mathcal{L} / \partial \mathbf{M}(0)",
+              methods=("montecarlo", "derived")),
     ),
-    figures=draw(norms_in_training, gd=at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="relu", optimiser="adam", seeds=SEEDS)),
+    figures=at(norms_in_training, gd=at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="relu", optimiser="adam", seeds=SEEDS)),
     finding=r"""For laws whose $L$ is an amplitude the order can be derived. The bias is $L^2 B_1$ with $B_1$ that of $L = 1$, so on isotropic
         covariates gradient flow from $w_0 \mathbf{I}$ obeys $\dot w = -(L^2 B_1'(w) + \sigma^2 N_1'(w)) / d$. Up to the optimum $B_1' < 0$ and $N_1'
         > 0$: at every $w$ the speed is larger for larger $L$, and by comparison of the two equations so is $w(t)$ at every $t$. At the start the
@@ -46,14 +45,13 @@ claim(
 )
 claim(
     "softmax.norm-growth/cosine/{covariates}",
-    bound(norms.trained, RATIO, of=AFTER, low=0, strict=True, method="training", control="6*log(larger/L)", given={"law": "cosine", "seeds": SEEDS},
+    bound(at(norms.trained, law="cosine", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control="6*log(larger/L)",
           over={("L", "larger"): [(0.5, 1.0), (1.0, 2.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
     source=SLIDE, kind="printed", expected="supported", over=SHARED,
     statement=STATED,
     assumes=(r"cosine law, $d = 3$, $n = 16$, $\sigma = 0.3$, $L = 0.5, 1, 2$; gradient descent with step 4, Adam with step 0.05, $w_0 = 0.5$", *ASSUMED),
-    agrees=agree(norms.trained, norms.descended, TRACES[0], of=("scale at 2", ""), methods=TRACES[1], over={"covariates": "isotropic"},
-                 given={"law": "cosine", "optimiser": "gd", "seeds": SEEDS}),
-    figures=draw(norms_in_training, gd=at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="cosine", optimiser="adam", seeds=SEEDS)),
+    agrees=agree(at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), at(norms.descended, law="cosine"), TRACES[0], of=("scale at 2", ""), methods=TRACES[1], over={"covariates": "isotropic"}),
+    figures=at(norms_in_training, gd=at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="cosine", optimiser="adam", seeds=SEEDS)),
     finding=r"""The cosine law is even and $\mathbf{M} = 0$ a stationary point: where the noise outweighs the curvature of the bias (small $L$) the
         norm shrinks from its start, and it grows exponentially at first where it does not. The order in $L$ is as printed over the constants measured
         here; see `softmax.norm-growth/cosine/every-l` for its end.""",
@@ -77,7 +75,7 @@ for law, pairs, control, rate in (
     )
 claim(
     "softmax.norm-growth/relu/anisotropic/long-contexts",
-    bound(norms.trained, RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)", given={"seeds": per_profile(4, 16)},
+    bound(at(norms.trained, seeds=per_profile(4, 16)), RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)",
         over={"law": ("long", "wide"), ("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}),
     source=SLIDE, kind="stronger", expected="supported", over={"covariates": "anisotropic"},
     title="the same on ellipsoids in six and twelve dimensions",
@@ -88,17 +86,16 @@ claim(
 )
 claim(
     "softmax.norm-growth/cosine/every-l",
-    bound(norms.trained, RATIO, of=AFTER, low=0, strict=True, method="training", control="log(10)", instead={"high": "-1/2"},
-        over={("L", "larger"): [(3.0, 5.0)], "optimiser": ("gd", "adam"), "step": (80, 160)},
-        given={"law": "circle", "covariates": "isotropic", "seeds": SEEDS}),
+    bound(at(norms.trained, law="circle", covariates="isotropic", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control=("log(10)", {"high": "-1/2"}),
+        over={("L", "larger"): [(3.0, 5.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
     source=SLIDE, kind="stronger", expected="refuted",
     statement=STATED + r", \text{ for all } L, L'",
     assumes=(r"""cosine law on the circle, $d = 2$, $n = 32$, $\sigma = 0.1$, $L = 3, 5$; gradient descent with step 2, Adam with step 0.05, $w_0 =
         0.5$""", *ASSUMED[1:]),
     agrees=agree(norms.curvature, norms.derived_curvature, r"-\mathcal{L}''(0) / 2", methods=("exact", "derived"), over={"L": (3.0, 5.0)}),
-    figures=draw(norms_in_training, gd=at(norms.trained, law="circle", covariates="isotropic", optimiser="gd", seeds=SEEDS),
+    figures=at(norms_in_training, gd=at(norms.trained, law="circle", covariates="isotropic", optimiser="gd", seeds=SEEDS),
                  adam=at(norms.trained, law="circle", covariates="isotropic", optimiser="adam", seeds=SEEDS)),
-    finding=draw(norms.learned_slowly, smooth=at(norms.best_window, L=3.0), rough=at(norms.best_window, L=5.0)),
+    finding=at(norms.learned_slowly, smooth=at(norms.best_window, L=3.0), rough=at(norms.best_window, L=5.0)),
     corrected=r"""The optimum grows with $L$. The norm during training from a small start grows faster with larger $L$ as long as the lowest harmonic
         that a wide window feels does: for every $L$ where $L$ is an amplitude (ReLU, affine), and up to $L \approx 3$ for the cosine law on the
         circle, where the rate is proportional to $J_2(L)^2$.""",

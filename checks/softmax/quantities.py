@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import lipverify as lv
-from lipverify.claims import Source, agree
+from lipverify.claims import Source, agree, at
 
 Value = tuple[float, float]
 WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -85,7 +85,7 @@ def _by_window(terms: lv.LossTerms) -> dict[str, Value]:
 
 def sampled_terms(letter: str, over: dict[str, Any], **given: Any) -> Any:
     """The cross-check of B or N, exactly and sampled, at each of `WINDOWS`."""
-    return agree(curve, sampled_curve, letter, of=f"{letter}({{w}})", over={**over, "w": WINDOWS}, given=given)
+    return agree(curve, at(sampled_curve, **given), letter, of=f"{letter}({{w}})", over={**over, "w": WINDOWS})
 
 
 def middle(low: float, high: float) -> Value:

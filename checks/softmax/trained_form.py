@@ -6,7 +6,7 @@ multiplies the query's empty slot is never seen by the loss, and ends small only
 
 from lipverify.checks.softmax.figures import block_shares
 from lipverify.checks.softmax.trained_blocks import curvature_at_best, slope_in_row, trained
-from lipverify.claims import Source, at, bound, claim, draw, identity, per_profile
+from lipverify.claims import Source, at, bound, claim, identity, per_profile
 
 # fmt: off
 REBUTTAL = Source("R", "Rebuttal 1, answer 1, on the decomposition of equation (4)", r"""Do trained models have the same decomposition for
@@ -28,16 +28,16 @@ TINY = "300 steps of Adam with step 0.02 and 64 fresh contexts, or 0.04 and 128,
 
 claim(
     "softmax.trained-form/{law}/row",
-    bound(trained, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", over=ORDINARY, method="training", given=GIVEN),
-    bound(trained, r"\log(|r| / |\mathbf{M}|)_{\mathrm{end}} - \log(|r| / |\mathbf{M}|)_{\mathrm{start}}", of="row fell", high="0",
-          strict=True, control="-6", over=ORDINARY, method="training", given=GIVEN),
-    bound(trained, r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="3/5", over=ORDINARY, method="training", given=GIVEN),
-    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method="symmetry", grade="bounded"),
+    bound(at(trained, **GIVEN), r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", over=ORDINARY, method="training"),
+    bound(at(trained, **GIVEN), r"\log(|r| / |\mathbf{M}|)_{\mathrm{end}} - \log(|r| / |\mathbf{M}|)_{\mathrm{start}}", of="row fell", high="0",
+          strict=True, control="-6", over=ORDINARY, method="training"),
+    bound(at(trained, **GIVEN), r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="3/5", over=ORDINARY, method="training"),
+    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method=("symmetry", "bounded")),
     source=REBUTTAL, kind={"relu/*": "convention", "*": "stronger"}, reading="the row", expected="supported",
     over={"law": ("relu", "affine"), "d": (2, 5)},
     statement=ROW,
     assumes=(*MODEL, "$d = 2, 5$", USUAL, *READ),
-    figures=draw(block_shares, one=at(trained, d=5, recipe="gd", runs=RUNS, fresh=FRESH), other=at(trained, d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
+    figures=at(block_shares, one=at(trained, d=5, recipe="gd", runs=RUNS, fresh=FRESH), other=at(trained, d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
     finding=r"""The score of token $i$ is $x_i^\top \mathbf{M} x + y_i\, r^\top x$. If every $x$ is replaced by $-x$, the query's included, and labels
         are kept, the first term stays and the second changes its sign; such a context is as likely as the first where $-x$ is drawn like $x$ and
         $f(-x)$ like $f(x)$, which holds for $q$ uniform on the sphere. So the loss is even in $r$, and block matrices are invariant under training.
@@ -45,10 +45,9 @@ claim(
 )
 claim(
     "softmax.trained-form/{law}/row/larger-sizes",
-    bound(curvature_at_best, r"\partial_r^2 \mathcal{L}(0)", low=0, strict=True, control="1/10", method="montecarlo",
-          over={("d", "n"): per_profile(((10, 64),), ((10, 64), (10, 256), (20, 64)))},
-          given={"fresh": per_profile(250, 2500)}),
-    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method="symmetry", grade="bounded",
+    bound(at(curvature_at_best, fresh=per_profile(250, 2500)), r"\partial_r^2 \mathcal{L}(0)", low=0, strict=True, control="1/10", method="montecarlo",
+          over={("d", "n"): per_profile(((10, 64),), ((10, 64), (10, 256), (20, 64)))}),
+    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method=("symmetry", "bounded"),
              over={"d": (10, 20)}),
     source=REBUTTAL, kind="stronger", expected="supported", over={"law": "affine"},
     title="the row of the block form in more dimensions and longer contexts",
@@ -59,13 +58,13 @@ claim(
 )
 claim(
     "softmax.trained-form/relu/column/ordinary-start",
-    bound(trained, r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/1000", instead={"low": "1/8"}, over=ORDINARY, method="training", given=GIVEN),
-    bound(trained, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
-          over=ORDINARY, method="training", given=GIVEN),
+    bound(at(trained, **GIVEN), r"|u| / |\mathbf{M}|", of="column", high="1/10", control=("1/1000", {"low": "1/8"}), over=ORDINARY, method="training"),
+    bound(at(trained, **GIVEN), r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
+          over=ORDINARY, method="training"),
     source=REBUTTAL, kind="convention", reading="the column, from an ordinary start", expected="refuted", over={"law": "relu", "d": 5},
     statement=COLUMN,
     assumes=(*MODEL, "ReLU law, $d = 5$", USUAL, *READ),
-    figures=draw(block_shares, one=at(trained, law="relu", d=5, recipe="gd", runs=RUNS, fresh=FRESH),
+    figures=at(block_shares, one=at(trained, law="relu", d=5, recipe="gd", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="relu", d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
     finding=r"""The last column of $\mathbf{W}_K^\top \mathbf{W}_Q$ is multiplied by the query's label slot, which is 0: the loss does not depend on
         it and its gradient is exactly zero. Trained as a product, the last column of $\mathbf{W}_Q$ keeps its first value to the last bit, and $u =
@@ -77,25 +76,25 @@ claim(
 )
 claim(
     "softmax.trained-form/relu/column/small-start",
-    bound(trained, r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/100", over=SMALL, method="training", given=GIVEN),
-    bound(trained, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
-          over=SMALL, method="training", given=GIVEN),
+    bound(at(trained, **GIVEN), r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/100", over=SMALL, method="training"),
+    bound(at(trained, **GIVEN), r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
+          over=SMALL, method="training"),
     source=REBUTTAL, kind="convention", reading="the column, from a small start", expected="supported", over={"law": "relu", "d": 5},
     statement=COLUMN,
     assumes=(*MODEL, "ReLU law, $d = 5$", TINY, *READ),
-    figures=draw(block_shares, one=at(trained, law="relu", d=5, recipe="small", runs=RUNS, fresh=FRESH),
+    figures=at(block_shares, one=at(trained, law="relu", d=5, recipe="small", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="relu", d=5, recipe="small, fast", runs=RUNS, fresh=FRESH)),
     finding=r"""From a start of a tenth of the usual size the last column ends small beside $\mathbf{M}$, as the rebuttal observes: because it was
         small, and not because training made it so (the last column of $\mathbf{W}_Q$ has not moved).""",
 )
 claim(
     "softmax.trained-form/any-law/row",
-    bound(trained, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", instead={"low": "1/2"}, over=ORDINARY, method="training", given=GIVEN),
+    bound(at(trained, **GIVEN), r"|r| / |\mathbf{M}|", of="row", high="1/10", control=("1/1000", {"low": "1/2"}), over=ORDINARY, method="training"),
     source=REBUTTAL, kind="stronger", expected="refuted", over={"law": "one-sided", "d": 2},
     statement=ROW + r" \quad \text{for every law of } f",
     assumes=(r"linear functions $f(x) = \langle q, x \rangle$ with $q$ uniform on the half of the circle where $q_1 > 0$",
              r"$d = n = 2$, $\sigma = 0.1$", USUAL, *READ),
-    figures=draw(block_shares, one=at(trained, law="one-sided", d=2, recipe="gd", runs=RUNS, fresh=FRESH),
+    figures=at(block_shares, one=at(trained, law="one-sided", d=2, recipe="gd", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="one-sided", d=2, recipe="adam", runs=RUNS, fresh=FRESH)),
     finding=r"""The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f \sim f$. Where both are broken,
         here by linear functions that all rise along one axis, a query with a large first coordinate wants tokens with large labels whatever their

@@ -240,7 +240,7 @@ claim(
     "softmax.values-ignore-covariates/{law}/c/{reading}",
     bound(
         best_scale, "c^* - 1", of="excess", equals=0, within="1e-15",
-        instead={"low": "-min(1, floor(100/n))", "high": "1 - min(1, floor(100/n))", "strict": True}, method="exact",
+        control=(None, {"low": "-min(1, floor(100/n))", "high": "1 - min(1, floor(100/n))", "strict": True}), method="exact",
     ),
     source=SIMPLICITY,
     kind="stronger",
@@ -272,7 +272,7 @@ claim(
         equals=0,
         within="1e-15",
         method="certified",
-        instead={"low": "-1", "high": "0", "strict": True},
+        control=(None, {"low": "-1", "high": "0", "strict": True}),
     ),
     source=SIMPLICITY,
     kind="stronger",
@@ -287,7 +287,7 @@ claim(
 )
 claim(
     "softmax.values-ignore-covariates/{law}/window/{reading}",
-    exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=RAY, equals="rate", method="exact"),
+    exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": RAY}, equals="rate", method="exact"),
     source=SIMPLICITY,
     kind="stronger",
     expected="supported",
@@ -302,13 +302,12 @@ claim(
 )
 claim(
     "softmax.values-ignore-covariates/{law}/rate/{reading}",
-    exponent(joint, "c^* - 1", of="excess", ray=RAY, equals="-rate", method="exact"),
+    exponent(joint, "c^* - 1", of="excess", along={"n": RAY}, equals="-rate", method="exact"),
     bound(
         joint,
         r"\frac{2 w^* (c^* - 1)}{d - 1}",
         of="product",
-        along="n",
-        ray=RAY,
+        along={"n": RAY},
         equals="share",
         within="share/1000",
         method="exact",
@@ -336,7 +335,9 @@ NO_OFFSET: dict[str, Any] = {
 }
 claim(
     "softmax.values-ignore-covariates/{law}/window/{reading}",
-    exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=LINEAR_RAY, equals="2/(d + 3)", sharp="0", method="exact"),
+    exponent(
+        joint, "w^*", of="w", scale=r"\Lambda", along={"n": LINEAR_RAY}, equals="2/(d + 3)", rate="0", method="exact"
+    ),
     kind="stronger",
     expected="refuted",
     title="the best c leaves the growth of the window as it is",
@@ -345,7 +346,7 @@ claim(
 )
 claim(
     "softmax.values-ignore-covariates/{law}/rate/{reading}",
-    exponent(joint, "c^* - 1", of="excess", ray=LINEAR_RAY, equals="-2/(d + 3)", sharp="0", method="exact"),
+    exponent(joint, "c^* - 1", of="excess", along={"n": LINEAR_RAY}, equals="-2/(d + 3)", rate="0", method="exact"),
     kind="stronger",
     expected="refuted",
     title="the optimal c tends to 1 from above",
@@ -354,9 +355,9 @@ claim(
 )
 claim(
     "softmax.values-ignore-covariates/{law}/joint/{reading}",
-    exponent(joint, r"\mathcal{L}(w^*, c^*)", of="loss", ray=LINEAR_RAY, equals=-1, method="exact"),
-    exponent(joint, "w^*", of="w", ray=LINEAR_RAY, equals=0, method="exact"),
-    exponent(joint, "c^* - 1", of="excess", ray=LINEAR_RAY, equals=0, method="exact"),
+    exponent(joint, r"\mathcal{L}(w^*, c^*)", of="loss", along={"n": LINEAR_RAY}, equals=-1, method="exact"),
+    exponent(joint, "w^*", of="w", along={"n": LINEAR_RAY}, equals=0, method="exact"),
+    exponent(joint, "c^* - 1", of="excess", along={"n": LINEAR_RAY}, equals=0, method="exact"),
     kind="sharp",
     expected="supported",
     title="with the best c linear functions need no window",

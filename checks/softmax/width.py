@@ -4,7 +4,7 @@ This holds from the width r = d on, where every d x d matrix is such a product. 
 """
 
 from lipverify.checks.softmax.factors import factored
-from lipverify.claims import Source, bound, claim, per_profile
+from lipverify.claims import Source, at, bound, claim, per_profile
 
 # fmt: off
 REBUTTAL = Source("R", "Global rebuttal, point 3", r"""Regarding infinite width (suggested by Reviewer hHKc), increasing the inner dimension of
@@ -21,8 +21,8 @@ DRAWN = {"drawn": per_profile(1024, 8192)}
 
 claim(
     "softmax.width/{law}",
-    bound(factored, EXCESS, of="excess", equals="0", within="2e-4", control={"width": 1}, method="montecarlo", given=DRAWN),
-    bound(factored, DISTANCE, of="distance", high="1/10", control={"width": 1}, method="montecarlo", given=DRAWN),
+    bound(at(factored, **DRAWN), EXCESS, of="excess", equals="0", within="2e-4", control={"width": 1}, method="montecarlo"),
+    bound(at(factored, **DRAWN), DISTANCE, of="distance", high="1/10", control={"width": 1}, method="montecarlo"),
     source=REBUTTAL,
     kind="derived",  # printed, but a tautology: both minima are over the same set, so no evidence could refute it
     expected="supported", over={"law": ("affine", "relu"), ("d", "width"): [(2, 2), (2, 4), (2, 8), (3, 3), (3, 6), (3, 12)]},
@@ -34,7 +34,7 @@ claim(
 )
 claim(
     "softmax.width/narrow",
-    bound(factored, EXCESS, of="excess", equals="0", within="2e-4", instead={"width": 12}, method="montecarlo", given=DRAWN),
+    bound(at(factored, **DRAWN), EXCESS, of="excess", equals="0", within="2e-4", control=(None, {"width": 12}), method="montecarlo"),
     source=REBUTTAL, kind="stronger", expected="refuted", over={"law": ("affine", "relu"), ("d", "width"): [(2, 1), (3, 1), (3, 2)]},
     statement=SAME + r" \quad \text{for } r < d",
     assumes=(*MODEL, "$d = 2, 3$ and $r = 1, d - 1$"),

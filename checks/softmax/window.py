@@ -10,7 +10,7 @@ from typing import Any
 from lipverify.checks.softmax import figures
 from lipverify.checks.softmax import window_proofs as proofs
 from lipverify.checks.softmax.quantities import LAWS, MODEL, READINGS, THEOREM_2, optimum, sampled_optimum
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, draw, exponent, identity, per_profile
+from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, identity, per_profile
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
@@ -21,8 +21,7 @@ SHARP = {"relu/*": r"$w^* = \Theta(\Lambda^{2/(d+2)})$ for the ReLU law",
          "*": r"$w^* = \Theta(\Lambda^{2/(d+3)})$ for the affine law"}
 MEASURED: dict[str, Any] = {
     "assumes": (*MODEL, r"$\Lambda = n L^2 / \sigma^2 \to \infty$ along $n \to \infty$ at fixed $L / \sigma$"),
-    "agrees": agree(optimum, sampled_optimum, "w^*", of="w", over={"d": (3, 5), "n": 100},
-                    given={"contexts": per_profile(8_000, 400_000)}),  # about a hundredth of w* is left open
+    "agrees": agree(optimum, at(sampled_optimum, contexts=per_profile(8_000, 400_000)), "w^*", of="w", over={"d": (3, 5), "n": 100}),  # about a hundredth of w* is left open
 }
 PROVED: dict[str, Any] = {
     "source": THEOREM_2, "title": "the window theorem that is proved for every n",
@@ -31,24 +30,24 @@ PROVED: dict[str, Any] = {
 }
 
 claim("softmax.window-printed/{law}/{side}/{reading}",
-      exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/D", high="2/D", sharp="rate", method="exact"),
+      exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/D", high="2/D", rate="rate", method="exact"),
       source=THEOREM_2, kind={"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"},
       expected={"affine/lower/*": "refuted", "relu/lower/intrinsic": "refuted", "*": "supported"},
       over=FAMILY, corrected=SHARP,
-      figures={"relu/*/ambient": draw(figures.against_lambda, found=at(figures.windows)), "*": ()}, **MEASURED)
+      figures={"relu/*/ambient": at(figures.against_lambda, found=at(figures.windows)), "*": ()}, **MEASURED)
 claim("softmax.window-derived/{law}/{side}/{reading}",
-      exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", sharp="rate", method="exact"),
+      exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", rate="rate", method="exact"),
       identity(proofs.derivation, r"\text{implied} - \text{stated}", control={"below": 1.5}),
       source=SKETCH, kind="derived", expected="supported", over=FAMILY, **MEASURED)
 claim("softmax.window-derived/{law}/sharp",
       exponent(optimum, "w^*", of="w", scale=r"\Lambda", equals="rate", method="exact"),
       source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS, "d": DIMENSIONS}, **MEASURED)
 claim("softmax.window-printed/{law}/{side}/{reading}/proved",
-      bound(proved_rates, "e", of="window", low="1/D", high="2/D", sharp="rate", method="certified"),
+      bound(proved_rates, "e", of="window", low="1/D", high="2/D", value="rate", method="certified"),
       proves="softmax.window-printed/{law}/{side}/{reading}", kind="derived", over=FAMILY, corrected=SHARP,
       expected={"affine/lower/*": "refuted", "relu/lower/intrinsic/*": "refuted", "*": "supported"}, **PROVED)
 claim("softmax.window-derived/{law}/{side}/{reading}/proved",
-      bound(proved_rates, "e", of="window", low="1/E", high="2/E", sharp="rate", method="certified"),
+      bound(proved_rates, "e", of="window", low="1/E", high="2/E", value="rate", method="certified"),
       proves="softmax.window-derived/{law}/{side}/{reading}", kind="derived", expected="supported",
       over=FAMILY, corrected=SHARP, **PROVED)
 claim("softmax.window-derived/{law}/sharp/proved",
@@ -64,8 +63,8 @@ claim("softmax.window-theorem/{law}",
       statement=r"k_1 \Lambda^e < w^* < k_2 \Lambda^e, \quad k_2 / k_1 \to 1 \ (\Lambda_0 \to \infty)",
       agrees=agree(proofs.theorem, proofs.derived_constant, r"\lim k_1 = \lim k_2", of=("limit", ""),
                    methods=("proved", "derived"), over={"d": (2, 3, 5)}),
-      figures={"relu": draw(figures.closing_in, found=at(figures.windows), proved=at(figures.edges)), "*": ()},
-      tables=(draw(figures.constants, found=at(figures.theorems)), draw(figures.chain, found=at(figures.theorems))),
+      figures={"relu": at(figures.closing_in, found=at(figures.windows), proved=at(figures.edges)), "*": ()},
+      tables=(at(figures.constants, found=at(figures.theorems)), at(figures.chain, found=at(figures.theorems))),
       finding=r"""$w^* / \Lambda^e$ stands here as the interval from $k_1$ to $k_2$, which contains it for every context
       of the range, not as a value that was measured. Noise and bias lie between explicit multiples of $w^{(d-1)/2}/n$
       and $w^{-\beta}$: above the loss at one multiple of $\Lambda^e$ no minimum can be. `lipverify prove
