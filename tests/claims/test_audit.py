@@ -425,7 +425,7 @@ PLANNED = dedent("""\
 
     claim("mine.drawn", bound(drawn, "x^2", high="x", control="x/10", over={"x": (0.125, 0.25)},
                               method="montecarlo"), finding="Few of them.", **SAID)
-    claim("mine.more", bound(drawn, "x^2", high="x/2", control="x/4", instead="x", over={"x": 0.75}), **SAID)
+    claim("mine.more", bound(drawn, "x^2", high="x/2", control=("x/4", "x"), over={"x": 0.75}), **SAID)
     claim("mine.text", bound(drawn, "x^2", high="x", control="x/10", over={"x": 0.25}), **SAID)
 """)
 AGAINST: dict[str, tuple[str, Edit]] = {
