@@ -73,10 +73,11 @@ def every_n(d: int) -> dict[str, Any]:
 
 def every_dimension(law: str, d: int) -> dict[str, Any]:
     """w* / (k_d W) and its exponent in Lambda, by the theorem about every d at once."""
-    from lipverify.proofs import prove_every_dimension
+    from lipverify.proofs import EveryDimension, prove_every_dimension
 
     meant = lv.laws.law_named(law)
     proof = proved(f"dimensions-{law}", "every dimension", {"law": law}, lambda: prove_every_dimension(meant))
+    assert isinstance(proof, EveryDimension)
     rate = 1 / ((d - 1) / 2 + proof.beta)
     return {
         "share": between(proof, proof.constants["low"], proof.constants["high"]),

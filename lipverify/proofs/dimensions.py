@@ -58,7 +58,7 @@ class EveryDimension(Proof):
     @property
     def beta(self) -> float:
         """B ~ w^-beta."""
-        return float(dimensions.LAWS[self.law].beta)
+        return float(sizes.LAWS[self.law].beta)
 
     def multiples(self, d: int) -> tuple[float, float]:
         """low k and high k in one dimension: w* lies between these multiples of W.
@@ -150,9 +150,9 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
     []
     """
     name = named(law)
-    if name not in dimensions.LAWS:
+    if name not in sizes.LAWS:
         raise OutOfReach(
-            f"law = {law!r}: in every dimension at once theorems are proved for {', '.join(dimensions.LAWS)}; use "
+            f"law = {law!r}: in every dimension at once theorems are proved for {', '.join(sizes.LAWS)}; use "
             "`prove_window` in one dimension."
         )
     usual = USUAL[dimensions.decides(name)[-1].__name__]

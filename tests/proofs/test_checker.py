@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -349,6 +350,32 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_next_one_from_it(
     printed = capsys.readouterr()
     assert printed.out.count("proved: affine, d = 3") == 1
     assert printed.err.count("not a proof file") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "places", "text", "says"),
+    [
+        ("affine-3", ("law",), "link:" + ",".join(["1"] * 401), "at most 400 numbers"),
+        ("optimum-cosine-1-2-1000-13", ("given", "law"), "zonal:" + ",".join(["1"] * 401), "at most 400 numbers"),
+        ("rising-affine-2-3", ("lemmas", 0, "constants", "w_2"), "1e4", "up to 500"),
+        ("optimum-cosine-1-2-1000-13", ("lemmas", 0, "constants", "at"), "1e6", "up to 500"),
+        ("covariance-space", ("given", "M"), ["1e30", "1"], "at most 100"),
+    ],
+)
+def test_a_file_that_would_take_hours_is_refused_at_once(
+    name: str, places: tuple[Any, ...], text: Any, says: str, tmp_path: Path
+) -> None:
+    data = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
+    inner: Any = data
+    for key in places[:-1]:
+        inner = inner[key]
+    inner[places[-1]] = text
+    begun = time.process_time()
+    assert says in checker.failures(data)[0]
+    assert time.process_time() - begun < 5
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps(data))
+    assert checker.main([str(path), str(shipped() / "proofs" / "lt-cosine.json")]) == 2
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, OverflowError, RecursionError, MemoryError])

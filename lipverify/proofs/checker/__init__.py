@@ -11,6 +11,8 @@ variogram        for windows: the bias of any law whose variogram lies between t
 roughness        for variogram: Matern fields, kinks and jumps between their powers
 laws             for windows: which law needs which
 dimensions       the optimal window in every dimension at once
+sizes            for dimensions: what depends on d, for each d and for all beyond
+ramp             for dimensions: ReLU
 transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w
 circle           one problem on the circle: matrices that do better than all of a form

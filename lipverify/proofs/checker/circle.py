@@ -170,8 +170,8 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
         raise Malformed(f"S = {repr(k['S'])[:60]}, M = {repr(k['M'])[:60]}: each is a pair of numbers")
     pairs = {name: tuple(number(each) for each in k[name]) for name in ("S", "M")}
     sigma, stop = number(k["sigma"]), number(k["stop"])
-    if min(sigma, stop, *pairs["S"]) < 0 or stop > FARTHEST or 0 in pairs["M"]:
-        raise Malformed(f"{k}: what is given is >= 0, stop at most {FARTHEST}, and no entry of M is 0")
+    if min(sigma, stop, *pairs["S"]) < 0 or max(stop, *map(abs, pairs["M"])) > FARTHEST or 0 in pairs["M"]:
+        raise Malformed(f"{k}: what is given is >= 0, stop and |M| are at most {FARTHEST}, and no entry of M is 0")
     return {"n": size("n", k["n"], 2, 10**40), "sigma": sigma, "stop": stop, **pairs}
 
 

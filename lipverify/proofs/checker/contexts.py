@@ -44,6 +44,8 @@ STRIP = 1.375
 """b, of tokens and of w."""
 STEEPEST = 1.4
 """b, of u."""
+FARTHEST = 500
+"""The largest w: the time of a check is bounded."""
 WIDEST = 0.75
 """(rho - 1/rho)/2 at most: rho <= 2."""
 
@@ -60,6 +62,8 @@ class Averages:
 
 def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
     """The averages at one w >= 0 for n >= 2 tokens."""
+    if not w <= FARTHEST:
+        raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to {FARTHEST}")
     with ctx.workprec(BITS):
         half = arb(WIDEST).min(arb(STRIP) / w) if w > 0 else arb(WIDEST)
         rho = half + (1 + half**2).sqrt()

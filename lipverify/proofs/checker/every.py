@@ -331,8 +331,9 @@ def shares(pieces: list[Piece], n: int, stop: Ball) -> Iterator[tuple[tuple[Ball
             if first >= stop:
                 return
             rise, fall = noise[n - 2].over(first if edges[0] > 0 else edges[0], last), -bias[n - 2].over(first, last)
-            share = n * rise / (fall * first.union(last) if edges[0] > 0 else fall)
-            yield (first, last), (share.lower(), share.upper()) if rise > 0 and fall > 0 else (arb(0), arb("inf"))
+            slope, most_slope = (each * first.union(last) if edges[0] > 0 else each for each in (fall, fall.upper()))
+            low = (n * rise / most_slope).lower() if fall.upper() > 0 else arb("inf")  # where B rises nothing is best
+            yield (first, last), (low.max(0), (n * rise / slope).upper() if fall > 0 else arb("inf"))
 
 
 @lru_cache(maxsize=4)
