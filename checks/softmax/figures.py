@@ -423,3 +423,32 @@ def with_and_without_floor(law: str, reading: str, two: dict[str, Any], five: di
     caption = f"""The least loss of linear attention over all matrices (closed form) and that of softmax attention (exact, at $w^*$)
         against $n$; {OFFSET[reading]}."""
     return Figure(caption=caption, alt=f"Least losses against n, {said('law', law)}, {reading}.", panels=(panel,))
+
+
+# What moves the optimal w
+NOISELESS = ((3, 50), (3, 100), (5, 50))
+"""(d, n) at which w* without noise is shown."""
+
+
+def noiseless(law: str) -> list[float]:
+    """w* without noise at these."""
+    return [optimum(law, d, n, sigma=0.0)["w"][0] for d, n in NOISELESS]
+
+
+def without_noise(found: list[float]) -> str:
+    """What w* tends to as L/sigma grows at fixed n."""
+    limits = ", ".join(f"{w:.3g} at $d = {d}$, $n = {n}$" for (d, n), w in zip(NOISELESS, found, strict=True))
+    return rf"""At fixed $n$ the optimal window does not narrow without bound as $L/\sigma \to \infty$: without noise the bias itself
+    has a minimum at a finite $w$, because averaging a few neighbours around the query cancels first-order errors, which the nearest
+    neighbour alone cannot. At $\sigma = 0$ the best $w$ is {limits}. For $w^* \to \infty$ the context must grow too
+    (`n-to-infinity`)."""
+
+
+def turning(found: dict[str, Any]) -> str:
+    """Where the window of the cosine law is, and from where its second harmonic falls."""
+    from scipy.special import jnp_zeros
+
+    w, error = getattr(found["at"], "pair", found["at"])
+    return f"""By balls: $w^*$ at $L = 3$ is {w:.3g} up to {error:.1g}, and $w^* = 0$ at $L = 4$. A wave that a wide window cannot follow
+    is left to the average of all tokens: what attention can use at $w$ near 0 is the second harmonic, of size $J_2(L)^2$, which falls
+    from $L = {jnp_zeros(2, 1)[0]:.2f}$ on to the next zero of $J_2$."""

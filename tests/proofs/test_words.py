@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, weighted_keys
 from lipverify.checks.softmax import (
-    directions,
     isotropy,
     kernel,
     linear_floor,
     low_rank,
+    nearest,
     preconditioner,
     slopes,
     split,
@@ -309,13 +309,13 @@ def test_the_bias_over_that_of_the_nearest_neighbour_is_enclosed() -> None:
     from lipverify import Problem, loss_terms
     from lipverify.laws import ReLU
 
-    found = directions.over_nearest(3, 2, 2.0)
+    found = nearest.over_nearest(3, 2, 2.0)
     problem = Problem(d=3, n=2, law=ReLU(L=1.0), sigma=0.0)
     here, far = (float(loss_terms(problem, w).bias) for w in (2.0, 2000.0))
     assert float(found) == pytest.approx(here / far, rel=1e-3)
-    assert float(directions.over_nearest(3, 2, 2.0, 2)) == pytest.approx(float(found) / 2, rel=1e-5)
+    assert float(nearest.over_nearest(3, 2, 2.0, 2)) == pytest.approx(float(found) / 2, rel=1e-5)
     with pytest.raises(ValueError, match="at d = 3 only"):
-        directions.over_nearest(2, 2, 2.0)
+        nearest.over_nearest(2, 2, 2.0)
 
 
 @pytest.mark.parametrize("power", [1, 2])
