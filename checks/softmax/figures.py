@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
+from lipverify.checks.softmax.gaussian import DRAWN
+from lipverify.checks.softmax.levels import LENGTHS, LEVELS
 from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.checks.softmax.quantities import WINDOWS, Value, optimum, problem
 from lipverify.checks.softmax.window_proofs import closer
@@ -423,3 +425,90 @@ def with_and_without_floor(law: str, reading: str, two: dict[str, Any], five: di
     caption = f"""The least loss of linear attention over all matrices (closed form) and that of softmax attention (exact, at $w^*$)
         against $n$; {OFFSET[reading]}."""
     return Figure(caption=caption, alt=f"Least losses against n, {said('law', law)}, {reading}.", panels=(panel,))
+
+
+# What moves the optimal w
+NOISELESS = ((3, 50), (3, 100), (5, 50))
+"""(d, n) at which w* without noise is shown."""
+
+
+def noiseless(law: str) -> list[float]:
+    """w* without noise at these."""
+    return [optimum(law, d, n, sigma=0.0)["w"][0] for d, n in NOISELESS]
+
+
+def without_noise(found: list[float]) -> str:
+    """What w* tends to as L/sigma grows at fixed n."""
+    limits = ", ".join(f"{w:.3g} at $d = {d}$, $n = {n}$" for (d, n), w in zip(NOISELESS, found, strict=True))
+    return rf"""At fixed $n$ the optimal window does not narrow without bound as $L/\sigma \to \infty$: without noise the bias itself
+    has a minimum at a finite $w$, because averaging a few neighbours around the query cancels first-order errors, which the nearest
+    neighbour alone cannot. At $\sigma = 0$ the best $w$ is {limits}. For $w^* \to \infty$ the context must grow too
+    (`n-to-infinity`)."""
+
+
+def turning(found: dict[str, Any]) -> str:
+    """Where the window of the cosine law is, and from where its second harmonic falls."""
+    from scipy.special import jnp_zeros
+
+    w, error = getattr(found["at"], "pair", found["at"])
+    return f"""By balls: $w^*$ at $L = 3$ is {w:.3g} up to {error:.1g}, and $w^* = 0$ at $L = 4$. A wave that a wide window cannot follow
+    is left to the average of all tokens: what attention can use at $w$ near 0 is the second harmonic, of size $J_2(L)^2$, which falls
+    from $L = {jnp_zeros(2, 1)[0]:.2f}$ on to the next zero of $J_2$."""
+
+
+# The attention kernel
+def gaussian_kernels(found: list[tuple[float, float]]) -> Figure:
+    """Attention against squared distance, with the two kernels of the slides."""
+    x, y = zip(*found, strict=True)
+    curves = {"$e^{-(w/2) \\Delta}$, intuition slides": DRAWN["w"] / 2, "$e^{-w \\Delta}$, proof slides": DRAWN["w"]}
+    panel = Panel(
+        title="attention of drawn tokens",
+        xlabel="$\\Delta = |x_i - x|^2 - \\min_j |x_j - x|^2$",
+        ylabel="$a_i / \\max_j a_j$",
+        xscale="linear",
+        series=(
+            Series(label=f"$d = {DRAWN['d']}$, $n = {DRAWN['n']}$, $w = {DRAWN['w']:g}$", x=x, y=y, style="points"),
+            *(
+                Series(label=label, x=x, y=tuple(float(np.exp(-rate * each)) for each in x))
+                for label, rate in curves.items()
+            ),
+        ),
+    )
+    return Figure(
+        caption="""The attention of each token over that of the nearest, against how much farther it is; lines are the
+        kernels of the two slides.""",
+        alt="Points lie on the kernel of the intuition slides; that of the proof slides falls twice as fast on a log axis.",
+        panels=(panel,),
+    )
+
+
+# The context length
+def three_levels(found: list[dict[str, Value]]) -> Figure:
+    """Functions, windows at one n, and the error on L = 3 of each window, as on the slide."""
+    angles, there = np.linspace(0, np.pi, 61), found[LENGTHS.index(1e4)]
+    windows = {L: np.exp(there[f"w* of {L:g}"][0] * (np.cos(angles) - 1)) for L in LEVELS}
+    errors = {L: [each[f"loss of {L:g} on 3"][0] for each in found] for L in LEVELS}
+    linear: Any = {"xscale": "linear", "yscale": "linear"}
+
+    def lines(x: Any, y: dict[float, Any], label: str = "") -> tuple[Series, ...]:
+        return tuple(
+            Series(label=f"{label}$L = {L:g}$", x=tuple(map(float, x)), y=tuple(map(float, y[L]))) for L in LEVELS
+        )
+
+    functions = {L: L * np.cos(angles) for L in LEVELS}
+    return Figure(
+        caption=r"""Functions of three Lipschitz constants along a great circle; the attention of their optimal windows ($d = 3$,
+        $n = 10^4$), relative to a token at the query; the error on $L = 3$ against $n$ of each window, tuned at every $n$.""",
+        alt="Three functions, three attention windows, and error curves against context length.",
+        panels=(
+            Panel(title="functions", xlabel="angle", ylabel="$f$", series=lines(angles, functions), **linear),
+            Panel(
+                title="windows",
+                xlabel="angle to the query",
+                ylabel="attention",
+                series=lines(angles, windows),
+                **linear,
+            ),
+            Panel(title="error on $L = 3$", xlabel="$n$", ylabel="loss", series=lines(LENGTHS, errors, "tuned to ")),
+        ),
+    )

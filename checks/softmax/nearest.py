@@ -62,3 +62,23 @@ def proved_slope_beyond(law: str, d: int, n: int) -> Any:
     here, w = problem(law, d, n), float(f"{4 * n ** (2 / (d - 1)):.3g}")
     proof = proved(f"rising-{law}-{d}-{n}", "bias rises", about(here), lambda: prove_rising(here, w, 2 * w))
     return between(proof, proof.constants["slope_low"], proof.constants["slope_high"])
+
+
+def over_nearest(d: int, n: int, w: float, times: int = 1) -> Any:
+    """The bias of the ReLU law at w over `times` that of the nearest neighbour, its limit as w grows; d = 3, by balls.
+
+    t = <x_i, x> is uniform on [-1, 1], that of the nearest token has the distribution ((1 + t) / 2)^n, and with t = cos u
+    K(t) = (sin u + (pi - u) cos u) / (9 pi) at L = 1: the bias of the nearest neighbour is 2 (K(1) - E K(t)).
+    """
+    from flint import acb, arb
+
+    if d != 3:
+        raise ValueError(f"d = {d}: the nearest neighbour is enclosed at d = 3 only")
+    here = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.ReLU(L=1.0), sigma=0.0), w, "certified", digits=3)
+
+    def weighted(u: Any, _: Any) -> Any:
+        cosine, sine = u.cos(), u.sin()
+        return n * ((1 + cosine) / 2) ** (n - 1) / 2 * sine * (sine + (acb.pi() - u) * cosine)
+
+    mean = acb.integral(weighted, 0, acb.pi()).real / (9 * arb.pi())
+    return arb(float(here.bias), float(here.bias_error)) / (times * 2 * (arb(1) / 9 - mean))

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from lipverify import Problem, loss_terms
+from lipverify.checks.softmax import slopes, window_moves
 from lipverify.claims.plan.proved import seen
 from lipverify.laws import Cosine
-from tests.checks.files import functions_of
-
-DIRECTIONS = functions_of("softmax/directions.py")
 
 
 def test_exact_derivatives_are_limits_of_differences() -> None:
-    exact, differences = (of("affine", 3, 1000, 1.0) for of in (DIRECTIONS.local_elasticities, DIRECTIONS.elasticities))
+    exact, differences = (
+        of("affine", 3, 1000, 1.0) for of in (window_moves.local_elasticities, window_moves.elasticities)
+    )
     for name, (slope, error) in exact.items():
         # over a factor of two: the mean of a slope that moves by a few percent
         assert differences[name][0] == pytest.approx(slope, rel=0.1)
@@ -34,15 +34,15 @@ def test_the_slope_of_the_noise_is_that_of_drawn_tokens(n: int) -> None:
     slope = (np.sum(attention(w + step) ** 2) - np.sum(attention(w - step) ** 2)) / (2 * step)
     assert slope == pytest.approx(stated, rel=1e-7)
     assert stated > 0
-    assert seen(DIRECTIONS.attention_slope())[0] == [0.0, 0.0]
-    assert seen(DIRECTIONS.attention_slope(kept="101/100"))[0][0] != 0
+    assert seen(slopes.squares())[0] == [0.0, 0.0]
+    assert seen(slopes.squares(kept="101/100"))[0][0] != 0
 
 
 def test_a_loss_is_flat_at_its_threshold() -> None:
     """At 0.9 of it the loss falls from w = 0, at 1.1 it rises, and at twice the noise no window is better."""
     d, n, law = 3, 1000, Cosine(L=1.0)
-    assert DIRECTIONS.about_threshold("cosine", 1.0, d, n, 2.0) == (0.0, 0.0)
-    w, error = DIRECTIONS.about_threshold("cosine", 1.0, d, n, 0.9)
+    assert window_moves.about_threshold("cosine", 1.0, d, n, 2.0) == (0.0, 0.0)
+    w, error = window_moves.about_threshold("cosine", 1.0, d, n, 0.9)
     assert w > 100 * error > 0
     from lipverify.loss.exact.zonal.spectrum import spectrum_of
 
@@ -54,5 +54,5 @@ def test_a_loss_is_flat_at_its_threshold() -> None:
 
 
 def test_the_best_window_of_two_tokens_holds_between_one_and_two() -> None:
-    held, error = DIRECTIONS.tokens("affine", 3, 2)
+    held, error = window_moves.tokens("affine", 3, 2)
     assert 1 < held - error < held + error < 2

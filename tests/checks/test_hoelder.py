@@ -12,10 +12,8 @@ import lipverify as lv
 from lipverify.checks.softmax.low_rank_floor import floor, tilted
 from lipverify.checks.softmax.nearest import nearest
 from lipverify.checks.softmax.norms import grown
+from lipverify.checks.softmax.rough import best, law_of
 from lipverify.checks.softmax.trained_blocks import curvature_at_best
-from tests.checks.files import functions_of
-
-best, law_of = (getattr(functions_of("softmax/hoelder.py"), name) for name in ("best", "law_of"))
 
 
 def searched(kind: str, d: int, s: float, n: float) -> dict[str, tuple[float, float]]:

@@ -9,15 +9,13 @@ from hypothesis import strategies as st
 from scipy.special import ive
 
 from lipverify import Problem, loss_terms
+from lipverify.checks.softmax import value_matrix
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, LowRank, ReLU
 from lipverify.loss.exact.context.weighted import weighted_mean
 from lipverify.loss.scaled import scaled_loss
 from lipverify.optimum import optimal_scale
-from tests.checks.files import functions_of
 from tests.strategies import lengths
-
-VALUES = functions_of("softmax/values.py")
 
 
 @pytest.mark.parametrize("d", [2, 3, 8])
@@ -39,8 +37,8 @@ def test_weights_sum_to_one(n: int) -> None:
 @pytest.mark.parametrize("law", ["affine", "relu"])
 @pytest.mark.parametrize("reading", ["offset", "no-offset"])
 def test_the_best_scale_agrees_with_sampling(law: str, reading: str) -> None:
-    excess, _ = VALUES.best_scale(law, reading, 3, 20)["excess"]
-    sampled, error = VALUES.sampled_scale(law, 3, 20, 32_000, 1)[reading]
+    excess, _ = value_matrix.best_scale(law, reading, 3, 20)["excess"]
+    sampled, error = value_matrix.sampled_scale(law, 3, 20, 32_000, 1)[reading]
     assert error < 0.1 * abs(excess), "too wide to tell c* from 1"
     assert abs(sampled - 1 - excess) <= 2 * error
 
@@ -99,9 +97,9 @@ def test_where_the_best_scale_spoils_the_window_the_walk_is_refused() -> None:
 
 
 def test_the_first_rows_are_ignored_and_the_last_is_not() -> None:
-    assert VALUES.change().terms == 0
-    assert VALUES.change(last=1).terms > 0
-    found = VALUES.best_vector("relu", 3, 50, 8000, 0)
+    assert value_matrix.change().terms == 0
+    assert value_matrix.change(last=1).terms > 0
+    found = value_matrix.best_vector("relu", 3, 50, 8000, 0)
     assert abs(found["v"][0]) <= 2 * found["v"][1]
     assert abs(found["curvature"][0] - 1) <= 2 * found["curvature"][1]
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, weighted_keys
 from lipverify.checks.softmax import (
-    directions,
+    decomposition,
+    gaussian,
     isotropy,
-    kernel,
     linear_floor,
     low_rank,
+    nearest,
     preconditioner,
     slopes,
-    split,
-    values,
+    value_matrix,
     whitening,
 )
 from lipverify.claims.plan.proved import seen
@@ -182,15 +182,15 @@ def test_only_the_corrected_lemma_holds_at_every_size() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        (lambda: split.gap(), lambda: split.gap("1/10")),
-        (lambda: kernel.log_ratio("intuition"), lambda: kernel.log_ratio("proof")),
-        (lambda: values.change(), lambda: values.change(1)),
-        (lambda: values.loss_in_v(), lambda: values.loss_in_v(1)),
+        (lambda: decomposition.gap(), lambda: decomposition.gap("1/10")),
+        (lambda: gaussian.log_ratio("intuition"), lambda: gaussian.log_ratio("proof")),
+        (lambda: value_matrix.change(), lambda: value_matrix.change(1)),
+        (lambda: value_matrix.loss_in_v(), lambda: value_matrix.loss_in_v(1)),
         (lambda: slopes.squares(), lambda: slopes.squares("101/100")),
         (lambda: whitening.whitened(), lambda: whitening.whitened(space=1)),
         (lambda: slopes.projections(), lambda: slopes.projections("99/100")),
         (lambda: slopes.squares_and_distances(), lambda: slopes.squares_and_distances("99/100")),
-        (lambda: kernel.sensitivity(), lambda: kernel.sensitivity("99/100")),
+        (lambda: gaussian.sensitivity(), lambda: gaussian.sensitivity("99/100")),
         (lambda: cosines.squared(2), lambda: cosines.squared(1)),
         (lambda: weighted_keys.step_in_words("model"), lambda: weighted_keys.step_in_words("model", "yes")),
         (lambda: weighted_keys.step_in_words("prediction"), lambda: weighted_keys.step_in_words("prediction", "yes")),
@@ -214,7 +214,7 @@ def test_an_identity_is_seen_as_a_proof_for_all_sizes_and_its_neighbour_as_false
 
 
 def test_two_identities_have_two_digests() -> None:
-    one, other = (seen(found)[1][""].proof for found in (split.gap(), kernel.log_ratio("intuition")))
+    one, other = (seen(found)[1][""].proof for found in (decomposition.gap(), gaussian.log_ratio("intuition")))
     assert SimpleNamespace(one=one).one.digest != other.digest  # type: ignore[union-attr]
 
 
@@ -309,13 +309,13 @@ def test_the_bias_over_that_of_the_nearest_neighbour_is_enclosed() -> None:
     from lipverify import Problem, loss_terms
     from lipverify.laws import ReLU
 
-    found = directions.over_nearest(3, 2, 2.0)
+    found = nearest.over_nearest(3, 2, 2.0)
     problem = Problem(d=3, n=2, law=ReLU(L=1.0), sigma=0.0)
     here, far = (float(loss_terms(problem, w).bias) for w in (2.0, 2000.0))
     assert float(found) == pytest.approx(here / far, rel=1e-3)
-    assert float(directions.over_nearest(3, 2, 2.0, 2)) == pytest.approx(float(found) / 2, rel=1e-5)
+    assert float(nearest.over_nearest(3, 2, 2.0, 2)) == pytest.approx(float(found) / 2, rel=1e-5)
     with pytest.raises(ValueError, match="at d = 3 only"):
-        directions.over_nearest(2, 2, 2.0)
+        nearest.over_nearest(2, 2, 2.0)
 
 
 @pytest.mark.parametrize("power", [1, 2])

@@ -1,0 +1,97 @@
+r"""What moves the optimal w, proved: it never falls with L nor rises with the noise, for every n, d and law f = L g.
+
+The noise rises with w for every n and fixed tokens (an identity); the rest is by hand. From it follow the strict
+directions for laws with a linear part and w* -> 0 as the noise grows; by the window theorem w* -> infinity as the
+context grows; and by balls w* stays finite as L grows at a fixed number of tokens.
+"""
+
+from lipverify.checks.softmax.nearest import over_nearest
+from lipverify.checks.softmax.quantities import LAWS, MODEL
+from lipverify.checks.softmax.slopes import squares
+from lipverify.checks.softmax.window_moves import (
+    CONTEXT_GROWS,
+    INSIGHTS,
+    NOISE_GROWS,
+    SIGNAL_GROWS,
+    SMOOTHER,
+    SUMMARY,
+    window_rate,
+)
+from lipverify.claims import bound, claim, identity
+
+# fmt: off
+RISES = identity(squares, r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
+                 control={"kept": "101/100"})
+MONOTONE = r"""For fixed tokens $\frac{d}{dw} \sum_i a_i^2 = \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j) \geq 0$, because
+    $a$ rises with $t$: the noise $\sigma^2 \nu(w)$ never falls in $w \geq 0$, and rises where two scores differ. Write
+    the loss of $f = L g$ as $\sigma^2 (\rho\, b(w) + \nu(w))$ with $\rho = L^2/\sigma^2$, and let $w_1$, $w_2$ be
+    minimisers at $\rho_1 < \rho_2$. Add the two inequalities that say so: $(\rho_2 - \rho_1)(b(w_2) - b(w_1)) \leq 0$,
+    so $b(w_2) \leq b(w_1)$; then $\nu(w_2) \geq \nu(w_1)$ by the first of them, and $w_2 \geq w_1$."""
+"""Why w* never falls with L and never rises with sigma, for every law that is proportional to L."""
+
+claim("softmax.window-directions/any-amplitude/proved",
+      RISES,
+      source=SUMMARY, kind="derived", expected="supported",
+      title="w* never falls with L nor rises with the noise: every n, d and law f = L g",
+      statement=r"\rho_1 < \rho_2 \implies w^*(\rho_1) \leq w^*(\rho_2), \qquad \rho = L^2/\sigma^2",
+      assumes=(*MODEL, r"any $n \geq 2$, any covariates, any law $f = L g$; $w \geq 0$",
+               "the identity is one of words in matrices of any size $n$"), finding=MONOTONE)
+MOVES = {
+    "l": (SUMMARY, r"L < L' \implies w^*(L) < w^*(L')", "w* grows with L: every n and d",
+          r"""At a minimiser $w_1 > 0$ the slopes add to 0, and $\nu' > 0$, so $b'(w_1) < 0$: at a larger $L$ the loss
+    falls there, $w_1$ is no minimiser, and $w_2 > w_1$."""),
+    "sigma": (INSIGHTS, r"\sigma < \sigma' \implies w^*(\sigma') < w^*(\sigma)",
+              "w* falls with the noise: every n and d",
+              r"""At a minimiser $w_1 > 0$ the slopes add to 0, and $\nu' > 0$: with more noise the loss rises there,
+    $w_1$ is no minimiser, and the new one is smaller."""),
+    "sigma-to-infinity": (NOISE_GROWS, r"w^* \to 0 \quad (\sigma \to \infty)",
+                          "w* tends to 0 as the noise grows: every n and d",
+                          r"""Given $\epsilon > 0$, every $w \geq \epsilon$ loses to $w = 0$ once $\sigma^2
+    (\nu(\epsilon) - 1/n) > L^2 b(0)$, because $\nu(w) \geq \nu(\epsilon) > \nu(0) = 1/n$ and $b \geq 0$."""),
+}
+"""What the monotone noise implies: where it is printed, the statement, its title, and the step from `MONOTONE`."""
+for moved, (printed, statement, title, step) in MOVES.items():
+    claim(f"softmax.window-directions/{{law}}/{moved}/proved",
+          RISES,
+          proves=f"softmax.window-directions/{{law}}/{moved}", source=printed, kind="derived", expected="supported",
+          over={"law": ("affine", "relu")}, title=title, statement=statement,
+          assumes=(*MODEL,
+                   r"""any $n \geq 2$, $d \geq 2$, any law $f = L g$ with a linear part, such as the affine and the ReLU
+          law: $b'(0) < 0$, so that $w^* > 0$; $w \geq 0$""",
+                   "the identity is checked; what follows from it is by hand"),
+          finding=f"{MONOTONE} {step}")
+claim("softmax.window-directions/{law}/n-to-infinity/proved",
+      bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, sharp="rate",
+            over={"d": (2, 3, 5, 8)}, method="certified"),
+      proves="softmax.window-directions/{law}/n-to-infinity", source=CONTEXT_GROWS, kind="derived",
+      expected="supported", over={"law": LAWS},
+      title="w* tends to infinity as the context grows: proved",
+      assumes=(*MODEL, r"$d = 2, 3, 5, 8$; any $L$ and $\sigma$, $n \to \infty$"),
+      finding=r"""By the window theorem $w^*$ lies between two multiples of $\Lambda^{2/(d+2)}$ (ReLU) or
+      $\Lambda^{2/(d+3)}$ (affine) for every $n$ from an explicit number on.""")
+claim("softmax.window-directions/relu/l-to-infinity/proved",
+      bound(over_nearest, r"\mathcal{L}_{bias}(w_0) / \lim_{w \to \infty} \mathcal{L}_{bias}(w)", low=1,
+            control={"low": "11/10"}, instead={"high": "95/100", "low": "7/10"},
+            over={"d": 3, ("n", "w"): ((2, 2.0), (50, 8.0))}, method="certified"),
+      proves="softmax.window-directions/relu/l-to-infinity", source=SIGNAL_GROWS, kind="derived", expected="refuted",
+      title="w* tends to infinity as L grows, at a fixed number of tokens: disproved",
+      statement=r"w^* \to \infty \quad (L / \sigma \to \infty)",
+      assumes=(*MODEL, "ReLU law, $d = 3$, $n = 2$ and $50$; $w_0 = 2$ and $8$"),
+      finding=r"""As $w \to \infty$ attention tends to the nearest neighbour, and the bias to that of its label. If $w^*
+      \to \infty$, then $\mathcal{L}(w^*) \leq \mathcal{L}(w_0)$ and $\nu(w^*) \geq \nu(w_0)$ (`any-amplitude/proved`)
+      give $b(w^*) \leq b(w_0)$ at arbitrarily large $w^*$, and so a quotient of at least 1. By balls it is less: a
+      window that holds a few tokens has a smaller bias than the nearest neighbour alone.""",
+      corrected=r"""$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$
+      as well""")
+claim("softmax.window-directions/{law}/smoother/proved",
+      bound(window_rate, r"\text{exponent of } w^* \text{ in } L", high="0", strict=True, control="-1/10",
+            instead={"low": "0", "strict": True}, over={"d": (2, 3, 5, 8)}, given={"power": 2}, method="certified"),
+      proves="softmax.window-directions/{law}/smoother", source=SMOOTHER, kind="derived", expected="refuted",
+      over={"law": ("affine", "relu")},
+      title="the window narrows for smoother functions, smoother in the usual sense: disproved",
+      statement=r"w^* = \Theta(L^e),\ e < 0",
+      assumes=(*MODEL,
+               "$d = 2, 3, 5, 8$; every $n$ from an explicit number on; smoother: a smaller Lipschitz constant"),
+      finding=r"""By the window theorem $w^*$ is of the order of a positive power of $n L^2 / \sigma^2$; and it rises
+      with $L$ for every $n$ (`relu/l/proved`).""",
+      corrected="the window narrows for rougher functions (higher Lipschitzness) and widens for smoother ones")

@@ -1,0 +1,152 @@
+r"""The value matrix: its last row (v, c), the v and the c of the least loss, exactly, sampled and by balls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, problem
+
+OFFSET_VARIANCE = {"offset": 1 / 3, "no-offset": 0.0}
+"""Of b ~ Unif[-L, L] at L = 1, as on the slides, and of none."""
+BATCHES = 16
+"""Batches of contexts, whose means give the error."""
+
+
+def change(last: int = 0) -> Any:
+    """The last entry of W_V sum_i a_i z_i with two matrices W_V, whose last rows are the same unless `last` is 1."""
+    from lipverify.proofs.words import leftover, letters
+
+    s = letters(
+        X="d n", y="n 1", a="n 1", A="d d", b="d 1", v="d 1", c="", A2="d d", b2="d 1", v2="d 1", c2="", up="1 d", e=""
+    )
+    means = s.X @ s.a, s.y.T @ s.a
+
+    def out(A: Any, b: Any, v: Any, c: Any) -> Any:
+        above, below = A @ means[0] + b * means[1], v.T @ means[0] + c * means[1]
+        return s.up @ above + s.e * below  # read by a row (up, e), which is (0, 1) for the last entry
+
+    other = (s.v2, s.c2) if last else (s.v, s.c)
+    read = (out(s.A, s.b, s.v, s.c) - out(s.A2, s.b2, *other)).without(s.up)
+    return leftover(read, 0 * s.e, "d n")
+
+
+def loss_in_v(mean: int = 0) -> Any:
+    """The loss at v less that at v = 0, less a mean square, for every d, n, c and attention: f from `amplitudes` g_1, g_2.
+
+    f = l_1 g_1 + l_2 g_2 + b covers the ReLU law (g_1 = <q, x>_+, g_2 = <-q, x>_+) and the affine law. Amplitudes,
+    offset and noise are symmetric about 0 and independent of q and the tokens, unless l_1 has a `mean`.
+    """
+    from lipverify.proofs.words import leftover, letters
+
+    s = letters(X="d n", a="n 1", v="d 1", c="", G="n k", g="k 1", l="k 1", one="n 1", b="", e="n 1", centre="k 1")
+    amplitudes = s.l + mean * s.centre
+    labels, target = s.G @ amplitudes + s.b * s.one + s.e, s.g.T @ amplitudes + s.b
+    least = s.c * labels.T @ s.a - target
+    loss = (least + s.v.T @ s.X @ s.a) ** 2 - least**2
+    return leftover(loss.even(s.l, s.b, s.e), (s.v.T @ s.X @ s.a) ** 2, "d n")
+
+
+def drawn_weights(here: lv.Problem, contexts: int, seed: int, stream: str) -> Iterator[tuple[int, Any, np.ndarray]]:
+    """Batch by batch: its number, its contexts, and their attention at w*."""
+    from lipverify.loss.attention import scores, softmax_weights
+    from lipverify.loss.montecarlo.contexts import draw_contexts
+
+    M = lv.optimal_window(here).w * np.eye(here.d)
+    for batch in range(BATCHES):
+        drawn = draw_contexts(here, contexts // BATCHES, seed, stream, batch)
+        yield batch, drawn, softmax_weights(scores(drawn, M, np), np)
+
+
+def best_vector(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
+    """The first entry of the v that minimises the loss at c = 1, w = w*; the least eigenvalue of its Hessian over their mean.
+
+    A regression of what the prediction misses on X = sum_i a_i x_i, with drawn amplitudes and drawn noise.
+    """
+    from lipverify.foundation.means.batches import jackknife
+    from lipverify.loss.montecarlo.contexts import draw_labels
+
+    here, stream = problem(law, d, n), f"values/{law}/{d}/{n}"
+    squares, products = np.zeros((BATCHES, d, d)), np.zeros((BATCHES, d))
+    for batch, drawn, a in drawn_weights(here, contexts, seed, stream):
+        labels, target = draw_labels(here, drawn, seed, stream, batch)
+        X = np.einsum("ci,cij->cj", a, drawn.tokens)
+        squares[batch], products[batch] = X.T @ X, X.T @ (target - np.sum(a * labels, axis=1))
+
+    def estimates(square: np.ndarray, product: np.ndarray) -> tuple[float, float]:
+        eigenvalues = np.linalg.eigvalsh(square)
+        return float(np.linalg.solve(square, product)[0]), float(eigenvalues[0] / eigenvalues.mean())
+
+    S, P = squares.sum(axis=0), products.sum(axis=0)
+    pairs = zip(squares, products, strict=True)
+    value, error = jackknife(estimates(S, P), [estimates(S - square, P - product) for square, product in pairs])
+    return {"v": (value[0], error[0]), "curvature": (value[1], error[1])}
+
+
+def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
+    """The c that minimises the loss at w*, exactly."""
+    from lipverify.loss.scaled import scaled_loss
+    from lipverify.optimum.transfer import at_optima
+
+    here = problem(law, d, n)
+
+    def of(w: Any) -> tuple[Any, Any]:
+        at = scaled_loss(here, w, OFFSET_VARIANCE[reading])
+        return at.excess, at.excess_error
+
+    ((excess, error),) = at_optima([lv.optimal_window(here)], of)
+    return {"c": (1 + excess, error), "excess": (excess, error)}
+
+
+def proved_scale(law: str, d: int, n: int) -> dict[str, Any]:
+    """c* - 1 at every minimiser w*, by balls, for each reading."""
+    from lipverify.claims.plan.proved import between, proved_optimum
+
+    here = problem(law, d, n)
+    found = {
+        reading: proved_optimum(f"scale-{law}-{d}-{n}-{reading}", here, variance)
+        for reading, variance in OFFSET_VARIANCE.items()
+    }
+    return {reading: between(proof, *proof.excess) for reading, proof in found.items()}
+
+
+def sampled_scale(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
+    """c*, for each reading, from the prediction and its product with f(x) on sampled contexts."""
+    from lipverify.foundation.means.batches import jackknife
+    from lipverify.problem.law import as_functions
+
+    here = problem(law, d, n)
+    v = as_functions(here.law, "sampling").amplitude_variance
+    squares, products = np.zeros(BATCHES), np.zeros(BATCHES)
+    for batch, drawn, a in drawn_weights(here, contexts, seed, f"scale/{law}/{d}/{n}"):
+        squares[batch] += np.mean(np.sum(a * a, axis=1))
+        for f, target in zip(drawn.values, drawn.targets, strict=True):
+            prediction = np.sum(a * f, axis=1)
+            squares[batch] += v * np.mean(prediction**2)
+            products[batch] += v * np.mean(prediction * target)
+
+    def best(offset_variance: float) -> Value:
+        with_offset, all_squares = products + offset_variance, squares + offset_variance
+        left_out = (with_offset.sum() - with_offset) / (all_squares.sum() - all_squares)
+        value, error = jackknife(with_offset.sum() / all_squares.sum(), left_out)
+        return float(value), float(error)
+
+    return {reading: best(variance) for reading, variance in OFFSET_VARIANCE.items()}
+
+
+def joint(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
+    """The minimiser over w and c together, exactly."""
+    from lipverify.optimum import optimal_scale
+
+    here = problem(law, d, n)
+    found = optimal_scale(here, OFFSET_VARIANCE[reading])
+    product, relative = 2 * found.w * found.excess / (d - 1), found.w_error / found.w
+    return {
+        "w": (found.w, found.w_error),
+        "excess": (found.excess, found.excess_error),
+        "product": (product, product * (relative + found.excess_error / found.excess)),
+        "loss": (found.loss, found.loss_error),
+    }

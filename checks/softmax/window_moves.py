@@ -1,0 +1,106 @@
+r"""How the optimal w moves with L, n and sigma, and how many tokens it holds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import lipverify as lv
+from lipverify.checks.softmax.quantities import Value, optimum, problem
+from lipverify.claims import Source
+
+
+def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
+    """d log w* / d log of L, n and sigma, over a factor of two in each from sigma = 1."""
+    low, error = optimum(law, d, n, L)["w"]
+    doubled = {"L": optimum(law, d, n, 2 * L), "n": optimum(law, d, 2 * n, L), "sigma": optimum(law, d, n, L, 2.0)}
+    windows = {name: best["w"] for name, best in doubled.items()}
+    return {
+        name: (math.log(w / low) / math.log(2), (w_error / w + error / low) / math.log(2))
+        for name, (w, w_error) in windows.items()
+    }
+
+
+def local_elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
+    """d log w* / d log of L, n and sigma at sigma = 1, as exact derivatives."""
+    moves = lv.sensitivity(lv.optimal_window(problem(law, d, n, L)))
+    found = {"L": moves.window_L, "n": moves.window_n, "sigma": moves.window_sigma}
+    return {name: (float(value), moves.window_error) for name, value in found.items() if value is not None}
+
+
+def wave_windows(d: int, n: float, sigma: float, L: float, larger: float) -> Value:
+    """w* of the cosine law at the larger of two frequencies, over that at the smaller."""
+    (one, error), (other, further) = (optimum("cosine", d, n, frequency, sigma)["w"] for frequency in (L, larger))
+    return other / one, (further + error * other / one) / one
+
+
+def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Any]:
+    """Intervals that contain every w* of the cosine law at L and at a larger constant, and their difference, by balls."""
+    from lipverify.claims.plan.proved import between, proved_optimum
+
+    def window(L: float) -> Any:
+        waves = problem("cosine", d, n, L, sigma)
+        proof = proved_optimum(f"optimum-cosine-{L:g}-{d}-{n:g}-{sigma:g}", waves)
+        return between(proof, *proof.window)
+
+    one, other = window(L), window(larger)
+    return {"change": other - one, "at": one}
+
+
+def window_rate(law: str, d: int, power: int = 1) -> Any:
+    """The exponent of w* in n, or with `power` 2 in L, proved by the window theorem: w* is of the order of a power of n L^2 / sigma^2."""
+    from lipverify.claims.plan.proved import proved_rates
+
+    return proved_rates(law, d)["window"] * power
+
+
+def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:
+    """w* of an even law at a share of the noise at which w = 0 ceases to be a minimum, sigma^2 = (share) x threshold."""
+    from lipverify.loss.exact import spectrum_of
+
+    even = lv.laws.law_named(law, L=L)
+    spectrum = spectrum_of(even, d, 64)
+    threshold = 2 * n * (1 - 2 / n) * float(spectrum.k[1]) / (d + 2) - spectrum.total
+    return optimum(law, d, n, L, math.sqrt(share * threshold))["w"]
+
+
+def tokens(law: str, d: int, n: float, sigma: float = 1.0) -> Value:
+    """1 / E sum_i a_i^2 at w*: how many tokens the best window holds."""
+    here = problem(law, d, n, sigma=sigma)
+    best = lv.optimal_window(here)
+    # the exponent of w in the noise is at most (d - 1) / 2, which is how an error of w* enters
+    relative = (d - 1) / 2 * best.w_error / best.w
+    if sigma > 0:
+        return sigma**2 / best.noise, (relative + best.loss_error / best.noise) * sigma**2 / best.noise
+    terms = lv.loss_terms(here.replace(sigma=1.0), best.w)
+    noise = float(terms.noise)
+    return 1 / noise, (relative + float(terms.noise_error) / noise) / noise
+
+
+def at_no_noise(d: int, n: int) -> float:
+    """What is claimed of w* at sigma = 0."""
+    return {(3, 50): 16.8, (3, 100): 27.5, (5, 50): 9.8}[d, n]
+
+
+EXAMPLES = r"""$\sigma \to \infty$: no signal, average the noise, $w_{KQ} \to 0$. $L \gg \sigma$: no point aggregating noise, pick the nearest
+    neighbour, $w_{KQ} \to \infty$. $n \to \infty$: the query token is in the context! Choose the nearest neighbour, $w_{KQ} \to \infty$"""
+NOISE_GROWS = Source("S", r"Some extreme examples, $\sigma \to \infty$", EXAMPLES)
+SIGNAL_GROWS = Source("S", r"Some extreme examples, $L \gg \sigma$", EXAMPLES)
+CONTEXT_GROWS = Source("S", r"Some extreme examples, $n \to \infty$", EXAMPLES)
+SUMMARY = Source(
+    "S",
+    "Intuition Summary",
+    "paraphrased: function change: rapid; desired (attention window, $w_{KQ}$): (small, large). Slow: (large, small)",
+)
+INSIGHTS = Source(
+    "A",
+    "In-depth insights, ICL Mechanism, the window adjusts",
+    """This window's size dynamically adjusts—shrinking with increased Lipschitzness (less noisy functions) and expanding with
+    higher noise levels.""",
+)
+SMOOTHER = Source(
+    "A",
+    "TL;DR; In-depth insights, Attention Window",
+    """paraphrased: the attention window narrows for smoother functions (higher Lipschitzness); a smaller attention window is
+    observed in settings with high Lipschitzness (smooth functions), a larger window with low Lipschitzness (rougher functions)""",
+)
