@@ -7,6 +7,7 @@ each call of it from outside of the library is noted with what it handed out; th
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,6 +60,8 @@ def watching() -> Iterator[Notes]:
             doors.enter_context(_watched(Fraction, notes))
             if "sympy" in sys.modules:
                 notes.symbols = True
+                # what `simplify` loads when it is first called: SymPy makes numbers of floats there
+                importlib.import_module("sympy.physics.units")
                 for name in ("Float", "Rational"):
                     doors.enter_context(_watched(getattr(sys.modules["sympy"], name), notes))
             yield notes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -247,6 +249,23 @@ def test_one_value_of_an_expression_supports_nothing_for_all_of_them(
     record = record_of(tmp_path, text)
     assert record.verdict == verdict
     assert ("for every x" in record.range) is False
+
+
+def test_what_sympy_loads_at_the_first_call_is_no_float_of_the_function() -> None:
+    """In a process where nothing was simplified before, as in one that begins with this measurement."""
+    program = """
+        import sympy
+        from lipverify.foundation.noted import watching
+
+        x = sympy.Symbol("x")
+        with watching() as exact:
+            sympy.simplify(x / x**2)
+        with watching() as rounded:
+            sympy.simplify(0.1 * x)
+        print(exact.floats, rounded.floats)
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
 
 
 def test_what_was_drawn_is_not_bounded_by_what_its_claim_says(tmp_path: Path) -> None:
