@@ -6,6 +6,7 @@ expectation: noise explains all but those at sigma_max = 5, and these too if rid
 ridge baselines hold; at other sizes AdaRR needs n - d residuals enough.
 """
 
+from lipverify.checks.linear_transformers import ridge_baselines as ridge
 from lipverify.checks.linear_transformers.figures import (
     below_the_bound,
     bound_table,
@@ -14,21 +15,7 @@ from lipverify.checks.linear_transformers.figures import (
     tuned_constants,
 )
 from lipverify.checks.linear_transformers.quantities import ADJUSTED, NOISY, STANDARD
-from lipverify.checks.linear_transformers.ridge_baselines import (
-    BASELINES,
-    LEVEL,
-    Z_BOTH,
-    Z,
-    at_size,
-    baselines,
-    constant,
-    difference,
-    excess,
-    noisy_target,
-    optima,
-    paired,
-)
-from lipverify.claims import Source, agree, at, bound, claim, identity, per_profile
+from lipverify.claims import Source, agree, at, bound, claim, draw, identity, per_profile
 
 # fmt: off
 TABLE_1 = Source("V", "Table 1", """paraphrased: adjusted evaluation loss of trained GD++, DIAG and FULL models with 1 to 7 layers, and of
@@ -37,14 +24,15 @@ SHOWN = ("uniform-1", "uniform-5", "levels-1-3")
 MEASURED = {"noise": per_profile(SHOWN, NOISY)}
 ROW = {"contexts": 4096}
 """Contexts for the standard error of a printed number, which they give to a few percent, and beside exact losses."""
-CONSTANTS = {noise: at(constant, noise=noise, contexts=4096) for noise in NOISY}
+CONSTANTS = {noise: at(ridge.constant, noise=noise, contexts=4096) for noise in NOISY}
 
 claim("lt.constant-ridge-bound/derived",
-      bound(excess, r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
+      bound(ridge.excess, r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
             control={"factor": 1.2}, over={"layers": per_profile(4, 5)}, method="exact"),
       over=MEASURED, source=TABLE_1, kind="derived", expected="supported", title="no GD++ model beats the best constant ridge",
       assumes=(STANDARD, ADJUSTED),
-      agrees=agree(excess, at(paired, **ROW), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)", over=MEASURED | {"layers": (1, 2)}),
+      agrees=agree(ridge.excess, ridge.paired, r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)", given=ROW,
+                   over=MEASURED | {"layers": (1, 2)}),
       finding=r"""A GD++ model of any depth is $w = g(\Sigma) \alpha$ with a polynomial $g$, $\alpha = \sum y x$. At an eigenvalue $t$ of
           $\Sigma$ the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t + \sigma^2})^2$, a quadratic in $g(t)$ whose
           minimum is at $g = 1/(t + \mathbb{E} \sigma^2)$: the same for every law with that $\mathbb{E} \sigma^2$, and that is ridge with the
@@ -53,11 +41,11 @@ claim("lt.constant-ridge-bound/derived",
           for no polynomial, unless $s = 0$ and even then for no finite depth. So it is for every depth; measured are the optima at one,
           found by least squares from many starts on the exact integral.""")
 claim("lt.constant-ridge-bound/printed",
-      bound(at(constant, **ROW), r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}",
-            of="least", low=1, control=(1.15, 0.94), method="exact"),
+      bound(ridge.constant, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}",
+            of="least", low=1, control=1.15, instead=0.94, method="exact", given=ROW),
       over={"noise": NOISY}, source=TABLE_1, kind="stronger", expected="refuted", title="the printed losses of GD++, taken as they stand",
       assumes=(STANDARD, ADJUSTED, "a printed number stands for itself, give or take half a unit of its last digit"),
-      tables=(at(bound_table, **CONSTANTS), at(optimum_table, **{noise: at(optima, noise=noise, layers=3, seen_in=1e5)
+      tables=(draw(bound_table, **CONSTANTS), draw(optimum_table, **{noise: at(ridge.optima, noise=noise, layers=3, seen_in=1e5)
                                                                      for noise in ("uniform-0", *NOISY)})),
       finding=at(below_the_bound, **CONSTANTS),
       corrected=r"""a printed entry below the best constant ridge is a sampled value below its expectation, which is above
@@ -65,23 +53,24 @@ claim("lt.constant-ridge-bound/printed",
 
 ONE_QUERY = "each number is a mean over 100,000 sequences with one query each; ridge with the true variance was measured on"
 LEFT_OPEN = "which the paper leaves open"
-FALSE_ALARM = f"the chance of a false alarm in any of {len(NOISY)} columns is {LEVEL:g}"
+FALSE_ALARM = f"the chance of a false alarm in any of {len(NOISY)} columns is {ridge.LEVEL:g}"
 claim("lt.constant-ridge-bound/noise/{reading}",
-      bound(at(constant, **ROW),
+      bound(ridge.constant,
             r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)}{\mathrm{s.e.}}",
-            of="{reading}", low=-Z, control=(1, -4), method="montecarlo"),
+            of="{reading}", low=-ridge.Z, control=1, instead=-4, method="montecarlo", given=ROW),
       over={"reading": ("same-sequences", "own-sequences"), "noise": NOISY}, source=TABLE_1, kind="convention",
       expected={"*/same-sequences": "refuted", "*": "supported"}, title="sampling noise explains the entries below the bound",
       assumes={"*/same-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} the same sequences, {LEFT_OPEN}", FALSE_ALARM),
                "*/own-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} sequences of its own, {LEFT_OPEN}", FALSE_ALARM)},
-      agrees=agree(at(constant, **ROW), at(constant, **ROW), r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"), over={"noise": NOISY}),
-      finding=at(likelihood, **CONSTANTS),
+      agrees=agree(ridge.constant, ridge.constant, r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"),
+                   over={"noise": NOISY}, given=ROW),
+      finding=draw(likelihood, **CONSTANTS),
       corrected={"*/same-sequences": r"""if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model over
                      the sequences of its column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""", "*": ""})
 OF_GDPP, OF_CONSTRR = r"\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)", r"\mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})"
 claim("lt.constant-ridge-bound/one-sample",
-      bound(at(difference, **ROW), rf"\frac{{\min_{{L \geq 3}} {OF_GDPP} - {OF_CONSTRR}}}{{\text{{rounding}} + {Z} \, \mathrm{{s.e.}}}}",
-            low=-1, control=(0.5, -20), method="montecarlo"),
+      bound(ridge.difference, rf"\frac{{\min_{{L \geq 3}} {OF_GDPP} - {OF_CONSTRR}}}{{\text{{rounding}} + {ridge.Z} \, \mathrm{{s.e.}}}}",
+            low=-1, control=0.5, instead=-20, method="montecarlo", given=ROW),
       over={"noise": ("uniform-3", "uniform-4", "uniform-5", "levels-1-3")}, source=TABLE_1, kind="convention", expected="refuted",
       title="the rows of GD++ and of ConstRR were measured on the same sequences",
       assumes=(STANDARD, ADJUSTED, "both rows are means over the same 100,000 sequences, which the paper does not say",
@@ -95,26 +84,27 @@ claim("lt.constant-ridge-bound/one-sample",
 
 TUNING = per_profile(4096, 50_000)
 claim("lt.constant-ridge-bound/baselines",
-      bound(at(baselines, contexts=TUNING), r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0, within=Z_BOTH,
-            control={"equals": 5}, method="montecarlo"),
-      over=MEASURED | {"model": BASELINES}, source=TABLE_1, kind="printed", expected="supported", title="the printed ridge baselines",
+      bound(ridge.baselines, r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0, within=ridge.Z_BOTH,
+            control={"equals": 5}, method="montecarlo", given={"contexts": TUNING}),
+      over=MEASURED | {"model": ridge.BASELINES}, source=TABLE_1, kind="printed", expected="supported", title="the printed ridge baselines",
       assumes=(STANDARD, ADJUSTED, "constants tuned on one sample of contexts, losses from another",
                "each printed number is a mean over 100,000 sequences, ridge with the true variance on the same"),
-      finding=at(tuned_constants, **{noise: at(baselines, noise=noise, contexts=TUNING) for noise in SHOWN}))
+      finding=draw(tuned_constants, **{noise: at(ridge.baselines, noise=noise, contexts=TUNING) for noise in SHOWN}))
 ANY_SIZE = r"$\sigma \sim U(0, 5)$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; the sizes of the cells"
 TO_TUNED, TO_ADAPTIVE = r"\mathcal{L}(\mathrm{TunedRR}) / \mathcal{L}(\mathrm{AdaRR})", r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})"
 SIZED = {"contexts": per_profile(4096, 65_536)}
 claim("lt.constant-ridge-bound/other-sizes/tuned",
-      bound(at(at_size, **SIZED), TO_TUNED, of="TunedRR over AdaRR", high=1, control=0.35, method="montecarlo"),
+      bound(ridge.at_size, TO_TUNED, of="TunedRR over AdaRR", high=1, control=0.35, method="montecarlo", given=SIZED),
       over={("d", "n"): ((10, 13), (10, 40), (20, 40))}, source=TABLE_1, kind="stronger", expected="supported",
       title="a cap and a factor improve adaptive ridge at other sizes too", assumes=(ANY_SIZE, ADJUSTED),
       finding="""As in the table, where $d = 10$ and $n = 20$. Of the sizes that were measured the gain is largest at the shortest context.""")
 claim("lt.constant-ridge-bound/other-sizes/adaptive",
-      bound(at(at_size, **SIZED), TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=0.05, method="montecarlo"),
+      bound(ridge.at_size, TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=0.05, method="montecarlo", given=SIZED),
       over={("d", "n"): ((5, 10), (10, 40), (20, 40))}, source=TABLE_1, kind="stronger", expected="supported",
       title="estimating the noise beats the best constant at other sizes", assumes=(ANY_SIZE, ADJUSTED))
 claim("lt.constant-ridge-bound/other-sizes/short",
-      bound(at(at_size, **SIZED), TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=(0.5, {"low": 1, "strict": True}), method="montecarlo"),
+      bound(ridge.at_size, TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=0.5, instead={"low": 1, "strict": True}, method="montecarlo",
+            given=SIZED),
       over={("d", "n"): ((2, 4), (10, 11))}, source=TABLE_1, kind="stronger", expected="refuted",
       title="estimating the noise beats the best constant at every size", assumes=(ANY_SIZE, ADJUSTED),
       finding=r"""AdaRR estimates $\sigma^2$ from $n - d$ residuals. With one or two of them the estimate is often near 0, and ridge then is
@@ -122,7 +112,7 @@ claim("lt.constant-ridge-bound/other-sizes/short",
           That AdaRR is ahead of ConstRR is a finding about contexts of about two tokens a dimension or more.""",
       corrected="AdaRR beats the best constant where $n - d$ is large enough (`other-sizes/adaptive`)")
 claim("lt.constant-ridge-bound/noisy-target",
-      identity(noisy_target, r"\mathbb{E}_e \mathcal{L}_{\mathrm{noisy\ target}} - \mathcal{L}", control={"adjusted": "no"}),
+      identity(ridge.noisy_target, r"\mathbb{E}_e \mathcal{L}_{\mathrm{noisy\ target}} - \mathcal{L}", control={"adjusted": "no"}),
       source=TABLE_1, kind="derived", expected="supported", title="noise in the query's target changes no adjusted loss",
       assumes=("independent of the context, with mean 0; the loss of ridge is taken off on the same targets",
                "model, ridge and target are any numbers"),

@@ -5,14 +5,7 @@ transformer, which does not see the target, has the cosine sqrt(5 / n) at most, 
 targets do not, and one quadratic network between the layers breaks it.
 """
 
-from lipverify.checks.linear_transformers.cosines import (
-    above_by_moment,
-    best,
-    every_length,
-    first_coordinate,
-    least_length,
-    squared,
-)
+from lipverify.checks.linear_transformers import cosines
 from lipverify.checks.linear_transformers.sampled_cosines import above_tenth, one_context, sampled_best, transformer
 from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
 
@@ -30,22 +23,23 @@ RMS, SQUARE, TENTH = r"\sqrt{\mathbb{E} \cos^2}", r"n\, \mathbb{E} \cos^2", r"P\
 DIMENSIONS = {"d": (1, 2, 3, 5, 10, 30)}
 
 claim("lt.expressive-limit/length",
-      exponent(best, RMS, of="cosine", along={"n": ("100*d", 1e30, per_profile(13, 25))}, high="-1/2", rate="-1/2", over=DIMENSIONS,
+      exponent(cosines.best, RMS, of="cosine", ray=("100*d", 1e30, per_profile(13, 25)), high="-1/2", sharp="-1/2", over=DIMENSIONS,
                method="exact"),
-      bound(best, SQUARE, of="n square", high="d + 4", control="(d + 4)*(1 - 10/n)", over=DIMENSIONS | {"n": (1e2, 1e4, 1e6)},
+      bound(cosines.best, SQUARE, of="n square", high="d + 4", control="(d + 4)*(1 - 10/n)", over=DIMENSIONS | {"n": (1e2, 1e4, 1e6)},
             method="exact"),
-      bound(best, SQUARE, of="n square", equals="d + 4", within="1e-12*(d + 4)", over=DIMENSIONS | {"n": 1e30}, method="exact"),
+      bound(cosines.best, SQUARE, of="n square", equals="d + 4", within="1e-12*(d + 4)", over=DIMENSIONS | {"n": 1e30}, method="exact"),
       source=THEOREM, kind="printed", expected="supported", title="The best linear readout of a quadratic target: order in n, and constant",
       statement=rf"{RMS} = \mathcal{{O}}(n^{{-1/2}}), \qquad {RMS} \leq \sqrt{{(d + 4)/n}}",
       assumes=(TOKENS, LINEAR, OF_EACH, r"at $d = 1$ to $30$"),
-      agrees=agree(best, at(sampled_best, contexts=per_profile(400, 6000)), SQUARE, of="n square", over={("d", "n"): ((3, 300), (10, 1000))}),
+      agrees=agree(cosines.best, sampled_best, SQUARE, of="n square", over={("d", "n"): ((3, 300), (10, 1000))},
+                   given={"contexts": per_profile(400, 6000)}),
       finding=r"""With $g = \mathbf{X} e_1$ the columns span $g$ and a uniformly random $(d-1)$-dimensional subspace of its complement, so
           $\cos^2 = q + (1-q) B$ with $q = (\sum g^3)^2/(\sum g^2 \sum g^4)$ and an independent
           $B \sim \mathrm{Beta}(\frac{d-1}{2}, \frac{n-d}{2})$. $\mathbb{E} q$ is a one-dimensional integral at every $n$;
           $n\, \mathbb{E} q$ rises to $15/3 = 5$. The constant of $\sqrt{d/n}$ is $\sqrt{5}$ at $d = 1$ and tends to 1.""",
       corrected=r"for a transformer, which does not see the target, $\mathbb{E} \cos^2(y^l, y^*) \leq \frac{5}{n} (1 + o(1))$ for every $d$")
 claim("lt.expressive-limit/length/proved",
-      bound(every_length, rf"\sup_n {SQUARE}", high="d + 4", control="(d + 4)*(1 - 1/1000)", over={"d": (1, 2, 3, 5, 10, 30, 1000)},
+      bound(cosines.every_length, rf"\sup_n {SQUARE}", high="d + 4", control="(d + 4)*(1 - 1/1000)", over={"d": (1, 2, 3, 5, 10, 30, 1000)},
             method="symbolic"),
       proves="lt.expressive-limit/length", source=THEOREM, kind="derived", expected="supported",
       title="The best linear readout of a quadratic target: for every n",
@@ -57,14 +51,14 @@ claim("lt.expressive-limit/length/proved",
           below a rational function of $n$, and 5 minus that has positive coefficients in $n - 6$ alone. For $n \leq 5$, $q \leq 1$. Every
           $d$ follows in the same way; those shown are examples.""")
 claim("lt.expressive-limit/dimension",
-      exponent(best, RMS, of="cosine", along={"d": (1, 1e20, per_profile(21, 41))}, high="1/2", rate="1/2", over={"n": 1e30},
+      exponent(cosines.best, RMS, of="cosine", along="d", ray=(1, 1e20, per_profile(21, 41)), high="1/2", sharp="1/2", over={"n": 1e30},
                method="exact"),
       source=THEOREM, kind="convention", expected="supported", title="The best linear readout of a quadratic target: order in d",
       statement=rf"{RMS} = \mathcal{{O}}(d^{{1/2}}) \quad (d \to \infty,\ d \ll n = 10^{{30}})", assumes=(TOKENS, LINEAR, OF_EACH),
       finding="""Tight for readouts that may know the target: each further column catches one more random direction. What transformers do is
           another claim.""")
 claim("lt.expressive-limit/tenth",
-      bound(least_length, r"n_{\min}", high="100*(d + 4)", control="100*(d + 4) - 9", over=DIMENSIONS, method="exact"),
+      bound(cosines.least_length, r"n_{\min}", high="100*(d + 4)", control="100*(d + 4) - 9", over=DIMENSIONS, method="exact"),
       source=THEOREM, kind="convention", expected="supported", title="At most 0.1 for n much larger than d: where that begins",
       statement=rf"{RMS} \leq 0.1 \text{{ for }} n \geq 100 (d + 4)",
       assumes=(TOKENS, LINEAR, OF_EACH, r"$n \gg d$ read as $n \geq 100 (d + 4)$"),
@@ -79,7 +73,7 @@ claim("lt.expressive-limit/probability",
       finding=r"""By Markov's inequality the share is at most $100 (d + 4) / n$ (`length/proved`), which falls to 0 as $n/d$ grows; sampled, it
           is far smaller at $n = 1000 (d + 4)$. The control is a context a tenth as long.""")
 claim("lt.expressive-limit/probability/proved",
-      bound(above_by_moment, r"P(\cos > 0.1)", high="1/100", control={"times": 9000}, method="symbolic",
+      bound(cosines.above_by_moment, r"P(\cos > 0.1)", high="1/100", control={"times": 9000}, method="symbolic",
             over={"d": (1, 2, 3, 5, 10, 30, 1000), "times": 10_100}),
       source=THEOREM, kind="printed", expected="supported", title="At most 0.1 with high probability, for n much larger than d: proved",
       statement=rf"{TENTH} \leq \frac{{100 (d + 4)}}{{n}} \quad \text{{for every }} n",
@@ -114,8 +108,8 @@ claim("lt.expressive-limit/transformer",
           $v$ that are the same for all signs of the tokens is 5. The printed proof counts dimensions of the column space, which is sharp
           for readouts fitted to the target, but no transformer sees the target.""")
 claim("lt.expressive-limit/attained",
-      exponent(first_coordinate, RMS, of="cosine", along={"n": (100, 1e30, per_profile(13, 25))}, equals="-1/2", method="exact"),
-      bound(first_coordinate, SQUARE, of="n square", equals=5, within="5e-12", over={"n": 1e30}, method="exact"),
+      exponent(cosines.first_coordinate, RMS, of="cosine", ray=(100, 1e30, per_profile(13, 25)), equals="-1/2", method="exact"),
+      bound(cosines.first_coordinate, SQUARE, of="n square", equals=5, within="5e-12", over={"n": 1e30}, method="exact"),
       source=THEOREM, kind="sharp", expected="supported", title="The order in n is attained: no bound of smaller order holds",
       statement=rf"{RMS} = \Theta(n^{{-1/2}}) \text{{ for }} w = e_1, \quad \lim {SQUARE} = 5",
       assumes=(TOKENS, LINEAR, "$w = e_1$, no layer: $y^0 = x(1)$, in any dimension"),
@@ -125,7 +119,8 @@ claim("lt.expressive-limit/every-context",
       bound(one_context, r"\cos(y^*, y)", high="0.1", control=("0.05", {"equals": 1, "within": "1e-15*n"}), method="exact",
             over={("d", "n"): ((1, 1000), (3, 1000), (3, 100_000)), "fixed": "x(1) = 1"}),
       source=THEOREM, kind="stronger", expected="refuted", title="At most 0.1 for every context, however long",
-      statement=r"|\cos(y^l, y^*)| \leq 0.1 \text{ for all } x_1, \ldots, x_n, \quad n \gg d", assumes=(TOKENS, LINEAR, "$w = e_1$ and no layer"),
+      statement=r"|\cos(y^l, y^*)| \leq 0.1 \text{ for all } x_1, \ldots, x_n, \quad n \gg d",
+      assumes=(TOKENS, LINEAR, "$w = e_1$ and no layer"),
       finding="""Tokens with $x(1) = 1$ have $y = y^* = 1$ for $w = e_1$. They have probability 0, but by continuity contexts near them do not:
           no $n$ makes the bound sure.""",
       corrected=r"the bound holds in root mean square, and with probability tending to 1 as $n/d \to \infty$; not for every context")
@@ -148,7 +143,8 @@ claim("lt.expressive-limit/network",
       finding="""The rebuttal is right: labels are then no longer odd in the tokens. Without the network the same context stays below the
           bound.""")
 claim("lt.expressive-limit/network/proved",
-      identity(squared, r"\bigl(\sum_i y_i^p x_i(1)^2\bigr)^2 - \sum_i y_i^{2p} \sum_i x_i(1)^4", control={"power": 1}, over={"power": 2}),
+      identity(cosines.squared, r"\bigl(\sum_i y_i^p x_i(1)^2\bigr)^2 - \sum_i y_i^{2p} \sum_i x_i(1)^4", control={"power": 1},
+               over={"power": 2}),
       proves="lt.expressive-limit/network", source=REBUTTAL, kind="derived", expected="supported",
       title="A quadratic network between the layers reaches the target in every context",
       statement=r"y = x(1),\ y \mapsto y^2: \quad \cos(y^l, y^*) = 1 \quad \text{for every } n \text{ and every context}",

@@ -8,19 +8,11 @@ how small an epsilon at a given kappa? Along an eigenvector of Sigma with eigenv
 factor r(t); the worst of it is (kappa' - 1)/(kappa' + 1), where kappa' is what the layers leave of kappa.
 """
 
+from lipverify.checks.linear_transformers import layer_counts
 from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual
 from lipverify.checks.linear_transformers.condition_numbers import signed_residual, true_weights_ratio
 from lipverify.checks.linear_transformers.figures import layers_table
-from lipverify.checks.linear_transformers.layer_counts import (
-    accuracy,
-    chebyshev,
-    condition,
-    descent,
-    every_offset,
-    offset,
-    tabulated,
-)
-from lipverify.claims import Source, agree, at, bound, claim, exponent
+from lipverify.claims import Source, agree, at, bound, claim, draw, exponent
 
 # fmt: off
 THEOREM = Source("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within
@@ -35,7 +27,7 @@ WITHIN = 1e-6
 """A few times the error of a limit over six decades of layers."""
 
 claim("lt.second-order/kappa",
-      exponent(condition, r"\log \kappa", of="log kappa", low="1", rate="1", method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", sharp="1", method="exact", along="layers", ray=RAY, scale="L"),
       over={"weights": "minimax", "epsilon": ACCURACIES}, source=THEOREM, kind="derived", expected="supported",
       title="O(log κ) layers at a fixed accuracy",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa): \quad \log \kappa(L, \epsilon) = \Omega(L)",
@@ -50,27 +42,28 @@ claim("lt.second-order/kappa",
           $k'^2 - 1 \approx \frac{3}{16}(k^2-1)^2$. The second method forms matrices $\Sigma$ with that spectrum and runs the forward pass
           itself, in balls of 8192 bits: the residuals, down to $10^{-356}$, are the recursion's.""")
 claim("lt.second-order/epsilon",
-      exponent(accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", rate="1", method="exact", along={"layers": RAY},
-               scale="L"),
+      exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", sharp="1", method="exact", along="layers",
+               ray=RAY, scale="L"),
       over={"weights": "minimax", "kappa": CONDITIONS}, source=THEOREM, kind="derived", expected="supported",
       title="O(log log 1/ε) layers at a fixed condition number",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \log 1/\epsilon): \quad \log \log 1/\epsilon(L, \kappa) = \Omega(L)",
       assumes=(SPECTRUM, NOISY, BEST, r"$\kappa$ fixed, $\epsilon \to 0$"),
       finding="Each layer squares the residual, up to a constant.")
 claim("lt.second-order/both",
-      bound(offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", error=1e-12, method="exact"),
-      bound(offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", error=1e-12, method="exact"),
+      bound(layer_counts.offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", error=1e-12, method="exact"),
+      bound(layer_counts.offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", error=1e-12, method="exact"),
       over={"weights": ("minimax", "universal"), "kappa": (2.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e12, 1e30)},
       source=THEOREM, kind="sharp", expected="supported",
       title="both terms together, with a remainder that lies in a band of two layers wherever it was counted",
       statement=r"""L = \frac{\log \kappa}{\log g} + \frac{\log \log 1/\epsilon}{\log 2} + C, \quad -\tfrac{1}{4} \leq C \leq \tfrac{7}{4},
           \qquad g = \tfrac{27}{4} \text{ or, for weights that do not know } \kappa,\ \tfrac{9}{4}""",
       assumes=(SPECTRUM, NOISY, EITHER, r"$\kappa$ from 2 to $10^{30}$, $\epsilon$ from $10^{-1}$ to $10^{-10000}$"),
-      tables=at(layers_table, minimax=at(tabulated, weights="minimax"), universal=at(tabulated, weights="universal")),
+      tables=draw(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
+                  universal=at(layer_counts.tabulated, weights="universal")),
       finding=r"""Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded remainder, in
           the range that was counted. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
 claim("lt.second-order/both/proved",
-      bound(every_offset, r"\sup_{\kappa, \epsilon} C", high="4", control="3/2 - 1e-6", method="certified"),
+      bound(layer_counts.every_offset, r"\sup_{\kappa, \epsilon} C", high="4", control="3/2 - 1e-6", method="certified"),
       source=THEOREM, kind="printed", expected="supported", title="both terms together, for every condition number and every accuracy",
       statement=r"""L \leq \frac{\log \kappa}{\log (27/4)} + \frac{\log \log 1/\epsilon}{\log 2} + 4 \quad
           \text{for every } \kappa \geq 1, \ \epsilon \leq \tfrac{1}{2}""",
@@ -81,25 +74,25 @@ claim("lt.second-order/both/proved",
           $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ down to a constant in
           $\log \kappa / \log(27/4) + O(1)$ layers, the second squares what is left in each layer; balls give the constants.""")
 claim("lt.second-order/kappa/coefficient",
-      bound(condition, r"L / \log \kappa", of="layers", equals="1/log(g)", within=WITHIN, error=1e-12, method="exact",
-            along={"layers": RAY}, scale="L"),
+      bound(layer_counts.condition, r"L / \log \kappa", of="layers", equals="1/log(g)", within=WITHIN, error=1e-12, method="exact",
+            along="layers", ray=RAY, scale="L"),
       over={"weights": {"minimax": {"g": "27/4"}, "universal": {"g": "9/4"}}, "epsilon": ACCURACIES},
       source=THEOREM, kind="sharp", expected="supported", title="the coefficient of log κ", assumes=(SPECTRUM, NOISY, EITHER),
       finding=r"""The cubic $c + \omega_{xx} c^3$, $c = \sqrt{s}$, has slope 1 at the small end and can bring the large end down to
           $2/(3\sqrt{3})$ of itself: $27/4$ in $s$. A weight that must serve every $\kappa$ is the Newton-Schulz step, which gains $9/4$.""")
 claim("lt.second-order/epsilon/coefficient",
-      bound(accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, error=1e-12, method="exact",
-            along={"layers": RAY}, scale="L"),
+      bound(layer_counts.accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, error=1e-12, method="exact",
+            along="layers", ray=RAY, scale="L"),
       over={"weights": ("minimax", "universal"), "kappa": CONDITIONS}, source=THEOREM, kind="sharp", expected="supported",
       title="the coefficient of log log 1/ε", assumes=(SPECTRUM, NOISY, EITHER),
       finding=r"""Convergence is quadratic and not cubic, although a layer is a cubic: of its two critical points only one lies at positive
           $c$. For any weights whatever the degree allows no less than $1/\log 3$; whether some weights come below $1/\log 2$ is not decided
           here.""")
 claim("lt.second-order/kappa/least",
-      bound(chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", control={"low": "1/3", "high": "1"},
+      bound(layer_counts.chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", control={"low": "1/3", "high": "1"},
             error=1e-9, over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)}, method="exact"),
-      bound(chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, error=1e-12, method="exact",
-            along={"layers": RAY}, scale="L"),
+      bound(layer_counts.chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, error=1e-12, method="exact",
+            along="layers", ray=RAY, scale="L"),
       over={"epsilon": 0.5}, source=THEOREM, kind="sharp", expected="supported",
       title="no GD++ has a smaller coefficient of log κ than 1/log 9, and at ε = 1/2 some has it",
       statement=r"""L \geq L_{\min} = \log_3\left(1 + \frac{\mathrm{arcosh}(1/\epsilon)}{\mathrm{artanh}(1/\sqrt{\kappa})}\right), \qquad
@@ -112,7 +105,7 @@ claim("lt.second-order/kappa/least",
           weights gain only a factor 3 a layer in $\epsilon$; those of the other claims have the coefficient $1/\log(27/4)$ and square it.
           Between $1/\log 9$ and $1/\log(27/4)$ for both terms at once nothing is decided here.""")
 claim("lt.second-order/kappa/universal",
-      exponent(condition, r"\log \kappa", of="log kappa", low="1", rate="1", method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", sharp="1", method="exact", along="layers", ray=RAY, scale="L"),
       over={"weights": "universal", "epsilon": ACCURACIES[:2]}, source=THEOREM, kind="stronger", expected="supported",
       title="O(log κ) layers also when the weights do not know κ",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{ with } \omega_{xx}^l = -\tfrac{1}{3} (\tfrac{9}{4})^l",
@@ -122,7 +115,7 @@ claim("lt.second-order/kappa/universal",
 
 # What the theorem needs: the covariates' own weight, its sign, the least-squares solution
 claim("lt.second-order/without-xx",
-      exponent(descent, "L", along={"kappa": (1e2, 1e12, 21)}, scale=r"\kappa", high="1/4", rate="a", method="exact"),
+      exponent(layer_counts.descent, "L", along="kappa", ray=(1e2, 1e12, 21), scale=r"\kappa", high="1/4", sharp="a", method="exact"),
       over={"steps": {"fixed": {"a": "1"}, "best": {"a": "1/2"}}, "epsilon": 1e-6}, source=THEOREM, kind="stronger", expected="refuted",
       title="gradient descent without the covariates' own weight needs O(log κ) layers too",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",
