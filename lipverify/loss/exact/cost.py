@@ -287,11 +287,13 @@ def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
     stages["tables of what other tokens do"] = 2 * tables * TABLE * (ABOVE + BELOW) / STEP * OTHER * NANO
     memory = max(memory, COPIES * DOUBLE * tables * PARTS * 6.0)
     deficits = _panels(grading, -math.log(2), min(max(high, 1.0), 2 * w), width_of(d, w)) if by_angles else tables / 3
-    for order in (some // 2 + 4 for some in orders):
+    for some in orders:
         if by_angles:
-            pairs = (8 + math.log2(1 + w)) * order * (min(deficits, CROSSED) + 6) * order
+            order = some // 3 + 3
+            pairs = (14 + math.log2(1 + w)) * order * (min(deficits, CROSSED) + 6) * order
             count = pairs * (min(deficits, CROSSED) / 4 * order + 2 * (order + 6)) / 4 + PANELS_NODES * deficits * order
         else:
+            order = some // 2 + 4
             count = (3 * deficits + 4) * order * (5 + 3 * meetings) * order
         stages["the angle between two tokens"] = stages.get("the angle between two tokens", 0.0) + count * PAIR * NANO
     return stages, memory
