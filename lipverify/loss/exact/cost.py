@@ -245,8 +245,8 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     """Seconds for the table of a variogram: the search for an order, the pieces, and what they are compared with."""
     planes, meetings = Planes(d, lambda z: law.links(z, np)[0], kinks), meetings_of(kinks)
     if segments(d, planes.link, kinks, meetings) is not None:
-        nodes = (len(meetings) + 1) * STRAIGHT_ORDERS[1] * (1 + SIZE + 3 * len(CHECKS))
-        return nodes * len(kinks) ** 2 / 2 * JUMPS * NANO
+        places = (len(meetings) + 1) * STRAIGHT_ORDERS[1] * (1 + SIZE + 3 * len(CHECKS))
+        return places * len(kinks) ** 2 / 2 * JUMPS * NANO
     rooted = has_roots(law.link, kinks, NEAR)
     edges = root_edges(meetings) if rooted else [0.0, *meetings, math.pi]
     planes = replace(planes, roots=rooted)
