@@ -32,7 +32,9 @@ from lipverify.loss.exact.table import groups
 from lipverify.loss.exact.variograms.pieces import SIZE
 from lipverify.loss.exact.variograms.planes import Planes, meetings_of
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, rough_ends, steep_places
-from lipverify.loss.exact.variograms.table import CHECKS, SETTLED_ROOT, orders_of, root_edges
+from lipverify.loss.exact.variograms.segments import PAIR as JUMPS
+from lipverify.loss.exact.variograms.segments import segments
+from lipverify.loss.exact.variograms.table import CHECKS, SETTLED_ROOT, STRAIGHT_ORDERS, orders_of, root_edges
 from lipverify.loss.exact.variograms.turns import TURN
 from lipverify.loss.exact.zonal.projection import COEFFICIENT
 from lipverify.loss.exact.zonal.sums import HARMONIC
@@ -242,6 +244,9 @@ def _length(law: Ridge) -> int:
 def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     """Seconds for the table of a variogram: the search for an order, the pieces, and what they are compared with."""
     planes, meetings = Planes(d, lambda z: law.links(z, np)[0], kinks), meetings_of(kinks)
+    if segments(d, planes.link, kinks, meetings) is not None:
+        places = (len(meetings) + 1) * STRAIGHT_ORDERS[1] * (1 + SIZE + 3 * len(CHECKS))
+        return places * len(kinks) ** 2 / 2 * JUMPS * NANO
     rooted = has_roots(law.link, kinks, NEAR)
     edges = root_edges(meetings) if rooted else [0.0, *meetings, math.pi]
     planes = replace(planes, roots=rooted)
@@ -282,11 +287,13 @@ def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
     stages["tables of what other tokens do"] = 2 * tables * TABLE * (ABOVE + BELOW) / STEP * OTHER * NANO
     memory = max(memory, COPIES * DOUBLE * tables * PARTS * 6.0)
     deficits = _panels(grading, -math.log(2), min(max(high, 1.0), 2 * w), width_of(d, w)) if by_angles else tables / 3
-    for order in (some // 2 + 4 for some in orders):
+    for some in orders:
         if by_angles:
-            pairs = (8 + math.log2(1 + w)) * order * (min(deficits, CROSSED) + 6) * order
+            order = some // 3 + 3
+            pairs = (14 + math.log2(1 + w)) * order * (min(deficits, CROSSED) + 6) * order
             count = pairs * (min(deficits, CROSSED) / 4 * order + 2 * (order + 6)) / 4 + PANELS_NODES * deficits * order
         else:
+            order = some // 2 + 4
             count = (3 * deficits + 4) * order * (5 + 3 * meetings) * order
         stages["the angle between two tokens"] = stages.get("the angle between two tokens", 0.0) + count * PAIR * NANO
     return stages, memory

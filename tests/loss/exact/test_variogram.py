@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from lipverify.foundation.arrays import Floats
 from lipverify.laws import RBF, Law, Matern, Zonal
 from lipverify.loss.exact.variograms.closed import variogram_of_field
-from lipverify.loss.exact.variograms.planes import Link
+from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
+from lipverify.loss.exact.variograms.segments import segments
 from lipverify.loss.exact.variograms.table import Variogram, variogram_of
 
 ANGLES = [*np.geomspace(1e-6, 0.05, 12), *np.linspace(0.06, 3.1, 24)]
@@ -129,3 +130,43 @@ def test_the_stated_errors_of_a_link_that_is_well_written_are_small(name: str) -
 def test_the_table_of_a_field_states_its_errors_near_0(law: Law, V: Callable[[mp.mpf], mp.mpf]) -> None:
     table = variogram_of_field(law, 3)
     assert max(off_over_stated(table, lambda theta: V(2 * mp.sin(theta / 2)))) <= 1
+
+
+STRAIGHT: dict[str, tuple[Link, tuple[float, ...]]] = {
+    "one kink": (lambda z: abs(z - 0.2), (0.2,)),
+    "three kinks": (lambda z: abs(z + 0.5) - 3 * abs(z - 0.1) + abs(z - 0.6), (-0.5, 0.1, 0.6)),
+    "one jump": (np.sign, (0.0,)),
+    "stairs": (lambda z: np.floor(4 * z + 0.3), tuple((k - 0.3) / 4 for k in range(-3, 5))),
+    "uneven jumps": (lambda z: 1.0 * (z > -0.7) - 2.5 * (z > 0.31) + 0.5 * (z > 0.4), (-0.7, 0.31, 0.4)),
+}
+
+
+@pytest.mark.parametrize("name", STRAIGHT)
+@pytest.mark.parametrize("d", [2, 3, 4, 7, 40])
+def test_straight_links_in_closed_form_have_the_means_over_planes(name: str, d: int) -> None:
+    link, kinks = STRAIGHT[name]
+    meetings = meetings_of(kinks)
+    closed = segments(d, link, kinks, meetings)
+    assert closed is not None
+    # beside the angles at which jumps meet, on both sides, and in the middle between them
+    edges = np.array([0.0, *meetings, math.pi])
+    theta = np.sort(np.concatenate([edges[1:] - 1e-3, edges[:-1] + 1e-3, (edges[1:] + edges[:-1]) / 2]))
+    theta = theta[:: max(1, theta.size // 12)]
+    size = np.max(np.abs(closed.at(theta, 30)))
+    apart = np.abs(closed.at(theta, 44) - Planes(d, link, kinks).at(theta, 64))
+    assert np.max(apart) <= 3e-12 * size
+    # by any order that is enough, near the ends of panels too
+    assert np.max(np.abs(closed.at(theta, 44) - closed.at(theta, 64))) <= 1e-12 * size
+
+
+@pytest.mark.parametrize(
+    ("link", "kinks"),
+    [
+        (lambda z: abs(z) + 1e-9 * z**2, (0.0,)),  # bent between its kinks
+        (lambda z: np.sign(z) + z, (0.0,)),  # jumps and slopes
+        (lambda z: abs(z - 0.1) + abs(z - 0.105), (0.1, 0.105)),  # too close for a slope
+        (lambda z: abs(z - 0.3), (0.0,)),  # a kink that is not named
+    ],
+)
+def test_other_links_have_no_closed_form(link: Link, kinks: tuple[float, ...]) -> None:
+    assert segments(3, link, kinks, meetings_of(kinks)) is None

@@ -49,8 +49,8 @@ def _rest(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
     contexts = rules.contexts
     d, n, w, low, high = contexts.d, contexts.n, *(float(part[i]) for part in (contexts.w, contexts.low, contexts.high))
     others = counted(1, d, n, w, low, high, rules.factors)
-    # of rules in three angles half of the order does, and more would be dear
-    density, ratio = pair_density(d, n, w, low, high, rules.order // 2 + 3, rules.factors)
+    # of rules in three angles, between panels that are short, a third of the order does
+    density, ratio = pair_density(d, n, w, low, high, rules.order // 3 + 3, rules.factors)
     edges = angle_at(others.panels, w)
     edges[0], edges[-1] = 0.0, math.pi if others.panels[-1] > ALL * 2 * w else edges[-1]
     theta, one = _nodes(d, edges, variogram.meetings, rules.order + MORE)

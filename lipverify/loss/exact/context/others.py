@@ -47,7 +47,7 @@ PANEL, FEWEST_PANELS = 1.5, 3
 SAFETY, TINY = 4.0, 1e-300
 FALLEN, SAMPLES = 46.0, 256
 """Where x ends: the logarithm of what is averaged has fallen by this, looked for at so many places."""
-WIDEST, NARROWER = 4.0, 1.5
+WIDEST, NARROWER = 2.0, 1.5
 """Of a deficit, in the graded coordinate; where d is large at most w / sqrt(d) times the second."""
 OTHER = 100.0
 """Nanoseconds of a node behind a table."""

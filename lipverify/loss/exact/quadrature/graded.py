@@ -112,13 +112,15 @@ coefficients say as much."""
 
 @dataclass(frozen=True)
 class Graded:
-    """A function of u between the first and the last of `edges`, by a Chebyshev polynomial on every panel.
+    """A function of u between the first and the last of `edges`, by a Chebyshev polynomial on every part of a panel.
 
+    Panels lie between the edges and have so many `parts` of one length; a column of coefficients is that of a part.
     `tails` are the last coefficients on every panel, and what is left out is smaller; `last` are values near its end.
     """
 
     edges: Floats
     coefficients: Floats
+    parts: int = 1
     tails: Floats = field(default_factory=lambda: np.empty(0))
     last: Floats = field(default_factory=lambda: np.empty(0))
 
@@ -130,23 +132,24 @@ class Graded:
         """
         edges = np.append(np.concatenate([grading.panels(*some, 1.0)[:-1] for some in pairwise(ends)]), ends[-1])
         u = edges[:-1, None] + np.diff(edges)[:, None] * (chebyshev_points(TABLE) + 1) / 2
-        finer = (edges[:-1, None] + np.diff(edges)[:, None] * np.arange(PARTS) / PARTS).ravel()
         found = []
         for values in np.atleast_2d(function(u.ravel())):
             values = values.reshape(u.shape)
             coefficients = _to_coefficients() @ values.T
             # (part, coefficient, panel), of which panels and their parts are the columns
             parts = np.reshape(np.transpose(_to_parts() @ coefficients, (1, 2, 0)), (FEWER, -1))
-            found.append(
-                cls(np.append(finer, edges[-1]), parts, np.max(np.abs(coefficients[-3:]), axis=0), values[:, 0])
-            )
+            found.append(cls(edges, parts, PARTS, np.max(np.abs(coefficients[-3:]), axis=0), values[:, 0]))
         return found
 
     def __call__(self, u: Floats) -> Floats:
         """Values at u, which is taken into the range."""
         u = np.clip(u, self.edges[0], self.edges[-1])
+        # panels are few and looked for, their parts are even and counted
         panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
-        double = 4 * (u - self.edges[panel]) / np.diff(self.edges)[panel] - 2
+        place = (u - self.edges[panel]) * (self.parts / np.diff(self.edges))[panel]
+        part = np.clip(place.astype(np.intp), 0, self.parts - 1)
+        double = 4 * (place - part) - 2
+        panel = self.parts * panel + part
         # Clenshaw's recurrence, with the coefficients of each panel
         after, later = np.zeros_like(u), np.zeros_like(u)
         for row in self.coefficients[:0:-1]:
@@ -155,7 +158,7 @@ class Graded:
 
     def tail(self, u: Floats) -> Floats:
         """The last coefficients on the panel of every u."""
-        panel = (np.searchsorted(self.edges, u) - 1) // PARTS
+        panel = np.searchsorted(self.edges, u) - 1
         return self.tails[np.clip(panel, 0, self.tails.size - 1)]
 
 

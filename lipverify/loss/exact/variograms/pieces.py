@@ -58,7 +58,7 @@ class Source(Protocol):
 
     @property
     def loses(self) -> int:
-        """How rounding grows near 0: 1 for means of squared differences, 2 for differences of a covariance."""
+        """How rounding grows near 0: 0 for closed forms, 1 for means of squares, 2 for differences of a covariance."""
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order."""

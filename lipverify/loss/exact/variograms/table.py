@@ -32,8 +32,11 @@ from lipverify.loss.exact.variograms.pieces import (
 )
 from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, is_resolved
+from lipverify.loss.exact.variograms.segments import segments
 
 ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
+STRAIGHT_ORDERS = (22, 30, 44, 64)
+"""Of closed forms, where nodes cost little."""
 ROOT_ORDERS = (12, 16, 22, 30, 44, 64, 90)
 """Of the rules behind values; the least that settles is used. The second are for links that only many nodes resolve."""
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
@@ -42,7 +45,8 @@ SETTLED_ROOT = 5e-9
 """Of a link with roots: what values by two rules differ by, relative, and what the last coefficients of a piece are."""
 ANALYTIC = 1e-8
 """Where pieces do not settle to this, the link has roots."""
-MOST_SPLITS, MOST_PIECES = 8, 60
+MOST_SPLITS, MOST_PIECES, MOST_STRAIGHT = 8, 60, 1000
+"""Halvings of a piece, and pieces: of means over planes, which cost seconds each hundred, and of closed forms."""
 SMALLEST, RATIO, LARGE = 1e-7, 4.0, 0.1
 """Of the angles of a link with roots: below the first the variogram is a power, by the second its pieces grow, and from
 the third on they are split as those of other links are."""
@@ -139,8 +143,13 @@ class Variogram:
 
 
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
-    """The table of a link with kinks, or with `jumps` too; by rules for roots if there are any, or nothing settles."""
+    """The table of a link with kinks, or with `jumps` too: in closed form where it is straight between them.
+
+    Otherwise by means over planes, with rules for roots if there are any, or nothing settles.
+    """
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
+    if (straight := segments(d, link, kinks, meetings)) is not None:
+        return tabulated(straight, straight.power, [0.0, *meetings, math.pi], meetings, STRAIGHT_ORDERS, MOST_STRAIGHT)
 
     def plain() -> Variogram:
         return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings, orders_of(link, kinks, False))
@@ -177,8 +186,12 @@ def tabulated(
     edges: list[float],
     meetings: tuple[float, ...] = (),
     orders: tuple[int, ...] = ORDERS,
+    most: int = MOST_PIECES,
 ) -> Variogram:
-    """Pieces between the edges, split where they do not settle; values by a rule of the least order that does."""
+    """Pieces between the edges, split where they do not settle; values by a rule of the least order that does.
+
+    If more than so many pieces would be split, none is.
+    """
     ratio = Ratio(source, power, _order(source, power, edges, orders))
     pieces: list[Piece] = []
     unsettled = list(pairwise(edges))
@@ -191,7 +204,7 @@ def tabulated(
             else:
                 middle = piece.high / 4 if 4 * piece.low < piece.high else (piece.low + piece.high) / 2
                 unsettled += [(piece.low, middle), (middle, piece.high)]
-        if not unsettled or len(unsettled) > MOST_PIECES:
+        if not unsettled or len(unsettled) > most:
             pieces += [piece for piece in fits if (piece.low, piece.high) not in unsettled and piece not in pieces]
             break
     pieces.sort(key=lambda piece: piece.low)

@@ -1,0 +1,132 @@
+r"""The variogram of a link that is constant, or linear and continuous, between its kinks: an integral of closed form.
+
+Of a link that has jumps J_i at z = cos(alpha_i) and is constant elsewhere, with S_p of p = d - 2,
+
+    V'(theta) = S_p(theta) / pi,    S_p = sum_{i,j} J_i J_j (1 - rho_ij^2)_+^{p/2},
+
+where rho_ij is how far from the origin of the plane of x and x' the lines <q, x> = cos(alpha_i) and
+<q, x'> = cos(alpha_j) meet:
+
+    (1 - rho^2) sin^2(theta) = 4 sin((theta + a)/2) sin((theta - a)/2) sin((b + theta)/2) sin((b - theta)/2)
+
+for a = alpha_i - alpha_j and b = alpha_i + alpha_j. As dK/dt of a continuous link in dimension d is 1/d of the
+covariance of its derivative in dimension d + 2, a link of slopes m, which have the jumps J_i, has with p = d
+
+    V(theta) = 2/d ((1 - cos theta) E_{d+2} m^2 - 1/(2 pi) int_0^theta (cos s - cos theta) S_p(s) ds).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import betainc
+
+from lipverify.foundation.angles import versine
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, gauss_rule
+from lipverify.loss.exact.variograms.planes import Link
+from lipverify.loss.work import spend
+
+SIZE = 64
+"""Points of a piece at which a link is compared with a line: as many as tell roots."""
+ROUNDING = 8 * float(np.finfo(float).eps)
+"""By how much values of a straight piece may leave their line, relative to the largest value of the link."""
+NARROWEST = 1e-2
+"""Between closer kinks the slope of a line is known to fewer digits than means over planes keep."""
+TOGETHER = 256
+"""Angles at a time: what is worked on stays in a processor's cache."""
+PAIR = 12.0
+"""Nanoseconds of a pair of jumps at an angle."""
+
+
+@dataclass(frozen=True)
+class Segments:
+    """V as a `Source`: jumps of the link at z = cos(alpha), or of its slope, whose mean square is `slope_square`."""
+
+    d: int
+    alpha: tuple[float, ...]
+    jumps: tuple[float, ...]
+    meetings: tuple[float, ...]
+    slope_square: float | None
+    roots: ClassVar[bool] = False
+    noise: ClassVar[float] = 0.0
+    loses: ClassVar[int] = 0
+
+    @property
+    def power(self) -> int:
+        """V goes as theta for a link that jumps, as theta^2 for a continuous one."""
+        return 1 if self.slope_square is None else 2
+
+    def at(self, theta: Floats, order: int) -> Floats:
+        """V at every angle of a flat array, by rules of one order between the angles at which jumps meet."""
+        edges, (x, gauss) = np.array([0.0, *self.meetings, math.pi]), gauss_rule(order)
+        width = np.diff(edges)[:, None]
+        s, whole = edges[:-1, None] + width * x, width * gauss
+        whole *= self._sum(s)
+        blocks = (theta[i : i + TOGETHER] for i in range(0, theta.size, TOGETHER))
+        return np.concatenate([np.empty(0), *(self._block(block, edges, s, whole, order) for block in blocks)])
+
+    def _block(self, theta: Floats, edges: Floats, s: Floats, whole: Floats, order: int) -> Floats:
+        """V at a few angles: by the panels between `edges` that end nearest to each, and what there is to that end."""
+        count = np.searchsorted((edges[:-1] + edges[1:]) / 2, theta)
+        x, gauss = gauss_rule(order)
+        rest = (theta - edges[count])[:, None]
+        t = edges[count][:, None] + rest * x
+        part = rest * gauss * self._sum(t)
+        before = np.where(np.arange(len(s)) < count[:, None], 1.0, 0.0)
+        if self.slope_square is None:
+            return (before @ whole.sum(axis=1) + part.sum(axis=1)) / math.pi
+        lever = 2 * np.sin((theta[:, None] + t) / 2) * np.sin((theta[:, None] - t) / 2)
+        # cos s - cos theta over whole panels, as 1 - cos theta less 1 - cos s
+        bent = before @ whole.sum(axis=1) * versine(theta) - before @ (whole * versine(s)).sum(axis=1)
+        bent += (part * lever).sum(axis=1)
+        return 2 / self.d * (versine(theta) * self.slope_square - bent / (2 * math.pi))
+
+    def _sum(self, s: Floats) -> Floats:
+        """S_p, p = d - 2 for a link that jumps and d for one that bends."""
+        p = self.d - (2 if self.slope_square is None else 0)
+        sine, cosine, total = np.sin(s / 2), np.cos(s / 2), np.zeros_like(s)
+        spend(s.size * len(self.alpha) ** 2 / 2, PAIR, "the variogram of the link")
+        for i, (alpha, jump) in enumerate(zip(self.alpha, self.jumps, strict=True)):
+            for beta, other in zip(self.alpha[: i + 1], self.jumps[: i + 1], strict=True):
+                apart, together = (alpha - beta) / 2, (alpha + beta) / 2
+                # products of sines of sums and differences; over sin^2(s) = (2 sine cosine)^2
+                near = (sine * math.cos(apart)) ** 2 - (cosine * math.sin(apart)) ** 2
+                far = (cosine * math.sin(together)) ** 2 - (sine * math.cos(together)) ** 2
+                base = near * far / (sine * cosine) ** 2
+                count = 1 if beta == alpha else 2
+                total += count * jump * other * np.where(base > 0, np.maximum(base, 0.0) ** (p / 2), 0.0)
+        return total
+
+
+def segments(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float, ...]) -> Segments | None:
+    """The source of a link that is straight between its kinks, and constant there if it jumps; None for others.
+
+    >>> source = segments(3, np.sign, (0.0,), ())
+    >>> bool(abs(source.at(np.array([1.0]), 12)[0] - 4 / math.pi) < 1e-14)  # 4 P(sign(z) differs) = 4 theta / pi
+    True
+    >>> segments(3, np.tanh, (0.0,), ()) is None
+    True
+    """
+    ends = np.array([-1.0, *kinks, 1.0])
+    half_widths = np.diff(ends) / 2
+    if 2 * np.min(half_widths) < NARROWEST:
+        return None
+    x = chebyshev_points(SIZE)
+    z = (ends[:-1] + half_widths)[:, None] + half_widths[:, None] * x
+    values = np.reshape(np.asarray(link(z.ravel()), dtype=float) + np.zeros(z.size), z.shape)
+    middles, rises = values.mean(axis=1), 2 * (values * x).mean(axis=1)
+    rounding = ROUNDING * float(np.max(np.abs(values)))
+    if np.max(np.abs(values - middles[:, None] - rises[:, None] * x)) > rounding:
+        return None
+    alpha, jumps = tuple(np.arccos(kinks).tolist()), np.diff(middles) - rises[1:] - rises[:-1]
+    if np.max(np.abs(rises)) <= rounding:
+        return Segments(d, alpha, tuple(np.diff(middles).tolist()), meetings, None)
+    if np.max(np.abs(jumps)) > rounding:
+        return None
+    slopes, half = rises / half_widths, (d + 1) / 2
+    shares = np.diff(betainc(half, half, (1 + ends) / 2))
+    return Segments(d, alpha, tuple(np.diff(slopes).tolist()), meetings, float(slopes**2 @ shares))
