@@ -23,7 +23,7 @@ RMS, SQUARE, TENTH = r"\sqrt{\mathbb{E} \cos^2}", r"n\, \mathbb{E} \cos^2", r"P\
 DIMENSIONS = {"d": (1, 2, 3, 5, 10, 30)}
 
 claim("lt.expressive-limit/length",
-      exponent(cosines.best, RMS, of="cosine", ray=("100*d", 1e30, per_profile(13, 25)), high="-1/2", sharp="-1/2", over=DIMENSIONS,
+      exponent(cosines.best, RMS, of="cosine", along={"n": ("100*d", 1e30, per_profile(13, 25))}, high="-1/2", rate="-1/2", over=DIMENSIONS,
                method="exact"),
       bound(cosines.best, SQUARE, of="n square", high="d + 4", control="(d + 4)*(1 - 10/n)", over=DIMENSIONS | {"n": (1e2, 1e4, 1e6)},
             method="exact"),
@@ -31,8 +31,7 @@ claim("lt.expressive-limit/length",
       source=THEOREM, kind="printed", expected="supported", title="The best linear readout of a quadratic target: order in n, and constant",
       statement=rf"{RMS} = \mathcal{{O}}(n^{{-1/2}}), \qquad {RMS} \leq \sqrt{{(d + 4)/n}}",
       assumes=(TOKENS, LINEAR, OF_EACH, r"at $d = 1$ to $30$"),
-      agrees=agree(cosines.best, sampled_best, SQUARE, of="n square", over={("d", "n"): ((3, 300), (10, 1000))},
-                   given={"contexts": per_profile(400, 6000)}),
+      agrees=agree(cosines.best, at(sampled_best, contexts=per_profile(400, 6000)), SQUARE, of="n square", over={("d", "n"): ((3, 300), (10, 1000))}),
       finding=r"""With $g = \mathbf{X} e_1$ the columns span $g$ and a uniformly random $(d-1)$-dimensional subspace of its complement, so
           $\cos^2 = q + (1-q) B$ with $q = (\sum g^3)^2/(\sum g^2 \sum g^4)$ and an independent
           $B \sim \mathrm{Beta}(\frac{d-1}{2}, \frac{n-d}{2})$. $\mathbb{E} q$ is a one-dimensional integral at every $n$;
@@ -51,7 +50,7 @@ claim("lt.expressive-limit/length/proved",
           below a rational function of $n$, and 5 minus that has positive coefficients in $n - 6$ alone. For $n \leq 5$, $q \leq 1$. Every
           $d$ follows in the same way; those shown are examples.""")
 claim("lt.expressive-limit/dimension",
-      exponent(cosines.best, RMS, of="cosine", along="d", ray=(1, 1e20, per_profile(21, 41)), high="1/2", sharp="1/2", over={"n": 1e30},
+      exponent(cosines.best, RMS, of="cosine", along={"d": (1, 1e20, per_profile(21, 41))}, high="1/2", rate="1/2", over={"n": 1e30},
                method="exact"),
       source=THEOREM, kind="convention", expected="supported", title="The best linear readout of a quadratic target: order in d",
       statement=rf"{RMS} = \mathcal{{O}}(d^{{1/2}}) \quad (d \to \infty,\ d \ll n = 10^{{30}})", assumes=(TOKENS, LINEAR, OF_EACH),
@@ -108,7 +107,7 @@ claim("lt.expressive-limit/transformer",
           $v$ that are the same for all signs of the tokens is 5. The printed proof counts dimensions of the column space, which is sharp
           for readouts fitted to the target, but no transformer sees the target.""")
 claim("lt.expressive-limit/attained",
-      exponent(cosines.first_coordinate, RMS, of="cosine", ray=(100, 1e30, per_profile(13, 25)), equals="-1/2", method="exact"),
+      exponent(cosines.first_coordinate, RMS, of="cosine", along={"n": (100, 1e30, per_profile(13, 25))}, equals="-1/2", method="exact"),
       bound(cosines.first_coordinate, SQUARE, of="n square", equals=5, within="5e-12", over={"n": 1e30}, method="exact"),
       source=THEOREM, kind="sharp", expected="supported", title="The order in n is attained: no bound of smaller order holds",
       statement=rf"{RMS} = \Theta(n^{{-1/2}}) \text{{ for }} w = e_1, \quad \lim {SQUARE} = 5",

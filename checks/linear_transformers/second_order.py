@@ -12,7 +12,7 @@ from lipverify.checks.linear_transformers import layer_counts
 from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual
 from lipverify.checks.linear_transformers.condition_numbers import signed_residual, true_weights_ratio
 from lipverify.checks.linear_transformers.figures import layers_table
-from lipverify.claims import Source, agree, at, bound, claim, draw, exponent
+from lipverify.claims import Source, agree, at, bound, claim, exponent
 
 # fmt: off
 THEOREM = Source("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within
@@ -27,7 +27,7 @@ WITHIN = 1e-6
 """A few times the error of a limit over six decades of layers."""
 
 claim("lt.second-order/kappa",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", sharp="1", method="exact", along="layers", ray=RAY, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", rate="1", method="exact", along={"layers": RAY}, scale="L"),
       over={"weights": "minimax", "epsilon": ACCURACIES}, source=THEOREM, kind="derived", expected="supported",
       title="O(log κ) layers at a fixed accuracy",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa): \quad \log \kappa(L, \epsilon) = \Omega(L)",
@@ -42,8 +42,8 @@ claim("lt.second-order/kappa",
           $k'^2 - 1 \approx \frac{3}{16}(k^2-1)^2$. The second method forms matrices $\Sigma$ with that spectrum and runs the forward pass
           itself, in balls of 8192 bits: the residuals, down to $10^{-356}$, are the recursion's.""")
 claim("lt.second-order/epsilon",
-      exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", sharp="1", method="exact", along="layers",
-               ray=RAY, scale="L"),
+      exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", rate="1", method="exact",
+               along={"layers": RAY}, scale="L"),
       over={"weights": "minimax", "kappa": CONDITIONS}, source=THEOREM, kind="derived", expected="supported",
       title="O(log log 1/ε) layers at a fixed condition number",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \log 1/\epsilon): \quad \log \log 1/\epsilon(L, \kappa) = \Omega(L)",
@@ -58,7 +58,7 @@ claim("lt.second-order/both",
       statement=r"""L = \frac{\log \kappa}{\log g} + \frac{\log \log 1/\epsilon}{\log 2} + C, \quad -\tfrac{1}{4} \leq C \leq \tfrac{7}{4},
           \qquad g = \tfrac{27}{4} \text{ or, for weights that do not know } \kappa,\ \tfrac{9}{4}""",
       assumes=(SPECTRUM, NOISY, EITHER, r"$\kappa$ from 2 to $10^{30}$, $\epsilon$ from $10^{-1}$ to $10^{-10000}$"),
-      tables=draw(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
+      tables=at(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
                   universal=at(layer_counts.tabulated, weights="universal")),
       finding=r"""Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded remainder, in
           the range that was counted. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
@@ -75,14 +75,14 @@ claim("lt.second-order/both/proved",
           $\log \kappa / \log(27/4) + O(1)$ layers, the second squares what is left in each layer; balls give the constants.""")
 claim("lt.second-order/kappa/coefficient",
       bound(layer_counts.condition, r"L / \log \kappa", of="layers", equals="1/log(g)", within=WITHIN, error=1e-12, method="exact",
-            along="layers", ray=RAY, scale="L"),
+            along={"layers": RAY}, scale="L"),
       over={"weights": {"minimax": {"g": "27/4"}, "universal": {"g": "9/4"}}, "epsilon": ACCURACIES},
       source=THEOREM, kind="sharp", expected="supported", title="the coefficient of log κ", assumes=(SPECTRUM, NOISY, EITHER),
       finding=r"""The cubic $c + \omega_{xx} c^3$, $c = \sqrt{s}$, has slope 1 at the small end and can bring the large end down to
           $2/(3\sqrt{3})$ of itself: $27/4$ in $s$. A weight that must serve every $\kappa$ is the Newton-Schulz step, which gains $9/4$.""")
 claim("lt.second-order/epsilon/coefficient",
       bound(layer_counts.accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, error=1e-12, method="exact",
-            along="layers", ray=RAY, scale="L"),
+            along={"layers": RAY}, scale="L"),
       over={"weights": ("minimax", "universal"), "kappa": CONDITIONS}, source=THEOREM, kind="sharp", expected="supported",
       title="the coefficient of log log 1/ε", assumes=(SPECTRUM, NOISY, EITHER),
       finding=r"""Convergence is quadratic and not cubic, although a layer is a cubic: of its two critical points only one lies at positive
@@ -92,7 +92,7 @@ claim("lt.second-order/kappa/least",
       bound(layer_counts.chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", control={"low": "1/3", "high": "1"},
             error=1e-9, over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)}, method="exact"),
       bound(layer_counts.chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, error=1e-12, method="exact",
-            along="layers", ray=RAY, scale="L"),
+            along={"layers": RAY}, scale="L"),
       over={"epsilon": 0.5}, source=THEOREM, kind="sharp", expected="supported",
       title="no GD++ has a smaller coefficient of log κ than 1/log 9, and at ε = 1/2 some has it",
       statement=r"""L \geq L_{\min} = \log_3\left(1 + \frac{\mathrm{arcosh}(1/\epsilon)}{\mathrm{artanh}(1/\sqrt{\kappa})}\right), \qquad
@@ -105,7 +105,7 @@ claim("lt.second-order/kappa/least",
           weights gain only a factor 3 a layer in $\epsilon$; those of the other claims have the coefficient $1/\log(27/4)$ and square it.
           Between $1/\log 9$ and $1/\log(27/4)$ for both terms at once nothing is decided here.""")
 claim("lt.second-order/kappa/universal",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", sharp="1", method="exact", along="layers", ray=RAY, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", rate="1", method="exact", along={"layers": RAY}, scale="L"),
       over={"weights": "universal", "epsilon": ACCURACIES[:2]}, source=THEOREM, kind="stronger", expected="supported",
       title="O(log κ) layers also when the weights do not know κ",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{ with } \omega_{xx}^l = -\tfrac{1}{3} (\tfrac{9}{4})^l",
@@ -115,7 +115,7 @@ claim("lt.second-order/kappa/universal",
 
 # What the theorem needs: the covariates' own weight, its sign, the least-squares solution
 claim("lt.second-order/without-xx",
-      exponent(layer_counts.descent, "L", along="kappa", ray=(1e2, 1e12, 21), scale=r"\kappa", high="1/4", sharp="a", method="exact"),
+      exponent(layer_counts.descent, "L", along={"kappa": (1e2, 1e12, 21)}, scale=r"\kappa", high="1/4", rate="a", method="exact"),
       over={"steps": {"fixed": {"a": "1"}, "best": {"a": "1/2"}}, "epsilon": 1e-6}, source=THEOREM, kind="stronger", expected="refuted",
       title="gradient descent without the covariates' own weight needs O(log κ) layers too",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",
