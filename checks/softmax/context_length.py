@@ -7,7 +7,7 @@ factor, at every length. A window that is not tuned again keeps its bias: the er
 from lipverify.checks.softmax.figures import three_levels
 from lipverify.checks.softmax.levels import LEVELS, PAIRS, agreed, fixed, floor, table, tables
 from lipverify.checks.softmax.quantities import LAWS, MODEL, optimum
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, draw, exponent, per_profile
+from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
 FIGURE = Source("S", "ICL estimator intuition, figure", """Top: Varying Lipschitzness in the ground truth results in
@@ -20,10 +20,10 @@ RAY = (100.0, 1e30)
 FACTOR = r"\frac{\mathcal{L}(w^*(L); L')}{\mathcal{L}(w^*(L'); L')}"
 LIMIT = "((d - 1)*(tested/trained)**2 + 4)/((d + 3)*(tested/trained)**(2*(d - 1)/(d + 3)))"
 """(a rho^2 + beta) / ((a + beta) rho^(2a/(a + beta))) with a = (d - 1)/2, beta = 2 and rho = L'/L."""
-SLIDE = draw(three_levels, found=at(tables, d=3))
+SLIDE = at(three_levels, found=at(tables, d=3))
 
 claim("softmax.context-length/affine/theta/tuned",
-      exponent(table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", ray=RAY, equals="-4/(d + 3)", method="exact"),
+      exponent(table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", along={"n": RAY}, equals="-4/(d + 3)", method="exact"),
       source=FIGURE, kind="sharp", expected="supported", over={"L": LEVELS, "d": DEEP},
       title="the error of attention that is tuned to each of three Lipschitz constants", assumes=EVERY,
       agrees=agreed(1.0, 1.0), figures=SLIDE,
@@ -33,7 +33,7 @@ claim("softmax.context-length/affine/theta/tuned",
 claim("softmax.context-length/affine/lower/mistuned",
       bound(table, FACTOR, of="{trained} on {tested}", low=1, strict=True, control=f"1.2*{LIMIT}",
             over={"n": (100.0, 1e4, 1e8)}, method="exact"),
-      bound(table, FACTOR, of="{trained} on {tested}", along="n", ray=RAY, equals=LIMIT, within=0.001, method="exact"),
+      bound(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, equals=LIMIT, within=0.001, method="exact"),
       source=FIGURE, kind="derived", expected="supported", over={"d": DEEP, ("trained", "tested"): PAIRS},
       title="the error of attention that is tuned to another Lipschitz constant",
       statement=r"""\frac{\mathcal{L}(w^*(L); L')}{\mathcal{L}(w^*(L'); L')} > 1 \quad (n = 10^2, 10^4, 10^8), \qquad
@@ -42,7 +42,7 @@ claim("softmax.context-length/affine/lower/mistuned",
       finding="""Mistuned attention is worse at every length that is measured, and parallel in the limit: the curves of
       the figure keep a constant distance on logarithmic axes, as long as both windows are tuned at every $n$.""")
 claim("softmax.context-length/affine/fixed-window",
-      exponent(fixed, r"\mathcal{L}(w; L)", ray=RAY, high=0, strict=True, sharp=0, instead={"equals": 0},
+      exponent(fixed, r"\mathcal{L}(w; L)", along={"n": RAY}, high=0, strict=True, rate=0, control=(None, {"equals": 0}),
                method="exact"),
       source=FIGURE, kind="convention", expected="refuted", over={"d": (2, 3, 5)},
       title="the error of attention that is not tuned again tends to 0",
@@ -55,7 +55,7 @@ claim("softmax.context-length/affine/fixed-window",
       corrected="""the error falls to 0 if the unit is pretrained for each number of tokens; else to the bias of its
       window""")
 claim("softmax.context-length/{law}/theta/tuned",
-      exponent(optimum, r"\mathcal{L}(w^*)", of="loss", ray=(1e6, 1e24, 9), equals="-fall", method="exact"),
+      exponent(optimum, r"\mathcal{L}(w^*)", of="loss", along={"n": (1e6, 1e24, 9)}, equals="-fall", method="exact"),
       source=FIGURE, kind="sharp", expected="supported",
       over={"law": {"relu": LAWS["relu"], "cosine": LAWS["affine"], "quadratic": LAWS["affine"]}, "d": (2, 3)},
       title="the error of tuned attention on the other classes of the slides",

@@ -19,7 +19,7 @@ from lipverify.checks.softmax.window_moves import (
     elasticities,
     local_elasticities,
 )
-from lipverify.claims import agree, at, bound, claim, draw, exponent, per_profile
+from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
 POINTS = [(1000, 0.3), (1000, 1.0), (10**5, 1.0)]
@@ -30,8 +30,7 @@ LOCAL: dict[str, Any] = {
              ("n", "L"): per_profile(POINTS, [*POINTS, (100, 1.0), (1000, 3.0), (10**5, 10.0)])},
     "assumes": (*MODEL, r"""$d = 2, 3, 5, 8$; $n = 10^3$ with $L/\sigma = 0.3$ and $1$, $n = 10^5$ with $L/\sigma = 1$;
     over a factor of two"""),
-    "agrees": agree(optimum, sampled_optimum, "w^*", of="w", over={"d": (3, 5), "n": 100},
-                    given={"contexts": per_profile(8000, 400_000)}),
+    "agrees": agree(optimum, at(sampled_optimum, contexts=per_profile(8000, 400_000)), "w^*", of="w", over={"d": (3, 5), "n": 100}),
 }
 BEYOND = r"""The control lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n
 L^2 / \sigma^2$."""
@@ -51,25 +50,25 @@ claim("softmax.window-directions/{law}/sigma",
             control="-most_sigma", method="exact"),
       source=INSIGHTS, title="w* falls with the noise, the window widens", **LOCAL, finding=BEYOND)
 claim("softmax.window-directions/{law}/sigma-to-infinity",
-      exponent(optimum, "w^*", of="w", along="sigma", scale=r"\sigma", ray=(10.0, 1e4, per_profile(9, 18)), high=0,
-               strict=True, sharp=-2, method="exact"),
+      exponent(optimum, "w^*", of="w", along={"sigma": (10.0, 1e4, per_profile(9, 18))}, scale=r"\sigma", high=0,
+               strict=True, rate=-2, method="exact"),
       source=NOISE_GROWS, kind={"relu/*": "printed", "*": "stronger"}, expected="supported",
       over={"law": ("affine", "relu"), "d": (3, 5), "n": 50}, title="w* tends to 0 as the noise grows",
       assumes=(*MODEL, r"$\sigma \to \infty$ at $L = 1$, $n = 50$; $d = 3, 5$"),
       finding=r"The sharp exponent is $-2$: $w = 0$ is left at first order in $L^2/\sigma^2$.")
 claim("softmax.window-directions/{law}/l-to-infinity",
-      exponent(optimum, "w^*", of="w", along="L", ray=(1.0, 1e4, per_profile(9, 18)), low=0, strict=True,
-               control="0.04", instead={"equals": 0}, method="exact"),
+      exponent(optimum, "w^*", of="w", along={"L": (1.0, 1e4, per_profile(9, 18))}, low=0, strict=True,
+               control=("0.04", {"equals": 0}), method="exact"),
       source=SIGNAL_GROWS, kind={"relu/*": "printed", "*": "stronger"}, expected="refuted",
       over={"law": ("affine", "relu"), "d": (3, 5), "n": 50},
       title="w* tends to infinity as L grows, at a fixed number of tokens",
       statement=r"w^* \to \infty \quad (L / \sigma \to \infty)",
       assumes=(*MODEL, r"$L \to \infty$ at $\sigma = 1$, $n = 50$; $d = 3, 5$"),
-      finding=draw(figures.without_noise, found=at(figures.noiseless)),
+      finding=at(figures.without_noise, found=at(figures.noiseless)),
       corrected=r"""$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$
       as well""")
 claim("softmax.window-directions/{law}/noiseless",
-      bound(optimum, "w^*", of="w", equals=at_no_noise, within=0.1, given={"sigma": 0.0}, method="exact"),
+      bound(at(optimum, sigma=0.0), "w^*", of="w", equals=at_no_noise, within=0.1, method="exact"),
       source=SIGNAL_GROWS, kind="sharp", expected="supported", over={"law": "relu", ("d", "n"): figures.NOISELESS},
       title="the best window without any noise is finite",
       statement=r"w^*|_{\sigma = 0} = 16.8\ (d = 3, n = 50),\quad 27.5\ (d = 3, n = 100),\quad 9.8\ (d = 5, n = 50)",
@@ -77,15 +76,15 @@ claim("softmax.window-directions/{law}/noiseless",
       finding=r"""By `softmax.window-directions/any-amplitude/proved` $w^*$ never falls as $L / \sigma$ grows, and stays
       at or below this.""")
 claim("softmax.window-directions/{law}/n-to-infinity",
-      exponent(optimum, "w^*", of="w", ray=(1e4, 1e30), low=0, strict=True, sharp="rate", method="exact"),
+      exponent(optimum, "w^*", of="w", along={"n": (1e4, 1e30)}, low=0, strict=True, rate="rate", method="exact"),
       source=CONTEXT_GROWS, kind={"relu/*": "printed", "*": "stronger"}, expected="supported",
       over={"law": LAWS, "d": (2, 3, 5, 8)},
       title="w* tends to infinity as the context grows", assumes=(*MODEL, r"$n \to \infty$ at $L = \sigma = 1$"),
       finding="""Whether the best window then holds the nearest neighbour alone is another claim (`nearest-neighbour`):
       it holds more and more tokens.""")
 claim("softmax.window-directions/{law}/smoother",
-      bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", high=0, strict=True, control=-0.1,
-            instead={"low": 0, "strict": True}, method="exact"),
+      bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", high=0, strict=True,
+            control=(-0.1, {"low": 0, "strict": True}), method="exact"),
       source=SMOOTHER, kind="convention", expected="refuted",
       over={"law": ("affine", "relu"), "d": (2, 3, 5, 8), "n": 1000, "L": 1.0},
       title="the window narrows for smoother functions, smoother in the usual sense",
@@ -104,13 +103,13 @@ GRIDS = {
 """Elasticities in L and n just beyond the largest of the grid (2 is reached where noise dominates), and (n, d, L / sigma):
 from 4 tokens to 10^12, d = 2 to 20, six decades of L / sigma; what is flat to rounding is left out."""
 for law, ((most, more), cells) in GRIDS.items():
-    HERE: dict[str, Any] = {"strict": True, "given": {"law": law}, "method": "exact"}
+    HERE: dict[str, Any] = {"strict": True, "method": "exact"}
     claim(f"softmax.window-directions/{law}/grid",
-          bound(local_elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L",
+          bound(at(local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L",
                 low=0, control=most, **HERE),
-          bound(local_elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n",
+          bound(at(local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n",
                 low=0, control=more, **HERE),
-          bound(local_elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma",
+          bound(at(local_elasticities, law=law), r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma",
                 high=0, control=-most, **HERE),
           source=SUMMARY, kind="stronger", expected="supported", over={("n", "d", "L"): cells},
           title="w* grows with L and n and falls with the noise, from 4 tokens to 10^12",

@@ -17,7 +17,7 @@ from lipverify.checks.softmax.window_moves import (
     SUMMARY,
     window_rate,
 )
-from lipverify.claims import bound, claim, identity
+from lipverify.claims import at, bound, claim, identity
 
 # fmt: off
 RISES = identity(squares, r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
@@ -61,7 +61,7 @@ for moved, (printed, statement, title, step) in MOVES.items():
                    "the identity is checked; what follows from it is by hand"),
           finding=f"{MONOTONE} {step}")
 claim("softmax.window-directions/{law}/n-to-infinity/proved",
-      bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, sharp="rate",
+      bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, value="rate",
             over={"d": (2, 3, 5, 8)}, method="certified"),
       proves="softmax.window-directions/{law}/n-to-infinity", source=CONTEXT_GROWS, kind="derived",
       expected="supported", over={"law": LAWS},
@@ -71,7 +71,7 @@ claim("softmax.window-directions/{law}/n-to-infinity/proved",
       $\Lambda^{2/(d+3)}$ (affine) for every $n$ from an explicit number on.""")
 claim("softmax.window-directions/relu/l-to-infinity/proved",
       bound(over_nearest, r"\mathcal{L}_{bias}(w_0) / \lim_{w \to \infty} \mathcal{L}_{bias}(w)", low=1,
-            control={"low": "11/10"}, instead={"high": "95/100", "low": "7/10"},
+            control=({"low": "11/10"}, {"high": "95/100", "low": "7/10"}),
             over={"d": 3, ("n", "w"): ((2, 2.0), (50, 8.0))}, method="certified"),
       proves="softmax.window-directions/relu/l-to-infinity", source=SIGNAL_GROWS, kind="derived", expected="refuted",
       title="w* tends to infinity as L grows, at a fixed number of tokens: disproved",
@@ -84,8 +84,8 @@ claim("softmax.window-directions/relu/l-to-infinity/proved",
       corrected=r"""$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$
       as well""")
 claim("softmax.window-directions/{law}/smoother/proved",
-      bound(window_rate, r"\text{exponent of } w^* \text{ in } L", high="0", strict=True, control="-1/10",
-            instead={"low": "0", "strict": True}, over={"d": (2, 3, 5, 8)}, given={"power": 2}, method="certified"),
+      bound(at(window_rate, power=2), r"\text{exponent of } w^* \text{ in } L", high="0", strict=True,
+            control=("-1/10", {"low": "0", "strict": True}), over={"d": (2, 3, 5, 8)}, method="certified"),
       proves="softmax.window-directions/{law}/smoother", source=SMOOTHER, kind="derived", expected="refuted",
       over={"law": ("affine", "relu")},
       title="the window narrows for smoother functions, smoother in the usual sense: disproved",

@@ -9,7 +9,7 @@ from typing import Any
 from lipverify.checks.softmax.figures import turning
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.window_moves import NOISE_GROWS, SUMMARY, about_threshold, proved_windows, wave_windows
-from lipverify.claims import at, bound, claim, draw
+from lipverify.claims import at, bound, claim
 
 # fmt: off
 COSINE: dict[str, Any] = {
@@ -24,15 +24,15 @@ ORIGIN: dict[str, Any] = {
 EVEN = (("quadratic", 1.0), ("cosine", 3.0))
 
 claim("softmax.window-directions/cosine/l",
-      bound(proved_windows, "w^*(L') - w^*(L)", of="change", low=0, control=5, instead={"low": "-2.1", "high": "-2"},
+      bound(proved_windows, "w^*(L') - w^*(L)", of="change", low=0, control=(5, {"low": "-2.1", "high": "-2"}),
             over={"L": 3.0, "larger": 4.0}, method="certified"),
       title="w* grows with L, where L is a frequency", statement=r"L' > L \implies w^*(L') \geq w^*(L)", **COSINE,
-      finding=draw(turning, found=at(proved_windows, d=2, n=1000, sigma=13.0, L=3.0, larger=4.0)),
+      finding=at(turning, found=at(proved_windows, d=2, n=1000, sigma=13.0, L=3.0, larger=4.0)),
       corrected="""$w^*$ grows with $L$ where $L$ is an amplitude (affine, ReLU), and for the cosine law while
       $J_2(L)^2$ does""")
 claim("softmax.window-directions/cosine/positive",
-      bound(proved_windows, "w^*", of="at", low=0, strict=True, control={"L": 3.0},
-            instead={"equals": 0, "within": "1e-15"}, over={"L": (1.0, 4.0), "larger": 3.0}, method="certified"),
+      bound(proved_windows, "w^*", of="at", low=0, strict=True,
+            control=({"L": 3.0}, {"equals": 0, "within": "1e-15"}), over={"L": (1.0, 4.0), "larger": 3.0}, method="certified"),
       title="some attention is better than the average of all tokens", statement="w^* > 0", **COSINE,
       finding=r"""By balls: at $L = 1$ and at $L = 4$ the loss has its only minimum at $w = 0$. The cosine law is even,
       so $w = 0$ is always stationary, and a minimum if $(\sigma^2 + \mathrm{Var} f) / n > 2 (1 - 2/n) k_2 / (d + 2)$,
@@ -52,7 +52,7 @@ claim("softmax.window-directions/even/threshold",
       even law has none, and $w = 0$ is stationary with this sign of its curvature. So 'no signal, average the noise' is
       not a limit for such laws: $w^* = 0$ from a finite $\sigma$ on.""")
 claim("softmax.window-directions/cosine/threshold/fast",
-      bound(about_threshold, "w^*", equals=0, within="1e-15", control=1, instead={"low": "10", "high": "11"},
+      bound(about_threshold, "w^*", equals=0, within="1e-15", control=(1, {"low": "10", "high": "11"}),
             over={"law": "cosine", "L": 6.0, "d": 2, "n": 1000, "share": 1.01}, method="exact"),
       kind="stronger", expected="refuted", title="the same threshold for every even law",
       statement=r"w^* = 0 \text{ from } \sigma^2 = 2 n (1 - 2/n) k_2 / (d + 2) - \mathrm{Var} f \text{ on}", **ORIGIN,
@@ -67,7 +67,7 @@ claim("softmax.window-directions/cosine/l/long-contexts",
       title="w* grows with L, where L is a frequency and tokens are close",
       assumes=(*MODEL, r"cosine law, $n = 10^6$, $\sigma = 1$; $L$ doubles from 1 to 16"))
 claim("softmax.window-directions/cosine/l/short-waves",
-      bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, control=2, instead={"high": 0.5}, method="exact"),
+      bound(wave_windows, "w^*(2 L) / w^*(L)", low=1, control=(2, {"high": 0.5}), method="exact"),
       source=SUMMARY, kind="stronger", expected="refuted",
       over={"d": 5, "n": 1000, "sigma": 0.3, ("L", "larger"): ((8.0, 16.0),)},
       title="w* grows with L, where L is a frequency, with little noise",

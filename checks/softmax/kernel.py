@@ -6,7 +6,7 @@ twice that exponent. The prediction is at most as sensitive to the query as its 
 
 from lipverify.checks.softmax.figures import gaussian_kernels
 from lipverify.checks.softmax.gaussian import DRAWN, SLIDES, log_ratio, sensitivity, steepest, weights
-from lipverify.claims import Source, at, bound, claim, draw, identity
+from lipverify.claims import Source, at, bound, claim, identity
 
 # fmt: off
 INTUITION = Source("S", "ICL Estimator Intuition", r"""Attention $x_{n+1} \to x_i$: $\frac{e^{-\frac{w_{KQ}}{2} \|x_i -
@@ -20,13 +20,13 @@ ADAPT = Source("A", "In-depth insights, Lipschitz Adapt",
 
 claim("softmax.gaussian-window/{slides}",
       identity(log_ratio, r"\log \frac{a_i}{a_j} - c\, w \bigl(\|x_j - x\|^2 - \|x_i - x\|^2\bigr)",
-               control={"slides": "51/100"}, instead={"slides": "intuition"}),
+               control=({"slides": "51/100"}, {"slides": "intuition"})),
       source={"intuition": INTUITION, "proof": PROOF}, kind="printed",
       expected={"intuition": "supported", "proof": "refuted"}, over={"slides": tuple(SLIDES)},
       title="attention is a Gaussian kernel in the distance",
       statement=r"a_i \propto e^{w \langle x_i, x \rangle} \propto e^{-c\, w \|x_i - x\|^2}",
       assumes=r"""tokens and query on $S^{d-1}$, $\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x
-      \rangle$""", figures=draw(gaussian_kernels, found=at(weights, **DRAWN)),
+      \rangle$""", figures=at(gaussian_kernels, found=at(weights, **DRAWN)),
       finding=r"""On the unit sphere $\|x_i - x\|^2 = 2 - 2 \langle x_i, x \rangle$, so $e^{w \langle x_i, x \rangle}$
       is $e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. Theorem 2 sets $\mathbf{M} = w_{KQ}
       \mathbf{I}$, so the $w_{KQ}$ that the proof slides display in the exponent is off by the factor 2, which moves no
@@ -35,7 +35,7 @@ claim("softmax.gaussian-window/{slides}",
       e^{-\frac{w_{KQ}}{2} \|x_j - x_{n+1}\|^2})^2$""", "*": ""})
 claim("softmax.sensitivity",
       bound(steepest, r"\max |\nabla_x \hat{y}| \big/ \tfrac{w}{2} (\max_i y_i - \min_i y_i)", high="1 + 1e-12",
-            control=0.9, method="identity", grade="bounded"),
+            control=0.9, method=("identity", "bounded")),
       source=ADAPT, kind="convention", expected="supported", over={"w": (0.5, 7.0, 100.0), "d": (2, 5), "n": 10},
       title="how sensitive the prediction is to the query",
       statement=r"""\min_i y_i \leq \hat{y} \leq \max_i y_i, \qquad |\nabla_x \hat{y}| \leq \tfrac{w}{2} (\max_i y_i -

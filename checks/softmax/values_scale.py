@@ -31,7 +31,7 @@ LINEAR = """linear functions need no window once $c$ is free: $w^*$ stays bounde
 
 claim("softmax.values-ignore-covariates/{law}/c/{reading}",
       bound(best_scale, "c^* - 1", of="excess", equals=0, within="1e-15",
-            instead={"low": "-min(1, floor(100/n))", "high": "1 - min(1, floor(100/n))", "strict": True},
+            control=(None, {"low": "-min(1, floor(100/n))", "high": "1 - min(1, floor(100/n))", "strict": True}),
             method="exact"),
       source=SIMPLICITY, kind="stronger", expected="refuted",
       over={"law": ("affine", "relu"), "reading": ("offset", "no-offset"), "d": per_profile((3,), (2, 3, 5)),
@@ -48,7 +48,7 @@ claim("softmax.values-ignore-covariates/{law}/c/{reading}",
       $c^* \to 1$""")
 claim("softmax.values-ignore-covariates/{law}/c/{reading}/proved",
       bound(proved_scale, "c^* - 1", of="{reading}", equals=0, within="1e-15", method="certified",
-            instead={"low": "-1", "high": "0", "strict": True}),
+            control=(None, {"low": "-1", "high": "0", "strict": True})),
       source=SIMPLICITY, kind="stronger", expected="refuted",
       over={"law": ("affine", "relu"), "reading": ("offset", "no-offset"), "d": per_profile((3,), (2, 3, 5)), "n": 100},
       title="the optimal c is 1: disproved",
@@ -58,7 +58,7 @@ claim("softmax.values-ignore-covariates/{law}/c/{reading}/proved",
       a bounded error, which leaves a short interval for $w^*$; on that, $c^* - 1 = (G - B - N) / \mathbb{E}[P^2] < 0$.""",
       corrected="$c^* < 1$ at $n = 100$")
 claim("softmax.values-ignore-covariates/{law}/window/{reading}",
-      exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=RAY, equals="rate", method="exact"),
+      exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": RAY}, equals="rate", method="exact"),
       source=SIMPLICITY, kind="stronger", expected="supported",
       over={("law", "reading"): NARROW, "d": per_profile((3, 5), DIMENSIONS)},
       title="the best c leaves the growth of the window as it is", assumes=CLASS,
@@ -67,8 +67,8 @@ claim("softmax.values-ignore-covariates/{law}/window/{reading}",
                "*": """The leading bias of the ReLU law comes from its kink, which no factor mends: exponent and
       constant of the window are those of $c = 1$."""})
 claim("softmax.values-ignore-covariates/{law}/rate/{reading}",
-      exponent(joint, "c^* - 1", of="excess", ray=RAY, equals="-rate", method="exact"),
-      bound(joint, r"\frac{2 w^* (c^* - 1)}{d - 1}", of="product", along="n", ray=RAY, equals="share",
+      exponent(joint, "c^* - 1", of="excess", along={"n": RAY}, equals="-rate", method="exact"),
+      bound(joint, r"\frac{2 w^* (c^* - 1)}{d - 1}", of="product", along={"n": RAY}, equals="share",
             within="share/1000", method="exact"),
       source=SIMPLICITY, kind="sharp", expected="supported",
       over={("law", "reading"): NARROW, "d": per_profile((3, 5), DIMENSIONS)},
@@ -88,14 +88,14 @@ NO_OFFSET: dict[str, Any] = {
     $w_\infty$ is the limit of $w^*$.""",
 }
 claim("softmax.values-ignore-covariates/{law}/window/{reading}",
-      exponent(joint, "w^*", of="w", scale=r"\Lambda", ray=LINEAR_RAY, equals="2/(d + 3)", sharp="0", method="exact"),
+      exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": LINEAR_RAY}, equals="2/(d + 3)", rate="0", method="exact"),
       kind="stronger", expected="refuted", title="the best c leaves the growth of the window as it is", **NO_OFFSET,
       corrected=LINEAR)
 claim("softmax.values-ignore-covariates/{law}/rate/{reading}",
-      exponent(joint, "c^* - 1", of="excess", ray=LINEAR_RAY, equals="-2/(d + 3)", sharp="0", method="exact"),
+      exponent(joint, "c^* - 1", of="excess", along={"n": LINEAR_RAY}, equals="-2/(d + 3)", rate="0", method="exact"),
       kind="stronger", expected="refuted", title="the optimal c tends to 1 from above", **NO_OFFSET, corrected=LINEAR)
 claim("softmax.values-ignore-covariates/{law}/joint/{reading}",
-      exponent(joint, r"\mathcal{L}(w^*, c^*)", of="loss", ray=LINEAR_RAY, equals=-1, method="exact"),
-      exponent(joint, "w^*", of="w", ray=LINEAR_RAY, equals=0, method="exact"),
-      exponent(joint, "c^* - 1", of="excess", ray=LINEAR_RAY, equals=0, method="exact"),
+      exponent(joint, r"\mathcal{L}(w^*, c^*)", of="loss", along={"n": LINEAR_RAY}, equals=-1, method="exact"),
+      exponent(joint, "w^*", of="w", along={"n": LINEAR_RAY}, equals=0, method="exact"),
+      exponent(joint, "c^* - 1", of="excess", along={"n": LINEAR_RAY}, equals=0, method="exact"),
       kind="sharp", expected="supported", title="with the best c linear functions need no window", **NO_OFFSET)
