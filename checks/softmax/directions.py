@@ -50,7 +50,7 @@ claim("softmax.window-directions/{law}/sigma",
             control="-most_sigma", method="exact"),
       source=INSIGHTS, title="w* falls with the noise, the window widens", **LOCAL, finding=BEYOND)
 claim("softmax.window-directions/{law}/sigma-to-infinity",
-      exponent(optimum, "w^*", of="w", scale=r"\sigma", along={"sigma": (10.0, 1e4, per_profile(9, 18))}, high=0,
+      exponent(optimum, "w^*", of="w", along={"sigma": (10.0, 1e4, per_profile(9, 18))}, scale=r"\sigma", high=0,
                strict=True, rate=-2, method="exact"),
       source=NOISE_GROWS, kind={"relu/*": "printed", "*": "stronger"}, expected="supported",
       over={"law": ("affine", "relu"), "d": (3, 5), "n": 50}, title="w* tends to 0 as the noise grows",

@@ -110,12 +110,6 @@ SMOOTH = {"cosine": {"beta": "2"}, "quadratic": {"beta": "2"}}
 """The slides' other classes, without a kink as well."""
 READINGS = {"ambient": {"D": "d", "E": "d + 2"}, "intrinsic": {"D": "d - 1", "E": "d + 1"}}
 """d is the dimension of the space, or of the sphere in it."""
-THEOREM_2 = Source(
-    "S",
-    "Theorem 2",
-    r"""For sufficiently large $n$, the minimizer of the pretraining population loss induced by $D(\mathcal{F}_L^+)$ is
-    $\mathbf{M}^* = w_{KQ} \mathbf{I}_d$ where $\Omega((nL^2/\sigma^2)^{1/d}) < w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$""",
-)
 LEMMA_1 = Source(
     "S",
     "Lemma 1: Inverting the data covariance",

@@ -9,11 +9,14 @@ from typing import Any
 
 from lipverify.checks.softmax import figures
 from lipverify.checks.softmax import window_proofs as proofs
-from lipverify.checks.softmax.quantities import LAWS, MODEL, READINGS, THEOREM_2, optimum, sampled_optimum
+from lipverify.checks.softmax.quantities import LAWS, MODEL, READINGS, optimum, sampled_optimum
 from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, identity, per_profile
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
+THEOREM_2 = Source("S", "Theorem 2", r"""For sufficiently large $n$, the minimizer of the pretraining population loss
+    induced by $D(\mathcal{F}_L^+)$ is $\mathbf{M}^* = w_{KQ} \mathbf{I}_d$ where $\Omega((nL^2/\sigma^2)^{1/d}) <
+    w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$""")
 SKETCH = Source("S", "Proof Sketch", r"""$\mathcal{L}_{noise} = \Theta(\sigma^2 (w^{d/2}+1)/n)$ and $\Omega(L^2/w^2) <
     \mathcal{L}_{bias} < \Theta(L^2/w + L^2/n)$; use these to get a range for $w_{KQ}$""")
 FAMILY = {"law": LAWS, "reading": READINGS, "d": DIMENSIONS}
@@ -91,8 +94,8 @@ claim("softmax.window-every-dimension/{law}",
       over={"law": {"affine": SMOOTH, "quadratic": SMOOTH, "relu": {"shift": "2", "room": "1/50"}},
             "d": (2, 3, 5, 8, 10, 20, 30, 50, 100, 1000)},
       title="The optimal window in every dimension at once, with its constant as a function of d",
-      statement=r"""w^* = k_d W (1 \pm \varepsilon), \quad W = (n L^2/\sigma^2)^{1/((d-1)/2 + \beta)}, \quad k_d^{(d+3)/2} =
-      S_d\, \Gamma(d) / \Gamma(\tfrac{d-1}{2})""",
+      statement=r"""w^* = k_d W (1 \pm \varepsilon), \quad W = (n L^2/\sigma^2)^{1/((d-1)/2 + \beta)}, \quad
+      k_d^{(d+3)/2} = S_d\, \Gamma(d) / \Gamma(\tfrac{d-1}{2})""",
       agrees=agree(proofs.every_dimension, proofs.share, r"w^* / (k_d W)", of=("share", ""),
                    methods=("proved", "exact"), over={"d": (2, 3, 5, 8)}),
       assumes=(*MODEL,
