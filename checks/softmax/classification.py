@@ -26,7 +26,7 @@ ENTROPY = r"""cross-entropy of $(1 - \varepsilon) \hat p + \varepsilon / 2$, $\v
 D, SMOOTHER, NOISIER = per_profile((3,), (2, 3, 5)), ("linear", "logistic"), ("linear, flips", "logistic, flips", "linear, base")
 CHANGE = r"\log (w^* / w^*_{\mathrm{below}})"
 CONTEXTS = per_profile(8192, 65_536)
-DRAWN, ENTROPIES = {"loss": "brier", "contexts": CONTEXTS}, {"loss": "cross-entropy", "contexts": CONTEXTS}
+BRIER_DRAWN, ENTROPY_DRAWN = (at(sampled_windows, loss=loss, contexts=CONTEXTS) for loss in ("brier", "cross-entropy"))
 
 claim(
     "extension.classification/brier/l",
@@ -35,7 +35,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
     title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
     assumes=(*MODEL, SIZES, BY_L, BRIER),
-    agrees=agree(exact_windows, at(sampled_windows, **DRAWN), "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
+    agrees=agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
     figures=along(exact_windows, *SMOOTHER),
     finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its mean over tasks is
         the same number $v$ for every token when the law is the same in all directions, and is independent of the weights. So $\mathbb{E}(\hat p -
@@ -50,7 +50,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
     title="Brier loss: w* falls with the label noise",
     assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
-    agrees=agree(exact_windows, at(sampled_windows, **DRAWN), "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
+    agrees=agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
     figures=along(exact_windows, *NOISIER),
     finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta) p$: it raises $v$ and
         lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q, x \rangle$ has the same $L$ for
@@ -58,7 +58,7 @@ claim(
 )
 claim(
     "extension.classification/cross-entropy/l",
-    bound(at(sampled_windows, **ENTROPIES), CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
+    bound(ENTROPY_DRAWN, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
           over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),
     source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
     title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
@@ -71,7 +71,7 @@ claim(
 )
 claim(
     "extension.classification/cross-entropy/noise",
-    bound(at(sampled_windows, **ENTROPIES), CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo",
+    bound(ENTROPY_DRAWN, CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo",
           over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*NOISIER)}),
     source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
     title="cross-entropy: w* falls with the label noise",

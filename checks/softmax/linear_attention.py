@@ -33,8 +33,8 @@ LAMBDA = r"""$\Lambda_\times = n_\times (L / \sigma)^2$: from $n_\times$ on soft
     $10^3$ and $10^6$ times as many tokens; the ratio in $d$, $L / \sigma$ of the cells"""
 LEAST = r"\min_{\mathbf{M}} \mathcal{L}_{\mathrm{lin}}"
 LINEAR = r"The floor is $K(1) - k_1$, what in $f$ is not linear: for affine tasks without offset it is 0, and the loss falls like $1/n$"
-CONTEXTS = {"contexts": per_profile(32_768, 262_144)}
-DRAWN = agree(linear_floor.linear, at(linear_floor.sampled, **CONTEXTS), LEAST, of=("", "least"), over={"d": 3, "n": 30}, methods=("symbolic", "montecarlo"), error=1e-12)
+SAMPLED = at(linear_floor.sampled, contexts=per_profile(32_768, 262_144))
+DRAWN = agree(linear_floor.linear, SAMPLED, LEAST, of=("", "least"), over={"d": 3, "n": 30}, methods=("symbolic", "montecarlo"), error=1e-12)
 RATIO = exponent(linear_floor.advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", high="0", strict=True, rate="p - q", over={"d": (2, 3, 5)}, method="exact")
 
 claim(
@@ -74,9 +74,9 @@ claim(
 claim(
     "linear-attention.floor/{law}/{reading}/value",
     bound(linear_floor.limit, rf"\lim_n {LEAST} / L^2", equals="F", within=f"{4 * float(np.finfo(float).eps)}*(F)", over={"d": DIMENSIONS}, method="symbolic"),
-    bound(at(linear_floor.sampled, **CONTEXTS), rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{at w I}}) / {LEAST}", of="at w I", equals=1, within="T",
+    bound(SAMPLED, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{at w I}}) / {LEAST}", of="at w I", equals=1, within="T",
           over={"d": 3, "n": 30}, method="montecarlo"),
-    bound(at(linear_floor.sampled, **CONTEXTS), rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{over all M}}) / {LEAST}", of="over all M", equals=1, within="T",
+    bound(SAMPLED, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{over all M}}) / {LEAST}", of="over all M", equals=1, within="T",
           over={"d": 3, "n": 30}, method="montecarlo"),
     source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
     title="The floor of linear attention",

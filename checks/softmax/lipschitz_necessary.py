@@ -23,15 +23,15 @@ LIMIT = (*TUNED, r"$\sigma = 1$, $n \to \infty$ at $d = 2, 3, 5, 8$")
 RHO = r"""derived: $\frac{a \rho^2 + 2}{(a + 2) \rho^{2a/(a + 2)}}$ with $a = (d-1)/2$ and $\rho^2$ the ratio of $\mathbb{E}\, (\Delta f)^2$ of the
     tested to the trained class"""
 RAY = (1e9, 1e30, per_profile(8, 27))
-OF, AT = "{trained} on cosine", {"d": 3, "sigma": 0.3}
+OF, EXPERIMENT = "{trained} on cosine", at(table, d=3, sigma=0.3)
 SAMPLED = agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on cosine", over={"d": 5, "n": 1000.0})
 DERIVED = r"""The bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)$. The cosine's is not proportional to $L^2$: for small $L$ it is of order
     $L^4$, since $\cos(Lz) = 1 - L^2 z^2/2 + \dots$, and for large $L$ too, since two derivatives bring down $L^2$."""
 
 claim(
     "softmax.lipschitz-necessary/experiment",
-    bound(at(table, **AT), FACTOR, of=OF, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, method="exact"),
-    bound(at(table, **AT), FACTOR, of=OF, low="2", strict=True, value="found", method="exact", over={("trained", "n"): {
+    bound(EXPERIMENT, FACTOR, of=OF, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, method="exact"),
+    bound(EXPERIMENT, FACTOR, of=OF, low="2", strict=True, value="found", method="exact", over={("trained", "n"): {
         ("cosine-smooth", 1e2): {"found": "2.14"}, ("cosine-smooth", 1e3): {"found": "9.25"},
         ("cosine-smooth", 1e4): {"found": "42.5"}, ("cosine-rough", 1e2): {"found": "3.95"},
         ("cosine-rough", 1e3): {"found": "8.86"}, ("cosine-rough", 1e4): {"found": "10.2"},

@@ -26,7 +26,8 @@ PAIRS = {("d", "k"): per_profile(((2, 1), (3, 2), (4, 2)), ((2, 1), (3, 1), (3, 
 WIDE = {("d", "k"): per_profile(((3, 2), (4, 2)), ((3, 2), (4, 2), (5, 3), (6, 2), (8, 3)))}
 """Where samples can settle it on the product: with k = 1 and no noise the loss is flat wherever c is large."""
 MEANT = {case: {name: str(value) for name, value in values.items()} for case, values in CASES.items()}
-DRAWN = {"contexts": per_profile(4096, 65536)}
+CONTEXTS = per_profile(4096, 65536)
+SEARCHED = at(searched_in_case, contexts=CONTEXTS)
 EXACT, SAMPLED = "3e-5", "0.1"  # three times the largest errors of a ratio, by each method
 QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 
@@ -37,24 +38,24 @@ for covariates, kind, tokens, pairs in (
 ):
     scale = bound(best_in_case, "c^*", of="c", low="0", control="1.1*d", strict=True, over=PAIRS, method="exact")
     agrees = tuple(
-        agree(best_in_case, at(searched_in_case, **DRAWN), name, of=of, over={"covariates": covariates, "case": tuple(CASES)} | pairs)
+        agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates, "case": tuple(CASES)} | pairs)
         for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
     )
     claim(
         f"lowrank.recovery/{covariates}/{{case}}",
         scale,
         bound(best_in_case, "c'^* / c^*", of="ratio", equals=0, within=EXACT, over=PAIRS, method="exact"),
-        bound(at(searched_in_case, **DRAWN), "c'^* / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
+        bound(SEARCHED, "c'^* / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": MEANT},
         title="M* = c BB^T",
         statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \quad C = d",
         assumes=(tokens, *SET),
         agrees=tuple(
-            agree(best_in_case, at(searched_in_case, **DRAWN), name, of=of, over={"covariates": covariates} | pairs)
+            agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates} | pairs)
             for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
         ),
         figures=at(beside_aligned, best=at(best_in_case, covariates=covariates, d=4, k=2),
-                     found=at(searched_in_case, covariates=covariates, d=4, k=2, contexts=DRAWN["contexts"])),
+                     found=at(searched_in_case, covariates=covariates, d=4, k=2, contexts=CONTEXTS)),
         finding=r"""Exactly, the best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ has $c' = 0$; and the
             minimiser over all symmetric matrices, found on sampled contexts with nothing assumed about its form, does not differ from it. The theorem
             asks for some $C = \Omega(1)$; $C = d$ is such a constant at these $(d, k)$.""",
@@ -62,7 +63,7 @@ for covariates, kind, tokens, pairs in (
     claim(
         f"lowrank.directions/{covariates}/relevant",
         scale,
-        bound(at(searched_in_case, **DRAWN), rf"\min {QUADRATIC}", of="relevant", low="0", strict=True, control="1.1*d", over=pairs, method="montecarlo"),
+        bound(SEARCHED, rf"\min {QUADRATIC}", of="relevant", low="0", strict=True, control="1.1*d", over=pairs, method="montecarlo"),
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is positive on the relevant directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}}) \implies {QUADRATIC} > 0",
@@ -73,7 +74,7 @@ for covariates, kind, tokens, pairs in (
     claim(
         f"lowrank.directions/{covariates}/spurious",
         bound(best_in_case, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=EXACT, over=PAIRS, method="exact"),
-        bound(at(searched_in_case, **DRAWN), rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
+        bound(SEARCHED, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is zero on the spurious directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}})^\perp \implies {QUADRATIC} = 0",

@@ -31,11 +31,11 @@ LARGE = (
     ("product", 2, 1, 3, 0.5, 4.0), ("product", 2, 1, 1e6, 0.5, 4.0), ("product", 3, 2, 10, 0.5, 8.0), ("product", 3, 2, 1000, 0.5, 8.0),
     ("product", 4, 3, 30, 2.0, 12.0), ("product", 5, 2, 1e6, 0.5, 8.0), ("product", 3, 2, 20, 0.0, 12.0),
 )
-MANY = {"contexts": per_profile(4096, 65536)}
+SEARCHED = at(searched, contexts=per_profile(4096, 65536))
 claim(
     "lowrank.boundary/product",
     bound(best, RATIO, of="ratio", equals=0, within=EXACT, over={WHERE: LARGE}, method="exact"),
-    bound(at(searched, **MANY), RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo"),
+    bound(SEARCHED, RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo"),
     bound(ball.counterexamples, r"\text{counterexamples}", high="0", control={"low": "1"},
           over={"covariates": "product", "problems": per_profile(5, 60)}, method="exact"),
     source=THEOREM_4, kind="stronger", expected="supported",
@@ -43,8 +43,8 @@ claim(
     statement=FORM + r" \quad \text{at seven points with } n > 2, \text{ six of them with } \sigma > 0, \text{ and in random problems}",
     assumes=(*PRODUCT, r"""the $(d, k, n, \sigma, C)$ of the cells, $C$ from $4k$ to $6k$; in random problems $n \leq 10^6$, every ball up to $C =
         3k$, within the invariant family"""),
-    agrees=(agree(best, at(searched, **MANY), "c^*", of="c", over={WHERE: LARGE[2:3]}),
-            agree(best, at(searched, **MANY), r"\mathcal{L}", of="loss", over={WHERE: LARGE[2:3]})),
+    agrees=(agree(best, SEARCHED, "c^*", of="c", over={WHERE: LARGE[2:3]}),
+            agree(best, SEARCHED, r"\mathcal{L}", of="loss", over={WHERE: LARGE[2:3]})),
     finding=r"""No counterexample was found. On the product $|\mathbf{B}^\top x|$ is the same for every token, so $e^{c \langle z_i, z \rangle}$ is a
         function of the distance $|z_i - z|$ by itself, and a score along $\mathbf{B}_\perp$ only multiplies the weights by independent random
         factors, which cost variance. (At $n = 2$, with weights $1/2 \pm h$, what the loss gains from $h$ is linear in it, and $\mathbf{E} \tanh(y +
@@ -74,25 +74,25 @@ claim(
 )
 
 AT_9, AT_12, AT_20 = ("sphere", 2, 1, 9, 0.0, 8.0), ("sphere", 2, 1, 12, 0.0, 8.0), ("sphere", 2, 1, 20, 0.0, 5.0)
-FEW, MORE, MOST = ({"contexts": per_profile(*pair)} for pair in ((4096, 32_768), (262_144, 2_621_440), (1_310_720, 26_214_400)))
+FEW, MORE, MOST = per_profile(4096, 32_768), per_profile(262_144, 2_621_440), per_profile(1_310_720, 26_214_400)
 GAIN = r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M}^*)"
 ALONG = per_profile([3, 5, 8, 12, 20, 50, 200], [3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 30, 50, 100, 200, 500])
 claim(
     "lowrank.boundary/sphere/every-ball",
     bound(best, RATIO, of="ratio", equals=0, within=EXACT, control=(None, {"C": 2.5}),
           over={WHERE: (*(("sphere", 2, 1, n, 0.0, 8.0) for n in (2, 3, 4, 5, 6, 7, 8)), AT_9, AT_12, AT_20)}, method="exact"),
-    bound(at(searched, **FEW), RATIO, of="ratio", equals=0, within="0.1", control=(None, {"C": 2.5}), over={WHERE: [AT_20]}, method="montecarlo"),
-    bound(at(ball.gained, **MOST), GAIN, of="gain", high="0", control=({"low": "5e-4"}, "5e-4"), over={WHERE: [AT_9]}, method="montecarlo"),
-    bound(at(ball.gained, **MORE), GAIN, of="gain", high="0", control=({"low": "5e-3"}, "5e-3"), over={WHERE: [AT_12]}, method="montecarlo"),
+    bound(at(searched, contexts=FEW), RATIO, of="ratio", equals=0, within="0.1", control=(None, {"C": 2.5}), over={WHERE: [AT_20]}, method="montecarlo"),
+    bound(at(ball.gained, contexts=MOST), GAIN, of="gain", high="0", control=({"low": "5e-4"}, "5e-4"), over={WHERE: [AT_9]}, method="montecarlo"),
+    bound(at(ball.gained, contexts=MORE), GAIN, of="gain", high="0", control=({"low": "5e-3"}, "5e-3"), over={WHERE: [AT_12]}, method="montecarlo"),
     source=THEOREM_4, kind="stronger", expected="refuted",
     title="On the sphere M* = c BB^T without noise, whatever the radius of the ball",
     statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
     assumes=(*SPHERE, r"$d = 2$, $k = 1$, $\sigma = 0$"),
     agrees=(
-        agree(best, at(ball.gained, **MOST), GAIN, of="gain", over={WHERE: [AT_9]}),
-        agree(best, at(ball.gained, **MORE), GAIN, of="gain", over={WHERE: [AT_12]}),
-        agree(best, at(searched, **FEW), "c^*", of="c", over={WHERE: [AT_20]}),
-        agree(best, at(searched, **FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
+        agree(best, at(ball.gained, contexts=MOST), GAIN, of="gain", over={WHERE: [AT_9]}),
+        agree(best, at(ball.gained, contexts=MORE), GAIN, of="gain", over={WHERE: [AT_12]}),
+        agree(best, at(searched, contexts=FEW), "c^*", of="c", over={WHERE: [AT_20]}),
+        agree(best, at(searched, contexts=FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
     ),
     figures=at(forgetting, found=at(ball.along, lengths=ALONG)),
     finding=at(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),

@@ -16,7 +16,7 @@ SOFTMAX = Source("A", "Caption of the figure on the low-rank setting (the famili
 LINEAR = Source("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), linear attention", LAST)
 OPTIMISERS = {"covariates": ("product", "sphere"), "optimiser": ("gd", "adam")}
 SEEDS = per_profile(8, 24)
-GIVEN = {"seeds": SEEDS}
+TRAINED = at(trained, seeds=SEEDS)
 RHO = r"\log(\rho_{\mathrm{end}} / \rho_{\mathrm{start}})"
 ERROR = r"\log(\mathrm{error}_{\mathrm{end}} / \mathrm{error}_{\mathrm{start}})"
 QUARTER, TWENTIETH = "log(3/4)", "log(19/20)"
@@ -34,7 +34,7 @@ for families, control in (
 ):
     claim(
         "lowrank.nonlinear/{family}/{attention}/rho",
-        bound(at(trained, **GIVEN), RHO, of="rho", high=QUARTER, control=control, over=OPTIMISERS, method="training"),
+        bound(TRAINED, RHO, of="rho", high=QUARTER, control=control, over=OPTIMISERS, method="training"),
         source=SOFTMAX, kind="convention", reading="on the three families", expected="supported",
         over={"family": families, "attention": "softmax"},
         title="Training softmax attention lowers rho(M, B)",
@@ -49,7 +49,7 @@ for families, control in (
     )
 claim(
     "lowrank.nonlinear/{family}/{attention}/error",
-    bound(at(trained, **GIVEN), ERROR, of="error", high=TWENTIETH, control=SAME_LINEAR, over=OPTIMISERS, method="training"),
+    bound(TRAINED, ERROR, of="error", high=TWENTIETH, control=SAME_LINEAR, over=OPTIMISERS, method="training"),
     source=SOFTMAX, kind="convention", reading="on the three families", expected="supported",
     over={"family": ("affine", "quadratic", "cosine"), "attention": "softmax"},
     title="Training softmax attention lowers the test error",
@@ -58,7 +58,7 @@ claim(
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/rho",
-    bound(at(trained, **GIVEN), RHO, of="rho", low=QUARTER, control=(0.3, -1.5), over=OPTIMISERS, method="training"),
+    bound(TRAINED, RHO, of="rho", low=QUARTER, control=(0.3, -1.5), over=OPTIMISERS, method="training"),
     source=LINEAR, kind="convention", reading="no structure is learned", expected={"affine/*": "refuted", "*": "supported"},
     over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
     title="Training linear attention does not lower rho(M, B)",
@@ -87,7 +87,7 @@ claim(
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/error",
-    bound(at(trained, **GIVEN), ERROR, of="error", low=TWENTIETH, control=0.01, over=OPTIMISERS, method="training"),
+    bound(TRAINED, ERROR, of="error", low=TWENTIETH, control=0.01, over=OPTIMISERS, method="training"),
     source=LINEAR, kind="convention", reading="the error does not fall", expected="supported",
     over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
     title="Training linear attention does not lower the test error",

@@ -20,7 +20,7 @@ RATIONAL = (*MODEL, r"$K = (1 + u / p)^{-p}$; $w \to \infty$ with $n = w^{d/2 + 
 SHORT = (*MODEL, r"$K = 1$ (box) or $K = 1 - u$ (Epanechnikov) up to $u = 1$, 0 beyond; an empty window predicts 0",
 )
 SHORT_KERNELS = ("box", "epanechnikov")
-CONTEXTS = {"contexts": per_profile(4000, 40_000)}
+CONTEXTS = per_profile(4000, 40_000)
 POWERS = {"kernel": "rational", ("d", "power"): ((3, 3.0), (3, 1.5), (5, 2.5))}
 
 claim(
@@ -31,7 +31,7 @@ claim(
     title="no attention but softmax has a window that adapts",
     statement=r"\inf_n \mathcal{L}(w_n) > 0 \quad \text{for every } w_n, \ K \neq e^{-u}",
     assumes=(*SHORT, r"$w = n^{2/(d+3)}$, which adapts to $n$"),
-    agrees=agree(terms, at(sampled, **CONTEXTS), "B", of="bias", over={"kernel": SHORT_KERNELS, "d": 3, "n": 30, "w": 4.0}),
+    agrees=agree(terms, at(sampled, contexts=CONTEXTS), "B", of="bias", over={"kernel": SHORT_KERNELS, "d": 3, "n": 30, "w": 4.0}),
     finding="""A box, which attends to the tokens of a ball alike, has the rate of softmax attention. What counts is that weights are positive, add
         to one and are near the query; the sentence holds for linear attention.""",
     corrected=r"the box and the Epanechnikov kernel have the rate $\Lambda^{-4/(d+3)}$ of softmax attention at $d = 3$",
@@ -43,7 +43,7 @@ claim(
     title="how fast a kernel has to decay",
     statement=r"B = \Theta\left(w^{-\min(2,\ 2p - (d - 1))}\right), \quad p > (d - 1)/2",
     assumes=RATIONAL,
-    agrees=agree(terms, at(sampled, **CONTEXTS), "B", of="bias", over={"kernel": "rational", "power": (1.5, 3.0), "d": 3, "n": 30, "w": 4.0}),
+    agrees=agree(terms, at(sampled, contexts=CONTEXTS), "B", of="bias", over={"kernel": "rational", "power": (1.5, 3.0), "d": 3, "n": 30, "w": 4.0}),
     finding=r"""Far tokens are many: their share of the weights is that of $\int u^{(d-3)/2} K(u)\, du$. For $p > (d + 1)/2$ the kernel has the bias
         of softmax; for $p$ between $(d - 1)/2$ and that, far tokens pull the prediction to the mean by the share $w^{-(p - (d-1)/2)}$; for smaller
         $p$ no window is narrow.""",
@@ -84,7 +84,7 @@ claim(
     title="normalised linear attention has a finite loss",
     statement=r"\mathbb{E} \sum_i a_i^2 < \infty \implies P\left(\sum_i a_i^2 > A\right) = \mathcal{O}(A^{-1})",
     assumes=(MODEL[0], r"weights $s_i / \sum_j s_j$, $s_i = w \langle x_i, x \rangle$, $n = 2$; $w > 0$ drops out"),
-    agrees=agree(tail, at(drawn_tail, **CONTEXTS), r"P\left(\sum_i a_i^2 > A\right)", over={"d": (3, 5), "A": (2.0, 50.0)}),
+    agrees=agree(tail, at(drawn_tail, contexts=CONTEXTS), r"P\left(\sum_i a_i^2 > A\right)", over={"d": (3, 5), "A": (2.0, 50.0)}),
     finding=r"""The sum of the scores has a positive density at 0, so that $P(\sum a_i^2 > A) \sim C A^{-1/2}$ and the mean is infinite; for $d = 3$
         it is $1 / (1 + \sqrt{2A - 1})$. Linear attention is divided by $n$ for a reason. The program refuses such weights.""",
     corrected=r"$P(\sum_i a_i^2 > A) = \Theta(A^{-1/2})$: the loss is infinite at every $w$",

@@ -13,7 +13,7 @@ REBUTTAL = Source("R", "Rebuttal 1, answer 1, on the decomposition of equation (
     $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition empirically, [...] trained on ReLU functions of varying
     ambient dimensions""")
 RUNS, FRESH = per_profile(12, 24), per_profile(1000, 40_000)
-GIVEN = {"runs": RUNS, "fresh": FRESH}
+TRAINED = at(trained, runs=RUNS, fresh=FRESH)
 ORDINARY, SMALL = {"recipe": ("gd", "adam")}, {"recipe": ("small", "small, fast")}
 ROW = r"\mathbf{W}_K^\top \mathbf{W}_Q \to \begin{bmatrix} \mathbf{M} & \cdot \\ \mathbf{0}^\top & \cdot \end{bmatrix}"
 COLUMN = r"\mathbf{W}_K^\top \mathbf{W}_Q \to \begin{bmatrix} \mathbf{M} & \mathbf{0} \\ \cdot & 0 \end{bmatrix}"
@@ -28,10 +28,10 @@ TINY = "300 steps of Adam with step 0.02 and 64 fresh contexts, or 0.04 and 128,
 
 claim(
     "softmax.trained-form/{law}/row",
-    bound(at(trained, **GIVEN), r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", over=ORDINARY, method="training"),
-    bound(at(trained, **GIVEN), r"\log(|r| / |\mathbf{M}|)_{\mathrm{end}} - \log(|r| / |\mathbf{M}|)_{\mathrm{start}}", of="row fell", high="0",
+    bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", over=ORDINARY, method="training"),
+    bound(TRAINED, r"\log(|r| / |\mathbf{M}|)_{\mathrm{end}} - \log(|r| / |\mathbf{M}|)_{\mathrm{start}}", of="row fell", high="0",
           strict=True, control="-6", over=ORDINARY, method="training"),
-    bound(at(trained, **GIVEN), r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="3/5", over=ORDINARY, method="training"),
+    bound(TRAINED, r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="3/5", over=ORDINARY, method="training"),
     identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method=("symmetry", "bounded")),
     source=REBUTTAL, kind={"relu/*": "convention", "*": "stronger"}, reading="the row", expected="supported",
     over={"law": ("relu", "affine"), "d": (2, 5)},
@@ -58,8 +58,8 @@ claim(
 )
 claim(
     "softmax.trained-form/relu/column/ordinary-start",
-    bound(at(trained, **GIVEN), r"|u| / |\mathbf{M}|", of="column", high="1/10", control=("1/1000", {"low": "1/8"}), over=ORDINARY, method="training"),
-    bound(at(trained, **GIVEN), r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
+    bound(TRAINED, r"|u| / |\mathbf{M}|", of="column", high="1/10", control=("1/1000", {"low": "1/8"}), over=ORDINARY, method="training"),
+    bound(TRAINED, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
           over=ORDINARY, method="training"),
     source=REBUTTAL, kind="convention", reading="the column, from an ordinary start", expected="refuted", over={"law": "relu", "d": 5},
     statement=COLUMN,
@@ -76,8 +76,8 @@ claim(
 )
 claim(
     "softmax.trained-form/relu/column/small-start",
-    bound(at(trained, **GIVEN), r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/100", over=SMALL, method="training"),
-    bound(at(trained, **GIVEN), r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
+    bound(TRAINED, r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/100", over=SMALL, method="training"),
+    bound(TRAINED, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
           over=SMALL, method="training"),
     source=REBUTTAL, kind="convention", reading="the column, from a small start", expected="supported", over={"law": "relu", "d": 5},
     statement=COLUMN,
@@ -89,7 +89,7 @@ claim(
 )
 claim(
     "softmax.trained-form/any-law/row",
-    bound(at(trained, **GIVEN), r"|r| / |\mathbf{M}|", of="row", high="1/10", control=("1/1000", {"low": "1/2"}), over=ORDINARY, method="training"),
+    bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control=("1/1000", {"low": "1/2"}), over=ORDINARY, method="training"),
     source=REBUTTAL, kind="stronger", expected="refuted", over={"law": "one-sided", "d": 2},
     statement=ROW + r" \quad \text{for every law of } f",
     assumes=(r"linear functions $f(x) = \langle q, x \rangle$ with $q$ uniform on the half of the circle where $q_1 > 0$",

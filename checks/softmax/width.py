@@ -17,12 +17,12 @@ MODEL = (
     r"tokens and query uniform on $S^{d-1}$, $n = 20$, $L = \sigma = 1$",
     "all widths on the same sampled contexts",
 )
-DRAWN = {"drawn": per_profile(1024, 8192)}
+FACTORED = at(factored, drawn=per_profile(1024, 8192))
 
 claim(
     "softmax.width/{law}",
-    bound(at(factored, **DRAWN), EXCESS, of="excess", equals="0", within="2e-4", control={"width": 1}, method="montecarlo"),
-    bound(at(factored, **DRAWN), DISTANCE, of="distance", high="1/10", control={"width": 1}, method="montecarlo"),
+    bound(FACTORED, EXCESS, of="excess", equals="0", within="2e-4", control={"width": 1}, method="montecarlo"),
+    bound(FACTORED, DISTANCE, of="distance", high="1/10", control={"width": 1}, method="montecarlo"),
     source=REBUTTAL,
     kind="derived",  # printed, but a tautology: both minima are over the same set, so no evidence could refute it
     expected="supported", over={"law": ("affine", "relu"), ("d", "width"): [(2, 2), (2, 4), (2, 8), (3, 3), (3, 6), (3, 12)]},
@@ -34,7 +34,7 @@ claim(
 )
 claim(
     "softmax.width/narrow",
-    bound(at(factored, **DRAWN), EXCESS, of="excess", equals="0", within="2e-4", control=(None, {"width": 12}), method="montecarlo"),
+    bound(FACTORED, EXCESS, of="excess", equals="0", within="2e-4", control=(None, {"width": 12}), method="montecarlo"),
     source=REBUTTAL, kind="stronger", expected="refuted", over={"law": ("affine", "relu"), ("d", "width"): [(2, 1), (3, 1), (3, 2)]},
     statement=SAME + r" \quad \text{for } r < d",
     assumes=(*MODEL, "$d = 2, 3$ and $r = 1, d - 1$"),
