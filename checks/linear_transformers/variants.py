@@ -41,7 +41,8 @@ claim("lt.attention-variants/retention/shared-model",
       corrected=r"""one linear model for each place, $T_i^{l+1} = (I + P G_i^l Q) T_i^l$ with
           $G_i^l = \sum_{j \leq i} \gamma^{i-j} T_j^l e_j e_j^\top T_j^{l\top}$""")
 claim("lt.attention-variants/{kind}/quadratic-target",
-      identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", control={"kind": "shifted gates"}, over=SIZES, method=("rational", "bounded")),
+      identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", control={"kind": "shifted gates"}, over=SIZES,
+               method=("rational", "bounded")),
       over={"kind": ("retention", "decay", "gated")}, source=REBUTTAL, kind="convention", expected="supported",
       title="no depth reaches a quadratic target (Theorem 4.2) in other kinds of linear attention",
       statement=r"\mathbb{E} \left(\sum_i y_i^L x_i(1)^2\right)^2 = \sum_i \mathbb{E} \left(y_i^L x_i(1)^2\right)^2",
