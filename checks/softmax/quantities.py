@@ -85,7 +85,9 @@ def _by_window(terms: lv.LossTerms) -> dict[str, Value]:
 
 def sampled_terms(letter: str, over: dict[str, Any], **given: Any) -> Any:
     """The cross-check of B or N, exactly and sampled, at each of `WINDOWS`."""
-    return agree(curve, at(sampled_curve, **given), letter, of=f"{letter}({{w}})", over={**over, "w": WINDOWS})
+    return agree(
+        at(curve, **given), at(sampled_curve, **given), letter, of=f"{letter}({{w}})", over={**over, "w": WINDOWS}
+    )
 
 
 def middle(low: float, high: float) -> Value:

@@ -285,9 +285,9 @@ def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
                 if all(_at(each, x, y).contains(0) for each in equations):
                     yield np.asarray([float(x), float(y), float(-_at(N, x, y) / _at(D, x, y))])
         # with c = 0 the second layer does nothing, and its derivative is 0 all the same
-        x = -moments[1] / (moments[2] + s * moments[1])
-        for y in _real_roots(N.subs({"a": x}), 1):
-            yield np.asarray([float(x.p) / float(x.q), float(y), 0.0])
+        still: fmpq = -moments[1] / (moments[2] + s * moments[1])
+        for y in _real_roots(N.subs({"a": still}), 1):
+            yield np.asarray([float(still.p) / float(still.q), float(y), 0.0])
 
 
 def _real_roots(polynomial: Any, place: int) -> list[arb]:
@@ -297,9 +297,8 @@ def _real_roots(polynomial: Any, place: int) -> list[arb]:
     }
     flat = fmpq_poly([coefficients.get(k, fmpq(0)) for k in range(max(coefficients) + 1)])
     _, factors = flat.numer().factor()
-    return [
-        root.real for factor, _ in factors if factor.degree() for root, _ in factor.complex_roots() if root.imag == 0
-    ]
+    roots: list[Any] = [each for factor, _ in factors if factor.degree() for each in factor.complex_roots()]
+    return [root.real for root, _ in roots if root.imag == 0]
 
 
 def _at(polynomial: Any, a: arb, b: arb) -> arb:
