@@ -147,13 +147,14 @@ def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
         slowest = float(np.min(fades))
         if slowest * x[-1] > FADING and np.max(fades) < EVEN * slowest:
             hidden = min(hidden, HIDDEN * most / slowest)
+    whole = HIDDEN * math.sqrt(np.max(sizes[-half:]))
     noisy = bool(np.any(sizes[-LAST:] <= slack[-LAST:]))
     if noisy:
         moved = abs(a[-1] - a[-1 - quarter]) + noise[-1] + noise[-1 - quarter]
-        hidden = max(hidden, float(moved / (x[-1] - x[-1 - quarter])) / APART)
+        hidden = max(hidden, float(moved / (x[-1] - x[-1 - quarter])) / APART, whole)
     peak = int(np.argmax(sizes))
     peaked = all(sizes[peak] - slack[peak] > sizes[end] + slack[end] for end in (0, -1))
-    return _Drift(hidden, HIDDEN * math.sqrt(np.max(sizes[-half:])), peaked, cancels or noisy)
+    return _Drift(hidden, whole, peaked, cancels or noisy)
 
 
 def _families(s: Floats, a: Floats, noise: Floats) -> Limit:
