@@ -39,7 +39,6 @@ ASSUMED: dict[str, Any] = {
         "three trainings a model, trained as those of the table; TunedRR: its cap and factor fitted to other contexts",
     ),
 }  # fmt: skip
-HOW: dict[str, Any] = {}
 
 
 def compared(against: str, quotient: str, cells: dict[str, Any], family: str = "DIAG", **bounds: Any) -> Any:
@@ -51,7 +50,6 @@ def compared(against: str, quotient: str, cells: dict[str, Any], family: str = "
         method=("montecarlo", "observed"),
         over=over_cells,
         **bounds,
-        **HOW,
     )
 
 
