@@ -33,7 +33,8 @@ LATER = (1000, LARGEST_W, 20)
 open by 0.02 to 0.05, whatever the number of points; from 1000 by less than 0.002 with 12 to 40."""
 KINKED = (2, 3, 4, 5, 6, 7, 8)
 """Beyond, n <= 1e30 leaves less than three decades of w, too few for them; the proofs hold there too."""
-SHAPES = """The quadratic law's envelope holds for every $L$. The cosine law changes its shape with $L$: its own is that of $L = 1$."""
+SHAPES = """The quadratic law's envelope holds for every $L$. The cosine law changes its shape with $L$: its own is that
+    of $L = 1$."""
 
 for law, dimensions, ray in (("affine", DIMENSIONS, (30, LARGEST_W)), ("relu", KINKED, LATER)):
     FAMILY: dict[str, Any] = {
@@ -55,20 +56,22 @@ claim("softmax.bias-lower/{law}/sharp",
 claim("softmax.bias-lower/{law}/constant",
       bound(over_leading, r"B \big/ \frac{C L^2}{w^\beta}", along={"w": (1e2, 1e8, 11)}, equals=1, within=0.001,
             method="exact"),
-      source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS | SMOOTH, "d": (2, 3, 5)}, assumes=MANY_TOKENS,
-      title="the constant of the bias", statement=r"B(w) \sim C L^2 w^{-\beta}",
-      finding=r"""$C$ as `lipverify.leading` derives it: $\frac{(d-1)^2}{12 d}$ for the affine law. For a smooth law it
-      is a quarter of the mean square of the Laplacian of $f$ on the sphere; for the ReLU law it comes from the kink.""")
+      source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS | SMOOTH, "d": (2, 3, 5)},
+      title="the constant of the bias", statement=r"B(w) \sim C L^2 w^{-\beta}", assumes=MANY_TOKENS,
+      finding=r"""$C$ as `lipverify.leading` derives it: $\frac{(d-1)^2}{12 d}$ for the affine law. For a smooth law
+      it is a quarter of the mean square of the Laplacian of $f$ on the sphere; for the ReLU law it comes from the
+      kink.""")
 claim("softmax.bias-upper/any-task/relevant",
       exponent(worst, r"\sup_f B / L^2", of="high", along={"w": (1e2, 1e6, 13)}, high="-1", rate="-1", method="exact"),
       exponent(worst, r"\sup_f B / L^2", of="low", along={"w": (1e2, 1e6, 13)}, low="-1", rate="-1", method="exact"),
-      source=SKETCH, kind="sharp", expected="supported", over={"d": (2, 3, 5)}, assumes=MANY_TOKENS,
+      source=SKETCH, kind="sharp", expected="supported", over={"d": (2, 3, 5)},
       title="the largest bias of an L-Lipschitz task",
-      statement=r"\sup_{Lip(f) \leq L} B(w; f) = \Theta\left(\frac{L^2}{w}\right)",
-      agrees=agree(worst_at, at(sampled_worst, contexts=4000), r"\sup_f B", over={("d", "n", "w"): ((2, 50, 20.0), (3, 100, 5.0))}),
-      finding=r"""The bias of the affine and ReLU classes is below the printed upper bound by a power of $w$; that of
-      the worst single task is not. It goes up and down over distances of about $w^{-1/2}$, everywhere; functions that
-      are smooth, or have one kink, do not.""")
+      statement=r"\sup_{Lip(f) \leq L} B(w; f) = \Theta\left(\frac{L^2}{w}\right)", assumes=MANY_TOKENS,
+      agrees=agree(worst_at, at(sampled_worst, contexts=4000), r"\sup_f B",
+                   over={("d", "n", "w"): ((2, 50, 20.0), (3, 100, 5.0))}),
+      finding="""The bias of the affine and ReLU classes is below the printed upper bound by a power of $w$; that of the
+      worst single task is not. It goes up and down over distances of about $w^{-1/2}$, everywhere; functions that are
+      smooth, or have one kink, do not.""")
 claim("softmax.bias-upper/any-task/constant",
       bound(worst, r"w \sup_f B / L^2", of="scaled", along={"w": (1e2, 1e5, 9)}, equals=LARGEST, within=0.001,
             control={"query": "one"}, method="exact"),
@@ -91,17 +94,17 @@ for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), 
           bring it closer.""",
           corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$")
 claim("softmax.bias-upper/{law}/nearest-token",
-      exponent(nearest, r"\lim_{w \to \infty} B / L^2", along={"n": (1e3, 1e12)}, high="-1", rate="-2/(d - 1)", method="exact"),
+      exponent(nearest, r"\lim_{w \to \infty} B / L^2", along={"n": (1e3, 1e12)}, high="-1", rate="-2/(d - 1)",
+               method="exact"),
       source=SKETCH, kind="stronger", expected="refuted", over={"law": LAWS | SMOOTH, "d": (4, 5, 8)},
-      title="the bias as w grows at a fixed length", assumes=(*MODEL, r"$w \to \infty$ at fixed $n$, then $n \to \infty$"),
+      title="the bias as w grows at a fixed length",
       statement=r"""B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w, \text{ at }
-      w \to \infty""",
+      w \to \infty""", assumes=(*MODEL, r"$w \to \infty$ at fixed $n$, then $n \to \infty$"),
       agrees=agree(narrow, first_of_two, "B", methods=("exact", "quadrature"),
                    over={"law": "affine", "d": (4, 5), "n": 20}),
-      finding=r"""What is left of the bound is $L^2/n$; what is left of the bias is how far $f$ moves to the nearest
+      finding="""What is left of the bound is $L^2/n$; what is left of the bias is how far $f$ moves to the nearest
       token, $n^{-2/(d-1)}$ for every law that is Lipschitz and no better. For $d = 2$ that is less than $1/n$, and for
-      $d = 3$ of its order.""",
-      corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$")
+      $d = 3$ of its order.""", corrected="$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$")
 PROVED: dict[str, Any] = {
     "source": SKETCH, "expected": "supported", "title": "the envelope of the bias that is proved for every n",
     "assumes": (*MODEL, r"$n \geq K w^{(d-1)/2 + \beta - 1}$, $w \geq w_0$, with the numbers of `lipverify prove`"),

@@ -23,7 +23,8 @@ LIMIT = "((d - 1)*(tested/trained)**2 + 4)/((d + 3)*(tested/trained)**(2*(d - 1)
 SLIDE = at(three_levels, found=at(tables, d=3))
 
 claim("softmax.context-length/affine/theta/tuned",
-      exponent(table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", along={"n": RAY}, equals="-4/(d + 3)", method="exact"),
+      exponent(table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", along={"n": RAY}, equals="-4/(d + 3)",
+               method="exact"),
       source=FIGURE, kind="sharp", expected="supported", over={"L": LEVELS, "d": DEEP},
       title="the error of attention that is tuned to each of three Lipschitz constants", assumes=EVERY,
       agrees=agreed(1.0, 1.0), figures=SLIDE,
@@ -59,7 +60,7 @@ claim("softmax.context-length/{law}/theta/tuned",
       source=FIGURE, kind="sharp", expected="supported",
       over={"law": {"relu": LAWS["relu"], "cosine": LAWS["affine"], "quadratic": LAWS["affine"]}, "d": (2, 3)},
       title="the error of tuned attention on the other classes of the slides",
-      assumes=(r"""tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$, $L = 1$""", MODEL[1],
-               "the window is tuned at every $n$"),
+      assumes=(r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$, $L = 1$",
+               MODEL[1], "the window is tuned at every $n$"),
       finding="""What sets the rate is the order at which the bias falls, $w^{-3/2}$ with a kink and $w^{-2}$ without,
       not the Lipschitz constant: that is in the factor alone.""")

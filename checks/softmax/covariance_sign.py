@@ -35,14 +35,16 @@ claim("softmax.covariance-inversion/harmonics/sign",
       bound(advantage, r"\min_{1/2 \leq v \leq 32} \mathcal{L}(v \mathbf{I}) - \mathcal{L}(-w \mathbf{I})", high=0,
             control=(-0.01, {"low": 0, "strict": True}),
             over={("d", "n", "degree", "kappa", "w"): [(2, 5, 7, 0.1, 5.08), (3, 8, 5, 0.3, 3.85)]}, method="exact"),
-      bound(at(averaged_gap, contexts=per_profile(200_000, 4_000_000)), r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo",
+      bound(at(averaged_gap, contexts=per_profile(200_000, 4_000_000)),
+            r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo",
             control=(0.01, {"high": 0, "strict": True}), over=SEEN),
       source=LEMMA_1, kind="convention", expected="refuted",
       title="the optimal w cannot be negative, for any law that rotations leave as it is",
       statement=r"\min_{w > 0} \mathcal{L}(w \Sigma^{-1}) \leq \min_{w < 0} \mathcal{L}(w \Sigma^{-1})",
       assumes=(WHITENED, "the only symmetry that is assumed is that of rotations",
                r"$\mathbb{E} f(x) f(x') = P_2(t) + \kappa P_\ell(t)$, $\ell$ odd, $\sigma = 0$"),
-      agrees=agree(odd_gap, at(sampled_gap, contexts=per_profile(400_000, 4_000_000)), r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", over=SEEN),
+      agrees=agree(odd_gap, at(sampled_gap, contexts=per_profile(400_000, 4_000_000)),
+                   r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", over=SEEN),
       finding=r"""As $\mathcal{L}(-w) - \mathcal{L}(w) = 4 \mathbb{E} \sum_i a_i K_{odd}(t_i)$, a negative $w$ is better
       wherever the softmax weights of few tokens are anticorrelated with an odd harmonic, which happens: at $n = 8$ on
       $S^2$, $\mathbb{E} \sum_i a_i P_5(t_i) < 0$ at $w \approx 4$, because the best of eight tokens is typically where

@@ -30,7 +30,8 @@ LOCAL: dict[str, Any] = {
              ("n", "L"): per_profile(POINTS, [*POINTS, (100, 1.0), (1000, 3.0), (10**5, 10.0)])},
     "assumes": (*MODEL, r"""$d = 2, 3, 5, 8$; $n = 10^3$ with $L/\sigma = 0.3$ and $1$, $n = 10^5$ with $L/\sigma = 1$;
     over a factor of two"""),
-    "agrees": agree(optimum, at(sampled_optimum, contexts=per_profile(8000, 400_000)), "w^*", of="w", over={"d": (3, 5), "n": 100}),
+    "agrees": agree(optimum, at(sampled_optimum, contexts=per_profile(8000, 400_000)), "w^*", of="w",
+                    over={"d": (3, 5), "n": 100}),
 }
 BEYOND = r"""The control lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n
 L^2 / \sigma^2$."""
@@ -100,7 +101,7 @@ GRIDS = {
     "relu": ((1.1, 0.55), [(1000, 2, 1.0), (1000, 5, 1.0), (1000, 20, 1.0), (10**12, 2, 1e-3), (10**12, 5, 1e3),
                            (10**12, 20, 1e-3)]),
 }
-"""Elasticities in L and n just beyond the largest of the grid (2 is reached where noise dominates), and (n, d, L / sigma):
+"""Elasticities in L and n just beyond the largest of the grid (2 where noise dominates), and (n, d, L / sigma):
 from 4 tokens to 10^12, d = 2 to 20, six decades of L / sigma; what is flat to rounding is left out."""
 for law, ((most, more), cells) in GRIDS.items():
     HERE: dict[str, Any] = {"strict": True, "method": "exact"}

@@ -31,8 +31,8 @@ claim("softmax.window-directions/cosine/l",
       corrected="""$w^*$ grows with $L$ where $L$ is an amplitude (affine, ReLU), and for the cosine law while
       $J_2(L)^2$ does""")
 claim("softmax.window-directions/cosine/positive",
-      bound(proved_windows, "w^*", of="at", low=0, strict=True,
-            control=({"L": 3.0}, {"equals": 0, "within": "1e-15"}), over={"L": (1.0, 4.0), "larger": 3.0}, method="certified"),
+      bound(proved_windows, "w^*", of="at", low=0, strict=True, control=({"L": 3.0}, {"equals": 0, "within": "1e-15"}),
+            over={"L": (1.0, 4.0), "larger": 3.0}, method="certified"),
       title="some attention is better than the average of all tokens", statement="w^* > 0", **COSINE,
       finding=r"""By balls: at $L = 1$ and at $L = 4$ the loss has its only minimum at $w = 0$. The cosine law is even,
       so $w = 0$ is always stationary, and a minimum if $(\sigma^2 + \mathrm{Var} f) / n > 2 (1 - 2/n) k_2 / (d + 2)$,

@@ -40,9 +40,8 @@ claim("softmax.generalization-larger/{law}/{side}/derived/{reading}",
       source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=TESTED, agrees=agreed("larger"),
       finding=r"$B \geq C L'^2/w^2$ at the largest $w$ that the sketch allows, $\Lambda^{2/(d+2)}$.")
 claim("softmax.generalization-larger/relu/lower/along-test-constant",
-      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", rate="2", method="exact",
-               along={"rho": (1.0, 1e6, 9)},
-               over={"d": (2, 5, 8)}),
+      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", rate="2",
+               method="exact", along={"rho": (1.0, 1e6, 9)}, over={"d": (2, 5, 8)}),
       source=LARGER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to \infty$"),
       finding=r"""The dependence on $L'$ is as printed, and sharp: the loss is $N(w^*) + (L'/L)^2 B(w^*)$ exactly. A
       window tuned to $L'$ has $L'^{2 - 2\beta/(a+\beta)}$ for large $\Lambda$, so the dependence on $L'$ is worse.""")

@@ -80,15 +80,14 @@ claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}",
       = 2$ just so), but not for the affine law at $d = 2$, whose $w^*$ is smaller.""",
       corrected={"affine/*/ambient": SHARP["*"], "*": ""})
 claim("softmax.generalization-smaller/relu/lower/along-test-constant",
-      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", rate="0", method="exact",
-               along={"rho": (1.0, 1e6, 9)},
-               over={"d": (2, 5, 8)}),
+      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", rate="0",
+               method="exact", along={"rho": (1.0, 1e6, 9)}, over={"d": (2, 5, 8)}),
       source=SMALLER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to 0$"),
       finding=r"""What is left as $L' \to 0$ is the noise at $w^*(L)$, while a window tuned to $L'$ averages all tokens
       and has $\sigma^2/n$: no benefit of a small $L'$.""")
 claim("softmax.generalization-smaller/relu/lower/units",
-      exponent(at(in_other_units, law="relu", n=1e4), r"\mathrm{loss}", along={"s": (1.0, 1e6, 8)}, low="0", rate="-2", over={"d": 2},
-               method="exact"),
+      exponent(at(in_other_units, law="relu", n=1e4), r"\mathrm{loss}", along={"s": (1.0, 1e6, 8)}, low="0", rate="-2",
+               over={"d": 2}, method="exact"),
       source=SMALLER_TASKS, kind="printed", expected="refuted",
       statement=r"""\mathcal{L} \geq \frac{C}{n} \Lambda^{\frac{1}{d+2}}, \quad C = 1 \text{ as displayed, or any one }
       C \text{ for all } L' = L, \sigma""",

@@ -40,10 +40,10 @@ claim("softmax.tradeoff/{law}/noise/relevant",
       control claims more than its slope $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is also one over the
       number of points that are attended to: fewer as $w$ grows.""")
 claim("softmax.tradeoff/{law}/bias/relevant",
-      bound(slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True, value="0.02*linear/d",
-            over=GRID, method="exact"),
+      bound(slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True,
+            value="0.02*linear/d", over=GRID, method="exact"),
       title="the bias falls with w, up to w*", agrees=AGREED["B"], figures=CURVES, **UP_TO_BEST,
-      finding=r"""The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2
+      finding="""The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2
       w / d$: the control claims more than that.""")
 EVERY: dict[str, Any] = {
     "source": TABLE, "kind": "stronger", "expected": "refuted",
@@ -53,24 +53,25 @@ EVERY: dict[str, Any] = {
 RISES: dict[str, Any] = {"high": 0, "strict": True}
 BEYOND = (*MODEL, r"from $w = 4 n^{2/(d-1)}$ to twice that, $n = 1000$")
 claim("softmax.tradeoff/{law}/bias/every-window",
-      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}), over={"n": 1000}, method="exact", **RISES),
-      title="the bias falls with w, whatever w", over={"law": "affine", "d": DIMENSIONS}, assumes=BEYOND,
-      agrees=AGREED["B"], figures=CURVES,
+      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
+            over={"n": 1000}, method="exact", **RISES),
+      over={"law": "affine", "d": DIMENSIONS}, title="the bias falls with w, whatever w", assumes=BEYOND,
+      agrees=AGREED["B"], figures=CURVES, **EVERY,
       finding=r"""The direction of the table holds up to the optimal window and past it, but not for every $w$: in every
       dimension measured the bias of the loss has a minimum and rises again towards that of the nearest neighbour,
       because a window that holds one token averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which
-      contains the variance over contexts.)""", **EVERY)
+      contains the variance over contexts.)""")
 claim("softmax.tradeoff/{law}/bias/every-window",
-      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}), over={"n": 1000}, method="exact", **RISES),
-      title="the bias falls with w, whatever w", over={"law": ("relu", "cosine", "quadratic"), "d": (2, 3, 5)},
+      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
+            over={"n": 1000}, method="exact", **RISES),
+      over={"law": ("relu", "cosine", "quadratic"), "d": (2, 3, 5)}, title="the bias falls with w, whatever w",
       assumes=BEYOND, **EVERY)
 claim("softmax.tradeoff/{law}/bias/every-window/proved",
-      bound(proved_slope_beyond, r"\frac{\Delta \log B}{\Delta \log w}", control=(-0.01, {"low": 0, "strict": True}), method="certified",
-            over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, **RISES),
-      title="the bias falls with w, whatever w: disproved", over={"law": "affine"},
-      assumes=(*MODEL, r"from $w = 4 n^{2/(d-1)}$ to twice that, $n = 3$"),
-      finding="By balls, for one number of tokens in each dimension: the bias at one $w$ is less than at twice that.",
-      **EVERY)
+      bound(proved_slope_beyond, r"\frac{\Delta \log B}{\Delta \log w}", control=(-0.01, {"low": 0, "strict": True}),
+            method="certified", over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, **RISES),
+      over={"law": "affine"}, title="the bias falls with w, whatever w: disproved",
+      assumes=(*MODEL, "from $w = 4 n^{2/(d-1)}$ to twice that, $n = 3$"), **EVERY,
+      finding="By balls, for one number of tokens in each dimension: the bias at one $w$ is less than at twice that.")
 claim("softmax.tradeoff/{law}/noise/every-w/proved",
       identity(squares_and_distances, r"""\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i -
       a_j)(t_i - t_j),\ \frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i (1 - t_i) + \mathrm{Var}_a(t)""",

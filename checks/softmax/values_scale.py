@@ -54,9 +54,9 @@ claim("softmax.values-ignore-covariates/{law}/c/{reading}/proved",
       title="the optimal c is 1: disproved",
       statement=r"c^* = \argmin_c \mathbb{E} \Bigl(c \sum_i a_i y_i - f(x)\Bigr)^2 = 1 \quad \text{at } w = w^*",
       assumes=CLASS,
-      finding=r"""By balls: the loss on an interval beyond which the noise alone is larger is one polynomial in $w$ with
-      a bounded error, which leaves a short interval for $w^*$; on that, $c^* - 1 = (G - B - N) / \mathbb{E}[P^2] < 0$.""",
-      corrected="$c^* < 1$ at $n = 100$")
+      finding=r"""By balls: the loss on an interval beyond which the noise alone is larger is one polynomial in $w$
+      with a bounded error, which leaves a short interval for $w^*$; on that, $c^* - 1 = (G - B - N) /
+      \mathbb{E}[P^2] < 0$.""", corrected="$c^* < 1$ at $n = 100$")
 claim("softmax.values-ignore-covariates/{law}/window/{reading}",
       exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": RAY}, equals="rate", method="exact"),
       source=SIMPLICITY, kind="stronger", expected="supported",
@@ -88,7 +88,8 @@ NO_OFFSET: dict[str, Any] = {
     $w_\infty$ is the limit of $w^*$.""",
 }
 claim("softmax.values-ignore-covariates/{law}/window/{reading}",
-      exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": LINEAR_RAY}, equals="2/(d + 3)", rate="0", method="exact"),
+      exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": LINEAR_RAY}, equals="2/(d + 3)", rate="0",
+               method="exact"),
       kind="stronger", expected="refuted", title="the best c leaves the growth of the window as it is", **NO_OFFSET,
       corrected=LINEAR)
 claim("softmax.values-ignore-covariates/{law}/rate/{reading}",

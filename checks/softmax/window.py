@@ -24,7 +24,8 @@ SHARP = {"relu/*": r"$w^* = \Theta(\Lambda^{2/(d+2)})$ for the ReLU law",
          "*": r"$w^* = \Theta(\Lambda^{2/(d+3)})$ for the affine law"}
 MEASURED: dict[str, Any] = {
     "assumes": (*MODEL, r"$\Lambda = n L^2 / \sigma^2 \to \infty$ along $n \to \infty$ at fixed $L / \sigma$"),
-    "agrees": agree(optimum, at(sampled_optimum, contexts=per_profile(8_000, 400_000)), "w^*", of="w", over={"d": (3, 5), "n": 100}),  # about a hundredth of w* is left open
+    "agrees": agree(optimum, at(sampled_optimum, contexts=per_profile(8_000, 400_000)), "w^*", of="w",
+                    over={"d": (3, 5), "n": 100}),  # about a hundredth of w* is left open
 }
 PROVED: dict[str, Any] = {
     "source": THEOREM_2, "title": "the window theorem that is proved for every n",
