@@ -22,16 +22,17 @@ TABLE_1 = Source("V", "Table 1", """paraphrased: adjusted evaluation loss of tra
     ConstRR (ridge with one tuned constant), AdaRR, TunedRR""")
 SHOWN = ("uniform-1", "uniform-5", "levels-1-3")
 MEASURED = {"noise": per_profile(SHOWN, NOISY)}
-ROW = {"contexts": 4096}
+CONTEXTS = 4096
 """Contexts for the standard error of a printed number, which they give to a few percent, and beside exact losses."""
-CONSTANTS = {noise: at(ridge.constant, noise=noise, contexts=4096) for noise in NOISY}
+CONSTANT = at(ridge.constant, contexts=CONTEXTS)
+CONSTANTS = {noise: at(ridge.constant, noise=noise, contexts=CONTEXTS) for noise in NOISY}
 
 claim("lt.constant-ridge-bound/derived",
       bound(ridge.excess, r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
             control={"factor": 1.2}, over={"layers": per_profile(4, 5)}, method="exact"),
       over=MEASURED, source=TABLE_1, kind="derived", expected="supported", title="no GD++ model beats the best constant ridge",
       assumes=(STANDARD, ADJUSTED),
-      agrees=agree(ridge.excess, at(ridge.paired, **ROW), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
+      agrees=agree(ridge.excess, at(ridge.paired, contexts=CONTEXTS), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
                    over=MEASURED | {"layers": (1, 2)}),
       finding=r"""A GD++ model of any depth is $w = g(\Sigma) \alpha$ with a polynomial $g$, $\alpha = \sum y x$. At an eigenvalue $t$ of
           $\Sigma$ the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t + \sigma^2})^2$, a quadratic in $g(t)$ whose
@@ -41,7 +42,7 @@ claim("lt.constant-ridge-bound/derived",
           for no polynomial, unless $s = 0$ and even then for no finite depth. So it is for every depth; measured are the optima at one,
           found by least squares from many starts on the exact integral.""")
 claim("lt.constant-ridge-bound/printed",
-      bound(at(ridge.constant, **ROW), r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}",
+      bound(CONSTANT, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}",
             of="least", low=1, control=(1.15, 0.94), method="exact"),
       over={"noise": NOISY}, source=TABLE_1, kind="stronger", expected="refuted", title="the printed losses of GD++, taken as they stand",
       assumes=(STANDARD, ADJUSTED, "a printed number stands for itself, give or take half a unit of its last digit"),
@@ -55,21 +56,22 @@ ONE_QUERY = "each number is a mean over 100,000 sequences with one query each; r
 LEFT_OPEN = "which the paper leaves open"
 FALSE_ALARM = f"the chance of a false alarm in any of {len(NOISY)} columns is {ridge.LEVEL:g}"
 claim("lt.constant-ridge-bound/noise/{reading}",
-      bound(at(ridge.constant, **ROW),
+      bound(CONSTANT,
             r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)}{\mathrm{s.e.}}",
             of="{reading}", low=-ridge.Z, control=(1, -4), method="montecarlo"),
       over={"reading": ("same-sequences", "own-sequences"), "noise": NOISY}, source=TABLE_1, kind="convention",
       expected={"*/same-sequences": "refuted", "*": "supported"}, title="sampling noise explains the entries below the bound",
       assumes={"*/same-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} the same sequences, {LEFT_OPEN}", FALSE_ALARM),
                "*/own-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} sequences of its own, {LEFT_OPEN}", FALSE_ALARM)},
-      agrees=agree(at(ridge.constant, **ROW), at(ridge.constant, **ROW), r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"),
+      agrees=agree(CONSTANT, CONSTANT, r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"),
                    over={"noise": NOISY}),
       finding=at(likelihood, **CONSTANTS),
       corrected={"*/same-sequences": r"""if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model over
                      the sequences of its column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""", "*": ""})
 OF_GDPP, OF_CONSTRR = r"\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)", r"\mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})"
 claim("lt.constant-ridge-bound/one-sample",
-      bound(at(ridge.difference, **ROW), rf"\frac{{\min_{{L \geq 3}} {OF_GDPP} - {OF_CONSTRR}}}{{\text{{rounding}} + {ridge.Z} \, \mathrm{{s.e.}}}}",
+      bound(at(ridge.difference, contexts=CONTEXTS),
+            rf"\frac{{\min_{{L \geq 3}} {OF_GDPP} - {OF_CONSTRR}}}{{\text{{rounding}} + {ridge.Z} \, \mathrm{{s.e.}}}}",
             low=-1, control=(0.5, -20), method="montecarlo"),
       over={"noise": ("uniform-3", "uniform-4", "uniform-5", "levels-1-3")}, source=TABLE_1, kind="convention", expected="refuted",
       title="the rows of GD++ and of ConstRR were measured on the same sequences",
@@ -84,26 +86,27 @@ claim("lt.constant-ridge-bound/one-sample",
 
 TUNING = per_profile(4096, 50_000)
 claim("lt.constant-ridge-bound/baselines",
-      bound(at(ridge.baselines, contexts=TUNING), r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0, within=ridge.Z_BOTH,
-            control={"equals": 5}, method="montecarlo"),
+      bound(at(ridge.baselines, contexts=TUNING), r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0,
+            within=ridge.Z_BOTH, control={"equals": 5}, method="montecarlo"),
       over=MEASURED | {"model": ridge.BASELINES}, source=TABLE_1, kind="printed", expected="supported", title="the printed ridge baselines",
       assumes=(STANDARD, ADJUSTED, "constants tuned on one sample of contexts, losses from another",
                "each printed number is a mean over 100,000 sequences, ridge with the true variance on the same"),
       finding=at(tuned_constants, **{noise: at(ridge.baselines, noise=noise, contexts=TUNING) for noise in SHOWN}))
 ANY_SIZE = r"$\sigma \sim U(0, 5)$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; the sizes of the cells"
-TO_TUNED, TO_ADAPTIVE = r"\mathcal{L}(\mathrm{TunedRR}) / \mathcal{L}(\mathrm{AdaRR})", r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})"
-SIZED = {"contexts": per_profile(4096, 65_536)}
+TO_TUNED = r"\mathcal{L}(\mathrm{TunedRR}) / \mathcal{L}(\mathrm{AdaRR})"
+TO_ADAPTIVE = r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})"
+SIZED = at(ridge.at_size, contexts=per_profile(4096, 65_536))
 claim("lt.constant-ridge-bound/other-sizes/tuned",
-      bound(at(ridge.at_size, **SIZED), TO_TUNED, of="TunedRR over AdaRR", high=1, control=0.35, method="montecarlo"),
+      bound(SIZED, TO_TUNED, of="TunedRR over AdaRR", high=1, control=0.35, method="montecarlo"),
       over={("d", "n"): ((10, 13), (10, 40), (20, 40))}, source=TABLE_1, kind="stronger", expected="supported",
       title="a cap and a factor improve adaptive ridge at other sizes too", assumes=(ANY_SIZE, ADJUSTED),
       finding="""As in the table, where $d = 10$ and $n = 20$. Of the sizes that were measured the gain is largest at the shortest context.""")
 claim("lt.constant-ridge-bound/other-sizes/adaptive",
-      bound(at(ridge.at_size, **SIZED), TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=0.05, method="montecarlo"),
+      bound(SIZED, TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=0.05, method="montecarlo"),
       over={("d", "n"): ((5, 10), (10, 40), (20, 40))}, source=TABLE_1, kind="stronger", expected="supported",
       title="estimating the noise beats the best constant at other sizes", assumes=(ANY_SIZE, ADJUSTED))
 claim("lt.constant-ridge-bound/other-sizes/short",
-      bound(at(ridge.at_size, **SIZED), TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=(0.5, {"low": 1, "strict": True}), method="montecarlo"),
+      bound(SIZED, TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=(0.5, {"low": 1, "strict": True}), method="montecarlo"),
       over={("d", "n"): ((2, 4), (10, 11))}, source=TABLE_1, kind="stronger", expected="refuted",
       title="estimating the noise beats the best constant at every size", assumes=(ANY_SIZE, ADJUSTED),
       finding=r"""AdaRR estimates $\sigma^2$ from $n - d$ residuals. With one or two of them the estimate is often near 0, and ridge then is

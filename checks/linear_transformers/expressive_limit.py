@@ -31,7 +31,8 @@ claim("lt.expressive-limit/length",
       source=THEOREM, kind="printed", expected="supported", title="The best linear readout of a quadratic target: order in n, and constant",
       statement=rf"{RMS} = \mathcal{{O}}(n^{{-1/2}}), \qquad {RMS} \leq \sqrt{{(d + 4)/n}}",
       assumes=(TOKENS, LINEAR, OF_EACH, r"at $d = 1$ to $30$"),
-      agrees=agree(cosines.best, at(sampled_best, contexts=per_profile(400, 6000)), SQUARE, of="n square", over={("d", "n"): ((3, 300), (10, 1000))}),
+      agrees=agree(cosines.best, at(sampled_best, contexts=per_profile(400, 6000)), SQUARE, of="n square",
+                   over={("d", "n"): ((3, 300), (10, 1000))}),
       finding=r"""With $g = \mathbf{X} e_1$ the columns span $g$ and a uniformly random $(d-1)$-dimensional subspace of its complement, so
           $\cos^2 = q + (1-q) B$ with $q = (\sum g^3)^2/(\sum g^2 \sum g^4)$ and an independent
           $B \sim \mathrm{Beta}(\frac{d-1}{2}, \frac{n-d}{2})$. $\mathbb{E} q$ is a one-dimensional integral at every $n$;
@@ -64,7 +65,8 @@ claim("lt.expressive-limit/tenth",
       finding=r"""The least $n$ is $100(d+4)$ less 4 to 8. It is no bound for each context: $n \cos^2$ tends in law to
           $5\chi^2_1 + \chi^2_{d-1}$, so that a share of contexts at this $n$ lies above 0.1 (the control of `probability`).""")
 claim("lt.expressive-limit/probability",
-      bound(at(above_tenth, contexts=per_profile(1000, 10_000)), r"P(\cos > 0.1)", high=0.01, control={"times": 100}, method="montecarlo", over={"d": (1, 3, 10), "times": 1000}),
+      bound(at(above_tenth, contexts=per_profile(1000, 10_000)), r"P(\cos > 0.1)", high=0.01, control={"times": 100},
+            method="montecarlo", over={"d": (1, 3, 10), "times": 1000}),
       source=THEOREM, kind="stronger", expected="supported",
       title="At most 0.1 with high probability, for n much larger than d: from where on",
       statement=rf"{TENTH} \leq 0.01 \text{{ for }} n = 1000 (d + 4), \qquad \leq \frac{{100 (d + 4)}}{{n}} \text{{ for every }} n",
@@ -84,22 +86,19 @@ MODEL = ("d", "n", "layers", "heads", "w")
 NORMAL = ((3, 300, 2, 2, "normal"), (10, 1000, 3, 1, "normal"))
 ALIGNED = ((3, 300, 1, 1, "e_1"), (10, 1000, 4, 2, "e_1"))
 ALL = ((3, 300, 2, 2, "normal"), (3, 300, 1, 1, "e_1"), (10, 1000, 3, 1, "normal"), (10, 1000, 4, 2, "e_1"))
-SAMPLED = {"contexts": per_profile(400, 6000)}
+SAMPLED = at(transformer, contexts=per_profile(400, 6000))
 claim("lt.expressive-limit/transformer",
-      bound(at(transformer, **SAMPLED), SQUARE, of="averaged", equals="1 + 4/d", within="0.12*(1 + 4/d)", method="montecarlo",
-            over={MODEL: NORMAL}),
-      bound(at(transformer, **SAMPLED), SQUARE, of="averaged", high=5, control="1 + 4/d", method="montecarlo", over={MODEL: ALIGNED}),
-      bound(at(transformer, **SAMPLED), r"n^{1/2}\, \mathbb{E} \cos", of="signed", equals=0, within="0.5", method="montecarlo",
-            over={MODEL: ALL}),
-      bound(at(transformer, contexts=per_profile(400, 4000)), rf"\max_v {SQUARE}", of="ceiling", equals=5, within="4/sqrt(n)", method="montecarlo",
-            over={MODEL: [(3, n, 0, 1, "e_1") for n in (300, 1000, 3000)]}),
+      bound(SAMPLED, SQUARE, of="averaged", equals="1 + 4/d", within="0.12*(1 + 4/d)", method="montecarlo", over={MODEL: NORMAL}),
+      bound(SAMPLED, SQUARE, of="averaged", high=5, control="1 + 4/d", method="montecarlo", over={MODEL: ALIGNED}),
+      bound(SAMPLED, r"n^{1/2}\, \mathbb{E} \cos", of="signed", equals=0, within="0.5", method="montecarlo", over={MODEL: ALL}),
+      bound(at(transformer, contexts=per_profile(400, 4000)), rf"\max_v {SQUARE}", of="ceiling", equals=5, within="4/sqrt(n)",
+            method="montecarlo", over={MODEL: [(3, n, 0, 1, "e_1") for n in (300, 1000, 3000)]}),
       source=THEOREM, kind="sharp", expected="supported",
       title="A linear transformer's own cosine falls like the root of n, without the dimension",
       statement=r"\mathbb{E} \cos^2(y^l, y^*) \leq \frac{5}{n} (1 + o(1)), \qquad \mathbb{E} \cos(y^l, y^*) = 0",
       assumes=(TOKENS, LINEAR, "random full $P$ and $Q$, fresh for each context; $w = e_1$ or $w \\sim N(0, \\mathbf{I})$",
                r"$n \gg d \log^2 n$, where single tokens do not rule the sums; measured at $d = 3$ and $10$, $n = 300$ to $3000$"),
-      agrees=agree(at(transformer, **SAMPLED), at(transformer, **SAMPLED), SQUARE, of=("square", "averaged"), methods=("montecarlo", "averaged over signs"),
-                   over={MODEL: ALL}),
+      agrees=agree(SAMPLED, SAMPLED, SQUARE, of=("square", "averaged"), methods=("montecarlo", "averaged over signs"), over={MODEL: ALL}),
       finding=r"""The layers see the moments $\sum e_i e_i^\top$ only. Changing the sign of a single token $(x_i, y_i)$ leaves them as they are
           and turns $y_i^l$ into $-y_i^l$, while $y_i^* > 0$ stays. So the mean cosine is exactly 0, and averaged over the $2^n$ signs
           $\cos^2 = \sum (y_i^l y_i^*)^2 / (\|y^l\|^2 \|y^*\|^2)$, which tends to $(1 + 4\cos^2\theta)/n$ for $v$ at the angle $\theta$ to
@@ -124,8 +123,8 @@ claim("lt.expressive-limit/every-context",
           no $n$ makes the bound sure.""",
       corrected=r"the bound holds in root mean square, and with probability tending to 1 as $n/d \to \infty$; not for every context")
 claim("lt.expressive-limit/odd-target",
-      bound(at(sampled_best, contexts=per_profile(100, 1000)), RMS, of="cosine", high="0.1", value="sqrt(3/5)", control=(None, {"equals": "sqrt(3/5)", "within": "0.02"}),
-            method="montecarlo",
+      bound(at(sampled_best, contexts=per_profile(100, 1000)), RMS, of="cosine", high="0.1", value="sqrt(3/5)",
+            control=(None, {"equals": "sqrt(3/5)", "within": "0.02"}), method="montecarlo",
             over={("d", "n"): ((1, 1000), (3, 1000), (10, 1000)), "power": 3}),
       source=THEOREM, kind="stronger", expected="refuted", title="The same bound for the target x(1)³",
       statement=rf"{RMS} \leq 0.1 \text{{ for }} n \gg d \text{{ and }} y^* = x(1)^3",

@@ -29,7 +29,8 @@ claim("lt.noise-adaptive/weights",
           \omega_{yy} = -\frac{1}{n (1 + \sigma_1^2 + \sigma_2^2)}: \quad
           -\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) = \frac{1}{1 + \sigma_i^2}""",
       assumes=(DRAWN, RIDGE, EACH), figures=at(shrinkage),
-      agrees=[agree(two_levels.solved, at(two_levels.fitted, contexts=per_profile(4000, 64_000)), weight, of=weight, methods=("symbolic", "montecarlo"), over=PAIRS | {"n": 10**8}) for weight in ("c", "v")],
+      agrees=[agree(two_levels.solved, at(two_levels.fitted, contexts=per_profile(4000, 64_000)), weight, of=weight,
+                    methods=("symbolic", "montecarlo"), over=PAIRS | {"n": 10**8}) for weight in ("c", "v")],
       finding=r"""As $n \to \infty$, $\Sigma \to \mathbf{I}$, $\alpha \to w^* + \sigma z$ and ridge tends to $\alpha/(1 + \sigma^2)$, while
           $\lambda/n \to \sigma^2$. With $c = -\omega_{yx}$ and $v = n \omega_{yy}$ the two layers tend to $c(1 + v\sigma^2)\alpha$: a
           straight line in $\sigma^2$ that must meet $1/(1 + \sigma^2)$ twice. Two linear equations in $(c, cv)$ have one solution, so no
@@ -41,8 +42,8 @@ claim("lt.noise-adaptive/limit/{order}",
       title="two layers tend to ridge at both noise levels",
       statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}(\sigma_i^2)\|^2 \to 0 \quad (n \to \infty), \quad i = 1, 2",
       assumes=(DRAWN, RIDGE, EACH, AT),
-      agrees=agree(two_levels.square, at(two_levels.sampled_square, contexts=per_profile(20_000, 400_000)), r"n \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 / d",
-                   over={("d", "n"): ((1, 200), (2, 200), (5, 10**8))}),
+      agrees=agree(two_levels.square, at(two_levels.sampled_square, contexts=per_profile(20_000, 400_000)),
+                   r"n \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 / d", over={("d", "n"): ((1, 200), (2, 200), (5, 10**8))}),
       finding=r"""Both orders work with the same weights: in the first the layer with $\omega_{yy}$ sees
           $\sum (y_i - c\, x_i^\top \alpha)^2$, in the second $\sum y_i^2$, and the two differ by $O(1)$ of $n\sigma^2$. The paper's
           prediction is $\langle w, x_t \rangle$ with $x_t \sim N(0, \mathbf{I}/n)$, itself of size $n^{-1/2}$; so weight vectors are
