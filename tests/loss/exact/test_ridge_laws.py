@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from scipy.special import hyp0f1, ive
 
 from lipverify import Problem, loss_terms
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw
 from lipverify.loss.exact.biases.parts import parts_of
 from lipverify.problem.fine import sighted
@@ -258,3 +258,22 @@ def test_terms_of_another_amplitude_are_its_own(law: RidgeLaw) -> None:
     else:
         np.testing.assert_allclose(first.bias, 9 * other.bias, rtol=1e-14)
     np.testing.assert_array_equal(first.noise, other.noise)
+
+
+class Bent(ReLU, frozen=True, tag="bent"):
+    """A subclass of a named law with other links."""
+
+    name: ClassVar[str] = "bent"
+
+    def links(self, z: Any, xp: Any) -> list[Any]:
+        return [link * link for link in super().links(z, xp)]
+
+
+def test_a_subclass_is_served_by_its_links_and_not_by_the_closed_forms_of_its_parent() -> None:
+    problem = Problem(d=3, n=50, law=Bent())
+    ridge, zonal = (loss_terms(problem, 4.0, route=route) for route in ("ridge", "zonal"))
+    assert abs(ridge.bias - zonal.bias) <= ridge.bias_error + zonal.bias_error
+    parent = loss_terms(problem.replace(law=ReLU()), 4.0)
+    assert abs(ridge.bias - parent.bias) > 1e6 * (ridge.bias_error + parent.bias_error), "the test sees nothing"
+    with pytest.raises(InvalidInput, match="closed form"):
+        loss_terms(problem, 4.0, "certified")

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import example, given, settings, target
 from hypothesis import strategies as st
 
+from lipverify import Problem, loss_terms
 from lipverify.foundation.arrays import Floats
-from lipverify.laws import RBF, Law, Matern, Zonal
+from lipverify.laws import RBF, Law, Matern, Ridge, Zonal
 from lipverify.loss.exact.variograms.closed import variogram_of_field
 from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
 from lipverify.loss.exact.variograms.segments import segments
@@ -170,3 +171,15 @@ def test_straight_links_in_closed_form_have_the_means_over_planes(name: str, d: 
 )
 def test_other_links_have_no_closed_form(link: Link, kinks: tuple[float, ...]) -> None:
     assert segments(3, link, kinks, meetings_of(kinks)) is None
+
+
+@pytest.mark.parametrize("link", [lambda z: np.maximum(z - 0.8, 0), lambda z: 1 + np.maximum(z - 0.8, 0)])
+def test_what_happens_in_a_small_cap_keeps_its_digits_or_has_no_closed_form(link: Link) -> None:
+    """The cap has a share of 1e-23 of the sphere: its difference of shares was 0, and the bias negative."""
+    theta = np.array([0.01, 0.3, 1.0, 1.6, 2.5])
+    closed = segments(20, link, (0.8,), meetings_of((0.8,)))
+    assert closed is not None
+    assert np.max(np.abs(closed.at(theta, 44) / Planes(20, link, (0.8,)).at(theta, 44) - 1)) <= 1e-12
+    assert segments(100, link, (0.8,), meetings_of((0.8,))) is None
+    bias = loss_terms(Problem(d=100, n=100, law=Ridge(link, kinks=(0.8,))), 10.0).bias
+    assert 0 < bias < 1e-20

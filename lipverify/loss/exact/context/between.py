@@ -40,7 +40,7 @@ DROP = 20.0
 """Where z is past this, or w cos(gamma/2) (1 - cos psi) is, whichever comes last, less than e^-2 DROP is left."""
 BEYOND = 1.0
 """Of the nearer token's deficit there is nothing so far beyond the range of Q's argument."""
-DOUBLED, PARTS, CROWDED = 1.0, 12, 8.0
+DOUBLED, PARTS, CROWDED = 1.0, 10, 8.0
 """A panel of gamma is no longer than so many times its distance from the singularities of p, a part of the range, and
 CROWDED standard deviations of a coordinate on the sphere, relative."""
 LEAST, INNER = 1e-16, 0.2

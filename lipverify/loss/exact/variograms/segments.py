@@ -34,6 +34,8 @@ SIZE = 64
 """Points of a piece at which a link is compared with a line: as many as tell roots."""
 ROUNDING = 8 * float(np.finfo(float).eps)
 """By how much values of a straight piece may leave their line, relative to the largest value of the link."""
+KNOWN = 1e-12
+"""To this the squares of jumps and slopes are to be known, all in all: a third of what is counted for the table."""
 NARROWEST = 1e-2
 """Between closer kinks the slope of a line is known to fewer digits than means over planes keep."""
 TOGETHER = 256
@@ -124,9 +126,28 @@ def segments(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float
         return None
     alpha, jumps = tuple(np.arccos(kinks).tolist()), np.diff(middles) - rises[1:] - rises[:-1]
     if np.max(np.abs(rises)) <= rounding:
-        return Segments(d, alpha, tuple(np.diff(middles).tolist()), meetings, None)
+        steps = np.diff(middles)
+        known = _known(steps, 2 * rounding, (1 - np.array(kinks) ** 2) ** ((d - 2) / 2))
+        return Segments(d, alpha, tuple(steps.tolist()), meetings, None) if known else None
     if np.max(np.abs(jumps)) > rounding:
         return None
-    slopes, half = rises / half_widths, (d + 1) / 2
-    shares = np.diff(betainc(half, half, (1 + ends) / 2))
-    return Segments(d, alpha, tuple(np.diff(slopes).tolist()), meetings, float(slopes**2 @ shares))
+    slopes, shares = rises / half_widths, _shares(d + 2, ends)
+    bends, off = np.diff(slopes), rounding / np.min(half_widths)
+    if not (_known(slopes, off, shares) and _known(bends, 2 * off, (1 - np.array(kinks) ** 2) ** (d / 2))):
+        return None
+    return Segments(d, alpha, tuple(bends.tolist()), meetings, float(slopes**2 @ shares))
+
+
+def _known(sizes: Floats, off: float, weights: Floats) -> bool:
+    """Whether a sum of weighted squares is known to `KNOWN`, relative, if each size is known to `off`.
+
+    In many dimensions a rounding where tokens are may outweigh all that happens where hardly any is.
+    """
+    return bool(weights @ (2 * np.abs(sizes) * off + off**2) <= KNOWN * (weights @ sizes**2))
+
+
+def _shares(d: int, ends: Floats) -> Floats:
+    """The shares of S^{d-1} on which a coordinate is between neighbouring ends, each known relative to itself."""
+    half = (d - 1) / 2
+    below, above = betainc(half, half, (1 + ends) / 2), betainc(half, half, (1 - ends) / 2)
+    return np.where(ends[:-1] >= 0, above[:-1] - above[1:], below[1:] - below[:-1])
