@@ -54,6 +54,17 @@ def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
     return {name: quotient(loss, tuple(entry(noise, layers))) for name, loss in entries.items()}
 
 
+def plain_training(noise: str, layers: int, training: int) -> Value:
+    """The expected loss at the end of a training by Adam, over that where gradient flow from weights 0 ends."""
+    from lipverify.linear_transformer.training.protocol import runs
+    from lipverify.optimum.transfer import quotient
+
+    run = runs(noise).of("GD++", layers)[training]
+    weights = tuple(weight for xx, yx in zip(run.weights[::2], run.weights[1::2], strict=True) for weight in (yx, xx))
+    ends = (CriticalPoint(weights=weights[:-1], index=0), small_start(problem(noise), layers))
+    return quotient(*(expected(noise, layers, end) for end in ends))
+
+
 def several(noise: str, layers: int, seed: int) -> dict[str, Any]:
     """Strict local minima that descents from random places end in, at most twelve: their number, losses and descents."""
     found = minima(problem(noise), layers, seed)

@@ -23,8 +23,6 @@ FORMS = {"DIAG": ("DIAG", "SAFE"), "FULL": ("FULL", "SAFEFULL", "LOWRANK", "DIAG
 """The families that have a form: a diagonal head is a head with free matrices, and so is what was led back from rare contexts."""
 TABLES: dict[str, Any] = {"tables": per_profile(0, 20)}
 """New tables; 0 for those that come as data, of which a part is measured again."""
-CHOOSING = 4
-"""Tables on which the best model of a form is chosen, so that those on which it is measured say nothing of the choice."""
 LEVEL = 0.95
 """Of intervals."""
 TWICE = 2.0
@@ -59,15 +57,21 @@ def opened(found: Any) -> Column:
     return convert(found, Column)
 
 
-def median(values: Sequence[float], level: float = LEVEL) -> Value:
-    """The median and how far its interval reaches to either side: order statistics, whatever the law (binomial)."""
+def ends(values: Sequence[float], level: float = LEVEL) -> Value:
+    """Two order statistics between which the median is, whatever the law (binomial); infinite if there are too few values."""
     import numpy as np
     from scipy.stats import binom
 
     ordered = np.sort(values)
     outside = int(binom.ppf((1 - level) / 2, len(ordered), 0.5)) - 1
-    low, high = (ordered[outside], ordered[-1 - outside]) if outside >= 0 else (-math.inf, math.inf)
-    middle = float(np.median(ordered))
+    return (float(ordered[outside]), float(ordered[-1 - outside])) if outside >= 0 else (-math.inf, math.inf)
+
+
+def median(values: Sequence[float]) -> Value:
+    """The median and how far its interval reaches to either side."""
+    import numpy as np
+
+    middle, (low, high) = float(np.median(values)), ends(values)
     return middle, float(max(middle - low, high - middle))
 
 
@@ -80,17 +84,18 @@ def share(count: int, total: int, level: float = LEVEL) -> Value:
     return (low + high) / 2, (high - low) / 2
 
 
-def best(noise: str, form: str, layers: int, here: Column) -> str:
-    """The model of a form whose largest loss over the first `CHOOSING` tables is least; it is measured on the others."""
+def least(models: Sequence[Sequence[float]]) -> Value:
+    """The least median of several models, as middle and half-width; their intervals hold together (Bonferroni)."""
+    intervals = [ends(each, 1 - (1 - LEVEL) / len(models)) for each in models]
+    low, high = (min(each) for each in zip(*intervals, strict=True))
+    return (low + high) / 2, (high - low) / 2
+
+
+def of_form(noise: str, form: str, layers: int) -> list[str]:
+    """All trainings of a form with so many layers."""
     from lipverify.linear_transformer.training.witness import seeds_of
 
-    names = [f"{family}-{layers}-{seed}" for family in FORMS[form] for seed in seeds_of(noise, family, layers)]
-    return min(names, key=lambda name: max(here.means[name][:CHOOSING]))
-
-
-def of_best(noise: str, form: str, layers: int, here: Column) -> tuple[float, ...]:
-    """Its losses over the tables on which it was not chosen."""
-    return here.means[best(noise, form, layers, here)][CHOOSING:]
+    return [f"{family}-{layers}-{seed}" for family in FORMS[form] for seed in seeds_of(noise, family, layers)]
 
 
 def unit(noise: str, model: str, layers: int, here: Column) -> float:
@@ -101,13 +106,14 @@ def unit(noise: str, model: str, layers: int, here: Column) -> float:
 
 
 def measured(noise: str, model: str, layers: int, here: Column) -> Value:
-    """The loss of an entry: of GD++ by quadrature over the eigenvalues that a table shows, else the median over tables."""
+    """The loss of an entry: of GD++ by quadrature over the eigenvalues that a table shows, else the least median over tables of a training of the form."""
     if model == "GD++":
         from lipverify.linear_transformer.gdplusplus.known import known_optimum
 
         found = known_optimum(noise, layers, 1e5).loss
         return found.value, found.error
-    value, error = median(of_best(noise, model, layers, here) if layers else here.means[model])
+    names = of_form(noise, model, layers) if layers else [model]
+    value, error = least([here.means[name] for name in names])
     return (value, error) if value > NOTHING else (0.0, 0.0)
 
 
@@ -158,18 +164,24 @@ def quotient(
 def best_quotient(
     noise: str, layers: int, against: str, tables: int, seed: int, found: list[Any], form: str = "FULL"
 ) -> Value | tuple[float, float, str]:
-    """The same of the best model of a form."""
+    """The same of the best model of a form, the one with the least median."""
     here = opened(found[0])
-    return over(here, best(noise, form, layers, here), against, CHOOSING)
+    quotients = [ratios(here, name, against) for name in of_form(noise, form, layers)]
+    return least(quotients)
 
 
-def over(here: Column, name: str, against: str, begin: int = 0) -> Value | tuple[float, float, str]:
-    """One estimator over another, table by table, from one of them on."""
+def ratios(here: Column, name: str, against: str) -> list[float]:
+    """One estimator over another, table by table."""
+    return [a / b for a, b in zip(here.means[name], here.means[against], strict=True)]
+
+
+def over(here: Column, name: str, against: str) -> Value | tuple[float, float, str]:
+    """The median of that; `against` is a name, or a family of which the same depth and seed is meant."""
     other = against if against in here.means else f"{against}-{name.partition('-')[2]}"
     for each in (name, other):
         if each not in here.means:
             return 1.0, math.inf, f"{each} was not trained: see `lipverify train --help`"
-    return median([a / b for a, b in zip(here.means[name][begin:], here.means[other][begin:], strict=True)])
+    return median(ratios(here, name, other))
 
 
 def _times(times: float, found: Any) -> Any:

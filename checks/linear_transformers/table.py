@@ -37,8 +37,8 @@ SETTING = (
 )
 FORM = {
     "*gdpp*": (*SETTING, r"only $\omega_{xx}$, $\omega_{yx}$; the best minimum known, over the eigenvalues that 100,000 contexts show"),
-    "*diag*": (*SETTING, "one diagonal head; of all trainings that of which the largest loss over four tables is least; median over other tables"),
-    "*full*": (*SETTING, "one head with free matrices, diagonal ones among them; of all trainings that of which the largest loss over four tables is least; median over other tables"),
+    "*diag*": (*SETTING, "one diagonal head; the least median over independent tables of all trainings of this form, their intervals at 95 % together"),
+    "*full*": (*SETTING, "one head with free matrices, diagonal ones among them; the least median over independent tables of all trainings of this form, their intervals at 95 % together"),
     "*": SETTING,
 }  # fmt: skip
 

@@ -85,6 +85,16 @@ def test_few_tables_have_no_interval_and_an_exploding_one_does_not_move_the_medi
     assert error < 0.02
 
 
+def test_the_least_median_is_that_of_a_model_that_does_not_explode() -> None:
+    """One that explodes in most tables says nothing above, and widens nothing above."""
+    calm, wild = [1 + 0.001 * k for k in range(20)], [0.9, *[1e100] * 19]
+    value, error = independent_tables.least([calm, wild])
+    assert value + error <= calm[-1]
+    assert value - error >= calm[0]
+    alone = independent_tables.median(calm)[1]
+    assert error >= alone  # two intervals hold together at a level at which each is wider
+
+
 @pytest.mark.parametrize(("count", "total"), [(0, 20), (3, 20), (20, 20)])
 def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(count: int, total: int) -> None:
     middle, half = independent_tables.share(count, total)
@@ -109,7 +119,7 @@ def test_plain_training_descends_along_its_gradient() -> None:
 
 def test_a_run_is_the_model_that_its_losses_are_of() -> None:
     """The last batches' loss, which is not adjusted, is that of the layers on fresh contexts plus what ridge loses."""
-    run = protocol.runs("uniform-3").of("DIAG", 2)[0]
+    run = protocol.runs("uniform-3").of("GD++", 2)[0]
     held_out = evaluation(draw_contexts(problem("uniform-3"), 20_000, 1, "test/runs"))
     w = estimate(run.model, held_out.contexts)
     losses = np.sum((w - held_out.contexts.task) ** 2, axis=1) / 2
