@@ -79,7 +79,7 @@ claim(
         "full/uniform-0": "inconclusive",
         "*": "supported",
     },
-    over={"model": {model: {"near": "1.5" if model == "gdpp" else "3"} for model in ROWS}, "noise": NOISE_LAWS, "layers": DEPTHS},
+    over={"model": {model: {"near": "1.5" if model == "gdpp" else "4"} for model in ROWS}, "noise": NOISE_LAWS, "layers": DEPTHS},
     title={f"{model}/*": f"the printed losses of {name} are those of the best model known" for model, name in ROWS.items()},
     statement=r"\mathcal{L} = \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, to a tenth and the noise of the printed number}",
     assumes=FORM,
