@@ -572,7 +572,7 @@ def test_long_contexts_are_cut_and_the_cut_changes_no_bit(law: str, n: int) -> N
     with emulated_gpu(), pytest.MonkeyPatch.context() as patched:
         whole = launched(asked)
         assert deviation(asked, whole) <= 1
-        patched.setattr(launch, "TOKENS", 1)
+        patched.setattr(layout, "WORK", 1)
         apart = launched(asked)
     assert all(np.array_equal(one, other) for one, other in zip(whole, apart, strict=True))
 
@@ -601,6 +601,18 @@ def test_the_parts_of_a_context_are_all_of_it(n: int) -> None:
     assert parts <= layout.MOST_PARTS
     assert stretch % (2 * layout.STRETCH) == 0 or stretch == layout.STRETCH
     assert stretch <= 2**31 // layout.QUERIES
+
+
+@pytest.mark.parametrize("ladders", range(1, layout.MOST_WARPS + 1))
+@pytest.mark.parametrize("n", [2**26, 2**30 + 1, 5 * 10**9, 10**10])
+def test_launches_of_one_long_context_fill_a_device_and_end_soon(n: int, ladders: int) -> None:
+    """Four warps on each of 132 multiprocessors at least, one for each scheduler; and what a slow device does in 2 s."""
+    parts = layout.parts_of_launch(n, ladders, bundles=1)
+    how = layout.launch_of(n, ladders, 1, parts)
+    assert how.grid[0] * how.grid[1] * how.block[0] // layout.LANES > 0.9 * 4 * 132
+    assert parts * layout.stretch_of(n) * ladders <= 2**28
+    room = -(-n // layout.stretch_of(n)) * ladders * layout.QUERIES * layout.size_of_sums("relu", layout.MOST_RUNGS)
+    assert 8 * room <= 2**28, "bytes"
 
 
 @pytest.mark.parametrize("n", [2**30 + 5, 10**10])
