@@ -11,6 +11,7 @@ import itertools
 import os
 import platform
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -39,7 +40,7 @@ from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo.backend import Backend
 from lipverify.loss.montecarlo.fused import Fused, has_kernel
-from lipverify.loss.montecarlo.kernels import launch, layout
+from lipverify.loss.montecarlo.kernels import launch, layout, native
 from lipverify.loss.montecarlo.kernels.source import assembled
 from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import grid_of
@@ -606,7 +607,7 @@ def test_the_parts_of_a_context_are_all_of_it(n: int) -> None:
 @pytest.mark.parametrize("ladders", range(1, layout.MOST_WARPS + 1))
 @pytest.mark.parametrize("n", [2**26, 2**30 + 1, 5 * 10**9, 10**10])
 def test_launches_of_one_long_context_fill_a_device_and_end_soon(n: int, ladders: int) -> None:
-    """Four warps on each of 132 multiprocessors at least, one for each scheduler; and what a slow device does in 2 s."""
+    """Four warps on each of 132 multiprocessors at least, one for each scheduler; what a slow device does in 2 s."""
     parts = layout.parts_of_launch(n, ladders, bundles=1)
     how = layout.launch_of(n, ladders, 1, parts)
     assert how.grid[0] * how.grid[1] * how.block[0] // layout.LANES > 0.9 * 4 * 132
@@ -862,6 +863,29 @@ def test_the_benchmark_says_in_one_line_that_there_is_no_gpu() -> None:
     assert done.returncode == 2
     assert re.fullmatch(r"backend = 'cupy': no usable GPU was found .*\n", done.stderr)
     assert done.stdout == ""
+
+
+def test_the_benchmark_is_a_gate_that_names_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the emulator, with few numbers: the kernels are right, and one that is not gives exit code 1."""
+    if not native.has_compiler():
+        pytest.skip("no C compiler")
+    gpu = runpy.run_path(str(ROOT / "benchmarks" / "gpu.py"))
+    with emulated_gpu() as cupy:
+        assert gpu["wrong"]((7,), 2) == []
+        gpu["print_end_to_end"](60)
+        assert re.search(r"cupy: .*\n.*native: .*\n.*numpy: .*\nmemory on the device", capsys.readouterr().out)
+        run = cupy.run_kernel
+
+        def mistaken(name: str, grid: Any, block: Any, arguments: tuple[Any, ...]) -> None:
+            run(name, grid, block, arguments)
+            arguments[-1].flat[0] *= 1 + 1e-7
+
+        with patch.object(cupy, "run_kernel", mistaken), patch.dict(gpu["main"].__globals__, SIZES=(7,)):
+            lines = gpu["wrong"]((7,), 2)
+            with patch.dict(gpu["main"].__globals__, wrong=lambda: lines, print_machine=lambda: None):
+                assert gpu["main"]() == 1
+    assert [line.split(",")[0].split(" ")[0] for line in lines] == [*LAWS, "uniforms", "moments"]
+    assert capsys.readouterr().out.count("WRONG: ") == len(lines)
 
 
 def test_a_broken_driver_is_no_gpu() -> None:

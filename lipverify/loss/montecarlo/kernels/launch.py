@@ -56,7 +56,7 @@ NOT_COMPILED = ("PTX", "Ptx", "NO_BINARY_FOR_GPU", "NoKernelImageForDevice")
 MIXED = ("Unsupported type <class 'numpy.", "Implicit conversion to a NumPy array is not allowed")
 """What CuPy says where arrays of the host and of a device meet."""
 MISSING = ("CuPy failed to load", "Failure finding", "cannot open shared object file", "DLL load failed")
-"""How CuPy, NVIDIA's package that finds libraries for it, and the loaders of Linux and Windows say that one is missing."""
+"""How CuPy, the package that finds libraries for it, and the loaders of Linux and Windows say that one is missing."""
 
 
 def why_no_gpu() -> str:
