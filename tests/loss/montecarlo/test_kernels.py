@@ -712,11 +712,22 @@ LOOP = "    LIPVERIFY_UNROLL\n    for (int k = 0; k <= rungs; ++k) {\n        su
         ("const word part = first_part + blockIdx.y, begin", "const word part = first_part, begin"),
         ("begin = part * stretch;", "begin = 0;"),
         ("raise_to(nearest, law, rungs, base, sums);\n" + LOOP, LOOP),
+        ("const word parts = (n - 1) / stretch + 1;", "const word parts = (n - 1) / stretch;"),
+        ("bases[thread / LANES / teams], &sums);", "bases[0], &sums);"),
+        ("join_slices(1, law, rungs, base, &sums);", "join_slices(2, law, rungs, base, &sums);"),
     ],
-    ids=["lanes of one part", "one part for all", "all from the first token", "sums of a part not rescaled"],
+    ids=[
+        "lanes of one part",
+        "one part for all",
+        "all from the first token",
+        "sums of a part not rescaled",
+        "bundles that overlap",
+        "one ladder for all",
+        "half of the lanes joined",
+    ],
 )
 def test_a_tampered_cut_is_noticed(change: tuple[str, str]) -> None:
-    asked = Question("affine", 1.0, 5, 160_000, [(40.0, 1)], key_of("control"), first=3, bundles=1)
+    asked = Question("affine", 1.0, 5, 160_000, [(40.0, 1), (3.0, 1)], key_of("control"), first=3, bundles=2)
     with emulated_gpu():
         assert deviation(asked, launched(asked)) <= 1
     with emulated_gpu(change):
