@@ -1,4 +1,6 @@
-"""The GPU kernels, as ratios taken in one run: `python benchmarks/gpu.py`. Exit code 2 where there is no GPU.
+"""The GPU kernels, right or wrong and then as ratios taken in one run: `python benchmarks/gpu.py`.
+
+Exit code 1 if a kernel gives a wrong number, 2 where there is no GPU.
 
 The unit that limits the kernels is the one for float64 arithmetic. Its peak is measured by a loop of independent
 multiply-adds in registers; a kernel's share is the float64 instructions that it cannot do without, at the rate at
@@ -11,14 +13,18 @@ import importlib.util
 import platform
 import statistics
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput
-from lipverify.loss.montecarlo.kernels import launch
+from lipverify.foundation.means.samples import leaf_moments
+from lipverify.laws import ReLU
+from lipverify.loss.montecarlo.kernels import launch, native
 
 D, N, L, KEY = 8, 1000, 1.0, 2**100 + 7
 LADDERS = [(0.25 * 2 ** (j / 4), 8) for j in range(4)]
@@ -28,6 +34,13 @@ BUNDLES = 2**17
 COMPARED_BUNDLES = 2**13
 CONTEXTS_A_PART = 2**14
 ROUNDS = 7
+SIZES = (7, N, 20_001)
+"""Tokens at which samples are compared: the last are cut into parts."""
+BOUND = 1e-9
+"""How far bias samples, which are of order one, may be from the native kernel's, and noise relative to itself. Rounding
+leaves 1e-10: t is known to 16 units, and weights are squared eight times and rescaled once in 64 tokens.
+"""
+END_TO_END = 2**16
 
 PEAK = r"""
 extern "C" __global__ void multiply_adds(int rounds, double factor, double *out)
@@ -151,6 +164,43 @@ def print_machine() -> None:
     print(f"d = {D}, n = {N}, {len(WINDOWS)} windows from {min(WINDOWS):.3g} to {max(WINDOWS):.3g}")
 
 
+def wrong(sizes: Sequence[int] = SIZES, bundles: int = 16) -> list[str]:
+    """What each kernel gets wrong, a line each: samples, uniforms (by bits) and moments."""
+    import cupy
+
+    lines = []
+    for law in COUNTS:
+        for n in sizes:
+            question = law, 2.5, D, n, LADDERS, KEY, 2**40, bundles
+            drawn_there = (part.get() for part in launch.samples(*question))
+            for name, got, wanted in zip(("noise", "bias"), drawn_there, native.samples(*question), strict=True):
+                off = abs(got - wanted) / (wanted if name == "noise" else 1.0)
+                if not np.all(off <= BOUND):  # nor is what is no number
+                    lines.append(f"{law}, n = {n}: {name} is off by {np.max(off):.2g}, at most {BOUND:g}")
+    drawn = np.random.Generator(np.random.Philox(key=KEY, counter=2**64 - 5)).random(1030)
+    if not np.array_equal(launch.device_uniforms(KEY, 2**64 - 5, 1030).get(), drawn):
+        lines.append("uniforms are not those of NumPy")
+    cuts, ones = [0, 16, 300, 1030], np.ones(1)
+    here = leaf_moments(drawn[:, None], cuts, 0 * ones, ones)
+    there = launch.leaf_moments(cupy.asarray(drawn[:, None]), cuts, 0 * ones, ones)
+    if not np.allclose(there, here, rtol=1e-13, atol=0.0):
+        lines.append("moments are not those of NumPy")
+    return lines
+
+
+def print_end_to_end(contexts: int = END_TO_END) -> None:
+    """Time of a whole answer by each backend, and the memory that CuPy holds after it."""
+    import cupy
+
+    problem = Problem(d=D, n=N, law=ReLU(L=L))
+    for backend in ("cupy", "native", "numpy"):
+        start = time.perf_counter()
+        terms = loss_terms(problem, WINDOWS, "montecarlo", contexts=contexts, backend=backend)
+        taken, error = time.perf_counter() - start, np.max(terms.noise_error / terms.noise)
+        print(f"loss_terms, relu, {contexts} contexts, {backend}: {taken:.3g} s, noise within {error:.2g} of itself")
+    print(f"memory on the device: {cupy.get_default_memory_pool().total_bytes() / 2**20:.0f} MiB")
+
+
 def print_kernels(best: float) -> None:
     """Rates of the kernels and their share of the peak."""
     for law, count in COUNTS.items():
@@ -192,10 +242,16 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     print_machine()
+    lines = wrong()
+    if lines:
+        print(*(f"WRONG: {line}" for line in lines), sep="\n")
+        return 1
+    print("every kernel is right")
     best = peak()
     print(f"peak of the float64 unit, measured: {best:.3g} multiply-adds/s = {2e-12 * best:.1f} TFLOP/s")
     print_kernels(best)
     print_comparison()
+    print_end_to_end()
     return 0
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.foundation.validation import number
 from lipverify.problem.law import FunctionLaw, RidgeLaw
 from lipverify.problem.laws import Linear
@@ -110,7 +110,8 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     ----------
     sampler
         sampler(rng, contexts, d) draws as many functions as contexts with the NumPy generator `rng` and
-        returns one callable that evaluates them: points (contexts, m, d) -> values (contexts, m).
+        returns one callable that evaluates them: points (contexts, m, d) -> values (contexts, m), both NumPy's
+        wherever contexts are drawn.
     extent
         A bound on max f - min f over the covariates, finite: intervals for what is sampled rest on it.
     magnitude
@@ -158,11 +159,11 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
 
     def values(self, tasks: Callable[[Array], Array], points: Array, xp: Any) -> list[Array]:
         """f(x), refused unless one finite number a point."""
-        f = tasks(points)
+        f = tasks(to_host(points))
         wanted = tuple(points.shape[:-1])
-        if tuple(getattr(f, "shape", ())) != wanted or not bool(xp.all(xp.isfinite(f))):
+        if tuple(getattr(f, "shape", ())) != wanted or not np.all(np.isfinite(f)):
             raise InvalidInput(f"the sampled functions must return finite values of shape {wanted}, one a point.")
-        return [f]
+        return [to_device(f, xp, getattr(points, "device", None))]
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """The extent that was given."""

@@ -92,11 +92,14 @@ def test_each_process_has_one_gpu_and_their_number_changes_no_bit(
     ("settings", "message"),
     [
         ({"BYTES": "8"}, "memory of the GPU does not suffice.*ask for fewer values of w"),
-        ({"FAULT": "source at compiling"}, "do not compile.*install the extra cuda12 or cuda13"),
-        ({"FAULT": "old driver at compiling"}, "do not compile.*that fits the driver"),
+        ({"FAULT": "source at compiling"}, "do not compile or run.*install the extra cuda12 or cuda13"),
+        ({"FAULT": "old driver at compiling"}, "do not compile or run.*that fits the driver"),
         ({"FAULT": "time-out at n = 20"}, "LaunchTimeout.*use a GPU that drives no display"),
         ({"FAULT": "illegal address at n = 20"}, "illegal memory access.*start again"),
-        ({"FAULT": "no memory for the context at use 2"}, "memory of the GPU.*end what else uses it"),
+        ({"FAULT": "no memory for the context at n = 20"}, "memory of the GPU.*end what else uses it"),
+        ({"FAULT": "no memory for a product at n = 20"}, "memory of the GPU.*CUBLAS_STATUS_ALLOC_FAILED"),
+        ({"FAULT": "no cuBLAS at n = 20"}, "do not compile or run here .libcublas.*install the extra"),
+        ({"FAULT": "no NVRTC at compiling"}, "do not compile or run here .Failure finding.*install the extra"),
         ({"NVRTC": "missing"}, "finds no NVRTC.*cuda12 or cuda13"),
         ({"DEVICES": "0"}, "sees no device"),
     ],
@@ -122,6 +125,17 @@ def test_little_memory_gives_smaller_chunks_and_the_same_bits(
     few = lipverify(*LOSS, "--backend", "cupy")
     assert whole.returncode == few.returncode == 0
     assert json.loads(whole.stdout) == json.loads(few.stdout)
+
+
+@pytest.mark.parametrize("fault", ["memory", "no memory for the context", "no memory for a kernel"])
+def test_memory_that_lacks_once_is_given_back_and_asked_for_again(cupy: Any, fault: str) -> None:
+    """Whatever CUDA calls it: the library keeps memory that a kernel's code then lacks."""
+    whole, before = sampled(), cupy.State.uses
+    for late in range(2, 12):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("CUPY_STAND_IN_FAULT", f"{fault} at use {cupy.State.uses + late}")
+            assert sampled() == whole
+    assert cupy.State.uses > before
 
 
 @pytest.mark.parametrize("jobs", ["0", "1"])

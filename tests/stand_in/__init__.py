@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 FOLDER = str(Path(__file__).parent)
-PACKAGES = ("cupy", "cupyx", "cupy_backends")
+PACKAGES = ("cupy", "cupyx", "cupy_backends", "cuda")
 
 
 @contextmanager

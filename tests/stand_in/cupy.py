@@ -43,6 +43,14 @@ class OutOfMemoryError(MemoryError):
     """No memory on the device."""
 
 
+class CUBLASError(RuntimeError):
+    """An error of the library of products."""
+
+
+class DynamicLibNotFoundError(RuntimeError):
+    """A library that is not installed, by NVIDIA's package that looks for it."""
+
+
 class CompileException(Exception):
     """A source that does not compile."""
 
@@ -55,6 +63,8 @@ for kind, module in (
     (CUDARuntimeError, "cupy_backends.cuda.api.runtime"),
     (CUDADriverError, "cupy_backends.cuda.api.driver"),
     (NVRTCError, "cupy_backends.cuda.libs.nvrtc"),
+    (CUBLASError, "cupy_backends.cuda.libs.cublas"),
+    (DynamicLibNotFoundError, "cuda.pathfinder._dynamic_libs.load_dl_common"),
     (OutOfMemoryError, "cupy.cuda.memory"),
     (CompileException, "cupy.cuda.compiler"),
 ):
@@ -69,6 +79,10 @@ for kind, module in (
 FAULTS: dict[str, Exception] = {
     "memory": OutOfMemoryError("Out of memory allocating 8,192 bytes (allocated so far: 1,024 bytes)."),
     "no memory for the context": CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"),
+    "no memory for a kernel": CUDADriverError("CUDA_ERROR_OUT_OF_MEMORY: out of memory"),
+    "no memory for a product": CUBLASError("CUBLAS_STATUS_ALLOC_FAILED"),
+    "no cuBLAS": ImportError("libcublas.so.12: cannot open shared object file: No such file or directory"),
+    "no NVRTC": DynamicLibNotFoundError('Failure finding "libnvrtc.so": No such file: libnvrtc.so*'),
     "source": CompileException('/tmp/tmpq/x.cubin.cu(12): error: identifier "h" is undefined\n\n1 error detected.'),
     "compiler": NVRTCError("NVRTC_ERROR_INVALID_OPTION (5)"),
     "old driver": CUDADriverError(

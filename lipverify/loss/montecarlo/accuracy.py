@@ -77,8 +77,8 @@ def _added_in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, b
         first, divisible = tally.count, isinstance(sampler, Addressed) and size > 1
         try:
             tally.add(_chunk(sampler, first, min(size, count - first))[: count - first, ...])
-        except MemoryError:
-            if tally.count > first or (short and not divisible):
+        except Exception as error:
+            if not backend.short_of_memory(error) or tally.count > first or (short and not divisible):
                 raise
             short = True
         else:

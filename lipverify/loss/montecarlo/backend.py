@@ -46,8 +46,8 @@ class Backend:
         Reduces samples where they are, see `foundation.means.samples.leaf_moments`.
     at_work
         A context in which the device is the current one and its errors are one line.
-    release
-        Gives memory back that the library keeps.
+    short_of_memory, release
+        Whether an error is for want of memory; gives memory back that the library keeps.
     threads
         Whether more than one thread is of use.
     devices
@@ -62,6 +62,7 @@ class Backend:
     inverted: Callable[[Array], Array] = inverted
     moments: Reduce = leaf_moments
     at_work: Callable[[], AbstractContextManager[object]] = nullcontext
+    short_of_memory: Callable[[Exception], bool] = lambda error: isinstance(error, MemoryError)
     release: Callable[[], object] = bool
     threads: bool = True
     devices: Callable[[], Sequence[str]] = tuple
@@ -94,6 +95,7 @@ def _cupy(device: Any = None) -> Backend:
         inverted=launch.inverted,
         moments=launch.leaf_moments,
         at_work=lambda: launch.at_work(device),
+        short_of_memory=launch.short_of_memory,
         release=launch.release,
         threads=False,
         devices=launch.devices,

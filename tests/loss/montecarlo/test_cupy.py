@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +15,28 @@ import pytest
 from lipverify import Problem, loss_terms
 from lipverify.attention import Box, Epanechnikov, NormalisedLinear, Rational
 from lipverify.covariates import Ellipsoid, Gaussian, MappedNormals, ProductOfSpheres, axes
-from lipverify.laws import Affine, Cosine, Linear, LowRank, Quadratic, ReLU, ReLUNetwork, Transformed, WithOffset
+from lipverify.errors import InvalidInput
+from lipverify.laws import (
+    RBF,
+    Affine,
+    Cosine,
+    Linear,
+    LowRank,
+    Quadratic,
+    ReLU,
+    ReLUNetwork,
+    Sampled,
+    Transformed,
+    WithOffset,
+)
+from tests import ROOT
+
+
+def waves(rng: np.random.Generator, contexts: int, d: int) -> Any:
+    """Functions whose parameters are NumPy's, as the documents write them."""
+    q = rng.standard_normal((contexts, 1, d))
+    return lambda x: np.tanh((q * x).sum(axis=-1))
+
 
 W = np.array([3.0, 0.0, 0.5, 2.0, 1.0])
 M = np.diag([1.0, 2.0, 0.5])
@@ -51,6 +77,8 @@ PATHS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "sum": ({"law": ReLU() + Cosine(2.0)}, {}),
     "network": ({"law": ReLUNetwork(bias=0.5)}, {}),
     "transformed": ({"law": Transformed(np.diag([1.0, 0.5, 2.0]), ReLU())}, {}),
+    "sampler": ({"law": Sampled(waves, extent=2.0)}, {}),
+    "sampler, matrix": ({"law": Sampled(waves, extent=2.0)}, {"M": M}),
 }
 
 
@@ -61,3 +89,31 @@ def test_every_path_gives_the_samples_of_numpy(cupy: Any, problem: dict[str, Any
     plain, there = (loss_terms(asked, method="montecarlo", backend=name, **given) for name in ("numpy", "cupy"))
     for part in ("noise", "bias", "noise_error", "bias_error"):
         np.testing.assert_allclose(getattr(there, part), getattr(plain, part), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        ({"law": RBF()}, r"^law = RBF\(.* is sampled by NumPy alone"),
+        (
+            {"law": ReLU(), "covariates": MappedNormals(lambda z: (z @ M).clip(-1, 1), radius=2.0)},
+            r"^backend = 'cupy': a function of a law or of covariates mixes .* use --backend numpy\.$",
+        ),
+    ],
+)
+def test_what_only_numpy_can_draw_is_one_line(cupy: Any, problem: dict[str, Any], message: str) -> None:
+    asked = Problem(d=3, n=20, **problem)
+    assert loss_terms(asked, W, "montecarlo", contexts=30).noise.shape == W.shape
+    with pytest.raises(InvalidInput, match=message):
+        loss_terms(asked, W, "montecarlo", contexts=30, backend="cupy")
+
+
+def test_signatures_are_recorded_from_cupy_and_not_from_the_stand_in() -> None:
+    """The command of the documentation, in the folder where `cupy` is also the stand-in's name."""
+    folder = Path("tests", "stand_in")
+    done = subprocess.run([sys.executable, str(folder / "record.py")], cwd=ROOT, capture_output=True, text=True)
+    if find_spec("cupy") is None:
+        assert "No module named 'cupy'" in done.stderr
+    else:
+        new, recorded = json.loads(done.stdout), json.loads((ROOT / folder / "signatures.json").read_text())
+        assert new["version"] != recorded["version"] or new == recorded

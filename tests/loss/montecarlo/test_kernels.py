@@ -11,6 +11,7 @@ import itertools
 import os
 import platform
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -39,7 +40,7 @@ from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo.backend import Backend
 from lipverify.loss.montecarlo.fused import Fused, has_kernel
-from lipverify.loss.montecarlo.kernels import launch, layout
+from lipverify.loss.montecarlo.kernels import launch, layout, native
 from lipverify.loss.montecarlo.kernels.source import assembled
 from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import grid_of
@@ -572,7 +573,7 @@ def test_long_contexts_are_cut_and_the_cut_changes_no_bit(law: str, n: int) -> N
     with emulated_gpu(), pytest.MonkeyPatch.context() as patched:
         whole = launched(asked)
         assert deviation(asked, whole) <= 1
-        patched.setattr(launch, "TOKENS", 1)
+        patched.setattr(layout, "WORK", 1)
         apart = launched(asked)
     assert all(np.array_equal(one, other) for one, other in zip(whole, apart, strict=True))
 
@@ -601,6 +602,18 @@ def test_the_parts_of_a_context_are_all_of_it(n: int) -> None:
     assert parts <= layout.MOST_PARTS
     assert stretch % (2 * layout.STRETCH) == 0 or stretch == layout.STRETCH
     assert stretch <= 2**31 // layout.QUERIES
+
+
+@pytest.mark.parametrize("ladders", range(1, layout.MOST_WARPS + 1))
+@pytest.mark.parametrize("n", [2**26, 2**30 + 1, 5 * 10**9, 10**10])
+def test_launches_of_one_long_context_fill_a_device_and_end_soon(n: int, ladders: int) -> None:
+    """Four warps on each of 132 multiprocessors at least, one for each scheduler; what a slow device does in 2 s."""
+    parts = layout.parts_of_launch(n, ladders, bundles=1)
+    how = layout.launch_of(n, ladders, 1, parts)
+    assert how.grid[0] * how.grid[1] * how.block[0] // layout.LANES > 0.9 * 4 * 132
+    assert parts * layout.stretch_of(n) * ladders <= 2**28
+    room = -(-n // layout.stretch_of(n)) * ladders * layout.QUERIES * layout.size_of_sums("relu", layout.MOST_RUNGS)
+    assert 8 * room <= 2**28, "bytes"
 
 
 @pytest.mark.parametrize("n", [2**30 + 5, 10**10])
@@ -699,11 +712,22 @@ LOOP = "    LIPVERIFY_UNROLL\n    for (int k = 0; k <= rungs; ++k) {\n        su
         ("const word part = first_part + blockIdx.y, begin", "const word part = first_part, begin"),
         ("begin = part * stretch;", "begin = 0;"),
         ("raise_to(nearest, law, rungs, base, sums);\n" + LOOP, LOOP),
+        ("const word parts = (n - 1) / stretch + 1;", "const word parts = (n - 1) / stretch;"),
+        ("bases[thread / LANES / teams], &sums);", "bases[0], &sums);"),
+        ("join_slices(1, law, rungs, base, &sums);", "join_slices(2, law, rungs, base, &sums);"),
     ],
-    ids=["lanes of one part", "one part for all", "all from the first token", "sums of a part not rescaled"],
+    ids=[
+        "lanes of one part",
+        "one part for all",
+        "all from the first token",
+        "sums of a part not rescaled",
+        "bundles that overlap",
+        "one ladder for all",
+        "half of the lanes joined",
+    ],
 )
 def test_a_tampered_cut_is_noticed(change: tuple[str, str]) -> None:
-    asked = Question("affine", 1.0, 5, 160_000, [(40.0, 1)], key_of("control"), first=3, bundles=1)
+    asked = Question("affine", 1.0, 5, 160_000, [(40.0, 1), (3.0, 1)], key_of("control"), first=3, bundles=2)
     with emulated_gpu():
         assert deviation(asked, launched(asked)) <= 1
     with emulated_gpu(change):
@@ -850,6 +874,29 @@ def test_the_benchmark_says_in_one_line_that_there_is_no_gpu() -> None:
     assert done.returncode == 2
     assert re.fullmatch(r"backend = 'cupy': no usable GPU was found .*\n", done.stderr)
     assert done.stdout == ""
+
+
+def test_the_benchmark_is_a_gate_that_names_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the emulator, with few numbers: the kernels are right, and one that is not gives exit code 1."""
+    if not native.has_compiler():
+        pytest.skip("no C compiler")
+    gpu = runpy.run_path(str(ROOT / "benchmarks" / "gpu.py"))
+    with emulated_gpu() as cupy:
+        assert gpu["wrong"]((7,), 2) == []
+        gpu["print_end_to_end"](60)
+        assert re.search(r"cupy: .*\n.*native: .*\n.*numpy: .*\nmemory on the device", capsys.readouterr().out)
+        run = cupy.run_kernel
+
+        def mistaken(name: str, grid: Any, block: Any, arguments: tuple[Any, ...]) -> None:
+            run(name, grid, block, arguments)
+            arguments[-1].flat[0] *= 1 + 1e-7
+
+        with patch.object(cupy, "run_kernel", mistaken), patch.dict(gpu["main"].__globals__, SIZES=(7,)):
+            lines = gpu["wrong"]((7,), 2)
+            with patch.dict(gpu["main"].__globals__, wrong=lambda: lines, print_machine=lambda: None):
+                assert gpu["main"]() == 1
+    assert [line.split(",")[0].split(" ")[0] for line in lines] == [*LAWS, "uniforms", "moments"]
+    assert capsys.readouterr().out.count("WRONG: ") == len(lines)
 
 
 def test_a_broken_driver_is_no_gpu() -> None:

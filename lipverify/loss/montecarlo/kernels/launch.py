@@ -33,6 +33,7 @@ from lipverify.loss.montecarlo.kernels.layout import (
     Ladder,
     instantiation,
     launch_of,
+    parts_of_launch,
     require_question,
     size_of_sums,
     slices_of,
@@ -45,13 +46,17 @@ OPTIONS = ("--std=c++17",)
 THREADS = 256
 WORD = 2**64 - 1
 TOKENS = 2**26
-"""Tokens of a launch: they fill any device, and end long before a display's watchdog does, even on a slow one."""
+"""Tokens of a call: they fill any device."""
 OLDEST = 14
 """The first CuPy with all that is used of the array standard (`concat`, `matrix_transpose`)."""
 INSTEAD = "use --backend numpy."
-NO_MEMORY = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY")
-NOT_COMPILED = ("failed to load", "PTX", "NO_BINARY_FOR_GPU", "NoKernelImageForDevice")
+NO_MEMORY = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALLOC_FAILED")
+NOT_COMPILED = ("PTX", "Ptx", "NO_BINARY_FOR_GPU", "NoKernelImageForDevice")
 """What CUDA calls these, where CuPy has no exception of its own for them."""
+MIXED = ("Unsupported type <class 'numpy.", "Implicit conversion to a NumPy array is not allowed")
+"""What CuPy says where arrays of the host and of a device meet."""
+MISSING = ("CuPy failed to load", "Failure finding", "cannot open shared object file", "DLL load failed")
+"""How CuPy, the package that finds libraries for it, and the loaders of Linux and Windows say that one is missing."""
 
 
 def why_no_gpu() -> str:
@@ -103,7 +108,7 @@ def at_work(device: Any = None) -> Iterator[None]:
     OutOfReach
         If its memory does not suffice.
     InvalidInput
-        If the kernels cannot be compiled.
+        If the kernels cannot be compiled, a library of CUDA is missing, or a function of the caller's is NumPy's alone.
     DeviceLost
         If it fails in any other way: the process can use it no more.
     """
@@ -120,20 +125,34 @@ def at_work(device: Any = None) -> Iterator[None]:
 def _refusal(error: Exception) -> Exception | None:
     """An error of CuPy's as one line with a way out; None if it is not CuPy's."""
     kind, line = type(error), _line(error)
-    if not (kind.__module__.startswith("cupy") or line.startswith("CuPy failed to load")):
+    if isinstance(error, TypeError) and any(mark in line for mark in MIXED):
+        few = "a function of a law or of covariates mixes arrays of NumPy with those of the GPU"
+        return InvalidInput(f"backend = 'cupy': {few} ({line}); take arrays from its argument's library, or {INSTEAD}")
+    missing = isinstance(error, ImportError | RuntimeError) and any(mark in line for mark in MISSING)
+    if not (kind.__module__.startswith("cupy") or missing):
         return None
-    if isinstance(error, MemoryError) or any(mark in line for mark in NO_MEMORY):
+    if short_of_memory(error):
         few = "the memory of the GPU does not suffice for the smallest chunk"
         way = "end what else uses it, ask for fewer values of w"
         return OutOfReach(f"backend = 'cupy': {few} ({line}); {way}, or {INSTEAD}")
-    if kind.__name__ in ("CompileException", "NVRTCError") or any(mark in line for mark in NOT_COMPILED):
+    compiling = kind.__name__ in ("CompileException", "NVRTCError") or any(mark in line for mark in NOT_COMPILED)
+    if compiling or missing:
         way = "install the extra cuda12 or cuda13 that fits the driver"
-        return InvalidInput(f"backend = 'cupy': the kernels do not compile here ({line}); {way}, or {INSTEAD}")
+        return InvalidInput(f"backend = 'cupy': the kernels do not compile or run here ({line}); {way}, or {INSTEAD}")
     if isinstance(error, RuntimeError):
         late = "LaunchTimeout" in line or "LAUNCH_TIMEOUT" in line
         way = "use a GPU that drives no display" if late else "start again"
         return DeviceLost(f"backend = 'cupy': the GPU failed ({line}); {way}, or {INSTEAD}")
     return None
+
+
+def short_of_memory(error: Exception) -> bool:
+    """Whether smaller chunks may help: not all that CUDA's libraries lack memory for is a MemoryError of CuPy's.
+
+    >>> short_of_memory(RuntimeError("CUDA_ERROR_OUT_OF_MEMORY: out of memory")), short_of_memory(RuntimeError("other"))
+    (True, False)
+    """
+    return isinstance(error, MemoryError) or any(mark in _line(error) for mark in NO_MEMORY)
 
 
 def _line(error: Exception) -> str:
@@ -206,12 +225,12 @@ def samples(
         return noise, bias
     stretch = stretch_of(n)
     parts = -(-n // stretch)
-    some = max(1, min(parts, TOKENS // (bundles * min(n, stretch))))
     starts = [0, *itertools.accumulate(rungs for _, rungs in ladders)]
     address = [np.uint64(word) for word in (*_halves(key), first, bundles)]
     problem = [np.int32(d), np.uint64(n), np.float64(L), np.int32(slices_of(n))]
     for begin in range(0, len(ladders), MOST_WARPS):
         row = ladders[begin : begin + MOST_WARPS]
+        some = parts_of_launch(n, len(row), bundles)
         bases = cupy.asarray([base for base, _ in row], dtype=cupy.float64)
         at = cupy.asarray(starts[begin : begin + len(row) + 1], dtype=cupy.int32)
         size = bundles * parts * len(row) * QUERIES * size_of_sums(law, most) if parts > 1 else 1

@@ -16,8 +16,11 @@ QUERIES, PLACES, LANES, MOST_TEAMS, MOST_WARPS = 4, 8, 32, 2, 8  # as in kernels
 TOKENS_A_LANE = 256
 """Lanes share the tokens of a query while each of them keeps so many that joining their sums is cheap."""
 
-STRETCH, MOST_PARTS = 2**14, 2**12
+STRETCH, MOST_PARTS = 2**14, 2**15
 """Tokens of a part of a context at least: beyond, a context has more than one; and how many it has at most."""
+WORK = 2**28
+"""Tokens of a launch, each counted once a ladder: parts of the longest context that fill any device, and that end long
+before a display's watchdog does, even on a slow one."""
 
 Ladder = tuple[float, int]
 """(w_0, m): the values w_0, 2 w_0, ..., 2^(m - 1) w_0."""
@@ -64,9 +67,19 @@ def stretch_of(n: int) -> int:
     """Tokens of a part of a context: each part has a block of its own. A function of n alone, so that sums are too.
 
     >>> [-(-n // stretch_of(n)) for n in (1000, 2**14, 2**14 + 1, 10**6, 2**26, 10**10)]
-    [1, 1, 2, 62, 4096, 2385]
+    [1, 1, 2, 62, 4096, 19074]
     """
     return max(STRETCH, 2 ** (-(-n // MOST_PARTS) - 1).bit_length())
+
+
+def parts_of_launch(n: int, ladders: int, bundles: int) -> int:
+    """Parts of each context that one launch sums.
+
+    >>> [parts_of_launch(n, ladders=1, bundles=1) for n in (1000, 10**6, 5 * 10**9)]
+    [1, 62, 1024]
+    """
+    stretch = stretch_of(n)
+    return max(1, min(-(-n // stretch), WORK // (bundles * ladders * min(n, stretch))))
 
 
 @dataclass(frozen=True)
