@@ -153,7 +153,7 @@ def search(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "mine.py"
     ...     _ = path.write_text(text)
-    ...     outcome = search(sought_in(str(path), None, quick)[0], quick, seconds=2.0)
+    ...     outcome = search(sought_in(str(path), None, quick)[0], quick, seconds=30.0)
     >>> outcome.found is not None  # x > 1
     True
     """
