@@ -54,5 +54,6 @@ nitpick_ignore_regex = [
     # other projects: their documents are not looked up
     ("py:.*", r"(numpy|np|sympy|concurrent|collections|pathlib|contextlib|os|typing|fractions)\..*"),
     ("py:.*", r"(hypothesis|strategies|st)\..*"),
+    ("py:class", r"lipverify\.(foundation\.calls\.F|claims\.plan\.profile\.T)"),  # type variables
     ("py:class", r"(Any|ArrayLike|NDArray|Generator|Expr|Path|Executor|SearchStrategy|Self)"),
 ]

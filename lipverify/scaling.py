@@ -61,12 +61,32 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     the sum of all sizes at the end of the ladder, and whose exponents are equal or at least 0.04 apart
     (`lipverify.scaling` says how that was tested). It is infinite when the slopes do not settle. `constant` is the
     limit of Q / s^exponent with `constant_error`, where the exponent's own error allows one.
+
+    Attributes
+    ----------
+    s
+        Points of the ladder, of length K.
+    values
+        The quantity at each point, in its own units.
+    value_errors
+        Their relative errors.
+    slope_at
+        Geometric means of neighbouring points, of length K - 1.
+    local_slopes
+        The local exponents there.
+    exponent, error
+        The limit of the local exponents, and its error.
+    constant, constant_error
+        The limit of Q / s^exponent, and its error.
+
+    >>> law = growth(lambda s: 3 * s**0.5, start=1, stop=1e4)
+    >>> len(law.s), len(law.local_slopes), round(law.exponent, 9), round(law.constant, 6)
+    (14, 13, 0.5, 3.0)
     """
 
     s: tuple[float, ...]
     values: tuple[float, ...]
     value_errors: tuple[float, ...]
-    """Relative."""
     slope_at: tuple[float, ...]
     local_slopes: tuple[float, ...]
     exponent: float
@@ -181,6 +201,11 @@ def growth(
     progress
         Called with (done, points) after each value.
 
+    Returns
+    -------
+    Growth
+        The limit exponent with its error, and the ladder.
+
     Raises
     ------
     InvalidInput
@@ -243,10 +268,29 @@ def growth_of(
 ) -> Growth:
     """The growth of values already computed on a geometric ladder `s`, with relative `errors`.
 
+    Parameters
+    ----------
+    s
+        Points of the ladder, increasing, in a geometric progression.
+    values
+        The quantity at each point; positive and finite.
+    errors
+        Relative errors of the values; 1e-12 by default.
+
+    Returns
+    -------
+    Growth
+        As `growth`.
+
     Raises
     ------
     InvalidInput
         If there are fewer than 8 points or two decades, or a value is not positive and finite.
+
+    >>> s = np.geomspace(1e4, 1e12, 17)
+    >>> found = growth_of(s, 2 * s**0.25)
+    >>> abs(found.exponent - 0.25) <= found.error < 1e-6
+    True
     """
     ladder, q = numbers("s", s, finite=False), numbers("values", values, finite=False)
     noise = np.full(q.shape, DEFAULT_ERROR) if errors is None else numbers("errors", errors, finite=False)

@@ -38,6 +38,21 @@ class Verification(Ledger, frozen=True, kw_only=True):
     """The ledger of `verify`: a table in a notebook, a claim by its id, a figure, a report.
 
     Fields: those of `lipverify.claims.ledger.record.Ledger`.
+
+    Attributes
+    ----------
+    profile, seed, backend, title, author, asked
+        How it was verified, and for whom.
+    claims
+        A record for each claim: verdict, cells, controls, cross-checks.
+    passages, counts
+        Outcomes by passage; numbers of verdicts.
+    provenance, digest, format
+        Versions and machine; a digest of all else; the format's name.
+
+    >>> from lipverify import verify
+    >>> verify("softmax.split")["softmax.split"].verdict
+    'supported'
     """
 
     def __getitem__(self, id: str) -> Record:

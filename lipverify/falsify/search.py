@@ -52,27 +52,45 @@ class Refuted(Exception):
 
 @dataclass
 class Search:
-    """What a search found."""
+    """What a search found.
+
+    Attributes
+    ----------
+    sought
+        The claim's forms, and where they are looked at.
+    trials, seconds
+        What was spent.
+    found
+        The counterexample, made simple; None if there is none.
+    first, first_seconds
+        After how many trials and seconds it was there; the rest went into making it simple.
+    kept
+        Whether it was known from before.
+    nearest
+        The trial that came nearest to a refutation, where there is none.
+    not_reached
+        Points without an answer, by the reason.
+    axes, seen
+        What is searched, form by form; trials that were made.
+    progress
+        Called with (seconds, trials) after each trial.
+
+    >>> Search(sought=None).trials  # before it begins
+    0
+    """
 
     sought: Sought
     trials: int = 0
     seconds: float = 0.0
     found: Trial | None = None
     first: int = 0
-    """After how many trials the first counterexample was there, and ..."""
     first_seconds: float = 0.0
-    """... after how many seconds; the rest went into making it simple."""
     kept: bool = False
-    """Whether it was known from before."""
     nearest: Trial | None = None
-    """The trial that came nearest to a refutation, where there is none."""
     not_reached: Counter[str] = field(default_factory=Counter)
-    """Points without an answer, by the reason."""
     axes: tuple[list[Axis], ...] = ()
-    """What is searched, form by form."""
     seen: dict[str, bool] = field(default_factory=dict)
     progress: Callable[[float, int], None] = lambda seconds, trials: None
-    """Called with (seconds, trials) after each trial."""
 
     @property
     def answered(self) -> bool:
@@ -96,7 +114,48 @@ def search(
     """Look for a counterexample to a claim, first where one was found before.
 
     The points that are drawn follow from `profile.seed`; how far the search comes follows from the time.
-    `progress` is called with (seconds, trials) after each trial.
+
+    Parameters
+    ----------
+    sought
+        A claim of a file, from `lipverify.claims.plan.registry.sought_in`.
+    profile
+        Its seed, and how much is sampled.
+    seconds
+        Time for all trials.
+    kept
+        Counterexamples of before, each with the number of its form.
+    progress
+        Called with (seconds, trials) after each trial.
+
+    Returns
+    -------
+    Search
+        The counterexample in its simplest form, or what came nearest to one.
+
+    Raises
+    ------
+    InvalidInput
+        If a coordinate has no range to be searched.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from lipverify.claims.plan.profile import profile_named
+    >>> from lipverify.claims.plan.registry import sought_in
+    >>> text = '''
+    ... from lipverify.claims import bound, claim
+    ... def square(x):
+    ...     return x * x, 1e-12
+    ... claim("mine.square", bound(square, "x^2", high="x", control="x / 20"), over={"x": (0.1, 0.8)},
+    ...       search={"x": (0.01, 8)}, source=("My notes", "Lemma 1", "smaller"), kind="printed")
+    ... '''
+    >>> quick = profile_named("quick")
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.py"
+    ...     _ = path.write_text(text)
+    ...     outcome = search(sought_in(str(path), None, quick)[0], quick, seconds=30.0)
+    >>> outcome.found is not None  # x > 1
+    True
     """
     for module in HEAVY:
         import_module(module)

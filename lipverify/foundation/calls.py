@@ -28,6 +28,16 @@ def needs(**calls: Callable[..., Sequence[Call]]) -> Callable[[F], F]:
 
     The calls are made from the other arguments, those that the given function takes.
 
+    Parameters
+    ----------
+    calls
+        By name of the argument: a function from the other arguments to a list of calls, from `at`.
+
+    Returns
+    -------
+    callable
+        A decorator; the function itself is unchanged.
+
     >>> @needs(column=lambda noise: [Call(len, {"obj": noise})])
     ... def entry(noise, layers, column):
     ...     return column[0] + layers

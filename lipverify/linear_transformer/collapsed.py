@@ -25,10 +25,28 @@ class Readout(NamedTuple):
 def readout(gram: Array, layers: Sequence[Parametrisation]) -> Readout:
     """(w, a) after all layers, for moments of shape (..., d + 1, d + 1).
 
+    Parameters
+    ----------
+    gram
+        Second moments of the contexts, (..., d + 1, d + 1).
+    layers
+        The layers, of any form.
+
+    Returns
+    -------
+    Readout
+        w, (..., d), in units of y per unit of x, and a, (...).
+
     Raises
     ------
     InvalidInput
         If the moments are no such array, a layer is none, or was made for another d.
+
+    >>> import numpy as np
+    >>> from lipverify.linear_transformer.layer import GDPlusPlus
+    >>> tokens = np.asarray([[1.0, 2.0], [0.0, -1.0]])
+    >>> readout(tokens.T @ tokens, [GDPlusPlus(xx=0.0, yx=-0.5)]).w.tolist()  # one step of gradient descent
+    [1.0]
     """
     require_moments(gram)
     row = forward(gram, [layer.attention for layer in written_out(layers, gram)]).rows[0]

@@ -96,6 +96,18 @@ def advance(state: State, gram: Array, layer: Layer) -> State:
 def trajectory(gram: Array, layers: Sequence[Parametrisation]) -> tuple[State, ...]:
     """The state before the first layer and after each.
 
+    Parameters
+    ----------
+    gram
+        Second moments of the contexts, (..., d + 1, d + 1).
+    layers
+        The layers, of any form.
+
+    Returns
+    -------
+    tuple[State, ...]
+        layers + 1 states (M, u, a, w).
+
     Raises
     ------
     InvalidInput

@@ -67,6 +67,11 @@ def require_moments(gram: Array) -> None:
 class Layer:
     """A layer with any number of heads: P and Q of shape (heads, d + 1, d + 1).
 
+    Parameters
+    ----------
+    P, Q
+        The matrices of each head, (heads, d + 1, d + 1).
+
     Raises
     ------
     InvalidInput
@@ -125,6 +130,14 @@ class Diagonal:
     x' = x + xx Sigma x + xy y alpha,    y' = y + yx <alpha, x> + yy lambda y,
 
     with Sigma = sum x x^T, alpha = sum y x, lambda = sum y^2 over the context as the layer sees it.
+
+    Parameters
+    ----------
+    xx, xy, yx, yy
+        The four weights; finite.
+
+    >>> Diagonal(xx=0.1, xy=0.0, yx=-0.2, yy=0.0).layer(3).P.shape  # two heads for d = 3
+    (2, 4, 4)
     """
 
     xx: float
@@ -146,7 +159,16 @@ class Diagonal:
 
 @dataclass(frozen=True)
 class SingleHead:
-    """One diagonal head, P = diag(p_x I, p_y) and Q = diag(q_x I, q_y): its four weights obey xx yy = xy yx."""
+    """One diagonal head, P = diag(p_x I, p_y) and Q = diag(q_x I, q_y): its four weights obey xx yy = xy yx.
+
+    Parameters
+    ----------
+    p_x, p_y, q_x, q_y
+        Diagonal entries of P and Q; finite.
+
+    >>> SingleHead(1.0, 2.0, 3.0, 4.0).layer(1).P.tolist()
+    [[[1.0, 0.0], [0.0, 2.0]]]
+    """
 
     p_x: float
     p_y: float
@@ -188,7 +210,16 @@ class SingleHead:
 
 @dataclass(frozen=True)
 class GDPlusPlus:
-    """GD++: only xx and yx, so that the prediction stays linear in the labels."""
+    """GD++: only xx and yx, so that the prediction stays linear in the labels.
+
+    Parameters
+    ----------
+    xx, yx
+        The two weights; finite.
+
+    >>> GDPlusPlus(xx=0.0, yx=-0.1).layer(3).heads
+    1
+    """
 
     xx: float
     yx: float

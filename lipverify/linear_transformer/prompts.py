@@ -132,6 +132,16 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
 def best_step(prompts: Prompts) -> Floats:
     """A*, (d, d): the preconditioner of the least risk; with the least norm where Lambda is singular.
 
+    Parameters
+    ----------
+    prompts
+        The length, covariance and noise of training.
+
+    Returns
+    -------
+    ndarray
+        A*, (d, d).
+
     Raises
     ------
     InvalidInput
@@ -160,6 +170,11 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
         Where it is tested; A may have been made for others, of another length, covariance or noise.
     A
         The preconditioner, (d, d).
+
+    Returns
+    -------
+    Risk
+        Its `value`, in units of y squared, and the parts that it is a sum of.
 
     Raises
     ------
@@ -192,6 +207,20 @@ def preconditioned(A: Any, n: float, B: Any = None) -> Layer:
     P = [[B, 0], [0, 1]] and Q = -[[A^T, 0], [0, 0]] / n: one layer predicts <x, A h>. Without B, layers A_1, ..., A_L
     predict what L steps of gradient descent on (1/2n) sum_i (<w, x_i> - y_i)^2 from w = 0 do, so preconditioned.
 
+    Parameters
+    ----------
+    A
+        The preconditioner, (d, d).
+    n
+        Tokens of a context, > 0.
+    B
+        How the covariates move, (d, d); not at all by default.
+
+    Returns
+    -------
+    Layer
+        One head.
+
     Raises
     ------
     InvalidInput
@@ -220,6 +249,20 @@ class Drawn(NamedTuple):
 
 def draw_prompts(prompts: Prompts, count: int, seed: int, stream: str) -> Drawn:
     """`count` independent prompts with normal tasks; number j is a function of (prompts, seed, stream, j).
+
+    Parameters
+    ----------
+    prompts
+        Their law.
+    count
+        How many, >= 1.
+    seed, stream
+        Address of the random numbers.
+
+    Returns
+    -------
+    Drawn
+        The moments, (count, d + 1, d + 1), and the tasks.
 
     Raises
     ------
@@ -252,6 +295,13 @@ def sampled_risk(
         How many prompts are drawn.
     less
         Another model, whose risk on the same prompts is taken off: small differences are seen so.
+    seed, stream
+        Address of the random numbers.
+
+    Returns
+    -------
+    tuple[float, float]
+        The risk, in units of y squared, and the half-width.
 
     Raises
     ------

@@ -11,7 +11,19 @@ from lipverify.linear_transformer.layer import Layer, Parametrisation, written_o
 
 
 class Tokens(NamedTuple):
-    """Tokens e = (x, y) between two layers: the context (n, d + 1) and the query (d + 1,), which begins as (x_t, 0)."""
+    """Tokens e = (x, y) between two layers: the context (n, d + 1) and the query (d + 1,), which begins as (x_t, 0).
+
+    Attributes
+    ----------
+    context
+        The tokens (x_i, y_i), (n, d + 1).
+    query
+        (x_t, 0) at first, (d + 1,).
+
+    >>> import numpy as np
+    >>> Tokens(np.asarray([[1.0, 2.0]]), np.asarray([3.0, 0.0])).context.shape  # n = 1, d = 1
+    (1, 2)
+    """
 
     context: Array
     query: Array
@@ -27,6 +39,18 @@ def forward(tokens: Tokens, layers: Sequence[Parametrisation]) -> tuple[Tokens, 
 
     Every token of the context, and the query, moves by sum_k P_k (sum_j e_j e_j^T) Q_k e; the sum over j is over the
     context alone, the query is never a key.
+
+    Parameters
+    ----------
+    tokens
+        The context, (n, d + 1), and the query, (d + 1,).
+    layers
+        The layers, of any form.
+
+    Returns
+    -------
+    tuple[Tokens, ...]
+        layers + 1 of them; the last one's `prediction` is that of the model.
 
     Raises
     ------

@@ -29,6 +29,13 @@ class Kernel(ABC):
     ----------
     support
         Where K ends: K(u) = 0 from there on; infinite by default.
+
+    >>> class Triangle(Kernel):
+    ...     support = 1.0
+    ...     def weight(self, u, w):
+    ...         return np.maximum(1 - np.sqrt(u), 0.0)
+    >>> Triangle().weight(np.array([0.0, 0.25, 4.0]), 5.0).tolist()
+    [1.0, 0.5, 0.0]
     """
 
     support: float = math.inf
@@ -44,6 +51,16 @@ class Kernel(ABC):
 @dataclass(frozen=True)
 class Rational(Kernel):
     """K = (1 + u / power)^{-power}: a polynomial decay, softmax in the limit of a large power.
+
+    Parameters
+    ----------
+    power
+        The power of the decay; finite, > 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `power` breaks its rule.
 
     >>> Rational(1.0).weight(np.array([0.0, 1.0, 3.0]), 5.0).tolist()
     [1.0, 0.5, 0.25]
@@ -63,6 +80,11 @@ class Rational(Kernel):
 class Epanechnikov(Kernel):
     """K = 1 - u up to u = 1, that is |x_i - x|^2 <= 2 / w, and 0 beyond.
 
+    Attributes
+    ----------
+    support
+        1: where K ends.
+
     >>> Epanechnikov().weight(np.array([0.0, 0.25, 3.0]), 5.0).tolist()
     [1.0, 0.75, 0.0]
     """
@@ -77,6 +99,11 @@ class Epanechnikov(Kernel):
 @dataclass(frozen=True)
 class Box(Kernel):
     """K = 1 up to u = 1 and 0 beyond: the plain average of the tokens with |x_i - x|^2 < 2 / w.
+
+    Attributes
+    ----------
+    support
+        1: where K ends.
 
     >>> Box().weight(np.array([0.0, 0.25, 3.0]), 5.0).tolist()
     [1.0, 1.0, 0.0]
@@ -96,6 +123,16 @@ class NormalisedLinear(Kernel):
     With shift = 1 it is softmax to first order in w. It is one of the kernels above only for w < shift: from there on
     weights have both signs, their sum comes near 0, and since its density there is positive, E sum_i a_i^2 is infinite.
     So it is for shift = 0, linear attention over the sum of its scores, at every w.
+
+    Parameters
+    ----------
+    shift
+        What is added to each score; finite, >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `shift` breaks its rule.
 
     >>> NormalisedLinear().weight(np.array([0.0, 0.25]), 0.5).tolist()
     [1.5, 1.25]

@@ -50,6 +50,29 @@ class LossTerms(Terms, frozen=True, kw_only=True):
     terms of an asymptotic expansion; the exact method for functions of one's own that are no formula, or too narrow
     for its rules: a feature between their nodes is in neither the value nor the error). `reason` says why another
     route than the usual one of the exact method was taken, if one was, and why an error is an estimate.
+
+    Attributes
+    ----------
+    problem
+        The problem.
+    w
+        As it was given: a number or an array.
+    bias, noise
+        B(w) and N(w), shaped like `w`, in units of y squared.
+    bias_error, noise_error
+        Their errors, in the same units.
+    method
+        "exact", "certified", "montecarlo" or "asymptotic".
+    reason
+        Why another route was taken, or an error is an estimate; empty otherwise.
+    error_kind
+        "bounded", "sampled" or "estimated", see above.
+
+    >>> from lipverify import Problem, loss_terms
+    >>> from lipverify.laws import Affine
+    >>> terms = loss_terms(Problem(d=3, n=100, law=Affine()), [0.5, 5.0])
+    >>> terms.total.shape, terms.method, terms.error_kind
+    ((2,), 'exact', 'bounded')
     """
 
     method: str

@@ -56,6 +56,12 @@ class Cost(Shown, msgspec.Struct, frozen=True, kw_only=True):
         GiB of arrays at a time, beside what Python and NumPy take.
     stage
         What takes most of the time.
+
+    >>> from lipverify import Problem, loss_cost
+    >>> from lipverify.laws import Affine
+    >>> cost = loss_cost(Problem(d=3, n=100, law=Affine()), 5.0)
+    >>> cost.seconds < 1, cost.memory < 0.1
+    (True, True)
     """
 
     seconds: float
@@ -152,6 +158,11 @@ def budget(
         GiB of arrays at a time, > 0; 4 by default.
     progress
         Called with (done, expected) in tenths of such seconds, of losses that take more than one.
+
+    Returns
+    -------
+    Meter
+        As the target of `with`: `seconds` allowed and `done`, in seconds of the nominal processor.
 
     Raises
     ------

@@ -30,6 +30,11 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
     ridge
         The ridge law of g.
 
+    Raises
+    ------
+    InvalidInput
+        If `B` is not a matrix of finite numbers.
+
     Source: Collins et al., slides, Lemma 1.
 
     >>> from lipverify.problem.laws import Affine
@@ -89,6 +94,18 @@ class LowRank(Transformed, frozen=True, tag="low-rank"):
     r"""f(x) = g(B^T x) with orthonormal columns B: functions of k directions.
 
     By default f(x) = a^T B^T x with a uniform on S^{k-1}.
+
+    Parameters
+    ----------
+    B
+        A d x k matrix with orthonormal columns.
+    ridge
+        The ridge law of g on the sphere of R^k; linear by default.
+
+    Raises
+    ------
+    InvalidInput
+        If `B` is not a matrix of finite numbers, or its columns are not orthonormal.
 
     Source: Collins et al., slides, Theorem 4 and the last slide.
 

@@ -11,13 +11,17 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats, to_device
-from lipverify.foundation.validation import number
+from lipverify.foundation.validation import number, whole
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows
 from lipverify.problem.sphere import on_sphere
 
 
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
-    """A law of the query and the tokens, which are independent draws from it; see the subclasses."""
+    """A law of the query and the tokens, which are independent draws from it; see the subclasses.
+
+    >>> isinstance(Sphere(), Covariates), Sphere().radius
+    (True, 1.0)
+    """
 
     name: ClassVar[str] = "covariates"
 
@@ -241,6 +245,11 @@ class MappedNormals(Covariates, frozen=True, tag="mapped-normals"):
     radius
         A bound on |x|, finite: intervals for what is sampled rest on it.
 
+    Raises
+    ------
+    InvalidInput
+        If `map` is no function, or `radius` is not a finite number > 0.
+
     >>> cube = MappedNormals(lambda z: z / abs(z).max(axis=-1, keepdims=True), radius=2.0)
     >>> cube.points(np.array([[4.0, -2.0]]), np).tolist()
     [[1.0, -0.5]]
@@ -269,10 +278,28 @@ class MappedNormals(Covariates, frozen=True, tag="mapped-normals"):
 def axes(d: int, k: int) -> Rows:
     """The first k coordinate axes of R^d, as the columns of a matrix.
 
+    Parameters
+    ----------
+    d
+        Dimension, >= 1.
+    k
+        Number of axes, from 1 to d.
+
+    Returns
+    -------
+    tuple
+        d rows of k numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If `d` or `k` is not such an integer.
+
     >>> axes(3, 1)
     ((1.0,), (0.0,), (0.0,))
     """
-    return rows("axes", np.eye(d)[:, :k])
+    d = whole("d", d, 1)
+    return rows("axes", np.eye(d)[:, : whole("k", k, 1, most=d)])
 
 
 def _like(matrix: Floats, normals: Array, xp: Any) -> Array:

@@ -76,6 +76,15 @@ class Matern(Field, frozen=True, kw_only=True, tag="matern"):
 
     nu = 1/2 is exp(-r / length), whose functions are Hölder of every exponent below 1/2.
 
+    Parameters
+    ----------
+    length
+        Length scale, in units of |x|; > 0.
+    variance
+        Variance of f(x), in units of y squared; >= 0.
+    nu
+        Smoothness: 0.5, 1.5 or 2.5.
+
     Raises
     ------
     InvalidInput
@@ -108,6 +117,18 @@ class Matern(Field, frozen=True, kw_only=True, tag="matern"):
 
 class RBF(Field, frozen=True, kw_only=True, tag="rbf"):
     r"""The field of the squared exponential: K = variance exp(-r^2 / (2 length^2)).
+
+    Parameters
+    ----------
+    length
+        Length scale, in units of |x|; > 0.
+    variance
+        Variance of f(x), in units of y squared; >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If the length is not positive or the variance negative.
 
     >>> RBF(length=0.5).kernel(np.array([1.0, 0.0])).round(6)
     array([1.      , 0.018316])

@@ -99,7 +99,12 @@ def by_law(function: Callable[..., Result]) -> ByLaw[Result]:
 
 
 class Law(msgspec.Struct, frozen=True, tag_field="law"):
-    """A law of the task; see the subclasses."""
+    """A law of the task; see the subclasses.
+
+    >>> from lipverify.laws import Affine, RBF
+    >>> isinstance(Affine(), Law), isinstance(RBF(), Law), RBF().isotropic
+    (True, True, True)
+    """
 
     name: ClassVar[str] = "law"
 
@@ -152,6 +157,10 @@ class FunctionLaw(Law, frozen=True):
     The amplitudes l_k have mean zero and are independent of each other and of the components f_k; or K = 1
     and the amplitude is fixed. So a squared error averages to amplitude_variance times the sum of those of
     the components, and no amplitude needs to be drawn.
+
+    >>> from lipverify.laws import ReLU
+    >>> isinstance(ReLU(), FunctionLaw), len(ReLU().extents())  # two components
+    (True, 2)
     """
 
     @property
@@ -199,7 +208,12 @@ class FunctionLaw(Law, frozen=True):
 
 
 class RidgeLaw(FunctionLaw, frozen=True):
-    """f(x) = l_1 h_1(<q, x>) + ... + l_K h_K(<q, x>), q uniform on the sphere."""
+    """f(x) = l_1 h_1(<q, x>) + ... + l_K h_K(<q, x>), q uniform on the sphere.
+
+    >>> from lipverify.laws import Matern, ReLU
+    >>> isinstance(ReLU(), RidgeLaw), isinstance(Matern(), RidgeLaw)
+    (True, False)
+    """
 
     @property
     def kink_points(self) -> tuple[float, ...]:
@@ -270,6 +284,11 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
 
     exactly, and every method has the sum that it has of the parts. A mixture, where a task is of law k with probability
     p_k, has the same loss with p_k in place of c_k^2. Write `law + other`, `2 * law`, `mixture({law: p, ...})`.
+
+    Parameters
+    ----------
+    parts
+        Pairs (c_k^2, law of f_k).
 
     Raises
     ------
@@ -386,6 +405,21 @@ def with_amplitude(law: Any, factor: float) -> Law:
 
 def mixture(parts: dict[Law, float]) -> Sum:
     """The law of tasks that are of each law with its probability; these must sum to one.
+
+    Parameters
+    ----------
+    parts
+        Laws and their probabilities, >= 0.
+
+    Returns
+    -------
+    Sum
+        The law with the same loss: weights p_k in place of c_k^2.
+
+    Raises
+    ------
+    InvalidInput
+        If `parts` are not laws with probabilities that sum to one.
 
     >>> from lipverify.laws import ReLU, Affine
     >>> mixture({ReLU(): 0.25, Affine(): 0.75}).parts[0]

@@ -49,6 +49,17 @@ class RandomAmplitude(Scaled, frozen=True):
 class Affine(RandomAmplitude, frozen=True, tag="affine"):
     r"""f(x) = l <q, x> + b, with l ~ Unif[-L, L] and q uniform on the sphere.
 
+    Parameters
+    ----------
+    L
+        The amplitudes are uniform on [-L, L], so that every function is L-Lipschitz; units of y per unit of
+        length; finite, >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `L` is negative, not finite or not a number.
+
     Source: Collins et al., arXiv 2402.11639, the affine class of section 3.
 
     >>> Affine(L=3.0).amplitude_variance
@@ -80,6 +91,16 @@ class Affine(RandomAmplitude, frozen=True, tag="affine"):
 
 class Linear(Scaled, frozen=True, tag="linear"):
     r"""f(x) = L <q, x>, q uniform on the sphere; no random amplitude.
+
+    Parameters
+    ----------
+    L
+        Lipschitz constant of every function of the law, in units of y per unit of length; finite, >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `L` is negative, not finite or not a number.
 
     Source: Collins et al., slides, Theorem 4, where q = B a lies in the columns of B; see `LowRank`.
 
@@ -122,6 +143,17 @@ class Linear(Scaled, frozen=True, tag="linear"):
 class ReLU(RandomAmplitude, frozen=True, tag="relu"):
     r"""f(x) = l_1 (<q, x>)_+ + l_2 (-<q, x>)_+ + b, with l_1, l_2 ~ Unif[-L, L].
 
+    Parameters
+    ----------
+    L
+        The amplitudes are uniform on [-L, L], so that every function is L-Lipschitz; units of y per unit of
+        length; finite, >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `L` is negative, not finite or not a number.
+
     Source: Collins et al., slides, "To formally capture these intuitions", class F_L^+.
 
     >>> ReLU(L=1.0).kink_points
@@ -159,6 +191,16 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
 
 class Cosine(Scaled, frozen=True, tag="cosine"):
     r"""f(x) = cos(L <q, x>), q uniform on the sphere; no random amplitude.
+
+    Parameters
+    ----------
+    L
+        Lipschitz constant of every function of the law, in units of y per unit of length; finite, >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `L` is negative, not finite or not a number.
 
     Source: Collins et al., slides, "Empirical generalization", the cosine class.
 
@@ -200,6 +242,16 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
 
 class Quadratic(Scaled, frozen=True, tag="quadratic"):
     r"""f(x) = L <q, x>^2, q uniform on the sphere; no random amplitude. On the sphere it is L-Lipschitz.
+
+    Parameters
+    ----------
+    L
+        Lipschitz constant of every function of the law, in units of y per unit of length; finite, >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `L` is negative, not finite or not a number.
 
     Source: Collins et al., slides, last slide, the class (w^T x)^2.
 

@@ -32,6 +32,11 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
     bias
         How large the biases of the first layer are beside its weights; finite, >= 0.
 
+    Raises
+    ------
+    InvalidInput
+        If `L` or `bias` is negative or not finite.
+
     Source: the kernel of Cho and Saul 2009, at the points (x, bias).
 
     >>> law = ReLUNetwork(L=1.0, bias=0.5)

@@ -17,6 +17,11 @@ class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
     Attention whose weights sum to one never sees b; linear attention does. The offset is one more component, the
     constant 1, with an amplitude like those of `ridge`.
 
+    Parameters
+    ----------
+    ridge
+        A law with amplitudes uniform on [-L, L], such as `ReLU`; b has the same range.
+
     Raises
     ------
     InvalidInput

@@ -72,6 +72,23 @@ def law_named(name: str, L: float = 1.0) -> Law:
 
     `lipverify.problem.written` has the words: "relu + 2*cosine(3)", "kinked(0.3)", "network(0.5)".
 
+    Parameters
+    ----------
+    name
+        A name, or a sum of names with factors and arguments.
+    L
+        Lipschitz constant of a law with a name; factor of one that is written out; finite, >= 0.
+
+    Returns
+    -------
+    Law
+        The law.
+
+    Raises
+    ------
+    InvalidInput
+        If the name is not known, the words cannot be read, or `L` breaks its rule.
+
     >>> law_named("relu", L=2.0), law_named("2*quadratic")
     (ReLU(L=2.0), Quadratic(L=2.0))
     """
@@ -111,6 +128,18 @@ def law_written(text: str) -> Law:
 
 def covariates_named(text: str, d: int) -> Covariates:
     """The covariates in R^d that are written out: what a claim that is searched has as a coordinate.
+
+    Parameters
+    ----------
+    text
+        "sphere", or one with arguments, such as "ellipsoid(4, 1)", whose axes repeat up to d.
+    d
+        Dimension.
+
+    Returns
+    -------
+    Covariates
+        The law of the covariates.
 
     Raises
     ------

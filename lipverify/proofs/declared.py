@@ -21,6 +21,11 @@ WAYS = (
 class Powers(msgspec.Struct, frozen=True):
     """The polynomial sum_j c_j z^j: a link, or where no c_j < 0 a kernel, positive definite in every dimension.
 
+    Parameters
+    ----------
+    coefficients
+        c_0, c_1, ..., in units of y (of y squared as a covariance); finite.
+
     Raises
     ------
     InvalidInput
@@ -46,6 +51,11 @@ class Powers(msgspec.Struct, frozen=True):
 
 class Kinked(msgspec.Struct, frozen=True):
     """h(z) = left z for z < 0, right z for z > 0: |z|, leaky ReLU and any other two lines that meet at 0.
+
+    Parameters
+    ----------
+    left, right
+        The two slopes, in units of y per unit of z; finite and different.
 
     Raises
     ------
@@ -76,6 +86,11 @@ class Kinked(msgspec.Struct, frozen=True):
 
 class Gaussian(msgspec.Struct, frozen=True):
     """The kernel e^{-|x - x'|^2 / (2 length^2)} as a function of t = <x, x'>.
+
+    Parameters
+    ----------
+    length
+        Length scale, in units of |x|; > 0.
 
     Raises
     ------
@@ -151,6 +166,11 @@ class Pieces(msgspec.Struct, frozen=True):
 
 class Rough(msgspec.Struct, frozen=True):
     """The variogram |x - x'|^{2s}: fields of Hölder order below s everywhere, as rough as Brownian motion for s = 1/2.
+
+    Parameters
+    ----------
+    s
+        The Hölder order, 0 < s < 1.
 
     Raises
     ------

@@ -57,6 +57,16 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
 def prove_layers() -> Proof:
     """Theorem 5.1 for every condition number and every accuracy.
 
+    Returns
+    -------
+    Proof
+        The statement and its lemmas; the constants by name.
+
+    Raises
+    ------
+    OutOfReach
+        If a constant cannot be certified.
+
     >>> prove_layers().constants["C"]
     3.65737934537
     """
@@ -65,6 +75,16 @@ def prove_layers() -> Proof:
 
 def prove_cosine() -> Proof:
     """Theorem 4.2 for every number of tokens and every dimension, with its limit.
+
+    Returns
+    -------
+    Proof
+        The statement and its lemmas.
+
+    Raises
+    ------
+    OutOfReach
+        If a constant cannot be certified.
 
     >>> prove_cosine().statement
     'n E cos^2 <= d + 4 for all n >= 1 and d >= 1, and as n grows its limit is at least d + 4 for every d'
@@ -85,6 +105,11 @@ def prove_ridge(sigma_1: float, sigma_2: float, level: int, d: int, n: int, firs
         The dimension, and the least number of tokens.
     first
         Which weight acts first, "yx" or "yy".
+
+    Returns
+    -------
+    Proof
+        The statement with K.
 
     Raises
     ------

@@ -24,7 +24,18 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Envelope(LawProof):
-    """Lower and upper bounds of both terms for every w >= least_w that has least_tokens in a window."""
+    """Lower and upper bounds of both terms for every w >= least_w that has least_tokens in a window.
+
+    Attributes
+    ----------
+    data
+        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+
+    >>> from lipverify.laws import ReLU
+    >>> from lipverify.proofs import prove_envelope
+    >>> prove_envelope(ReLU(), d=5, least_w=1000).failures()
+    []
+    """
 
     @property
     def stages(self) -> tuple[dict[str, float], ...]:
@@ -103,6 +114,11 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     least_tokens
         The least number of tokens in a window, likewise.
 
+    Returns
+    -------
+    Envelope
+        The bounds, which can be evaluated, and their proof.
+
     Raises
     ------
     InvalidInput
@@ -124,7 +140,18 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
 
 @dataclass(frozen=True)
 class Tradeoff(Envelope):
-    """What a narrower window changes, w' = ratio w: its noise is larger and its bias smaller, with numbers."""
+    """What a narrower window changes, w' = ratio w: its noise is larger and its bias smaller, with numbers.
+
+    Attributes
+    ----------
+    data
+        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+
+    >>> from lipverify.laws import Affine
+    >>> from lipverify.proofs import prove_tradeoff
+    >>> prove_tradeoff(Affine(), d=3).ratio
+    2.0
+    """
 
     @property
     def ratio(self) -> float:
@@ -156,6 +183,11 @@ def prove_tradeoff(
     least_tokens
         K in n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}, as in a window theorem: more tokens than that, by the factor
         w^{max(beta, 1) - 1}, are in a window. With fewer the values in one window act as noise that falls more slowly.
+
+    Returns
+    -------
+    Tradeoff
+        The factors of both terms, and their proof.
 
     Raises
     ------

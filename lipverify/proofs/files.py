@@ -28,10 +28,24 @@ KINDS: dict[str, type[Proof]] = {
 def load(path: Path | str) -> Proof:
     """Read a proof file; `failures` of the record says whether it is a proof.
 
+    Parameters
+    ----------
+    path
+        A file that `Proof.save` wrote.
+
+    Returns
+    -------
+    Proof
+        The record of its kind.
+
     Raises
     ------
     InvalidInput
         If it cannot be read as one.
+
+    >>> from lipverify.foundation.shipped import shipped
+    >>> load(shipped() / "proofs" / "every-affine-3.json").failures()
+    []
     """
     try:
         data = chain.loads(Path(path).read_text(encoding="utf-8"))

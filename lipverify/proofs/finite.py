@@ -36,7 +36,17 @@ CLOSE = 1e-3
 
 @dataclass(frozen=True)
 class ProvedOptimum(Proof):
-    """Where every w* of one problem lies, and with an offset the best scale c* there."""
+    """Where every w* of one problem lies, and with an offset the best scale c* there.
+
+    Attributes
+    ----------
+    data
+        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+
+    >>> from lipverify.laws import Affine
+    >>> prove_optimum(Problem(d=3, n=10, law=Affine())).failures()
+    []
+    """
 
     @property
     def window(self) -> tuple[float, float]:
@@ -68,6 +78,11 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         Isotropic, n >= 2, sigma > 0, the law affine, quadratic, ReLU, cosine, or Zonal(spectrum=...).
     offset
         The variance of the offset of f, >= 0: then c* - 1 is enclosed as well, at every w*.
+
+    Returns
+    -------
+    ProvedOptimum
+        The interval of w*, and its proof.
 
     Raises
     ------
@@ -196,6 +211,11 @@ def prove_rising(problem: Problem, first: float, second: float) -> Proof:
     first, second
         0 < first < second.
 
+    Returns
+    -------
+    Proof
+        The rise is above the constant "slope_low".
+
     Raises
     ------
     InvalidInput
@@ -231,6 +251,11 @@ def prove_not_isotropic(n: int, sigma: float, S: Entries, M: Entries, stop: floa
     stop
         A w from which on the noise alone is too large, at least the entries of M.
 
+    Returns
+    -------
+    Proof
+        The gain is above the constant "gain_low".
+
     Raises
     ------
     InvalidInput
@@ -249,6 +274,21 @@ def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
     """Some diagonal M of the circle has a smaller loss than every diag(c, 0), |c| <= stop, where f is of x_1 alone.
 
     Parameters, and errors raised, as of `prove_not_isotropic`, with S = (1, 0).
+
+    Parameters
+    ----------
+    n, sigma, M, stop
+        As for `prove_not_isotropic`, with S = (1, 0).
+
+    Returns
+    -------
+    Proof
+        The gain is above the constant "gain_low".
+
+    Raises
+    ------
+    InvalidInput, OutOfReach
+        As `prove_not_isotropic`.
 
     >>> round(prove_not_aligned(n=9, sigma=0.0, M=(4.612, 1.795), stop=5.0).constants["gain_low"], 6)
     0.000337

@@ -26,11 +26,26 @@ LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "r
 
 @dataclass(frozen=True)
 class Lemma:
-    """One lemma of a chain: what it says, why, and the constants that are certified for it."""
+    """One lemma of a chain: what it says, why, and the constants that are certified for it.
+
+    Attributes
+    ----------
+    name
+        The name of its rule in the checker.
+    stage
+        0 if it holds throughout; i if it is about w from the i-th least w on.
+    says, because
+        The statement, and why it holds.
+    constants
+        Numbers that the checker certifies, by name.
+
+    >>> from lipverify.proofs import prove_cosine
+    >>> prove_cosine().lemmas[0].stage
+    0
+    """
 
     name: str
     stage: int
-    """0 if it holds throughout; i if it is about w from the i-th least w on."""
     says: str
     because: str
     constants: dict[str, float]
@@ -38,7 +53,21 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Proof:
-    """A proof as data: what `check-proof` certifies again."""
+    """A proof as data: what `check-proof` certifies again.
+
+    Attributes
+    ----------
+    data
+        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+
+    >>> from lipverify.proofs import prove_cosine
+    >>> proof = prove_cosine()
+    >>> proof.failures(), [lemma.name for lemma in proof.lemmas][:1]
+    ([], ['majorant'])
+    >>> changed = Proof({**proof.data, "lemmas": proof.data["lemmas"][1:]})  # without its first lemma
+    >>> bool(changed.failures())
+    True
+    """
 
     data: dict[str, Any]
 

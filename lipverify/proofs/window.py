@@ -36,6 +36,16 @@ class Theorem(LawProof):
     noise of that variance, and without many more tokens than w^{beta-1} it outweighs the bias however small sigma is.
     At fixed L / sigma all long contexts are covered: n = Lambda sigma^2 / L^2, so n / W^{(d-1)/2 + max(beta, 1) - 1} =
     W^{min(beta, 1)} sigma^2 / L^2.
+
+    Attributes
+    ----------
+    data
+        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+
+    >>> from lipverify.laws import Affine
+    >>> theorem = prove_window(Affine(), d=3)
+    >>> 0 < theorem.low < theorem.high, theorem.failures()
+    (True, [])
     """
 
     @property
@@ -121,7 +131,17 @@ class Theorem(LawProof):
 
 @dataclass(frozen=True)
 class Transfer(Theorem):
-    """Theorem 3 with numbers: the loss of the window of L on tasks of L' = ratio L, over that of their own."""
+    """Theorem 3 with numbers: the loss of the window of L on tasks of L' = ratio L, over that of their own.
+
+    Attributes
+    ----------
+    data
+        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+
+    >>> from lipverify.laws import Affine
+    >>> prove_transfer(prove_window(Affine(), d=3), ratio=3.0).failures()
+    []
+    """
 
     @property
     def ratio(self) -> float:
@@ -144,6 +164,11 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     ratio
         L' / L, > 0.
 
+    Returns
+    -------
+    Transfer
+        The quotient of the losses between two numbers, and its proof.
+
     Raises
     ------
     InvalidInput
@@ -165,7 +190,18 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
 
 @dataclass(frozen=True)
 class EveryN(LawProof):
-    """For every n >= 2 and all L <= rho sigma: w* between two multiples of M = min(Lambda / 3d, k Lambda^e)."""
+    """For every n >= 2 and all L <= rho sigma: w* between two multiples of M = min(Lambda / 3d, k Lambda^e).
+
+    Attributes
+    ----------
+    data
+        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+
+    >>> from lipverify.foundation.shipped import shipped
+    >>> from lipverify.proofs import load
+    >>> load(shipped() / "proofs" / "every-affine-3.json").d
+    3
+    """
 
     @property
     def most_signal(self) -> float:
@@ -212,6 +248,11 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0) -> EveryN:
         The ambient dimension, >= 2.
     most_signal
         rho, the largest L / sigma, > 0.
+
+    Returns
+    -------
+    EveryN
+        The multiples, and their proof.
 
     Raises
     ------

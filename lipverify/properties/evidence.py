@@ -73,6 +73,13 @@ def interval_covers(
 def exponent_covers(growth: Growth, exponent: float, constant: float | None = None) -> float:
     """The error of a limit exponent covers the true one, and that of the constant the true one, on a law that is known.
 
+    Parameters
+    ----------
+    growth
+        A limit exponent of a law that is known.
+    exponent, constant
+        The true ones; the constant is left out where None.
+
     Returns
     -------
     float

@@ -196,6 +196,23 @@ def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: in
 
     Parameters are those of `is_lipschitz`; so are what is returned and raised.
 
+    Parameters
+    ----------
+    law, d, contexts, seed
+        As for `is_lipschitz`.
+
+    Returns
+    -------
+    float
+        The largest range / extent; at most 1.
+
+    Raises
+    ------
+    AssertionError
+        If a component varies by more.
+    InvalidInput
+        As `is_lipschitz`.
+
     >>> from lipverify.laws import Quadratic
     >>> keeps_its_extents(Quadratic(), 3) <= 1
     True

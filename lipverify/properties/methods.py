@@ -69,6 +69,15 @@ def agree(
 def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, alarm: float = 1.0) -> float:
     """A stated error is honest: |value - reference| <= error + reference_error.
 
+    Parameters
+    ----------
+    value, error
+        Values and their stated errors, numbers or arrays.
+    reference, reference_error
+        Values by another method, and their errors.
+    alarm
+        How many stated errors may be missed.
+
     Returns
     -------
     float
@@ -88,7 +97,31 @@ def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, a
 
 
 def terms_cover(terms: LossTerms, reference: LossTerms, alarm: float = 1.0) -> float:
-    """The stated errors of both terms cover a reference, with its own errors; see `covers`."""
+    """The stated errors of both terms cover a reference, with its own errors; see `covers`.
+
+    Parameters
+    ----------
+    terms, reference
+        Both terms by two methods, at the same w.
+    alarm
+        How many stated errors may be missed.
+
+    Returns
+    -------
+    float
+        The largest difference / allowed.
+
+    Raises
+    ------
+    AssertionError
+        If the reference is farther away than the errors say.
+
+    >>> from lipverify import Problem, loss_terms
+    >>> from lipverify.laws import Affine
+    >>> problem = Problem(d=3, n=100, law=Affine())
+    >>> terms_cover(loss_terms(problem, 5.0), loss_terms(problem, 5.0, route="zonal")) <= 1
+    True
+    """
     pairs = [(_term(terms, term), _term(reference, term)) for term in ("bias", "noise")]
     return max(covers(*mine, *theirs, alarm=alarm) for mine, theirs in pairs)
 

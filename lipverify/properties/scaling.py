@@ -72,6 +72,11 @@ def bias_scales(
         The law whose functions are `factor` times those of the problem's law; not needed where the law is proportional
         to its `L` (affine, linear, ReLU, quadratic).
 
+    Returns
+    -------
+    float
+        The largest violation over what is allowed; at most 1.
+
     Raises
     ------
     AssertionError

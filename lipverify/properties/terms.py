@@ -48,6 +48,23 @@ def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
 def bias_is_not_negative(terms: LossTerms, alarm: float = 1.0) -> float:
     """B(w) >= 0, for it is the mean of a square; see `noise_is_between` for parameters and what is returned or raised.
 
+    Parameters
+    ----------
+    terms
+        Both terms at one or more w, by any method; softmax weights.
+    alarm
+        How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths.
+
+    Returns
+    -------
+    float
+        The largest violation over what is allowed; at most 1.
+
+    Raises
+    ------
+    AssertionError
+        If a value is outside by more than its error.
+
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import ReLU
     >>> bias_is_not_negative(loss_terms(Problem(d=3, n=1e9, law=ReLU()), 50.0))
@@ -61,6 +78,23 @@ def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
     """N(w) does not fall: as w grows, the window narrows and fewer labels are averaged. Two or more w, in any order.
 
     See `noise_is_between` for parameters and what is returned or raised.
+
+    Parameters
+    ----------
+    terms
+        Both terms at one or more w, by any method; softmax weights.
+    alarm
+        How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths.
+
+    Returns
+    -------
+    float
+        The largest violation over what is allowed; at most 1.
+
+    Raises
+    ------
+    AssertionError
+        If a value is outside by more than its error.
 
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import Affine
@@ -82,10 +116,24 @@ def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
     Var f, over the sphere and the law, is computed here by a quadrature of its own, so the problem must be isotropic.
     See `noise_is_between` for parameters and what is returned or raised.
 
+    Parameters
+    ----------
+    terms
+        Both terms at one or more w, by any method; softmax weights.
+    alarm
+        How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths.
+
+    Returns
+    -------
+    float
+        The largest violation over what is allowed; at most 1.
+
     Raises
     ------
     InvalidInput
         If n > 1 and there is a window that is not 0, or Var f is not known.
+    AssertionError
+        If a value is outside by more than its error.
 
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import ReLU

@@ -20,6 +20,21 @@ ADDRESSES = st.integers(0, 2**32 - 1)
 def rotations(d: int) -> st.SearchStrategy[Floats]:
     """Orthogonal d x d matrices, reflections among them, uniform (Haar) but for the identity, to which they shrink.
 
+    Parameters
+    ----------
+    d
+        Dimension.
+
+    Returns
+    -------
+    SearchStrategy[ndarray]
+        A Hypothesis strategy, for `@given`.
+
+    Raises
+    ------
+    InvalidInput
+        If `d` is not a dimension.
+
     >>> from hypothesis import find
     >>> find(rotations(2), lambda R: True).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
@@ -31,10 +46,26 @@ def rotations(d: int) -> st.SearchStrategy[Floats]:
 def points(d: int, count: int = 1) -> st.SearchStrategy[Floats]:
     """As many points on S^{d-1}, (count, d), uniform and independent.
 
+    Parameters
+    ----------
+    d
+        Dimension.
+    count
+        How many, >= 1.
+
+    Returns
+    -------
+    SearchStrategy[ndarray]
+        A Hypothesis strategy, for `@given`.
+
     Raises
     ------
     InvalidInput
         If `d` is not a dimension or `count` is not positive.
+
+    >>> from hypothesis import find
+    >>> find(points(3, count=2), lambda x: True).shape
+    (2, 3)
     """
     dimensions(d, d)
     count = whole("count", count, 1, "the number of points")
@@ -50,6 +81,11 @@ def covariates(d: int, low: float = 0.1, high: float = 10.0) -> st.SearchStrateg
         Dimension.
     low, high
         Bounds of the semi-axes and the radii.
+
+    Returns
+    -------
+    SearchStrategy[Covariates]
+        A Hypothesis strategy, for `@given`.
 
     Raises
     ------

@@ -27,6 +27,18 @@ NEAREST_POLE = 0.99
 def named_laws(*names: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[RidgeLaw]:
     """The laws with a name: "affine", "relu", "cosine", "quadratic", or those asked for; shrinks to the first, L = 1.
 
+    Parameters
+    ----------
+    names
+        Which laws; all by default.
+    L
+        Bounds of the Lipschitz constant.
+
+    Returns
+    -------
+    SearchStrategy[RidgeLaw]
+        A Hypothesis strategy, for `@given`.
+
     Raises
     ------
     InvalidInput
@@ -48,6 +60,18 @@ def ridge_laws(*kinds: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Ridge]
 
     Powers L z^j / j go up to j = 6, waves to about two periods, kinked links have one to four kinks, declared, within
     (-0.99, 0.99). Shrinks to h(z) = z.
+
+    Parameters
+    ----------
+    kinds
+        Which links; all by default.
+    L
+        Bounds of the Lipschitz constant.
+
+    Returns
+    -------
+    SearchStrategy[Ridge]
+        A Hypothesis strategy, for `@given`.
 
     Raises
     ------
@@ -89,12 +113,17 @@ def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrateg
     scale
         Bounds of the coefficients that are not zero.
 
-    Shrinks to the spectrum (0, 1): a linear function.
+    Returns
+    -------
+    SearchStrategy[Zonal]
+        A Hypothesis strategy, for `@given`.
 
     Raises
     ------
     InvalidInput
         If a value breaks its rule.
+
+    Shrinks to the spectrum (0, 1): a linear function.
 
     >>> from hypothesis import find
     >>> find(zonal_laws(), lambda law: True)
@@ -113,12 +142,28 @@ def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrateg
 def directed_laws(d: int, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[FunctionLaw]:
     """Laws that are not the same in every direction of R^d: low-rank ones and linearly transformed ones.
 
-    Shrinks to the affine law of the first coordinate. For sampling only.
+    Parameters
+    ----------
+    d
+        Dimension.
+    L
+        Bounds of the Lipschitz constant.
+
+    Returns
+    -------
+    SearchStrategy[FunctionLaw]
+        A Hypothesis strategy, for `@given`.
 
     Raises
     ------
     InvalidInput
         If `d` is not a dimension, or `L` is not a pair of bounds.
+
+    Shrinks to the affine law of the first coordinate. For sampling only.
+
+    >>> from hypothesis import find
+    >>> find(directed_laws(2), lambda law: True).extents()
+    (2.0,)
     """
     dimensions(d, d)
     ridge = named_laws(L=L)
@@ -138,6 +183,16 @@ def directed_laws(d: int, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Function
 
 def laws(L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Law]:
     """Isotropic laws of every kind: named, links of one's own, covariances. Shrinks to `Affine(L=1.0)`.
+
+    Parameters
+    ----------
+    L
+        Bounds of the Lipschitz constant.
+
+    Returns
+    -------
+    SearchStrategy[Law]
+        A Hypothesis strategy, for `@given`.
 
     Raises
     ------

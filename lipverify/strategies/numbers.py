@@ -26,6 +26,16 @@ POSITIVE = 5e-324
 def dimensions(low: int = 2, high: int = 20) -> st.SearchStrategy[int]:
     """Ambient dimensions d, from `low` to `high`; shrinks to `low`.
 
+    Parameters
+    ----------
+    low, high
+        Ends of the range, both included.
+
+    Returns
+    -------
+    SearchStrategy[int]
+        A Hypothesis strategy, for `@given`.
+
     Raises
     ------
     InvalidInput
@@ -42,6 +52,16 @@ def dimensions(low: int = 2, high: int = 20) -> st.SearchStrategy[int]:
 
 def lengths(low: float = 2, high: float = LARGEST_N) -> st.SearchStrategy[float]:
     """Context lengths n, spread over the decades; those up to 20 come up half of the time. Shrinks to `low`.
+
+    Parameters
+    ----------
+    low, high
+        Ends of the range, both included.
+
+    Returns
+    -------
+    SearchStrategy[int | float]
+        A Hypothesis strategy, for `@given`.
 
     Raises
     ------
@@ -65,6 +85,16 @@ def lengths(low: float = 2, high: float = LARGEST_N) -> st.SearchStrategy[float]
 def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
     """Values of w, spread over the decades; 0 as a case of its own where `low` is 0. Shrinks to `low`, or to 1.
 
+    Parameters
+    ----------
+    low, high
+        Ends of the range, both included.
+
+    Returns
+    -------
+    SearchStrategy[float]
+        A Hypothesis strategy, for `@given`.
+
     Raises
     ------
     InvalidInput
@@ -85,6 +115,16 @@ def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
 def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
     """Positive constants such as L and sigma, spread over the decades; shrinks to 1 where that is between the bounds.
 
+    Parameters
+    ----------
+    low, high
+        Ends of the range, both included.
+
+    Returns
+    -------
+    SearchStrategy[float]
+        A Hypothesis strategy, for `@given`.
+
     Raises
     ------
     InvalidInput
@@ -100,10 +140,24 @@ def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
 def log_floats(low: float, high: float) -> st.SearchStrategy[float]:
     """Floats spread evenly over their logarithm, both ends included; shrinks to 1 where that is between the bounds.
 
+    Parameters
+    ----------
+    low, high
+        Ends of the range, both included.
+
+    Returns
+    -------
+    SearchStrategy[float]
+        A Hypothesis strategy, for `@given`.
+
     Raises
     ------
     InvalidInput
         If a bound is not positive and finite, or they are reversed.
+
+    >>> from hypothesis import find
+    >>> find(log_floats(0.01, 100.0), lambda value: True)
+    1.0
     """
     ends = [_number(name, bound, "", POSITIVE) for name, bound in (("low", low), ("high", high))]
     _in_order("bounds", *ends)
@@ -112,6 +166,18 @@ def log_floats(low: float, high: float) -> st.SearchStrategy[float]:
 
 def few_tokens_a_window(d: int, n: float, w: float) -> bool:
     """Whether windows hold few tokens: there exact averages over kinks cost seconds, and `assume(not ...)` helps.
+
+    Parameters
+    ----------
+    d, n
+        Dimension and number of tokens.
+    w
+        Inverse squared width of the window.
+
+    Returns
+    -------
+    bool
+        Whether there are few.
 
     >>> few_tokens_a_window(5, 1e6, 10.0), few_tokens_a_window(5, 100, 1e3)
     (False, True)

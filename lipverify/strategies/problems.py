@@ -40,6 +40,11 @@ def problems(
         Whether only problems are drawn that are the same in every direction, which every method takes. The others are
         for sampling.
 
+    Returns
+    -------
+    SearchStrategy[Problem]
+        A Hypothesis strategy, for `@given`.
+
     Raises
     ------
     InvalidInput

@@ -166,6 +166,8 @@ def test_the_linear_law_is_the_affine_one_with_a_fixed_amplitude() -> None:
         (lambda: ProductOfSpheres([[1.0], [1.0]]), "orthonormal"),
         (lambda: ProductOfSpheres(np.eye(2)), "at least one dimension"),
         (lambda: ProductOfSpheres(axes(3, 1), c_v=0.0), "c_v = 0"),
+        (lambda: axes(2, 3), "k = 3"),
+        (lambda: axes(0, 1), "d = 0"),
         (lambda: MappedNormals(3.0, radius=1.0), "not a function"),  # type: ignore[arg-type]
         (lambda: MappedNormals(abs, radius=math.inf), "radius"),
         (lambda: LowRank([[2.0], [0.0]]), "orthonormal"),

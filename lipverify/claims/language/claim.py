@@ -32,6 +32,22 @@ def at(function: Callable[..., Any], /, **where: Any) -> Call:
 
     Coordinates that it does not say are those of the cell, or of the reading, where the function takes them. One that
     is itself `at(...)` is measured, and the function is handed what it returns.
+
+    Parameters
+    ----------
+    function
+        What is called.
+    where
+        Its arguments by name; one may be another `at(...)`.
+
+    Returns
+    -------
+    Call
+        For a form, an agreement, a figure or a table.
+
+    >>> def noise(d, w): return w / d, 0.0
+    >>> at(noise, w=2.0).where
+    {'w': 2.0}
     """
     return Call(function, where)
 
@@ -84,6 +100,23 @@ def agree(
         Where they are compared, beside the coordinates of the reading.
     error
         Relative error of values that come alone; where none is declared these are refused.
+    retired
+        Words of earlier versions, refused with what replaces them.
+
+    Returns
+    -------
+    Agreement
+        For `agrees=` of a claim.
+
+    Raises
+    ------
+    InvalidInput
+        If a rule is broken; `lipverify verify` shows the line.
+
+    >>> def fast(d): return 1.0 / d, 1e-15
+    >>> def slow(d): return 1.0 / d, 1e-3
+    >>> agree(fast, slow, "1/d").quantity
+    '1/d'
     """
     line = caller_line()
     refuse_retired("agree", retired, line)
@@ -180,10 +213,23 @@ def claim(
         L, sigma and laws their natural one, for any other coordinate from the least to the largest declared value):
         coordinates to (low, high) or to a list of values; "law" to "lipschitz", laws as steep as 1 at most.
 
+    Returns
+    -------
+    Declaration
+        What was declared; the loader finds it by itself.
+
     Raises
     ------
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
+
+    >>> from lipverify.claims import bound
+    >>> def noise(d): return 1.0 / d, 1e-15
+    >>> declared = claim(
+    ...     "mine.noise", bound(noise, "N", high="2/d", control="1/(2*d)"), over={"d": (2, 3)},
+    ...     source=("My notes", "Lemma 1", "N is at most 2/d"), kind="printed")
+    >>> declared.id
+    'mine.noise'
     """
     line, frame = caller_line(), sys._getframe(1).f_globals
     if not isinstance(id, str) or not id.strip():

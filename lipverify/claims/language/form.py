@@ -319,11 +319,22 @@ def exponent(
         have, such as ("montecarlo", "observed").
     over
         Coordinates of this form alone, beside those of its claim.
+    retired
+        Words of earlier versions, refused with what replaces them.
+
+    Returns
+    -------
+    Form
+        For `claim`.
 
     Raises
     ------
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
+
+    >>> def window(d, n): return n**0.5, 1e-12 * n**0.5
+    >>> exponent(window, "w^*", low="1/d", rate="1/2").quantity
+    'w^*'
     """
     line = caller_line()
     refuse_retired("exponent", retired, line)
@@ -373,11 +384,22 @@ def bound(
         As for `exponent`: with them the bounds are on the limit of a positive value along a ray.
     error
         Relative error of values that the function returns alone; where none is declared these are refused.
+    retired
+        Words of earlier versions, refused with what replaces them.
+
+    Returns
+    -------
+    Form
+        For `claim`.
 
     Raises
     ------
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
+
+    >>> def noise(d): return 1.0 / d, 1e-15
+    >>> bound(noise, "N", high="2/d", control="1/(2*d)").quantity
+    'N'
     """
     line = caller_line()
     refuse_retired("bound", retired, line)
@@ -410,8 +432,26 @@ def identity(
     control
         Other coordinates, for which the identity is false: one letter of the formula exchanged, ... Or two of these,
         (false, true).
+    of, method, over
+        As for `exponent`.
+    retired
+        Words of earlier versions, refused with what replaces them.
+
+    Returns
+    -------
+    Form
+        For `claim`.
+
+    Raises
+    ------
+    InvalidInput
+        If a rule is broken; `lipverify verify` shows the line.
 
     The rest is as for `bound`. What is exact is proved, and a difference of floats is estimated.
+
+    >>> def difference(kappa): return kappa - 1.0, 1e-15
+    >>> identity(difference, "a - b", over={"kappa": 1.0}, control={"kappa": 0.9}).quantity
+    'a - b'
     """
     line = caller_line()
     refuse_retired("identity", retired, line)

@@ -33,7 +33,20 @@ Layer = Literal["front", "theorem", "evidence"]
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
-    """One curve or set of points; `error` holds half-widths for the style "errorbars"."""
+    """One curve or set of points; `error` holds half-widths for the style "errorbars".
+
+    Attributes
+    ----------
+    label
+        Its text in the legend.
+    x, y, error
+        Points, and half-widths for error bars.
+    style
+        "line", "points", "dashed" or "errorbars".
+
+    >>> Series(label="B", x=(1.0, 2.0), y=(0.1, 0.05)).style
+    'line'
+    """
 
     label: str
     x: tuple[Number, ...]
@@ -49,6 +62,16 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
     """A horizontal range of y that is shaded, such as the exponents that a claim allows.
 
     `None` means unbounded on that side.
+
+    Attributes
+    ----------
+    label
+        Its text in the legend.
+    low, high
+        Ends in units of y; None is unbounded.
+
+    >>> Band(label="claimed", low=0.5).high is None
+    True
     """
 
     label: str
@@ -57,7 +80,18 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):
-    """A shaded region between two curves over the same x, such as what two power laws leave between them."""
+    """A shaded region between two curves over the same x, such as what two power laws leave between them.
+
+    Attributes
+    ----------
+    label
+        Its text in the legend.
+    x, low, high
+        Points of x, and both edges there.
+
+    >>> Region(label="printed", x=(1.0, 10.0), low=(1.0, 2.0), high=(1.0, 5.0)).high
+    (1.0, 5.0)
+    """
 
     label: str
     x: tuple[Number, ...]
@@ -69,7 +103,20 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
-    """One pair of axes."""
+    """One pair of axes.
+
+    Attributes
+    ----------
+    title, xlabel, ylabel
+        Texts that may hold `$LaTeX$`.
+    xscale, yscale
+        "log" or "linear".
+    series, bands, regions
+        Curves, horizontal ranges, shaded regions.
+
+    >>> Panel(title="", xlabel="$n$", ylabel="$w^*$").xscale
+    'log'
+    """
 
     title: str
     xlabel: str
@@ -85,6 +132,18 @@ class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
     """A matrix drawn as coloured cells, its first row on top; all maps of a figure share one scale of colours.
 
     `rows` and `columns` name them, and may be empty; a value that is not finite is left blank.
+
+    Attributes
+    ----------
+    title
+        Text above it.
+    values
+        Rows of numbers.
+    rows, columns
+        Names of the rows and columns.
+
+    >>> HeatMap(title="M", values=((1.0, 0.0), (0.0, 1.0))).values[0]
+    (1.0, 0.0)
     """
 
     title: str
@@ -98,13 +157,28 @@ class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure of a claim: panels or heat maps, a caption, and a description for those who cannot see it."""
+    """One figure of a claim: panels or heat maps, a caption, and a description for those who cannot see it.
+
+    Attributes
+    ----------
+    caption, alt
+        Text that may hold `$LaTeX$`; a description for those who cannot see it.
+    panels, maps
+        What is drawn.
+    across
+        How many maps stand side by side.
+    layer
+        The first layer of a report that shows it; a theorem's page has room for one figure.
+
+    >>> curve = Series(label="w*", x=(1.0, 10.0), y=(1.0, 3.0))
+    >>> panel = Panel(title="$d = 3$", xlabel="$n$", ylabel="$w^*$", series=(curve,))
+    >>> len(Figure(caption="The optimal $w^*$.", alt="w* rises with n.", panels=(panel,)).panels)
+    1
+    """
 
     caption: str
     alt: str
     panels: tuple[Panel, ...] = ()
     maps: tuple[HeatMap, ...] = ()
     across: int = 4
-    """How many maps stand side by side."""
     layer: Layer = "theorem"
-    """The first layer of a report that shows it; a theorem's page has room for one figure."""

@@ -53,11 +53,22 @@ class Source(msgspec.Struct, frozen=True):
     """Where a claim comes from, and what is printed there (text that may hold `$LaTeX$`).
 
     Claims with the same paper and place are of one passage, which counts once (`lipverify.claims.ledger.outcomes`).
+
+    Attributes
+    ----------
+    paper
+        The paper, or its letter.
+    place
+        A theorem, lemma, display, figure, table or sentence; may hold `$LaTeX$`.
+    printed
+        What is printed there.
+
+    >>> Source("My notes", "Theorem 1", "$w^*$ grows with $n$").place
+    'Theorem 1'
     """
 
     paper: str
     place: str
-    """A theorem, lemma, display, figure, table or sentence; may hold `$LaTeX$`."""
     printed: str
 
 
@@ -69,13 +80,25 @@ class Heading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """A small table of a claim, such as constants that were derived; its text may hold `$LaTeX$`."""
+    """A small table of a claim, such as constants that were derived; its text may hold `$LaTeX$`.
+
+    Attributes
+    ----------
+    caption
+        Text below it.
+    header, rows
+        Cells as text.
+    layer
+        The layer of a report that shows it: a long one stands with the evidence.
+
+    >>> Table(caption="Constants.", header=("d", "k"), rows=(("2", "0.5"),)).layer
+    'theorem'
+    """
 
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     layer: Layer = "theorem"
-    """The layer of a report that shows it: a long one stands with the evidence."""
 
 
 class Ray(msgspec.Struct, frozen=True):

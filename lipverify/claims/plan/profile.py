@@ -58,7 +58,21 @@ DIMENSIONS = PerProfile((2, 3, 4, 5, 6, 7, 8), (2, 3, 4, 5, 6, 7, 8, 9, 10, 12))
 
 
 def per_profile(quick: T, full: T) -> PerProfile[T]:
-    """A value for the quick profile, and one for the full one."""
+    """A value for the quick profile, and one for the full one.
+
+    Parameters
+    ----------
+    quick, full
+        The value under `--profile quick`, and under `--profile full`.
+
+    Returns
+    -------
+    PerProfile
+        Stands for the one or the other where a claim is planned.
+
+    >>> per_profile(8, 24).full
+    24
+    """
     return PerProfile(quick, full)
 
 

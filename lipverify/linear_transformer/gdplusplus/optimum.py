@@ -99,6 +99,11 @@ def optimal_gdplusplus(
     seed
         Of the starts.
 
+    Returns
+    -------
+    tuple[GDPlusPlusOptimum, ...]
+        One for each depth, with its loss, the error, and how the searches ended.
+
     Raises
     ------
     InvalidInput

@@ -91,6 +91,18 @@ class Evaluation:
 def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     """Contexts made ready for comparisons; thinned ones with what each counts.
 
+    Parameters
+    ----------
+    contexts
+        Fresh ones, from `draw_contexts`.
+    share
+        What each context counts, (contexts,), with sum 1; all the same by default.
+
+    Returns
+    -------
+    Evaluation
+        The contexts with their eigenbasis and ridge regression at the true variance.
+
     Raises
     ------
     InvalidInput

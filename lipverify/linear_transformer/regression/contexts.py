@@ -119,6 +119,20 @@ class Contexts:
 def draw_contexts(regression: Regression, count: int, seed: int, stream: str) -> Contexts:
     """`count` independent contexts; context number j is a function of (regression, seed, stream, j).
 
+    Parameters
+    ----------
+    regression
+        d, n and the law of the noise.
+    count
+        How many, >= 1.
+    seed, stream
+        Address of the random numbers.
+
+    Returns
+    -------
+    Contexts
+        Moments (count, d + 1, d + 1), tasks (count, d) and noise levels (count,).
+
     Raises
     ------
     InvalidInput

@@ -49,6 +49,16 @@ class NoiseLaw(msgspec.Struct, frozen=True, tag_field="noise"):
 class UniformNoise(NoiseLaw, frozen=True, tag="uniform"):
     """sigma ~ Unif[0, sigma_max]; sigma_max = 0 is no noise.
 
+    Parameters
+    ----------
+    sigma_max
+        Largest standard deviation, in units of y; >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If `sigma_max` breaks its rule.
+
     >>> UniformNoise(3.0).second_moment
     3.0
     """
@@ -87,6 +97,16 @@ class UniformNoise(NoiseLaw, frozen=True, tag="uniform"):
 
 class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
     """sigma is one of finitely many levels, each as likely as the others.
+
+    Parameters
+    ----------
+    levels
+        Standard deviations, in units of y; at least one, each >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no level, or one breaks its rule.
 
     >>> CategoricalNoise((1.0, 3.0)).second_moment
     5.0

@@ -27,22 +27,37 @@ class Leading:
 
     The limits are n -> infinity first, w -> infinity second; they hold along w = w* as well, because there the
     corrections in n vanish too.
+
+    Attributes
+    ----------
+    noise, noise_constant
+        N ~ noise_constant sigma^2 w^{(d-1)/2} / n.
+    bias, bias_constant, beta
+        B ~ bias_constant L^2 w^{-beta}. For a law without a constant L, and throughout for one, L = 1 is meant.
+    window, window_constant, window_exponent
+        w* ~ window_constant Lambda^window_exponent, Lambda = n L^2 / sigma^2.
+    loss, loss_constant, loss_exponent
+        N + B at w*, ~ loss_constant L^2 Lambda^loss_exponent.
+    law
+        The law.
+    dimension
+        The d that is put in; None if d is a symbol.
+
+    >>> from lipverify import leading
+    >>> from lipverify.laws import Affine
+    >>> leading(Affine()).beta, leading(Affine()).window_exponent
+    (2, 2/(d + 3))
     """
 
     noise: Expr
-    """N ~ noise_constant sigma^2 w^{(d-1)/2} / n."""
     bias: Expr
-    """B ~ bias_constant L^2 w^{-beta}."""
     beta: Expr
     noise_constant: Expr
     bias_constant: Expr
-    """For a law without a constant L, and throughout for one, L = 1 is meant."""
     window: Expr
-    """The optimal window: w* ~ window_constant Lambda^window_exponent, with Lambda = n L^2 / sigma^2."""
     window_constant: Expr
     window_exponent: Expr
     loss: Expr
-    """N + B at w*, ~ loss_constant L^2 Lambda^loss_exponent."""
     loss_constant: Expr
     loss_exponent: Expr
     law: Law

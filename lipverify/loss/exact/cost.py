@@ -82,6 +82,20 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
     Seconds are those of a nominal processor, see `lipverify.budget`, and are right within a small factor where they
     are more than one. For links with kinks they cost a few per cent of the loss, once for a law and a dimension.
 
+    Parameters
+    ----------
+    problem
+        An isotropic problem.
+    w
+        One w or an array of them, >= 0.
+    route
+        "ridge" or "zonal"; the usual one by default.
+
+    Returns
+    -------
+    Cost
+        Seconds, memory, and what takes most of the time.
+
     Raises
     ------
     InvalidInput

@@ -43,6 +43,24 @@ class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
     `slope` is dL / d(c'^2) at that aligned optimum: positive, and c' = 0 is a minimum in c'; negative, and it is not.
     `gain` is the loss of the aligned optimum less that of the minimiser; c' is 0 unless it saves more than the errors.
+
+    Attributes
+    ----------
+    problem, C
+        The problem, and the radius.
+    c, c_error, c_perp, c_perp_error
+        c and c' of the minimiser, without units, with bounds on their errors.
+    loss, loss_error
+        The loss there, in units of y squared, and a bound on its error.
+    aligned_c, aligned_loss
+        The best c with c' = 0, and its loss.
+    slope, slope_error
+        dL / d(c'^2) there, and its error.
+
+    >>> from lipverify.laws import LowRank
+    >>> best = optimal_block(Problem(d=2, n=1000, law=LowRank([[1.0], [0.0]]), sigma=0.5), C=2.0)
+    >>> best.c, best.c_perp, best.loss == best.aligned_loss
+    (2.0, 0.0, True)
     """
 
     problem: Problem

@@ -23,7 +23,16 @@ NEXT_TO_ZERO = 2e-3
 
 
 class Radius(msgspec.Struct, frozen=True, kw_only=True):
-    """The radius lies in [low, high]; `high` is infinite if c' = 0 is best in every ball of radius up to `low`."""
+    """The radius lies in [low, high]; `high` is infinite if c' = 0 is best in every ball of radius up to `low`.
+
+    Attributes
+    ----------
+    low, high
+        Ends of the interval that holds the radius, a value of c; no unit.
+
+    >>> Radius(low=2.5, high=2.6).high
+    2.6
+    """
 
     low: float
     high: float
@@ -61,6 +70,11 @@ def critical_radius(problem: Problem, most: float) -> Radius:
         As for `lipverify.optimum.block.optimal_block`.
     most
         The largest radius to look at, finite and > 0.
+
+    Returns
+    -------
+    Radius
+        An interval that holds the radius.
 
     Raises
     ------

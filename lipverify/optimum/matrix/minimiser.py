@@ -44,6 +44,35 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     bounds the chance of one as large if the symmetric form is right. `gradient_norm` is the largest entry of what is
     left of the projected gradient, M measured in `unit` (and covariates in their axes, but for a ball) and the loss in
     that of M = unit I.
+
+    Attributes
+    ----------
+    problem, attention, constraint
+        What was minimised.
+    M, M_error
+        The minimiser, (d, d), and half-widths of 95 % intervals, entry by entry.
+    M_raw, M_raw_error
+        The same before the average over the group.
+    averaged
+        Whether M is a group average.
+    loss, loss_error
+        The loss at M, in units of y squared, and its half-width.
+    losses
+        Those reached from each start.
+    agreeing, rivals
+        Numbers of starts.
+    asymmetry, asymmetry_chance
+        In standard errors; a probability.
+    gradient_norm, unit
+        What is left of the gradient, in units of the loss; the unit of M.
+    contexts, starts, seed, stream
+        What was drawn, and its address.
+
+    >>> from lipverify import Problem, optimal_matrix
+    >>> from lipverify.laws import Affine
+    >>> found = optimal_matrix(Problem(d=2, n=10, law=Affine(L=3.0)), contexts=4096, starts=2)
+    >>> found.M.shape, found.averaged, found.agreeing
+    ((2, 2), True, 2)
     """
 
     problem: Problem

@@ -40,6 +40,24 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     `steps` (R,) are the numbers of steps taken when M (R, d, d) was recorded, from 0 to the last. `loss` (R,) is the
     loss there on held-out contexts that no step has seen, the same for all records, with half-widths of 95 %
     intervals in `loss_error`; `gradient_norm` is the Frobenius norm of its gradient.
+
+    Attributes
+    ----------
+    problem, attention, optimiser, batch, held_out, seed, stream
+        The settings.
+    steps
+        Steps taken at each record, (R,).
+    M
+        The matrix at each record, (R, d, d).
+    loss, loss_error
+        The held-out loss, (R,), in units of y squared, and half-widths.
+    gradient_norm
+        Frobenius norm of its gradient, (R,).
+
+    >>> from lipverify.laws import Affine
+    >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, batch=64, held_out=64, every=5)
+    >>> run.steps.tolist(), run.M.shape, run.loss.shape
+    ([0, 5, 10], (3, 2, 2), (3,))
     """
 
     problem: Problem
@@ -65,6 +83,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         The optimiser.
     steps, batch, attention, every, held_out
         As for `pretrain`.
+
+    >>> from lipverify.optimum.pretraining.optimisers import optimiser_named
+    >>> Settings(rule=optimiser_named("adam", 0.05), steps=100, batch=32).held_out
+    4096
     """
 
     rule: Optimiser
@@ -156,6 +178,31 @@ def pretrain_together(
 ) -> list[Trajectory]:
     """Several trainings of one problem, side by side: each is that of `pretrain` with its stream and start.
 
+    Parameters
+    ----------
+    problem
+        The problem: d, n, the law, sigma, the covariates.
+    settings
+        What all of them do.
+    streams
+        The stream of each training.
+    starts
+        M at the start of each, (d, d); None for 0.
+    seed
+        Seed of all random numbers.
+    progress
+        Called with (done, steps) after each step.
+
+    Returns
+    -------
+    list[Trajectory]
+        One for each stream.
+
+    Raises
+    ------
+    InvalidInput
+        As `pretrain`.
+
     >>> from lipverify.laws import Affine
     >>> settings = Settings(rule=optimiser_named("adam", 0.05), steps=10, batch=256)
     >>> together = pretrain_together(Problem(d=2, n=10, law=Affine(L=3.0)), settings, ["a", "b"], [None, None])
@@ -239,6 +286,25 @@ def held_out_losses(
     problem: Problem, M: Floats, *, attention: str = "softmax", held_out: int = 4096, seed: int = 0, stream: str = ""
 ) -> Floats:
     """The loss at each of several matrices (record, d, d), on the contexts on which `pretrain` takes it.
+
+    Parameters
+    ----------
+    problem
+        The problem: d, n, the law, sigma, the covariates.
+    M
+        Matrices, (record, d, d).
+    attention, held_out, seed, stream
+        As for `pretrain`.
+
+    Returns
+    -------
+    ndarray
+        The losses, (record,), in units of y squared.
+
+    Raises
+    ------
+    InvalidInput
+        As `pretrain`.
 
     >>> from lipverify.laws import Affine
     >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, held_out=64)

@@ -46,6 +46,27 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     at w = 0 or not told from it: then w = 0, and a positive `w_error` is how far from 0 it may be. Where two minima
     have one loss to rounding, `w_error` reaches from one to the other. `error_kind` says whether these are bounds or
     estimates, as in `LossTerms`.
+
+    Attributes
+    ----------
+    problem
+        The problem.
+    w, w_error
+        The optimal w, which has no unit, and a bound on its error.
+    loss, loss_error
+        The loss there, in units of y squared, and a bound on its error.
+    bias, noise
+        Its two terms.
+    where
+        "interior", or where else the minimum is.
+    error_kind
+        "bounded" or "estimated".
+
+    >>> from lipverify import Problem, optimal_window
+    >>> from lipverify.laws import Affine
+    >>> best = optimal_window(Problem(d=3, n=1000, law=Affine()))
+    >>> best.where, best.loss == best.bias + best.noise, best.w_error < 1e-6
+    ('interior', True, True)
     """
 
     problem: Problem

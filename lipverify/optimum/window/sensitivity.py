@@ -32,6 +32,21 @@ class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
     Those for L are None unless the law is proportional to L. `window_error` bounds the error of the former,
     relative to the curvature of the loss; those of the loss are as good as the loss itself.
+
+    Attributes
+    ----------
+    window_n, window_L, window_sigma
+        d log w* / d log p for p = n, L, sigma; no unit.
+    loss_n, loss_L, loss_sigma
+        The same of the loss at w*.
+    window_error
+        Relative error of the first three.
+
+    >>> from lipverify import Problem, optimal_window, sensitivity
+    >>> from lipverify.laws import Affine
+    >>> moves = sensitivity(optimal_window(Problem(d=3, n=100, law=Affine())))
+    >>> moves.window_n > 0, moves.window_sigma < 0  # longer contexts narrow the window, noise widens it
+    (True, True)
     """
 
     window_n: float
@@ -57,6 +72,11 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     ----------
     optimum
         What `optimal_window` returned; a minimum inside, of a law with links, a kernel or a variogram.
+
+    Returns
+    -------
+    Sensitivity
+        The elasticities, with the error of those of w*.
 
     Raises
     ------

@@ -1,0 +1,138 @@
+"""Every public name says what it takes, gives and refuses, names every field, and has an example for doctest."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from dataclasses import dataclass, fields, is_dataclass
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+MODULES = (
+    "lipverify",
+    "lipverify.attention",
+    "lipverify.claims",
+    "lipverify.covariates",
+    "lipverify.falsify",
+    "lipverify.laws",
+    "lipverify.linear_transformer",
+    "lipverify.loss",
+    "lipverify.optimum",
+    "lipverify.optimum.pretraining",
+    "lipverify.problem",
+    "lipverify.proofs",
+    "lipverify.properties",
+    "lipverify.scaling",
+    "lipverify.strategies",
+)
+"""The modules whose public names users import."""
+RAISES_NOTHING = {
+    "at": "what it is made of is checked where a claim takes it",
+    "needs": "a decorator: its functions are checked where they are called",
+    "per_profile": "a pair: its values are checked where they are used",
+    "few_tokens_a_window": "takes what the strategies draw",
+}
+"""Functions that refuse nothing themselves, and why."""
+
+
+def public() -> dict[str, Any]:
+    """Every public class and function, by the name of its module and its own; each once."""
+    names: dict[str, Any] = {}
+    for module in map(importlib.import_module, MODULES):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value) and not isinstance(value, ModuleType) and value not in names.values():
+                names[f"{module.__name__}.{name}"] = value
+    return names
+
+
+def sections(text: str) -> dict[str, str]:
+    """The sections of a docstring by title."""
+    parts = re.split(r"^(Parameters|Attributes|Returns|Raises)\n-+\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def entries(section: str) -> set[str]:
+    """The names that a section explains: its lines at the margin, which may hold several, as in `low, high`.
+
+    >>> sorted(entries("low, high\\n    Ends.\\nw\\n    A number."))
+    ['high', 'low', 'w']
+    """
+    heads = [line for line in section.partition(">>>")[0].splitlines() if line and not line[0].isspace()]
+    return {name.strip().lstrip("*") for line in heads for name in line.split(",")}
+
+
+def taken(value: Any) -> list[str]:
+    """Fields of a record, or parameters of a function."""
+    if not isinstance(value, type):
+        return [name for name in inspect.signature(value).parameters if name != "self"]
+    if issubclass(value, msgspec.Struct):
+        return list(value.__struct_fields__)
+    if is_dataclass(value):
+        return [field.name for field in fields(value)]
+    return list(getattr(value, "_fields", ()))
+
+
+def lacks(value: Any) -> list[str]:
+    """What the docstring of a class or function does not have."""
+    text = inspect.cleandoc(value.__doc__ or "")
+    has, missing = sections(text), []
+    explained = entries(has.get("Parameters", "")) | entries(has.get("Attributes", ""))
+    missing += [f"{name} is not explained" for name in taken(value) if name not in explained]
+    if ">>> " not in text:
+        missing.append("no example")
+    if not isinstance(value, type):
+        missing += ["no Returns"] if "Returns" not in has else []
+        missing += ["no Raises"] if "Raises" not in has and value.__name__ not in RAISES_NOTHING else []
+    return missing
+
+
+@pytest.mark.parametrize("name", public())
+def test_a_public_name_is_documented_whole(name: str) -> None:
+    assert lacks(public()[name]) == []
+
+
+def test_there_are_public_names() -> None:
+    assert len(public()) > 160
+    assert {name.rpartition(".")[2] for name in public()} >= {*RAISES_NOTHING, "Pieces", "Rough", "Proof", "AdaRR"}
+
+
+class Bare(NamedTuple):
+    """A record.
+
+    Attributes
+    ----------
+    first
+        Explained.
+    """
+
+    first: float
+    second: float
+
+
+@dataclass
+class Inherited:
+    """A record without a section."""
+
+    value: float
+
+
+def bare(given: float) -> float:
+    """A function."""
+    return given
+
+
+@pytest.mark.parametrize(
+    ("value", "missing"),
+    [
+        (Bare, ["second is not explained", "no example"]),
+        (Inherited, ["value is not explained", "no example"]),
+        (bare, ["given is not explained", "no example", "no Returns", "no Raises"]),
+    ],
+)
+def test_what_a_docstring_lacks_is_seen(value: Any, missing: list[str]) -> None:
+    assert lacks(value) == missing
