@@ -83,7 +83,7 @@ _UNTITLED = 0.06
 """Room above axes without a title, in inches."""
 _NARROW = 2.2
 """Panels that are less wide, in inches, have less room at their left."""
-_HEIGHTS = {1: 1.1, 2: 0.95, 3: 1.15}
+_HEIGHTS = {1: 1.0, 2: 0.95, 3: 1.15}
 """Height of the axes by the number of panels in a row."""
 _SQUAT = 0.75
 """How much less high they are where there are several rows."""
@@ -332,7 +332,8 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
         case "dashed":
             ax.plot(x, y, linestyle=(0, (4, 2)), linewidth=0.9, **common)
         case "points":
-            ax.plot(x, y, linestyle="none", marker=look.marker, **edge, **common)
+            # hollow: what lies below shows through
+            ax.plot(x, y, linestyle="none", marker=look.marker, markerfacecolor="none", **common)
         case "errorbars":
             ax.errorbar(
                 x, y, error, linestyle="none", marker=look.marker, capsize=2, elinewidth=0.8,
