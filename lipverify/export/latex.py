@@ -33,8 +33,9 @@ _PRIVATE = {"\ue000": r"\ensuremath{\hat{", "\ue001": r"\ensuremath{\tilde{", "\
 """A letter with a hat is two characters; `visible` leaves none of these three of its own in any text."""
 _STANDARD = frozenset(CHARACTERS) - FENCES.keys() - ESCAPED.keys() - {
     "lt", "gt", "coloneqq", "omicron", "iint", "hbar", "sqrtsign", "degree", "S", "checkmark",
-    "implies", "iff", "varnothing", "lesssim", "gtrsim", "smallsetminus", "geqslant", "leqslant", "triangleq", "subsetneq",
-    "gtrless", "dotplus", "intercal", "dotsc", "dotsb", "square", "Box", "blacksquare", "complement", "mho", "eth",
+    "implies", "iff", "varnothing", "lesssim", "gtrsim", "smallsetminus", "geqslant", "leqslant", "triangleq",
+    "subsetneq", "gtrless", "dotplus", "intercal", "dotsc", "dotsb", "square", "Box", "blacksquare",
+    "complement", "mho", "eth",
 }  # fmt: skip
 """Commands for one character that LaTeX knows without a package."""
 _BY_CHARACTER = {CHARACTERS[name]: name for name in sorted(_STANDARD, reverse=True)}
@@ -47,7 +48,9 @@ _REFUSED = re.compile(
 _PLAIN_WORDS = re.compile(r"\\(?:text|operatorname)\{[A-Za-z0-9 ,.;:()/-]*\}")
 """Words within a formula, of letters that mean nothing to LaTeX."""
 _TAKEN = dict.fromkeys(DECORATIONS, 1) | {"mathbf": 1}
-_TAKEN |= dict.fromkeys(("frac", "tfrac", "dfrac", "cfrac", "binom", "dbinom", "tbinom", "overset", "stackrel", "underset"), 2)
+_TAKEN |= dict.fromkeys(
+    ("frac", "tfrac", "dfrac", "cfrac", "binom", "dbinom", "tbinom", "overset", "stackrel", "underset"), 2
+)
 """How many arguments a command takes."""
 
 

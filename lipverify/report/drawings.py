@@ -13,7 +13,6 @@ from lipverify.report.figures import FLAT, LEVEL, draw, undrawable, width
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
 
-
 CONTROL = "control"
 """How the label of a control begins."""
 FLATTEST = 4.0

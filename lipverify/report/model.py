@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lipverify.report.agreement import Agreement
-from lipverify.report.evidence import Evidence
+from lipverify.report.evidence import Agreement, Evidence
 from lipverify.report.readings import Remark
 from lipverify.report.text import Text
 

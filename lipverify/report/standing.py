@@ -54,7 +54,8 @@ def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing
     return Standing(
         kind=kind or "",
         outcomes=tuple((name, str(found[name])) for name in WORST_OUTCOME_FIRST if found[name]),
-        ranges=tuple(rich(ranges[name]) for name in WORST_OUTCOME_FIRST if found[name]) or (rich(_short(holds_at(judged))),),
+        ranges=tuple(rich(ranges[name]) for name in WORST_OUTCOME_FIRST if found[name])
+        or (rich(_short(holds_at(judged))),),
         others=tuple((name, str(rest[name])) for name in WORST_FIRST if rest[name]),
         grade=behind(judged, records) or "",
     )

@@ -32,12 +32,14 @@ _RELATIONS = {
     "Rightarrow": "⇒", "implies": "⟹", "Leftarrow": "⇐", "iff": "⟺", "Leftrightarrow": "⇔",
     "longrightarrow": "⟶", "geqslant": "⩾", "leqslant": "⩽", "triangleq": "≜", "doteq": "≐",
     "hookrightarrow": "↪", "nearrow": "↗", "searrow": "↘", "downarrow": "↓", "models": "⊨", "vdash": "⊢",
-    "subsetneq": "⊊", "gtrless": "≷", "Longrightarrow": "⟹", "longleftarrow": "⟵", "uparrow": "↑", "downarrow": "↓", "colon": ":", "coloneqq": "≔",
+    "subsetneq": "⊊", "gtrless": "≷", "Longrightarrow": "⟹", "longleftarrow": "⟵",
+    "uparrow": "↑", "colon": ":", "coloneqq": "≔",
 }  # fmt: skip
 _OPERATIONS = {
     "pm": "±", "mp": "∓", "times": "×", "cdot": "⋅", "div": "÷", "ast": "∗", "star": "⋆",
     "circ": "∘", "bullet": "∙", "oplus": "⊕", "otimes": "⊗", "odot": "⊙", "cup": "∪", "cap": "∩",
-    "setminus": "∖", "smallsetminus": "∖", "ominus": "⊖", "sqcup": "⊔", "amalg": "⨿", "dotplus": "∔", "wedge": "∧", "land": "∧", "vee": "∨", "lor": "∨",
+    "setminus": "∖", "smallsetminus": "∖", "ominus": "⊖", "sqcup": "⊔", "amalg": "⨿", "dotplus": "∔",
+    "wedge": "∧", "land": "∧", "vee": "∨", "lor": "∨",
 }  # fmt: skip
 _LARGE = {
     "sum": "∑", "prod": "∏", "int": "∫", "iint": "∬", "oint": "∮", "bigcup": "⋃", "bigcap": "⋂",
@@ -80,8 +82,8 @@ DECORATIONS = {
     "ddot": "dot.double", "check": "caron", "breve": "breve", "mathbb": "bb", "mathcal": "cal",
     "mathscr": "scr", "mathfrak": "frak", "boldsymbol": "bold",
     "bm": "bold", "mathsf": "sans", "mathtt": "mono", "mathit": "italic", "cancel": "cancel",
-    "underbrace": "underbrace", "overbrace": "overbrace", "sqrt": "sqrt", "overrightarrow": "arrow", "mathring": "circle",
-    "mathop": "limits",
+    "underbrace": "underbrace", "overbrace": "overbrace", "sqrt": "sqrt", "overrightarrow": "arrow",
+    "mathring": "circle", "mathop": "limits",
 }  # fmt: skip
 """Commands with one argument, and the function that does the same in Typst."""
 
@@ -100,7 +102,9 @@ NEGATED = {"=": "≠", "<": "≮", ">": "≯", "\\in": "∉", "\\leq": "≰", "\
            "\\equiv": "≢", "\\sim": "≁", "\\subset": "⊄", "\\subseteq": "⊈", "\\exists": "∄"}  # fmt: skip
 """Relations after `\\not`, each with its negation as one character."""
 
-SILENT = frozenset("displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits nonumber notag allowbreak".split())
+SILENT = frozenset(
+    "displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits nonumber notag allowbreak".split()
+)
 """Commands that only ask for another style or place; the formula reads the same without them."""
 
 SIZES = {

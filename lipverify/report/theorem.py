@@ -1,4 +1,4 @@
-"""The second layer: one statement with its source, its outcome, its reason, the figure that shows it and its readings."""
+"""The second layer: a statement with its source, outcome and reason, the figure that shows it, and its readings."""
 
 from __future__ import annotations
 
@@ -129,9 +129,7 @@ def _table(table: LedgerTable) -> Table:
     )
 
 
-def _reading(
-    record: Record, shared: Sequence[str], records: Sequence[Record], passages: Sequence[Passage]
-) -> Reading:
+def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], passages: Sequence[Passage]) -> Reading:
     """One claim; `shared` holds the assumptions that stand above the table."""
     own = tuple(rich(text) for text in record.assumptions if text.strip() and text not in shared)
     return Reading(

@@ -649,7 +649,7 @@ def test_a_ledger_from_before_headings_is_read_and_printed(book: Ledger, folder:
 
 
 def test_a_long_table_of_statements_begins_a_page_and_repeats_its_header(folder: Path) -> None:
-    claims = tuple(record(f"stem.s{k}/a", figures=(), cells=(), cross_checks=()) for k in range(80))
+    claims = tuple(record(f"stem.s{k}/a", figures=(), cells=(), cross_checks=()) for k in range(130))
     content = pages(pdf(ledger(claims), folder))
     header = [squeezed("statement outcome of its passages kind grade page") in squeezed(p.get_text())
               for p in content[:3]]  # fmt: skip
@@ -788,6 +788,14 @@ def test_every_word_of_the_vocabulary_is_typeset(folder: Path) -> None:
     formulas = [rf"a \{name} b" for name in (*names, *symbols.SPACES, *symbols.SILENT)]
     formulas += [rf"\{name}{{x}}" for name in (*symbols.DECORATIONS, *symbols.UPRIGHT)]
     formulas += [rf"\{name}( x" for name in symbols.SIZES]
+    formulas += [rf"{{\{name} x + y}}" for name in symbols.SWITCHES]
+    formulas += [rf"a \not{relation} b" for relation in symbols.NEGATED]
+    formulas += [
+        r"a \bmod b \pmod{c}",
+        r"\xrightarrow{d}",
+        r"\nicefrac12 + \dbinom{n}{k}",
+        r"\mathop{x}_{\substack{i}}",
+    ]
     formulas += [
         r"\left\{ a \,\middle|\, \frac{1}{2} \right.",
         r"\begin{aligned} a &= b \\ &\le c \end{aligned}",
@@ -803,6 +811,39 @@ def test_every_word_of_the_vocabulary_is_typeset(folder: Path) -> None:
     broken = replace(report, front=replace(report.front, summary=(*runs, (Run("math", "s", "nonsense(x)"),))))
     # A formula that does not compile would be turned into code and show its backslash.
     assert "\\" not in text_of(typeset(broken, {}))
+
+
+@pytest.mark.parametrize(
+    ("formula", "means"),
+    [
+        (r"{\rm Var} x", r"\mathrm{Var} x"),
+        (r"\rm x", r"\mathrm{x}"),
+        (r"{\cal L}^2", r"\mathcal{L}^2"),
+        (r"a \not= b", r"a \neq b"),
+        (r"a \not\in b", r"a \notin b"),
+        (r"\cfrac{a}{b}", r"\frac{a}{b}"),
+        (r"\Omega\left(n^{1}\right)", r"\Omega\left(n\right)"),
+        (r"\mathcal{O}\left(\Lambda^{1} \log n\right)", r"\mathcal{O}\left(\Lambda \log n\right)"),
+    ],
+)
+def test_formulas_written_in_other_ways_are_set_alike(formula: str, means: str) -> None:
+    assert typst_math(formula) == typst_math(means)
+
+
+def test_a_raised_one_that_may_be_an_index_stays() -> None:
+    assert typst_math("w^{1}") != typst_math("w")
+    assert typst_math(r"\Omega\left(n^{1/2}\right)") != typst_math(r"\Omega\left(n\right)")
+
+
+def test_a_reason_is_two_sentences_and_conditions_stand_with_their_reading() -> None:
+    claims = (
+        record("a.b/1", assumptions=("shared", "of one"), finding="It is $1.5$. So is 0.5. Not this."),
+        record("a.b/2", assumptions=("shared", "of two"), finding="Another."),
+    )
+    (theorem,) = theorems(model(ledger(claims)))
+    assert words_of(theorem.reason) == "It is 1.5. So is 0.5."
+    assert [words_of(text) for text in theorem.assumptions] == ["shared"]
+    assert [[words_of(text) for text in each.assumptions] for each in theorem.readings] == [["of one"], ["of two"]]
 
 
 def test_an_argument_without_braces_is_one_digit_as_in_latex() -> None:
@@ -971,8 +1012,11 @@ def test_the_table_of_passages_is_that_of_the_ledger(folder: Path) -> None:
     ]
     shown = squeezed("".join(page.get_text() for page in pages(pdf(ledger(claims), folder))))
     _, _, table = shown.partition("printedinoutcome")
-    for told in ("Lemma 7", "false as printed", "Figure 8", "holds in one of its readings"):
-        assert squeezed(told) in table
-    assert [(words_of(row.instead), words_of(row.holds)) for row in report.passages] == [("two thirds", ""), ("", "wide")]
+    for text in ("Lemma 7", "false as printed", "Figure 8", "holds in one of its readings"):
+        assert squeezed(text) in table
+    assert [(words_of(row.instead), words_of(row.holds)) for row in report.passages] == [
+        ("two thirds", ""),
+        ("", "wide"),
+    ]
     assert squeezed("Instead, or more sharply: two thirds") in shown
     assert "Lemma9" not in table.partition("Evidence")[0]

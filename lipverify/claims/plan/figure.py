@@ -58,7 +58,7 @@ def _growths(plans: Plans, results: Mapping[str, Any]) -> Iterator[tuple[str, An
 def _growth(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
     """The quantity along the ray, and the claimed powers of s, from the first point of its first and last line on.
 
-    Readings on one measurement give figures that differ in the claimed powers alone, so that a report draws them as one.
+    Readings on one measurement give figures that differ in the claimed powers alone, and a report draws them as one.
     """
     panel = _along(form, plans, results)
     powers: list[Series] = []
@@ -114,8 +114,8 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
         series=tuple(series),
     )
     caption = (
-        f"Left: the local exponent of ${form.quantity}$ along {along}, less its limit. Right: the limit with its error, "
-        "and what is claimed of it (dashed)."
+        f"Left: the local exponent of ${form.quantity}$ along {along}, less its limit. Right: the limit with its "
+        "error, and what is claimed of it (dashed)."
     )
     alt = f"Local exponents of {form.said} against {form.along}; their limits and the claimed ones."
     return Figure(caption=caption, alt=alt, panels=(local, limits), layer="evidence")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lipverify.foundation.quoting import counted
-from lipverify.report.agreement import Agreement
-from lipverify.report.evidence import Evidence, Judgement, Measurement
+from lipverify.report.evidence import Agreement, Evidence, Judgement, Measurement
 from lipverify.report.model import Theorem, Topic
 from lipverify.report.readings import Remark
 from lipverify.report.web.markup import Child, Markup, element, join
