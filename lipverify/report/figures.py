@@ -69,6 +69,8 @@ _BESIDE = 0.46
 """How far the label of the y axis is from the axis, in inches: the numbers are between them."""
 _CLOSE = 0.38
 """The same of narrow panels."""
+_INSIDE = 0.95
+"""How much of the room above the axes a label of the y axis may take."""
 _SMALLER = 1.4
 """A label of the y axis may be so much longer than there is room, in smaller letters; then it is cut."""
 _LEGEND = 3.0
@@ -307,7 +309,8 @@ def _draw_labels(ax: Any, panel: Panel) -> None:
         text = drawable(getattr(panel, name), room)
         label = getattr(ax, f"set_{name}")(text, fontfamily=family(text))
         if name == "ylabel":
-            _fit(label, high + _TOP, _LEFT - _BESIDE)
+            top = _TOP if panel.title.strip() else _UNTITLED
+            _fit(label, inches.height + 2 * top * _INSIDE, _LEFT - _BESIDE)
     ax.xaxis.set_label_coords(0.5, -0.27 / inches.height)
     ax.yaxis.set_label_coords(-(_BESIDE if wide > _NARROW else _CLOSE) / inches.width, 0.5)
 
@@ -333,7 +336,8 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
             ax.plot(x, y, linestyle=(0, (4, 2)), linewidth=0.9, **common)
         case "points":
             # hollow: what lies below shows through
-            ax.plot(x, y, linestyle="none", marker=look.marker, markerfacecolor="none", **common)
+            ax.plot(x, y, linestyle="none", marker=look.marker, markerfacecolor="none",
+                    markersize=_STYLE["lines.markersize"] * look.size, **common)  # fmt: skip
         case "errorbars":
             ax.errorbar(
                 x, y, error, linestyle="none", marker=look.marker, capsize=2, elinewidth=0.8,

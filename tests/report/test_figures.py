@@ -129,11 +129,12 @@ def test_points_that_lie_over_each_other_are_hollow() -> None:
     with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.0) as canvas:
         (ax,) = canvas.axes
         assert [line.get_markerfacecolor() for line in ax.lines] == ["none", "none"]
+        assert ax.lines[0].get_markersize() > ax.lines[1].get_markersize()
 
 
 def test_a_figure_of_growth_shows_the_data_and_the_claimed_power() -> None:
     """One panel, its dashed line through the first point with the claimed exponent; exponents are evidence."""
-    (record,) = verify("softmax.bias-lower/relu/relevant").ledger.claims
+    (record,) = verify("softmax.bias-lower/relu/relevant").claims
     growth, exponents = record.figures
     (panel,) = growth.panels
     (data, *_), (line, *_) = ([s for s in panel.series if (s.style == "dashed") is dashed] for dashed in (False, True))
