@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from lipverify.report.latex import typst_math
+from lipverify.report.latex import tidy, typst_math
 from lipverify.report.symbols import BELOW, CHARACTERS, DECORATIONS, ESCAPED, FENCES, NAMED
 from lipverify.report.visible import visible
 from lipverify.report.vocabulary import UnreadableError
@@ -33,20 +33,24 @@ _PRIVATE = {"\ue000": r"\ensuremath{\hat{", "\ue001": r"\ensuremath{\tilde{", "\
 """A letter with a hat is two characters; `visible` leaves none of these three of its own in any text."""
 _STANDARD = frozenset(CHARACTERS) - FENCES.keys() - ESCAPED.keys() - {
     "lt", "gt", "coloneqq", "omicron", "iint", "hbar", "sqrtsign", "degree", "S", "checkmark",
-    "implies", "iff", "varnothing", "lesssim", "gtrsim",
+    "implies", "iff", "varnothing", "lesssim", "gtrsim", "smallsetminus", "geqslant", "leqslant", "triangleq",
+    "subsetneq", "gtrless", "dotplus", "intercal", "dotsc", "dotsb", "square", "Box", "blacksquare",
+    "complement", "mho", "eth",
 }  # fmt: skip
 """Commands for one character that LaTeX knows without a package."""
 _BY_CHARACTER = {CHARACTERS[name]: name for name in sorted(_STANDARD, reverse=True)}
 _FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
 _REFUSED = re.compile(
     r"\\(?:begin|end|limits|nolimits|cancel|bm|mathscr|notag|nonumber|lt|gt|coloneqq|omicron|degree|checkmark"
-    r"|sqrtsign|mbox|text\w*|enspace|varnothing|middle|operatorname)(?![A-Za-z])|\\[\\-]|[&%#~]|\^[^']*'"
+    r"|sqrtsign|mbox|hbox|emph|text\w*|rm|bf|it|cal|sf|tt|not|nicefrac|sfrac|substack|pmod|bmod|mathop|enspace|varnothing|middle|operatorname)(?![A-Za-z])|\\[\\-]|[&%#~]|\^[^']*'"
 )
 """Rows, what needs a package beyond amsmath and amssymb, what only some places take, a prime after a power."""
 _PLAIN_WORDS = re.compile(r"\\(?:text|operatorname)\{[A-Za-z0-9 ,.;:()/-]*\}")
 """Words within a formula, of letters that mean nothing to LaTeX."""
 _TAKEN = dict.fromkeys(DECORATIONS, 1) | {"mathbf": 1}
-_TAKEN |= dict.fromkeys(("frac", "tfrac", "dfrac", "binom", "overset", "stackrel", "underset"), 2)
+_TAKEN |= dict.fromkeys(
+    ("frac", "tfrac", "dfrac", "cfrac", "binom", "dbinom", "tbinom", "overset", "stackrel", "underset"), 2
+)
 """How many arguments a command takes."""
 
 
@@ -65,6 +69,7 @@ def rich(text: str) -> str:
 
 def formula(source: str) -> str:
     """A formula between dollar signs; words where it is not understood, or could disturb the table."""
+    source = tidy(source)
     try:
         typst_math(source)
     except UnreadableError:

@@ -108,11 +108,11 @@ def theorems(ledger: Ledger) -> bytes:
         if own:
             grade = behind(own, records) or "--"
             rows.append(f"{breakable(stem)} & {rich(_outcome_where(own))} & {words(grade)} \\\\")
-    return "\n".join([_TABLE, *rows, "\\bottomrule\n\\end{tabular}\n\\endgroup\n"]).encode()
+    return "\n".join([_TABLE, *rows, "\\bottomrule\n\\end{tabular}\\par\n\\endgroup\n"]).encode()
 
 
 _TABLE = r"""% The printed statements of a lipverify run; the preamble needs \usepackage{lipverify}.
-\begingroup\footnotesize
+\par\noindent\begingroup\footnotesize
 \begin{tabular}{@{}>{\raggedright\arraybackslash}p{\dimexpr0.46\linewidth-2\tabcolsep}%
 >{\raggedright\arraybackslash}p{\dimexpr0.31\linewidth-2\tabcolsep}>{\raggedright\arraybackslash}p{0.23\linewidth}@{}}
 \toprule

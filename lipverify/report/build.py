@@ -96,6 +96,7 @@ def _printed(passage: Passage) -> Printed:
         instead=rich("; ".join(passage.instead)),
         grade=passage.grade or "",
         judged=f"{counted(len(passage.claims), 'claim')}, {supported} of {counted(cells, 'cell')} supported",
+        cells=f"{supported} of {cells}",
     )
 
 

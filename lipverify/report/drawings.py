@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
 
 from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
-from lipverify.report.figures import draw, undrawable, width
+from lipverify.report.figures import FLAT, LEVEL, draw, undrawable, width
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
+
+CONTROL = "control"
+"""How the label of a control begins."""
+FLATTEST = 4.0
+"""A control leaves a fourth of the axis to what was measured and claimed, or is not drawn."""
 
 
 class Drawings:
@@ -30,6 +36,7 @@ class Drawings:
 
     def _draw(self, figure: Figure) -> Drawing:
         """One that cannot be drawn leaves its caption and the reason."""
+        figure, beyond = in_sight(figure)
         name = f"figure-{len(self.files) + 1}.svg"
         alt = printable(figure.alt).strip() or "No description was given."
         try:
@@ -39,7 +46,36 @@ class Drawings:
             return Drawing(file="", width=1.0, caption=rich(figure.caption), alt=alt, problem=problem)
         lost = undrawable(figure)
         note = f" ({lost} points have no place on these axes and are not drawn.)" if lost else ""
+        note += " The control lies beyond the axes." if beyond else ""
         return Drawing(file=name, width=width(figure), caption=rich(figure.caption + note), alt=alt)
+
+
+def in_sight(figure: Figure) -> tuple[Figure, bool]:
+    """A figure without the controls that would flatten the rest of a panel, and whether there were any."""
+    panels = tuple(
+        msgspec.structs.replace(panel, series=tuple(s for s in panel.series if not _flattens(s, panel)))
+        for panel in figure.panels
+    )
+    return msgspec.structs.replace(figure, panels=panels), panels != figure.panels
+
+
+def _flattens(series: Series, panel: Panel) -> bool:
+    """Whether a control is so far off that all else would take less than a part in `FLATTEST` of the axis."""
+    if not series.label.startswith(CONTROL):
+        return False
+    rest = [y for other in panel.series if not other.label.startswith(CONTROL) for y in _heights(other, panel)]
+    own = _heights(series, panel)
+    if not rest or not own:
+        return False
+    least = 2 * (math.log(LEVEL) if panel.yscale == "log" else FLAT * max(map(abs, rest)))  # as axes show a level
+    span = max(max(rest) - min(rest), least)
+    return max(*rest, *own) - min(*rest, *own) > FLATTEST * span > 0
+
+
+def _heights(series: Series, panel: Panel) -> list[float]:
+    """The heights of the points of a series on its axis."""
+    log = panel.yscale == "log"
+    return [math.log(y) if log else y for y in series.y if math.isfinite(y) and (y > 0 or not log)]
 
 
 Labelled = TypeVar("Labelled", Series, Band, Region)

@@ -67,17 +67,25 @@ _LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.70, 0.10, 0.26, 0.44, 0.155
 """Room around the axes, and for one row of the legend, in inches."""
 _BESIDE = 0.46
 """How far the label of the y axis is from the axis, in inches: the numbers are between them."""
+_CLOSE = 0.38
+"""The same of narrow panels."""
+_INSIDE = 0.95
+"""How much of the room above the axes a label of the y axis may take."""
 _SMALLER = 1.4
 """A label of the y axis may be so much longer than there is room, in smaller letters; then it is cut."""
 _LEGEND = 3.0
 """Room for one entry of the legend, in inches."""
-_ENTRY = 1.5
+_ENTRY = 0.8
 """Width of the figure for one column of the legend, in inches."""
 _ENTRIES = 12
 """The longest legend of a figure of half the width."""
 _COLUMN, _PAGE = 3.25, 6.75
 """Widths of a figure of its own, in inches: one panel in a column of a paper, and more over both."""
-_HEIGHTS = {1: 1.5, 2: 1.3, 3: 1.25}
+_UNTITLED = 0.06
+"""Room above axes without a title, in inches."""
+_NARROW = 2.2
+"""Panels that are less wide, in inches, have less room at their left."""
+_HEIGHTS = {1: 1.0, 2: 0.95, 3: 1.15}
 """Height of the axes by the number of panels in a row."""
 _SQUAT = 0.75
 """How much less high they are where there are several rows."""
@@ -212,12 +220,12 @@ def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
 
 
 def width(figure: Figure) -> float:
-    """The part of the text width that the figure takes; on the first page two of one panel stand side by side.
+    """The part of the text width that the figure takes: of one or two panels half of it, beside the text.
 
     A long legend takes all of it: in two columns it would be taller than what it explains.
     """
     entries = {series.label for panel in figure.panels for series in panel.series}
-    if len(figure.panels) > 1 or len(figure.maps) > 2 or len(entries) > _ENTRIES:
+    if len(figure.panels) > 2 or len(figure.maps) > 2 or len(entries) > _ENTRIES:
         return 1.0
     return 0.49
 
@@ -245,15 +253,17 @@ def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list
     across = max(across, 1)
     legend = _ROW * rows + 0.08 if rows else 0.0
     tall = _HEIGHTS[across] * (1 if down == 1 else _SQUAT)
-    cell_height = _TOP + tall + _BOTTOM
+    start = _LEFT if total / across > _NARROW else _LEFT - _BESIDE + _CLOSE
+    top = _TOP if any(panel.title.strip() for panel in figure.panels) else _UNTITLED
+    cell_height = top + tall + _BOTTOM
     height = down * cell_height + legend
     canvas.set_size_inches(total, height)
     axes = []
     for k in range(count):
         row, column = divmod(k, across)
-        left = column * total / across + _LEFT
+        left = column * total / across + start
         bottom = height - (row + 1) * cell_height + _BOTTOM
-        wide = total / across - _LEFT - _RIGHT
+        wide = total / across - start - _RIGHT
         axes.append(canvas.add_axes((left / total, bottom / height, wide / total, tall / height)))
     return axes, legend / height
 
@@ -299,9 +309,10 @@ def _draw_labels(ax: Any, panel: Panel) -> None:
         text = drawable(getattr(panel, name), room)
         label = getattr(ax, f"set_{name}")(text, fontfamily=family(text))
         if name == "ylabel":
-            _fit(label, high + _TOP, _LEFT - _BESIDE)
+            top = _TOP if panel.title.strip() else _UNTITLED
+            _fit(label, inches.height + 2 * top * _INSIDE, _LEFT - _BESIDE)
     ax.xaxis.set_label_coords(0.5, -0.27 / inches.height)
-    ax.yaxis.set_label_coords(-_BESIDE / inches.width, 0.5)
+    ax.yaxis.set_label_coords(-(_BESIDE if wide > _NARROW else _CLOSE) / inches.width, 0.5)
 
 
 def _fit(label: Any, long: float, high: float) -> None:
@@ -324,7 +335,9 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
         case "dashed":
             ax.plot(x, y, linestyle=(0, (4, 2)), linewidth=0.9, **common)
         case "points":
-            ax.plot(x, y, linestyle="none", marker=look.marker, **edge, **common)
+            # hollow: what lies below shows through
+            ax.plot(x, y, linestyle="none", marker=look.marker, markerfacecolor="none",
+                    markersize=_STYLE["lines.markersize"] * look.size, **common)  # fmt: skip
         case "errorbars":
             ax.errorbar(
                 x, y, error, linestyle="none", marker=look.marker, capsize=2, elinewidth=0.8,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lipverify.report.symbols import DECORATIONS, FENCES, SIZES, UPRIGHT
+from lipverify.report.symbols import DECORATIONS, FENCES, NEGATED, SIZES, SWITCHES, UPRIGHT
 from lipverify.report.vocabulary import (
     UnreadableError,
     bracketed,
@@ -19,6 +19,7 @@ from lipverify.report.vocabulary import (
     fence,
     joined,
     multiplies,
+    operator,
     quoted,
     simple,
     slashed,
@@ -28,7 +29,18 @@ from lipverify.report.vocabulary import (
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 _RUN_ON = re.compile(r"[^\W_]{40}")
 _DEEPEST = 30
-_FRACTIONS = ("\\frac", "\\tfrac", "\\dfrac")
+_FRACTIONS = ("\\frac", "\\tfrac", "\\dfrac", "\\cfrac", "\\nicefrac", "\\sfrac")
+_FIRST_POWER = re.compile(r"((?:\\Omega|\\Theta|\\omega|\\mathcal\{O\}|\bo)\\left\(\\?[A-Za-z]+)\^\{1\}")
+"""A first power as a claim of exponents writes it; elsewhere a raised 1 may be an index."""
+
+
+def tidy(formula: str) -> str:
+    r"""A formula without the first powers of an order of growth.
+
+    >>> print(tidy(r"B = \Omega\left(n^{1}\right)"), tidy("w^{1}"))
+    B = \Omega\left(n\right) w^{1}
+    """
+    return _FIRST_POWER.sub(r"\1", formula)
 
 
 def typst_math(formula: str) -> str:
@@ -45,7 +57,7 @@ def typst_math(formula: str) -> str:
     """
     if _RUN_ON.search(formula):
         raise UnreadableError("a word that no line can hold")
-    source = _Parser(_TOKEN.findall(formula)).sequence(stop=())
+    source = _Parser(_TOKEN.findall(tidy(formula))).sequence(stop=())
     if not source.strip():
         raise UnreadableError("an empty formula")
     return source
@@ -155,18 +167,30 @@ class _Parser:
             "frac": self._fraction,
             "tfrac": self._fraction,
             "dfrac": self._fraction,
-            "binom": lambda: f"binom({self._argument()}, {self._argument()})",
+            "cfrac": self._fraction,
+            "nicefrac": self._fraction,
+            "sfrac": self._fraction,
+            "binom": self._binomial,
+            "dbinom": self._binomial,
+            "tbinom": self._binomial,
             "sqrt": self._root,
             "left": self._fenced,
             "begin": self._environment,
             "mathbf": lambda: f"upright(bold({self._argument()}))",
-            "operatorname": lambda: f"op({quoted(self._words())})",
-            "operatorname*": lambda: f"limits(op({quoted(self._words())}))",
+            "operatorname": lambda: operator(self._words()),
+            "operatorname*": lambda: f"limits({operator(self._words())})",
             "overset": self._stacked,
             "stackrel": self._stacked,
             "underset": self._stacked_below,
+            "xrightarrow": lambda: f"attach(limits({escaped('→')}), t: {self._argument()})",
+            "substack": self._argument,
+            "pmod": lambda: f"space {bracketed(joined([operator('mod'), 'space', self._argument()]))}",
+            "bmod": lambda: f"space {operator('mod')} space",
+            "not": self._negated,
             "\\": lambda: "\\ ",
         }
+        if name in SWITCHES:
+            return self._switched(SWITCHES[name])
         if name in readers:
             return readers[name]()
         if name in SIZES:
@@ -174,11 +198,29 @@ class _Parser:
         if name in UPRIGHT:
             words = self._words()
             if name == "mathrm" and words.isalpha() and words.isascii():
-                return f"upright({words})" if len(words) == 1 else f"op({quoted(words)})"
+                return f"upright({words})" if len(words) == 1 else operator(words)
             return quoted(words)
         if name in DECORATIONS:
             return f"{DECORATIONS[name]}({self._argument()})"
         return simple(name)
+
+    def _binomial(self) -> str:
+        return f"binom({self._argument()}, {self._argument()})"
+
+    def _switched(self, style: str) -> str:
+        r"""The rest of a group after `\rm` and its kin; adjacent letters stand close, as in a word."""
+        rest = self.sequence(stop=("}",)) if "}" in self._tokens[self._at :] else self.sequence(stop=())
+        letters = rest.replace(" ", "")
+        if style == "upright" and len(letters) > 1 and letters.isalpha() and letters.isascii():
+            return operator(letters)
+        return f"{style}({rest})"
+
+    def _negated(self) -> str:
+        token = self._next()
+        sign = NEGATED.get(token)
+        if sign is None:
+            raise UnreadableError(f"\\not before {token!r} is not known")
+        return escaped(sign)
 
     def _fraction(self) -> str:
         over, under = self._argument(), self._argument()

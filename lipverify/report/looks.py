@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import Band, Figure, Region
 
@@ -28,12 +29,18 @@ _FAMILY = 4
 """From this many numbered labels on, the colours are a scale and no longer categories."""
 
 
+_LARGER = 0.4
+"""By how much the markers of points are larger than those of the points drawn over them."""
+
+
 class Look(msgspec.Struct, frozen=True):
     """What sets one series apart."""
 
     color: Any
     marker: str
     dashes: Any
+    size: float = 1.0
+    """How much larger its markers are than usual."""
 
 
 class BandLook(msgspec.Struct, frozen=True):
@@ -55,6 +62,10 @@ def series_looks(figure: Figure) -> dict[str, Look]:
         among = 0 if label in family else others.index(label)
         dashes = _DASHES[among % len(_DASHES)]
         looks[label] = Look(colors[label], _MARKERS[position % len(_MARKERS)], dashes)
+    points = list(dict.fromkeys(s.label for panel in figure.panels for s in panel.series if s.style == "points"))
+    for place, label in enumerate(points):  # the later in the hollow of the earlier
+        size = 1 + _LARGER * (len(points) - 1 - place)
+        looks[label] = replace(looks[label], marker=_MARKERS[place % len(_MARKERS)], size=size)
     return {label: looks[label] for label in labels}
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lipverify.report.agreement import Agreement
-from lipverify.report.evidence import Evidence
+from lipverify.report.evidence import Agreement, Evidence
 from lipverify.report.readings import Remark
 from lipverify.report.text import Text
 
@@ -120,10 +119,19 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     proved: bool
     """Whether another reading is a proof of all of it."""
     statement: Text
+    assumptions: tuple[Text, ...]
+    """What it fills in that the readings of the statement do not share."""
+    instead: Text
+    """What holds instead, or more sharply."""
+    reason: Text
+    """What the evidence shows."""
     verdict: str
     outcome: str
     range: Text
     """Where the verdict holds; empty where the check broke."""
+    control: Text
+    limits: Text
+    """What a verdict on a limit assumes, and how far the limit was followed."""
     telling: tuple[Telling, ...]
     """The telling case of each quantity, the one that decides first."""
     marks: tuple[str, ...]
@@ -142,21 +150,20 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     paper: str
     standing: Standing
     sources: tuple[Remark, ...]
-    """What is printed, and where: of the readings that the statement is judged by, as all that follows to `picture`."""
-    assumptions: tuple[Remark, ...]
-    """The fair reading: what the sources leave open, filled in."""
-    corrected: tuple[Remark, ...]
-    """What holds instead, or more sharply, of any reading."""
-    why: tuple[Remark, ...]
-    """What the evidence shows."""
+    """What is printed, and where, of the readings that the statement is judged by."""
+    statement: Text
+    """What is displayed: the statement of the first reading."""
+    assumptions: tuple[Text, ...]
+    """The fair reading: what the sources leave open, filled in as all readings nearest to print do."""
+    instead: Text
+    """What holds instead, or more sharply, of the first reading that has anything."""
+    reason: Text
+    """Why, in two sentences: of the first reading that says."""
     picture: Drawing | None
     """The one figure that shows it."""
     readings: tuple[Reading, ...]
     """The deciding numbers, of all readings, those nearest to print first."""
     tables: tuple[Table, ...]
-    limits: tuple[Remark, ...]
-    """What verdicts on limits assume, and how far these were followed."""
-    controls: tuple[Remark, ...]
     judged: str
     """How the controls came out."""
     resolution: Text
@@ -218,6 +225,8 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     grade: str
     judged: str
     """How many claims it is judged by, and how many of their cells are supported."""
+    cells: str
+    """The second of these alone."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

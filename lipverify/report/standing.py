@@ -11,6 +11,8 @@ from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
 from lipverify.report.text import rich
 
+LONGEST = 160
+"""Letters of a range that a line has room for, with its formulas as they are written."""
 WORST_OUTCOME_FIRST = tuple(reversed(OUTCOMES))
 
 
@@ -32,6 +34,11 @@ def nearest_first(records: Sequence[Record]) -> list[Record]:
     return sorted(records, key=lambda record: order.get(record.kind, len(order)) if record.kind else len(order))
 
 
+def _short(where: str) -> str:
+    """A range that fits into a line; a longer one stands with its readings."""
+    return where if len(where) <= LONGEST else "where its readings say"
+
+
 def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing:
     """The standing of one heading: the passages that its claims are from, and the verdicts of its other claims."""
     ids = {record.id for record in records}
@@ -43,11 +50,12 @@ def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing
         [record for record in records if record.id in counted] or judged_by(records),
     )
     rest = Counter[str](record.verdict for record in records if record.id not in counted)
-    ranges = ranges_of(judged, own)
+    ranges = {name: _short(where) for name, where in ranges_of(judged, own).items()}
     return Standing(
         kind=kind or "",
         outcomes=tuple((name, str(found[name])) for name in WORST_OUTCOME_FIRST if found[name]),
-        ranges=tuple(rich(ranges[name]) for name in WORST_OUTCOME_FIRST if found[name]) or (rich(holds_at(judged)),),
+        ranges=tuple(rich(ranges[name]) for name in WORST_OUTCOME_FIRST if found[name])
+        or (rich(_short(holds_at(judged))),),
         others=tuple((name, str(rest[name])) for name in WORST_FIRST if rest[name]),
         grade=behind(judged, records) or "",
     )

@@ -30,12 +30,16 @@ _RELATIONS = {
     "preceq": "⪯", "succeq": "⪰", "mid": "∣", "parallel": "∥", "perp": "⟂", "to": "→",
     "rightarrow": "→", "leftarrow": "←", "gets": "←", "leftrightarrow": "↔", "mapsto": "↦",
     "Rightarrow": "⇒", "implies": "⟹", "Leftarrow": "⇐", "iff": "⟺", "Leftrightarrow": "⇔",
-    "longrightarrow": "⟶", "uparrow": "↑", "downarrow": "↓", "colon": ":", "coloneqq": "≔",
+    "longrightarrow": "⟶", "geqslant": "⩾", "leqslant": "⩽", "triangleq": "≜", "doteq": "≐",
+    "hookrightarrow": "↪", "nearrow": "↗", "searrow": "↘", "downarrow": "↓", "models": "⊨", "vdash": "⊢",
+    "subsetneq": "⊊", "gtrless": "≷", "Longrightarrow": "⟹", "longleftarrow": "⟵",
+    "uparrow": "↑", "colon": ":", "coloneqq": "≔",
 }  # fmt: skip
 _OPERATIONS = {
     "pm": "±", "mp": "∓", "times": "×", "cdot": "⋅", "div": "÷", "ast": "∗", "star": "⋆",
     "circ": "∘", "bullet": "∙", "oplus": "⊕", "otimes": "⊗", "odot": "⊙", "cup": "∪", "cap": "∩",
-    "setminus": "∖", "wedge": "∧", "land": "∧", "vee": "∨", "lor": "∨",
+    "setminus": "∖", "smallsetminus": "∖", "ominus": "⊖", "sqcup": "⊔", "amalg": "⨿", "dotplus": "∔",
+    "wedge": "∧", "land": "∧", "vee": "∨", "lor": "∨",
 }  # fmt: skip
 _LARGE = {
     "sum": "∑", "prod": "∏", "int": "∫", "iint": "∬", "oint": "∮", "bigcup": "⋃", "bigcap": "⋂",
@@ -47,7 +51,8 @@ _ORDINARY = {
     "lnot": "¬", "top": "⊤", "bot": "⊥", "angle": "∠", "dagger": "†", "prime": "′", "dots": "…",
     "ldots": "…", "cdots": "⋯", "vdots": "⋮", "ddots": "⋱", "varepsilon": "ε", "phi": "ϕ",
     "vartheta": "ϑ", "varrho": "ϱ", "varpi": "ϖ", "sqrtsign": "√", "degree": "°", "S": "§",
-    "checkmark": "✓",
+    "checkmark": "✓", "imath": "ı", "jmath": "ȷ", "wp": "℘", "intercal": "⊺", "dotsc": "…", "dotsb": "⋯",
+    "square": "□", "Box": "□", "blacksquare": "■", "complement": "∁", "mho": "℧", "eth": "ð", "backslash": "∖",
 }  # fmt: skip
 FENCES = {
     "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
@@ -77,11 +82,12 @@ DECORATIONS = {
     "ddot": "dot.double", "check": "caron", "breve": "breve", "mathbb": "bb", "mathcal": "cal",
     "mathscr": "scr", "mathfrak": "frak", "boldsymbol": "bold",
     "bm": "bold", "mathsf": "sans", "mathtt": "mono", "mathit": "italic", "cancel": "cancel",
-    "underbrace": "underbrace", "overbrace": "overbrace", "sqrt": "sqrt",
+    "underbrace": "underbrace", "overbrace": "overbrace", "sqrt": "sqrt", "overrightarrow": "arrow",
+    "mathring": "circle", "mathop": "limits",
 }  # fmt: skip
 """Commands with one argument, and the function that does the same in Typst."""
 
-UPRIGHT = frozenset({"text", "textrm", "textnormal", "mathrm", "textit", "textbf", "mbox"})
+UPRIGHT = frozenset("text textrm textnormal mathrm textit textbf textsf texttt textup emph mbox hbox".split())
 """Commands whose argument is words."""
 
 SPACES = {
@@ -89,7 +95,16 @@ SPACES = {
     "quad": "quad", "qquad": "wide", "enspace": "space",
 }  # fmt: skip
 
-SILENT = frozenset("displaystyle textstyle scriptstyle limits nolimits nonumber notag".split())
+SWITCHES = {"rm": "upright", "bf": "bold", "it": "italic", "cal": "cal", "sf": "sans", "tt": "mono"}
+"""Old commands that set the rest of their group in another letter, and the function that does so in Typst."""
+
+NEGATED = {"=": "≠", "<": "≮", ">": "≯", "\\in": "∉", "\\leq": "≰", "\\le": "≰", "\\geq": "≱", "\\ge": "≱",
+           "\\equiv": "≢", "\\sim": "≁", "\\subset": "⊄", "\\subseteq": "⊈", "\\exists": "∄"}  # fmt: skip
+"""Relations after `\\not`, each with its negation as one character."""
+
+SILENT = frozenset(
+    "displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits nonumber notag allowbreak".split()
+)
 """Commands that only ask for another style or place; the formula reads the same without them."""
 
 SIZES = {

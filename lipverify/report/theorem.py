@@ -1,4 +1,4 @@
-"""The second layer: a page for each theorem, with all readings of one statement and the one figure that shows it."""
+"""The second layer: a statement with its source, outcome and reason, the figure that shows it, and its readings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lipverify.claims.ledger.figure import Figure, Layer
 from lipverify.claims.ledger.outcomes import behind
-from lipverify.claims.ledger.reach import at, condition, reach
+from lipverify.claims.ledger.reach import at, condition, decisive, reach
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
 from lipverify.claims.ledger.summary import beside_exponent, telling
@@ -16,7 +16,7 @@ from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined
 from lipverify.report.front import Draw
 from lipverify.report.model import Reading, Table, Telling, Theorem
-from lipverify.report.standing import judged_by, nearest_first, standing
+from lipverify.report.standing import LONGEST, judged_by, nearest_first, standing
 from lipverify.report.text import APART, Run, Text, formula, printable, rich
 
 _LAYERS = ("theorem", "front", "evidence")
@@ -25,15 +25,19 @@ _TELLING = 3
 """So many points say more than a line of text."""
 _WORDS = re.compile(r"\\text\{([^{}$\\]*\s[^{}$\\]*\S[^{}$\\]*)\}")
 """Words in a formula, with spaces before or between them."""
-_REMARKS, _LONGEST = 3, 800
-"""What the evidence shows, of so many readings and in so many letters at most; the rest stands with the evidence."""
+_ENDS = re.compile(r"\.(?=\s+[A-Z$]|\s*$)")
+"""Where a sentence ends."""
+_LONGEST_REASON = 500
+"""Letters of a reason, its formulas as they are written, that a paragraph has room for."""
 
 
 def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, *, anchor: str, topic: str) -> Theorem:
     """The page of one statement, its symbols not yet looked up; `topic` is the anchor of its evidence, or empty."""
     shown = telling_figure(records)
     nearest = judged_by(records)
-    differing = [record for record in records if readings.differs(record)]
+    ordered = nearest_first(records)
+    shared = _shared(nearest)
+    instead = next((record.corrected for record in ordered if readings.differs(record) and record.corrected), "")
     return Theorem(
         anchor=anchor,
         stem=printable(readings.stem(records[0])),
@@ -42,14 +46,13 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records, passages),
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
-        assumptions=tuple(filter(_says_more, readings.remarks(nearest, lambda record: record.assumptions))),
-        corrected=readings.remarks(differing, lambda record: (record.corrected,)),
-        why=readings.remarks(nearest, lambda record: (record.finding,) * (len(record.finding) <= _LONGEST))[:_REMARKS],
+        statement=statement_of(ordered[0].statement),
+        assumptions=tuple(map(rich, shared)),
+        instead=rich(instead),
+        reason=rich(_reason(nearest)),
         picture=None if shown is None else draw(shown),
-        readings=tuple(_reading(record, records, passages) for record in nearest_first(records)),
+        readings=tuple(_reading(record, shared, records, passages) for record in ordered),
         tables=tables_of(records, "theorem"),
-        limits=readings.remarks(nearest, lambda record: (condition(record.cells, record.verdict),)),
-        controls=readings.remarks(nearest, lambda record: (record.control.latex or record.control.statement,)),
         judged=_judged(records),
         resolution=rich(_resolution(records)),
         cross_checks=_cross_checks(records),
@@ -60,10 +63,30 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
     )
 
 
-def _says_more(remark: readings.Remark) -> bool:
-    """Whether a remark says more than the name of its readings does, as "affine law" of affine does not."""
-    words = "".join(run.text for run in remark.text).lower()
-    return not remark.readings or words.rpartition(" ")[0] != remark.readings
+def _shared(records: Sequence[Record]) -> tuple[str, ...]:
+    """The assumptions that all of some readings make."""
+    first, *others = records
+    return tuple(
+        text
+        for text in dict.fromkeys(first.assumptions)
+        if text.strip() and all(text in record.assumptions for record in others)
+    )
+
+
+def _reason(records: Sequence[Record]) -> str:
+    """Two sentences, or one, of the first reading whose own are short; its whole reason stands with the reading."""
+    starts = [beginning(record.finding, count) for record in records for count in (2, 1) if record.finding.strip()]
+    return next((text for text in starts if len(text) <= _LONGEST_REASON), "")
+
+
+def beginning(text: str, sentences: int = 2) -> str:
+    r"""The first sentences of a text; a full stop in a formula or in a number ends none.
+
+    >>> beginning("Of order $1.5$. At most 0.5 of it. The rest.")
+    'Of order $1.5$. At most 0.5 of it.'
+    """
+    ends = [k for k in _ENDS.finditer(text) if text[: k.start()].count("$") % 2 == 0]
+    return text[: ends[sentences - 1].start() + 1] if len(ends) >= sentences else text
 
 
 def telling_figure(records: Sequence[Record]) -> Figure | None:
@@ -106,21 +129,34 @@ def _table(table: LedgerTable) -> Table:
     )
 
 
-def _reading(record: Record, records: Sequence[Record], passages: Sequence[Passage]) -> Reading:
+def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], passages: Sequence[Passage]) -> Reading:
+    """One claim; `shared` holds the assumptions that stand above the table."""
+    own = tuple(rich(text) for text in record.assumptions if text.strip() and text not in shared)
     return Reading(
         id=printable(record.id),
         label=printable(readings.label(record) or record.id),
         kind=record.kind,
         grade=record.grade or "",
         proved=behind([record], records) == "proved" != record.grade,
-        statement=_statement(record.statement),
+        statement=statement_of(record.statement),
+        assumptions=own,
+        instead=rich(record.corrected if readings.differs(record) else ""),
+        reason=rich(record.finding),
         verdict=record.verdict,
         outcome=next((each.outcome for each in passages if record.id in each.claims), ""),
-        range=rich(reach(record.cells, record.verdict, record.id, latex=True)),
+        range=rich(_range(record)),
+        control=rich(record.control.latex or record.control.statement),
+        limits=rich(condition(record.cells, record.verdict)),
         telling=_telling(record),
         marks=readings.marks(record),
         problem=_problem(record),
     )
+
+
+def _range(record: Record) -> str:
+    """Where the verdict holds; where that is long, in how many cells, which the evidence lists."""
+    full = reach(record.cells, record.verdict, record.id, latex=True)
+    return full if len(full) <= LONGEST else f"in {counted(len(decisive(record.cells, record.verdict)), 'cell')}"
 
 
 def _telling(record: Record) -> tuple[Telling, ...]:
@@ -156,7 +192,7 @@ def _problem(record: Record) -> Text:
     return rich(record.problem)
 
 
-def _statement(latex: str) -> Text:
+def statement_of(latex: str) -> Text:
     """The formulas of a statement one by one, where it joins several and each stands for itself; else the whole.
 
     Words between them, which no formula breaks, stand for themselves too.

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from lipverify.claims.ledger.record import CrossCheck, Record
 from lipverify.report import readings, sources
-from lipverify.report.agreement import agreements
 from lipverify.report.drawings import joined
-from lipverify.report.evidence import evidence
+from lipverify.report.evidence import agreements, evidence
 from lipverify.report.front import Draw
 from lipverify.report.model import Drawing, Topic
 from lipverify.report.text import printable

@@ -64,9 +64,9 @@ def simple(name: str) -> str:
     if name in symbols.OPERATORS:
         return name
     if name in symbols.NAMED:
-        return f"op({quoted(symbols.NAMED[name])})"
+        return operator(symbols.NAMED[name])
     if name in symbols.BELOW:
-        return f"limits(op({quoted(symbols.BELOW[name])}))"
+        return f"limits({operator(symbols.BELOW[name])})"
     if name in symbols.SILENT:
         return ""
     if name in symbols.SPACES:
@@ -94,6 +94,11 @@ def escaped(sign: str) -> str:
 def fence(sign: str) -> str:
     """A bracket that grows with what it encloses; an unwrapped character is what `lr` stretches."""
     return f"\\u{{{ord(sign):x}}}"
+
+
+def operator(words: str) -> str:
+    """A name set upright, with the spaces of an operator."""
+    return f"op({quoted(words)})"
 
 
 def quoted(words: str) -> str:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lipverify.claims.ledger.record import Ledger, write_ledger
 from lipverify.export import export_ledger
 from lipverify.export.latex import words
-from lipverify.export.package import key, package, place, roundings
+from lipverify.export.package import key, package, place, roundings, theorems
 from tests.commands import Commands
 from tests.ledgers import realistic
 
@@ -137,3 +137,9 @@ def test_the_command_takes_the_folder(lipverify: Commands, tmp_path: Path, monke
     write_ledger(BOOK, Path("reports") / "ledger.json")
     assert lipverify("export", "--latex", "paper").returncode == 0
     assert {path.name for path in Path("paper").iterdir()} == {"lipverify.sty", "theorems.tex", "verdicts.tex"}
+
+
+def test_the_table_of_theorems_is_a_paragraph_of_its_own() -> None:
+    lines = theorems(BOOK).decode().splitlines()
+    assert lines[1].startswith(r"\par\noindent")
+    assert lines[-2] == r"\end{tabular}\par"

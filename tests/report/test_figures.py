@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 
-from lipverify.claims.ledger.figure import Figure, Panel, Series
+from lipverify import verify
+from lipverify.claims.ledger.figure import Figure, Panel, Scale, Series
 from lipverify.claims.plan.registry import select_claims
+from lipverify.report.drawings import Drawings, in_sight
 from lipverify.report.figures import _drawn, _read_once, _remembered, draw
 from lipverify.report.labels import drawable
 
@@ -98,3 +101,44 @@ def test_a_figure_is_measured_as_it_is_drawn() -> None:
     panel = Panel(title="t", xlabel="x", ylabel="y", series=(Series(label="a", x=(1.0, 2.0), y=(1.0, 2.0)),))
     with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.0) as canvas:
         assert (canvas.dpi, canvas.canvas.get_default_filetype()) == (72, "svg")
+
+
+def plotted(control: float, scale: Scale = "linear") -> Figure:
+    """Values from 1 to 2, and a control."""
+    measured = Series(label="measured", x=(1.0, 2.0), y=(1.0, 2.0), error=(0.1, 0.1), style="errorbars")
+    line = Series(label=r"control $\geq$", x=(1.0, 2.0), y=(control, control), style="dashed")
+    panel = Panel(title="", xlabel="x", ylabel="y", xscale="linear", yscale=scale, series=(measured, line))
+    return Figure(caption="c.", alt="a", panels=(panel,))
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize(("control", "beyond"), [(2.5, False), (4.0, False), (300.0, True)])
+def test_a_control_far_off_does_not_flatten_a_figure(control: float, beyond: bool, scale: Scale) -> None:
+    figure = plotted(control, scale)
+    shown, left_out = in_sight(figure)
+    assert left_out is beyond
+    assert (shown == figure) is not beyond
+    caption = "".join(run.text for run in Drawings().add(figure).caption)
+    assert ("The control lies beyond the axes." in caption) is beyond
+
+
+def test_points_that_lie_over_each_other_are_hollow() -> None:
+    """Of two that agree both can be seen."""
+    points = tuple(Series(label=name, x=(1.0, 2.0), y=(1.0, 2.0), style="points") for name in ("a", "b"))
+    panel = Panel(title="", xlabel="x", ylabel="y", series=points)
+    with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.0) as canvas:
+        (ax,) = canvas.axes
+        assert [line.get_markerfacecolor() for line in ax.lines] == ["none", "none"]
+        assert ax.lines[0].get_markersize() > ax.lines[1].get_markersize()
+
+
+def test_a_figure_of_growth_shows_the_data_and_the_claimed_power() -> None:
+    """One panel, its dashed line through the first point with the claimed exponent; exponents are evidence."""
+    (record,) = verify("softmax.bias-lower/relu/relevant").claims
+    growth, exponents = record.figures
+    (panel,) = growth.panels
+    (data, *_), (line, *_) = ([s for s in panel.series if (s.style == "dashed") is dashed] for dashed in (False, True))
+    assert line.y[0] == data.y[0]
+    slope = math.log(line.y[-1] / line.y[0]) / math.log(line.x[-1] / line.x[0])
+    assert slope == pytest.approx(-2)
+    assert (growth.layer, exponents.layer, len(exponents.panels)) == ("theorem", "evidence", 2)

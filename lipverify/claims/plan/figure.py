@@ -21,18 +21,20 @@ NO_AXIS = "points of the claim, one by one"
 
 
 def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """Growth and its exponents, or values with their bounds; how limits settle is evidence.
+    """Growth and the claimed power, or values with their bounds; exponents, and how they settle, are evidence.
 
     Of an identity there is nothing to see, nor of a single value, which says as much in a line.
     """
     if isinstance(form, Identity) or (len(plans) == 1 and not isinstance(form, Along)):
         return ()
     if isinstance(form, Exponent):
-        return _exponents(form, plans, results), _settling(form, plans, results)
+        return _growth(form, plans, results), _exponents(form, plans, results)
     found = _values(form, plans, results)
     if isinstance(form, Limit):
         caption = f"Left: ${form.quantity}$ along the ray. Right: its limit, with the bounds of claim and control."
-        return (replace(found, caption=caption, panels=(_along(form, plans, results), *found.panels)),)
+        title = "its limit"
+        (panel,) = found.panels
+        return (replace(found, caption=caption, panels=(_along(form, plans, results), replace(panel, title=title))),)
     return (found,)
 
 
@@ -53,8 +55,30 @@ def _growths(plans: Plans, results: Mapping[str, Any]) -> Iterator[tuple[str, An
         yield _label(place.where, every, ""), results[plan.measurement.address]
 
 
-def _settling(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
-    """Local exponents settling along the ray."""
+def _growth(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
+    """The quantity along the ray, and the claimed powers of s, from the first point of its first and last line on.
+
+    Readings on one measurement give figures that differ in the claimed powers alone, and a report draws them as one.
+    """
+    panel = _along(form, plans, results)
+    powers: list[Series] = []
+    for _, plan in {0: plans[0], len(plans) - 1: plans[-1]}.values():
+        growth = results[plan.measurement.address]
+        for name, edge in form.range.edges():
+            power = plan.allowed.high if name == "high" else plan.allowed.low
+            if power is not None:
+                relation = {"low": r"\geq", "high": r"\leq", "equals": r"\propto"}[name]
+                y = tuple(growth.values[0] * (s / growth.s[0]) ** power for s in growth.s)
+                label = f"claimed: ${relation} {form.power(edge)}$"
+                powers.append(Series(label=label, x=growth.s, y=y, style="dashed"))
+    caption = "Dashed: the claimed power through the first point."
+    alt = f"{form.said} against {form.along} on log axes, with the claimed power."
+    return Figure(caption=caption, alt=alt, panels=(replace(panel, title="", series=(*panel.series, *powers)),))
+
+
+def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
+    """Local exponents settling along the ray; their limits cell by cell, and what is claimed of them."""
+    axis = _axis([place.where for place, _ in plans])
     along = named(form.along)
     local = Panel(
         title="local exponents",
@@ -66,17 +90,6 @@ def _settling(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figur
             for label, growth in _growths(plans, results)
         ),
     )
-    caption = f"The local exponent of ${form.quantity}$ along {along}, less its extrapolated limit."
-    alt = f"Local exponents of {form.said} minus their limit against {form.along}."
-    return Figure(caption=caption, alt=alt, panels=(local,), layer="evidence")
-
-
-def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
-    """The quantity along the ray; its limit exponents cell by cell, and what is claimed of them.
-
-    Readings on one measurement give figures that differ in the claimed curve alone, so that a report draws them as one.
-    """
-    axis = _axis([place.where for place, _ in plans])
     series: list[Series] = []
     for label, group in _lines(plans, axis).items():
         settled = [(x, results[plan.measurement.address]) for x, plan in group]
@@ -93,20 +106,19 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
             )
         series += _edges(form, group, label)
     limits = Panel(
-        title=f"its limit exponent{f' against {named(axis)}' if axis else ''}",
+        title=f"limit exponent{f' against {named(axis)}' if axis else ''}",
         xlabel=named(axis) if axis else NO_AXIS,
         ylabel="exponent",
         xscale="linear",
         yscale="linear",
         series=tuple(series),
     )
-    along = named(form.along)
     caption = (
-        f"Left: ${form.quantity}$ along {along}. Right: the exponent that it tends to, with its error, and what is "
-        "claimed of it (dashed)."
+        f"Left: the local exponent of ${form.quantity}$ along {along}, less its limit. Right: the limit with its "
+        "error, and what is claimed of it (dashed)."
     )
-    alt = f"{form.said} against {form.along} on log axes; its limit exponents beside the claimed ones."
-    return Figure(caption=caption, alt=alt, panels=(_along(form, plans, results), limits))
+    alt = f"Local exponents of {form.said} against {form.along}; their limits and the claimed ones."
+    return Figure(caption=caption, alt=alt, panels=(local, limits), layer="evidence")
 
 
 def _edges(form: Exponent, group: Sequence[tuple[float, CellPlan]], label: str) -> Iterator[Series]:
@@ -156,14 +168,14 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
         for (says, x, y), labels in bounds.items()
     ]
     panel = Panel(
-        title="measured, and claimed",
+        title="",
         xlabel=named(axis) if axis else NO_AXIS,
         ylabel=f"${form.quantity}$",
         xscale=_scale([x for one in series for x in one.x]),
         yscale=_scale([y for one in series for y in one.y]),
         series=tuple(series),
     )
-    caption = f"${form.quantity}$ with its errors, the bounds of the claim, and those of its control."
+    caption = "Measured; dashed, the bounds of the claim and of its control."
     return Figure(caption=caption, alt=f"{form.said} against {axis or 'the cell'}, with bounds.", panels=(panel,))
 
 

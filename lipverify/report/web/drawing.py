@@ -132,7 +132,9 @@ def _series(series: Series, look: Look, x: Axis, y: Axis) -> Markup:
 def _shape(series: Series, look: Look, points: list[tuple[float, float]]) -> Markup:
     if series.style in ("points", "errorbars"):
         outline = _MARKERS[look.marker]
-        return element("path", d="".join(f"M{_n(px)} {_n(py)}{outline}" for px, py in points), class_="marks")
+        return element(
+            "path", d="".join(f"M{_n(px)} {_n(py)}{outline}" for px, py in points), class_=f"marks {series.style}"
+        )
     path = "".join(f"{'L' if k else 'M'}{_n(px)} {_n(py)}" for k, (px, py) in enumerate(points))
     return element("path", d=path, class_="line", stroke_dasharray=_dashes(series, look))
 

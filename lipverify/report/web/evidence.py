@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lipverify.foundation.quoting import counted
-from lipverify.report.agreement import Agreement
-from lipverify.report.evidence import Evidence, Judgement, Measurement
+from lipverify.report.evidence import Agreement, Evidence, Judgement, Measurement
 from lipverify.report.model import Theorem, Topic
 from lipverify.report.readings import Remark
 from lipverify.report.web.markup import Child, Markup, element, join
@@ -15,15 +14,12 @@ from lipverify.report.web.words import SIGNS, Formulas, code, table
 
 
 def evidence(it: Topic, of: Theorem, place: Place) -> Markup | None:
-    """Every figure, number and cross-check behind the verdicts, and what is said of readings far from print."""
+    """Every figure, number and cross-check behind the verdicts, and the sources of readings far from print."""
     words = place.formulas
     seen = [("as under ", element("a", "another theorem", href=f"#{place.ids[a]}"), ". ") for a in it.agreed_before]
     drawn = join((element("a", name.replace("-", " "), href=f"#{name}") for name in it.drawn_before), ", ")
     content = [
         part("Printed, of other readings", words.remarks(_unsaid(it.sources, of.sources))),
-        part("Read as", words.remarks(_unsaid(it.assumptions, of.assumptions))),
-        part("What the evidence shows", words.remarks(_unsaid(it.remarks, of.why))),
-        part("Controls", words.remarks(_unsaid(it.controls, of.controls))),
         *(figure(each, place) for each in it.drawings),
         *(words.table(each) for each in it.tables),
         *(_numbers(each, words) for each in it.evidence),

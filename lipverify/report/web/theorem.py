@@ -17,15 +17,21 @@ def theorem(it: Theorem, row: Row, topic: Topic | None, place: Place) -> Markup:
     """One theorem: a line that says how it stands, and below it all that stands behind the line."""
     words = place.formulas
     behind = None if topic is None else evidence(topic, it, place)
+    before = (None, *it.readings)
+    claims = [
+        _reading(each, last, it, claim_anchor(it, k), place)
+        for k, (each, last) in enumerate(zip(it.readings, before, strict=False))
+    ]
     return element(
         "details",
         element("summary", _headline(it, row, words)),
+        words.display(it.statement),
         part("Printed", words.remarks(it.sources)),
-        part("Read as", words.remarks(it.assumptions)),
-        part("What holds instead, or more sharply", words.remarks(it.corrected)),
+        part("Read as", [element("p", words.rich(text)) for text in it.assumptions]),
+        part("What holds instead, or more sharply", element("p", words.rich(it.instead)) if it.instead else None),
         None if it.picture is None else figure(it.picture, place),
-        part("Readings", [_reading(each, it, claim_anchor(it, k), place) for k, each in enumerate(it.readings)]),
-        part("What the evidence shows", words.remarks(it.why)),
+        part("Why", element("p", words.rich(it.reason)) if it.reason else None),
+        part("Readings", claims),
         [words.table(each) for each in it.tables],
         part("Symbols", symbols(_symbols(it), words)),
         _checked(it, words),
@@ -55,15 +61,18 @@ def _headline(it: Theorem, row: Row, words: Formulas) -> Markup:
     ))  # fmt: skip
 
 
-def _reading(it: Reading, of: Theorem, anchor: str, place: Place) -> Markup:
-    """One claim, with its own address."""
+def _reading(it: Reading, last: Reading | None, of: Theorem, anchor: str, place: Place) -> Markup:
+    """One claim, with its own address; what the reading before it says in the same words is not said again."""
     words, target = place.formulas, place.ids[anchor]
     grade = f"{it.grade} and proved" if it.proved else it.grade
-    why = "Broke off" if it.verdict == "error" else "Not decided"
     standing = [(it.kind, None), (grade, place.grades.get("proved" if it.proved else it.grade))]
     facts = [
-        [element("p", _telling(each, words)) for each in it.telling],
-        element("p", element("strong", f"{why}: "), words.rich(it.problem)) if it.problem else None,
+        ("Read as", it.assumptions, last and last.assumptions),
+        ("Broke off" if it.verdict == "error" else "Not decided", (it.problem,), None),
+        ("What holds instead, or more sharply", (it.instead,), (of.instead,)),
+        ("Why", (it.reason,), (of.reason,) if last is None else (last.reason,)),
+        ("Control", (it.control,), last and (last.control,)),
+        ("Limits", (it.limits,), last and (last.limits,)),
     ]
     return element(
         "article",
@@ -74,8 +83,13 @@ def _reading(it: Reading, of: Theorem, anchor: str, place: Place) -> Markup:
             [element("span", name, title=meaning, class_="standing") for name, meaning in standing if name],
             [element("strong", mark, class_="mark") for mark in it.marks],
         ),
-        words.display(it.statement),
-        facts,
+        words.display(it.statement) if last is None or it.statement != last.statement else None,
+        [element("p", _telling(each, words)) for each in it.telling],
+        [
+            element("p", element("strong", f"{name}: "), join((words.rich(text) for text in texts), "; "))
+            for name, texts, known in facts
+            if any(texts) and texts != known
+        ],
         id=None if target == place.ids[of.anchor] else target,
         class_="reading", data_kind=it.kind, data_grade=it.grade, data_verdict=it.verdict, data_outcome=it.outcome,
         data_paper=of.paper, data_id=it.id,
@@ -92,8 +106,7 @@ def _telling(it: Telling, words: Formulas) -> Child:
 def _checked(it: Theorem, words: Formulas) -> Markup:
     """How far the verdicts can be trusted, and the command that repeats them."""
     lines: list[tuple[str, Child]] = [
-        ("Limits", words.remarks(it.limits) if it.limits else None),
-        ("Control", (words.remarks(it.controls), f"({it.judged})")),
+        ("Controls", it.judged),
         ("Resolution", words.rich(it.resolution) if it.resolution else None),
         ("Cross-checks", it.cross_checks or None),
         ("Command", [(code(each), " ") for each in it.reproduce] + [(f"({it.seconds})",)]),
