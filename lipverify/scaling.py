@@ -21,9 +21,9 @@ A verdict that rests on a limit is printed with this: `lipverify.foundation.ladd
 whole (tests/slow/test_growth.py: up to five terms, signs mixed, |b| <= 3, coefficients over four decades, ladders of 6
 to 26 decades, values accurate to 1e-12): none of those drawn so far is outside the error, and no false claim about
 one is supported. Nor was any of those in which a power and a logarithm cancel, with values accurate to 1e-6 to 1e-2.
-Outside of the class nothing is promised: of sums whose leading term has no more than half, with exponents 0.01 apart, one in some
-thousand is outside. A drift like s^a exp(c (log s)^g), g < 1, is no such sum; the
-error covers it where the local exponents show it.
+Outside of the class nothing is promised: of sums whose leading term has no more than half, with exponents 0.01 apart,
+one in some thousand is outside. A drift like s^a exp(c (log s)^g), g < 1, is no such sum; the error covers it where
+the local exponents show it.
 """
 
 from __future__ import annotations
