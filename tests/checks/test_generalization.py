@@ -11,10 +11,8 @@ import sympy
 import lipverify
 from lipverify.checks.softmax import transfer
 from lipverify.checks.softmax.quantities import LAWS
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.proved import seen
-from lipverify.claims.plan.registry import library_claims
-from lipverify.claims.run.runner import run
+from lipverify.claims.plan import library_claims, profile_named, seen
+from lipverify.claims.run import run
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named
 from lipverify.loss.asymptotic.sphere import d

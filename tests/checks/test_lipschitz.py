@@ -9,7 +9,7 @@ import pytest
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.checks.softmax import other_constants, shared_constant
-from lipverify.claims.plan.proved import seen
+from lipverify.claims.plan import seen
 from lipverify.laws import Affine, Cosine, law_named
 from lipverify.loss.asymptotic import leading
 from lipverify.loss.asymptotic.transfer import mistuning_at

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lipverify.linear_transformer import draw_contexts
 from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.contexts import draw_contexts
 from lipverify.linear_transformer.training.record import estimate
 from lipverify.linear_transformer.training.witness import trainings
 from tests.checks.files import functions_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lipverify.claims.run.runner import run
+from lipverify.claims.run import run
 from lipverify.foundation import provenance as origin
 
 PARTS = ("numpy", "scipy", "sympy", "mpmath", "python-flint")

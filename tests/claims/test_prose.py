@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from lipverify.claims.language.notation import typeset
+from lipverify.claims.language import typeset
 from lipverify.proofs.checker import circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows
 from lipverify.report.latex import typst_math
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from lipverify.claims.ledger import Ledger, Record, read_ledger
 from lipverify.claims.ledger.reach import reach
-from lipverify.claims.ledger.record import Ledger, Record, read_ledger
 from lipverify.claims.ledger.summary import summary, telling, telling_margin
 from lipverify.claims.run.runner import Running
 from lipverify.cli.ending import ending, exit_code

@@ -17,7 +17,7 @@ import pytest
 
 import lipverify
 from lipverify import attention, covariates, laws, optimum, properties, strategies
-from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.plan import all_claims
 from tests import ROOT
 
 pytest.importorskip("sphinx")

@@ -16,10 +16,8 @@ from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, least
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import normals
+from lipverify.linear_transformer import Diagonal, Regression, UniformNoise, draw_contexts
 from lipverify.linear_transformer.implicit import State, advance
-from lipverify.linear_transformer.layer import Diagonal
-from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.regression.noise import UniformNoise
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

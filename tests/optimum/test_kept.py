@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lipverify import Problem
-from lipverify.claims.plan.registry import select_claims
+from lipverify.claims.plan import select_claims
 from lipverify.cli.train import CLAIMS
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats

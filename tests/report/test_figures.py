@@ -9,8 +9,8 @@ import pytest
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 
-from lipverify.claims.ledger.figure import Figure, Panel, Series
-from lipverify.claims.plan.registry import select_claims
+from lipverify.claims import Figure, Panel, Series
+from lipverify.claims.plan import select_claims
 from lipverify.report.figures import _drawn, _read_once, _remembered, draw
 from lipverify.report.labels import drawable
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from lipverify import Problem, growth, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, ReLUNetwork, Ridge, Zonal
-from lipverify.optimum.window.sensitivity import sensitivity
-from lipverify.properties.kernels import is_positive
+from lipverify.optimum.window import sensitivity
+from lipverify.properties import is_positive
 from lipverify.properties.variance import variance
 
 MATERN = {

@@ -46,7 +46,7 @@ from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected
 from lipverify.loss.montecarlo.samples import softmax_bounds
 from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
-from lipverify.optimum.window.empirical import empirical_window
+from lipverify.optimum.window import empirical_window
 from lipverify.problem.law import summands
 from lipverify.problem.sphere import on_sphere
 from tests.strategies import laws, log_floats
