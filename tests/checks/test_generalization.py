@@ -15,8 +15,7 @@ from lipverify.claims.plan import library_claims, profile_named, seen
 from lipverify.claims.run import run
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named
-from lipverify.loss.asymptotic.sphere import d
-from lipverify.loss.asymptotic.transfer import home_factor, transferred_power
+from lipverify.loss.asymptotic import d, home_factor, transferred_power
 from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem
 

@@ -11,7 +11,7 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 
 from lipverify.checks.softmax import low_rank_training as theorem
-from lipverify.foundation.streams import normals
+from lipverify.foundation import normals
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient, samples
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from tests.strategies import log_floats

@@ -14,7 +14,7 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.foundation.compiling import has_compiler, library
 from lipverify.linear_transformer import (
     Diagonal,

@@ -23,7 +23,7 @@ from lipverify.checks.linear_transformers.sampled_cosines import (
     transformer_alignment,
 )
 from lipverify.errors import InvalidInput
-from lipverify.foundation.streams import normals
+from lipverify.foundation import normals
 from lipverify.linear_transformer import Layer, readout
 from tests.strategies import log_floats
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.integrate import dblquad
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.linear_transformer import (
     CategoricalNoise,
     ConstRR,

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, gdplusplus_floor
 from lipverify.linear_transformer.gdplusplus import orthogonal
 from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import differential_evolution
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.linear_transformer import Regression, UniformNoise, gdplusplus_floor, optimal_gdplusplus
 from lipverify.linear_transformer.gdplusplus import known
 from lipverify.linear_transformer.gdplusplus.descents import descended, deviations_of, raced

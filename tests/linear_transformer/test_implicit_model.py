@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import normals
+from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, GDPlusPlus, Layer, SingleHead, Tokens, forward, readout, trajectory
 from lipverify.linear_transformer.implicit import start
 from lipverify.linear_transformer.layer import Parametrisation, written_out

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, draw_contexts
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.contexts import Contexts

@@ -19,7 +19,7 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.foundation.means.samples import sampled_mean
 from lipverify.linear_transformer import (
     AdaRR,

@@ -29,7 +29,7 @@ from lipverify.checks.linear_transformers.layer_counts import (
     log_log_accuracy_reached,
 )
 from lipverify.errors import InvalidInput
-from lipverify.foundation.streams import normals
+from lipverify.foundation import normals
 from lipverify.linear_transformer import GDPlusPlus, readout
 from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
 from tests.strategies import log_floats

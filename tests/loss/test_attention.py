@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.batches import mean_interval
-from lipverify.foundation.streams import normals
+from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
 from lipverify.loss.attention import (
     ATTENTIONS,

@@ -11,7 +11,7 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.projected import projected_gradient, stationarity

@@ -15,7 +15,7 @@ from lipverify import Problem
 from lipverify.claims.plan import select_claims
 from lipverify.cli.train import CLAIMS
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.witnesses import digest_of, read_record, write_record
 from lipverify.laws import ReLU

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lipverify import Problem, optimal_matrix, optimal_window
 from lipverify.covariates import Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.laws import Affine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
 from lipverify.loss.attention import attention_named, scores
 from lipverify.loss.montecarlo.contexts import draw_contexts

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import normals
+from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, ReLU
 from lipverify.loss.attention import attention_named
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained

@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import RBF, Law, ReLU, Ridge
-from lipverify.loss.exact import rough_terms
+from lipverify.loss.exact import Contexts, Parts, averaged_terms, rough_terms, variogram_of
 from lipverify.loss.exact.biases.angles import bias_by_angles
 from lipverify.loss.exact.biases.pairs import pair_term
-from lipverify.loss.exact.biases.parts import Parts
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages
-from lipverify.loss.exact.biases.terms import averaged_terms
 from lipverify.loss.exact.context.between import pair_density
-from lipverify.loss.exact.context.contexts import Contexts, powers
+from lipverify.loss.exact.context.contexts import powers
 from lipverify.loss.exact.variograms.products import Products
-from lipverify.loss.exact.variograms.table import tabulated, variogram_of
+from lipverify.loss.exact.variograms.table import tabulated
 from tests.strategies import log_floats
 
 KNOWN = 1e-10

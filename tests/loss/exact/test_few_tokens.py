@@ -10,11 +10,11 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.laws import ReLU
-from lipverify.loss.exact.biases.parts import parts_of
+from lipverify.loss.exact import Contexts, averaged_terms, parts_of
 from lipverify.loss.exact.biases.task import linear_averages
-from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, averaged_terms, power_slopes
+from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, power_slopes
 from lipverify.loss.exact.context import others
-from lipverify.loss.exact.context.contexts import ORDERS, Contexts, powers, rounding_of
+from lipverify.loss.exact.context.contexts import ORDERS, powers, rounding_of
 from lipverify.loss.exact.quadrature import graded
 from tests.strategies import log_floats
 

@@ -213,7 +213,7 @@ def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> Non
 
 def test_what_is_tabulated_of_a_network_is_remembered() -> None:
     """Its variogram is a method of a covariance that is made anew, which is another function each time."""
-    from lipverify.loss.exact.biases.parts import parts_of
+    from lipverify.loss.exact import parts_of
 
     p = Problem(d=3, n=30, law=ReLUNetwork(bias=0.7))
     loss_terms(p, 2.0)

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation import generator, normals, uniforms
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import ROUNDING
-from lipverify.foundation.streams import generator, normals, standard_normals, uniforms
+from lipverify.foundation.streams import standard_normals
 from lipverify.laws import (
     RBF,
     Affine,
