@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify.claims.ledger import Allowed, Ledger, Record, decide, margin, settled
+
+# internal: a summary that follows from tampered cells
 from lipverify.claims.ledger.summary import controls_caught, follows
-from lipverify.claims.ledger.verdict import OTHER_WAY
+from lipverify.claims.ledger.verdict import OTHER_WAY  # internal: what a tampered cell asks of its control
 from lipverify.claims.plan import Claim, CrossPlan, Measurement, claims_of, profile_named
 from lipverify.claims.run import run
 from lipverify.claims.run.audit import audit, audit_against, ledger_digest, sealed, unread

@@ -11,7 +11,7 @@ from lipverify.claims.ledger import Allowed, Grade, Ledger, behind
 from lipverify.claims.plan import CellPlan, Measurement, seen
 from lipverify.claims.run import run
 from lipverify.claims.run.audit import audit
-from lipverify.foundation.noted import makes, tell
+from lipverify.foundation.noted import makes, tell  # internal: toy methods leave notes as those of the library
 from tests import toys
 
 NEAR_ONE, FALSE = Allowed(0.9, 1.1), Allowed(1.2, 1.4)

@@ -16,7 +16,7 @@ import pytest
 from lipverify.claims import DIMENSIONS
 from lipverify.claims.language.contents import contents
 from lipverify.claims.ledger import Allowed, Interval, read_ledger, schema, write_ledger
-from lipverify.claims.ledger.record import BEFORE
+from lipverify.claims.ledger.record import BEFORE  # internal: the earlier format that is still read
 from lipverify.claims.plan import (
     CellPlan,
     Claim,
@@ -31,7 +31,7 @@ from lipverify.claims.plan import (
 from lipverify.claims.run import run
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
-from lipverify.pytest_plugin import has_claims
+from lipverify.pytest_plugin import has_claims  # internal: every file that the plugin collects must be a file of claims
 from lipverify.scaling import growth
 from tests import ROOT
 from tests.toys import cell

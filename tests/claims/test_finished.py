@@ -14,7 +14,7 @@ import pytest
 from lipverify.claims.ledger import Allowed, Ledger
 from lipverify.claims.plan import Claim, Measurement
 from lipverify.claims.run import Finished, Watch, run
-from lipverify.claims.run.kept import NAME
+from lipverify.claims.run.kept import NAME  # internal: the file that a killed run leaves
 from lipverify.errors import InvalidInput
 from tests import toys
 

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from lipverify.claims.plan import Measurement
+
+# internal: its seconds are shortened; its alarm alone
 from lipverify.claims.run import Given, Outcome, ThisProcess, Workers, measure, measurement, processes
 
 

@@ -27,7 +27,7 @@ from lipverify.claims.ledger import (
     recorded,
 )
 from lipverify.claims.plan import all_claims
-from lipverify.foundation.quoting import counted
+from lipverify.foundation.quoting import counted  # internal: singular and plural as the library writes them
 from tests import ROOT
 from tests.commands import Commands
 

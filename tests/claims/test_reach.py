@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import GRADES, Allowed, Cell, Ray, Scalar
+
+# internal: where a list of points becomes a range
 from lipverify.claims.ledger.reach import LISTED, at_points, condition, number, reach, reach_of
 from lipverify.foundation.ladder import ASSUMPTION
 from tests import ROOT
