@@ -10,8 +10,7 @@ import pytest
 
 from lipverify.linear_transformer import draw_contexts
 from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.training.record import estimate  # internal: losses of single models
-from lipverify.linear_transformer.training.witness import trainings  # internal: the trained models that the checks ship
+from lipverify.linear_transformer.training import estimate, trainings
 from tests.checks.files import functions_of
 
 SIZES = functions_of("linear_transformers/sizes.py")

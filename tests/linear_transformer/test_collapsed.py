@@ -34,10 +34,10 @@ from lipverify.linear_transformer.attention import Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
 from lipverify.linear_transformer.rounding import rounding_bound
-from lipverify.linear_transformer.training import native
+from lipverify.linear_transformer.training import Objective, draw_sample, native
 from lipverify.linear_transformer.training.counting import LARGEST
 from lipverify.linear_transformer.training.native import agrees, packed
-from lipverify.linear_transformer.training.objective import Objective, Sample, draw_sample
+from lipverify.linear_transformer.training.objective import Sample
 from lipverify.linear_transformer.training.record import OfFamily
 
 EPS = float(np.finfo(float).eps)

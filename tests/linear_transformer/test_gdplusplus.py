@@ -26,11 +26,18 @@ from lipverify.linear_transformer import (
     optimal_gdplusplus,
     readout,
 )
-from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge, constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
-from lipverify.linear_transformer.gdplusplus.known import known_optimum
-from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, layers_of, residual
-from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen, spectral_rule
+from lipverify.linear_transformer.gdplusplus import (
+    ExcessLoss,
+    constant_ridge_loss,
+    flat_weights,
+    grown_gdplusplus,
+    known_optimum,
+    residual,
+    spectral_rule,
+)
+from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge
+from lipverify.linear_transformer.gdplusplus.loss import layers_of
+from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -33,11 +33,9 @@ from lipverify.linear_transformer import (
     evaluation,
 )
 from lipverify.linear_transformer.published import BASELINES, LAYERS, MODELS, NOISES, printed, table
-from lipverify.linear_transformer.regression.adjusted import SEQUENCES, printed_error, protocol_losses, protocol_queries
-from lipverify.linear_transformer.regression.bayes import bayes_gap
-from lipverify.linear_transformer.regression.contexts import Contexts
+from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLaw, bayes_gap, noise_named, printed_error
+from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
 from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
-from lipverify.linear_transformer.regression.noise import NoiseLaw, noise_named
 from lipverify.linear_transformer.regression.ridge import best_constant, tuned_constant, tuned_ridge
 from tests.strategies import log_floats
 

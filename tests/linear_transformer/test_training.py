@@ -23,14 +23,13 @@ from lipverify.linear_transformer import (
     optimal_gdplusplus,
 )
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
-from lipverify.linear_transformer.regression.adjusted import printed_error
+from lipverify.linear_transformer.regression import printed_error
 from lipverify.linear_transformer.regression.rare import decades
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
+from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample, estimate
 from lipverify.linear_transformer.training.descent import descend
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
-from lipverify.linear_transformer.training.objective import Objective, draw_sample
-from lipverify.linear_transformer.training.record import Trained, estimate
-from lipverify.linear_transformer.training.stages import Plan, Stage, fit
+from lipverify.linear_transformer.training.stages import fit
 from lipverify.linear_transformer.training.tables import Filter
 
 EPS = float(np.finfo(float).eps)
