@@ -1,5 +1,7 @@
 """What the library raises when it is asked for something it must not answer."""
 
+__all__ = ["DeviceLost", "InvalidInput", "OutOfReach"]
+
 
 class InvalidInput(ValueError):
     """The question is malformed: the message names the value, the rule and the way out."""

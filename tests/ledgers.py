@@ -8,20 +8,23 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.ledger.figure import Band, Figure, Panel, Series
-from lipverify.claims.ledger.record import (
+from lipverify.claims import Band, Figure, Panel, Series, Source, Table
+from lipverify.claims.ledger import (
+    Allowed,
     Cell,
     CellControl,
     Control,
     CrossCheck,
     Heading,
+    Interval,
     Ledger,
     Provenance,
     Record,
-    Source,
-    Table,
+    Verdict,
+    combine,
+    decide,
+    margin,
 )
-from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, combine, decide, margin
 
 DIMENSIONS = range(2, 9)
 DECADES = tuple(10.0**k for k in range(4, 31, 2))

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 import lipverify
 from lipverify import Verification
-from lipverify.claims.ledger.record import Ledger, read_ledger, write_ledger
+from lipverify.claims.ledger import Ledger, read_ledger, write_ledger
 from lipverify.claims.run.audit import audit
 from lipverify.errors import InvalidInput
 from tests.commands import Commands

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lipverify.claims.ledger.record import Grade, Source
-from lipverify.claims.ledger.verdict import Allowed, Interval
-from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, CrossPlan, Estimate, Evidence, Measurement
+from lipverify.claims import Source
+from lipverify.claims.ledger import Allowed, Grade, Interval
+from lipverify.claims.plan import CellPlan, Claim, ControlPlan, CrossPlan, Estimate, Evidence, Measurement
 
 
 def cell(

@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.checks.linear_transformers.quantities import Value, printed
-from lipverify.linear_transformer.gdplusplus.critical import CriticalPoint, minima, small_start, two_layers
-from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor
-from lipverify.linear_transformer.gdplusplus.known import known_optimum
-from lipverify.linear_transformer.gdplusplus.loss import flat_weights, residual
-from lipverify.linear_transformer.gdplusplus.optimum import excess_loss
-from lipverify.linear_transformer.gdplusplus.spectrum import POINTS
+from lipverify.linear_transformer import gdplusplus  # whose names load FLINT and SciPy on first use
 from lipverify.linear_transformer.published import problem
 
 VIEWS = {"1e5": 1e5, "1e9": 1e9, "all": None}
@@ -30,17 +24,20 @@ def entry(noise: str, layers: int) -> Any:
     return printed(noise, "GD++", layers)
 
 
-def expected(noise: str, layers: int, point: CriticalPoint) -> Value:
+def expected(noise: str, layers: int, point: gdplusplus.CriticalPoint) -> Value:
     """The expected loss at a critical point, by quadrature over all eigenvalues."""
-    weights, ridge = np.asarray(point.weights), constant_ridge_loss(problem(noise))
-    rough, fine = (excess_loss(problem(noise), layers, points, None) for points in (POINTS, POINTS + 4))
+    weights, ridge = np.asarray(point.weights), gdplusplus.constant_ridge_loss(problem(noise))
+    rough, fine = (
+        gdplusplus.excess_loss(problem(noise), layers, points, None)
+        for points in (gdplusplus.POINTS, gdplusplus.POINTS + 4)
+    )
     value = fine(weights)
     return ridge.value + value, ridge.error + abs(rough(weights) - value) + fine.rounding(weights)
 
 
 def landscape(noise: str) -> dict[str, Any]:
     """All critical points of two layers: how many are strict local minima, and the loss and index of each."""
-    points = two_layers(problem(noise))
+    points = gdplusplus.two_layers(problem(noise))
     found = sorted((*expected(noise, 2, point), point.index) for point in points)
     return {"minima": Fraction(sum(point.index == 0 for point in points)), "points": found}
 
@@ -49,7 +46,10 @@ def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
     """Over the printed loss: the least expected loss known, and the loss where gradient flow from weights 0 ends."""
     from lipverify.optimum.transfer import quotient
 
-    best, end = known_optimum(noise, layers, None).loss, expected(noise, layers, small_start(problem(noise), layers))
+    best, end = (
+        gdplusplus.known_optimum(noise, layers, None).loss,
+        expected(noise, layers, gdplusplus.small_start(problem(noise), layers)),
+    )
     entries = {"best": (best.value, best.error), "small start": end}
     return {name: quotient(loss, tuple(entry(noise, layers))) for name, loss in entries.items()}
 
@@ -61,13 +61,13 @@ def plain_training(noise: str, layers: int, training: int) -> Value:
 
     run = runs(noise).of("GD++", layers)[training]
     weights = tuple(weight for xx, yx in zip(run.weights[::2], run.weights[1::2], strict=True) for weight in (yx, xx))
-    ends = (CriticalPoint(weights=weights[:-1], index=0), small_start(problem(noise), layers))
+    ends = (gdplusplus.CriticalPoint(weights=weights[:-1], index=0), gdplusplus.small_start(problem(noise), layers))
     return quotient(*(expected(noise, layers, end) for end in ends))
 
 
 def several(noise: str, layers: int, seed: int) -> dict[str, Any]:
     """Strict local minima that descents from random places end in, at most twelve: their number, losses and descents."""
-    found = minima(problem(noise), layers, seed)
+    found = gdplusplus.minima(problem(noise), layers, seed)
     return {
         "minima": Fraction(len(found)),
         "points": [(*expected(noise, layers, point), ended) for point, ended in found],
@@ -76,14 +76,14 @@ def several(noise: str, layers: int, seed: int) -> dict[str, Any]:
 
 def floor(noise: str, layers: int) -> dict[str, Any]:
     """The proved floor of so many layers, and with none the loss of the filter g = 0, which is d/2 and what ridge adds."""
-    found = gdplusplus_floor(problem(noise), layers)
+    found = gdplusplus.gdplusplus_floor(problem(noise), layers)
     return {"low": found.value - found.error, "high": found.value + found.error}
 
 
 def over_ridge(d: int, n: int, layers: int) -> tuple[float, float]:
     """The proved floor of so many layers over the loss of the best constant ridge, at another size; sigma_max = 3."""
     here = replace(problem("uniform-3"), d=d, n=n)
-    least, ridge = gdplusplus_floor(here, layers), constant_ridge_loss(here)
+    least, ridge = gdplusplus.gdplusplus_floor(here, layers), gdplusplus.constant_ridge_loss(here)
     value = least.value / ridge.value
     return value, value * (least.error / least.value + ridge.error / ridge.value)
 
@@ -108,7 +108,7 @@ def best_over_floor(noise: str, layers: int, other: int = 0) -> tuple[float, flo
 
 def known(noise: str, layers: int, view: str = "all") -> dict[str, Any]:
     """The best GD++ known over the eigenvalues of a view: its loss and what spoke for it."""
-    found = known_optimum(noise, layers, VIEWS[view])
+    found = gdplusplus.known_optimum(noise, layers, VIEWS[view])
     return {
         "loss": (found.loss.value, found.loss.error), "starts": found.starts, "agreeing": found.agreeing,
         "routes": list(found.routes), "reach": found.reach,
@@ -117,17 +117,17 @@ def known(noise: str, layers: int, view: str = "all") -> dict[str, Any]:
 
 def log_loss(noise: str, layers: int, made_for: str, view: str) -> tuple[float, float]:
     """log10 of the exact loss, over one view, of the weights that are best over another; with its error."""
-    weights, found = flat_weights(known_optimum(noise, layers, VIEWS[made_for]).model), []
-    for points in (POINTS, POINTS + 4):
-        loss = excess_loss(problem(noise), layers, points, VIEWS[view])
-        t, s, e = loss.rule.t, loss.noise, residual(weights, loss.rule.t)
+    weights, found = gdplusplus.flat_weights(gdplusplus.known_optimum(noise, layers, VIEWS[made_for]).model), []
+    for points in (gdplusplus.POINTS, gdplusplus.POINTS + 4):
+        loss = gdplusplus.excess_loss(problem(noise), layers, points, VIEWS[view])
+        t, s, e = loss.rule.t, loss.noise, gdplusplus.residual(weights, loss.rule.t)
         # log (e - s/(t + s))^2, in logarithms because e^2 and its weight are no doubles in the tail
         ideal = s / (t + s)
         with np.errstate(divide="ignore", over="ignore"):
             small = np.log(np.abs(e.sign * np.exp(np.minimum(e.log, 30.0)) - ideal))
         terms = loss.rule.log_weights + np.log1p(s / t) + 2 * np.where(e.log > 30.0, e.log, small)
         excess = float(np.logaddexp.reduce(terms)) - math.log(2)
-        ridge = constant_ridge_loss(problem(noise)).value
+        ridge = gdplusplus.constant_ridge_loss(problem(noise)).value
         found.append((np.logaddexp(excess, math.log(ridge)) if ridge else excess) / math.log(10))
     return float(found[1]), abs(float(found[0] - found[1])) + ROUNDING
 

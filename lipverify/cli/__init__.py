@@ -13,6 +13,8 @@ from lipverify.foundation.interruption import interruptible
 from lipverify.foundation.memory import keep_memory
 from lipverify.foundation.output import prepare_streams
 
+__all__ = ["main"]
+
 BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
 """The last two are what shells make of SIGINT and SIGPIPE: nobody reads on, which is no verdict."""
 LONGEST = 1000

@@ -7,6 +7,8 @@ import math
 from lipverify.errors import InvalidInput
 from lipverify.foundation.validation import number, whole
 
+__all__ = ["APART", "ASSUMPTION", "BRIEFLY", "LOG_APART", "SHARE", "ladder", "require_long"]
+
 FEWEST_POINTS, MOST_POINTS = 8, 10_000
 FEWEST_DECADES = 2.0
 SHARE, APART = 0.9, 0.04

@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+__all__ = ["CONTENTS", "shipped"]
+
 CONTENTS = "contents.toml"
 """The file by which the folder is told."""
 

@@ -23,6 +23,8 @@ from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
 from lipverify.linear_transformer.regression.contexts import Regression
 
+__all__ = ["NAMES", "Diag", "Family", "Full", "LowRank", "Omega", "Safe", "SafeFull", "family_named"]
+
 NAMES = ("DIAG", "SAFE", "OMEGA", "LOWRANK", "FULL", "SAFEFULL")
 START = 0.2
 """Standard deviation of the weights of random layers, in rescaled units."""

@@ -18,6 +18,21 @@ from lipverify.errors import InvalidInput
 from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise, noise_named
 
+__all__ = [
+    "BASELINES",
+    "LAYERS",
+    "MODELS",
+    "NOISES",
+    "D",
+    "N",
+    "Printed",
+    "address_of",
+    "column_of",
+    "printed",
+    "problem",
+    "table",
+]
+
 D, N = 10, 20
 """Dimension of the covariates and tokens in a context, of every entry."""
 LAYERS = (1, 2, 3, 4, 5, 6, 7)

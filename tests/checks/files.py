@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from lipverify.claims.language.file import read_file
+from lipverify.claims.language import read_file
 from lipverify.foundation.shipped import shipped
 
 

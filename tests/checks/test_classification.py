@@ -23,7 +23,7 @@ from lipverify.checks.softmax.ladder import (
     sampled_ladder,
 )
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.means.batches import mean_interval
+from lipverify.foundation import mean_interval
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

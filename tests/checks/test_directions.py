@@ -7,7 +7,7 @@ import pytest
 
 from lipverify import Problem, loss_terms
 from lipverify.checks.softmax import slopes, window_moves
-from lipverify.claims.plan.proved import seen
+from lipverify.claims.plan import seen
 from lipverify.laws import Cosine
 
 
@@ -44,7 +44,7 @@ def test_a_loss_is_flat_at_its_threshold() -> None:
     assert window_moves.about_threshold("cosine", 1.0, d, n, 2.0) == (0.0, 0.0)
     w, error = window_moves.about_threshold("cosine", 1.0, d, n, 0.9)
     assert w > 100 * error > 0
-    from lipverify.loss.exact.zonal.spectrum import spectrum_of
+    from lipverify.loss.exact import spectrum_of
 
     spectrum = spectrum_of(law, d, 64)
     threshold = 2 * n * (1 - 2 / n) * spectrum.k[1] / (d + 2) - spectrum.total

@@ -11,14 +11,11 @@ import sympy
 import lipverify
 from lipverify.checks.softmax import transfer
 from lipverify.checks.softmax.quantities import LAWS
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.proved import seen
-from lipverify.claims.plan.registry import library_claims
-from lipverify.claims.run.runner import run
+from lipverify.claims.plan import library_claims, profile_named, seen
+from lipverify.claims.run import run
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named
-from lipverify.loss.asymptotic.sphere import d
-from lipverify.loss.asymptotic.transfer import home_factor, transferred_power
+from lipverify.loss.asymptotic import d, home_factor, transferred_power
 from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem
 

@@ -9,10 +9,9 @@ import pytest
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.checks.softmax import other_constants, shared_constant
-from lipverify.claims.plan.proved import seen
+from lipverify.claims.plan import seen
 from lipverify.laws import Affine, Cosine, law_named
-from lipverify.loss.asymptotic import leading
-from lipverify.loss.asymptotic.transfer import mistuning_at
+from lipverify.loss.asymptotic import leading, mistuning_at
 
 DIGITS = 1e-11
 """Of a hundred nodes of Gauss for functions that are entire, and of SymPy's thirty digits as floats."""

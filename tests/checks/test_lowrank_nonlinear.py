@@ -11,9 +11,11 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 
 from lipverify.checks.softmax import low_rank_training as theorem
-from lipverify.foundation.streams import normals
+from lipverify.foundation import normals
+
+# internal: a step of the training
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient, samples
-from lipverify.loss.montecarlo.contexts import draw_contexts
+from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: the contexts of the training
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lipverify.linear_transformer import draw_contexts
 from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.contexts import draw_contexts
-from lipverify.linear_transformer.training.record import estimate
-from lipverify.linear_transformer.training.witness import trainings
+from lipverify.linear_transformer.training import estimate, trainings
 from tests.checks.files import functions_of
 
 SIZES = functions_of("linear_transformers/sizes.py")

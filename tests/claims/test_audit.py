@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.claims.ledger.record import Ledger, Record
+from lipverify.claims.ledger import Allowed, Ledger, Record, decide, margin, settled
+
+# internal: a summary that follows from tampered cells
 from lipverify.claims.ledger.summary import controls_caught, follows
-from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, decide, margin, settled
-from lipverify.claims.plan.claim import Claim, CrossPlan, Measurement
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import claims_of
+from lipverify.claims.ledger.verdict import OTHER_WAY  # internal: what a tampered cell asks of its control
+from lipverify.claims.plan import Claim, CrossPlan, Measurement, claims_of, profile_named
+from lipverify.claims.run import run
 from lipverify.claims.run.audit import audit, audit_against, ledger_digest, sealed, unread
-from lipverify.claims.run.runner import run
 from lipverify.cli import main
 from lipverify.errors import InvalidInput
 from tests import toys

@@ -7,14 +7,11 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.ledger.outcomes import behind
-from lipverify.claims.ledger.record import Grade, Ledger
-from lipverify.claims.ledger.verdict import Allowed
-from lipverify.claims.plan.claim import CellPlan, Measurement
-from lipverify.claims.plan.proved import seen
+from lipverify.claims.ledger import Allowed, Grade, Ledger, behind
+from lipverify.claims.plan import CellPlan, Measurement, seen
+from lipverify.claims.run import run
 from lipverify.claims.run.audit import audit
-from lipverify.claims.run.runner import run
-from lipverify.foundation.noted import makes, tell
+from lipverify.foundation.noted import makes, tell  # internal: toy methods leave notes as those of the library
 from tests import toys
 
 NEAR_ONE, FALSE = Allowed(0.9, 1.1), Allowed(1.2, 1.4)

@@ -13,17 +13,25 @@ from typing import Any
 import msgspec
 import pytest
 
+from lipverify.claims import DIMENSIONS
 from lipverify.claims.language.contents import contents
-from lipverify.claims.ledger.record import BEFORE, read_ledger, schema, write_ledger
-from lipverify.claims.ledger.verdict import Allowed, Interval
-from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, CrossPlan, Measurement
-from lipverify.claims.plan.exponents import estimate
-from lipverify.claims.plan.profile import DIMENSIONS, profile_named
-from lipverify.claims.plan.registry import all_claims, select_claims
-from lipverify.claims.run.runner import run
+from lipverify.claims.ledger import Allowed, Interval, read_ledger, schema, write_ledger
+from lipverify.claims.ledger.record import BEFORE  # internal: the earlier format that is still read
+from lipverify.claims.plan import (
+    CellPlan,
+    Claim,
+    ControlPlan,
+    CrossPlan,
+    Measurement,
+    all_claims,
+    estimate,
+    profile_named,
+    select_claims,
+)
+from lipverify.claims.run import run
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
-from lipverify.pytest_plugin import has_claims
+from lipverify.pytest_plugin import has_claims  # internal: every file that the plugin collects must be a file of claims
 from lipverify.scaling import growth
 from tests import ROOT
 from tests.toys import cell

@@ -10,15 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lipverify.claims.ledger.record import Ledger
-from lipverify.claims.plan.claim import Measurement
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import select_claims
-from lipverify.claims.run import runner, workers
-from lipverify.claims.run.measurement import measure
-from lipverify.claims.run.runner import run
+from lipverify.claims.ledger import Ledger
+from lipverify.claims.plan import Measurement, profile_named, select_claims
+from lipverify.claims.run import measure, run, runner, workers  # internal: a fingerprint and a wait are replaced there
 from lipverify.errors import InvalidInput
-from lipverify.foundation.provenance import fingerprint
+from lipverify.foundation.provenance import fingerprint  # internal: what workers must share
 
 distributed = pytest.importorskip("distributed")
 

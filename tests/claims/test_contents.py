@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lipverify.claims.language.contents import contents
-from lipverify.claims.plan.claim import Claim
-from lipverify.claims.plan.registry import all_claims, select_claims
+from lipverify.claims.plan import Claim, all_claims, select_claims
 
 STEMS = [each.stem for section in contents().section for each in section.statements]
 

@@ -11,12 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.claims.ledger.record import Ledger, Record, read_ledger
-from lipverify.claims.ledger.verdict import Allowed, Interval, decide
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import claims_of
-from lipverify.claims.run.deciding import duration, needed, wants
-from lipverify.claims.run.runner import run
+from lipverify.claims.ledger import Allowed, Interval, Ledger, Record, decide, read_ledger
+from lipverify.claims.plan import claims_of, profile_named
+from lipverify.claims.run import run
+from lipverify.claims.run.deciding import duration, needed, wants  # internal: the rule at more intervals than runs take
 from tests.commands import Commands
 
 SOURCE = 'source=("My notes", "Lemma 1", "x"), kind="printed"'

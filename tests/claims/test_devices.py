@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.run.runner import run
+from lipverify.claims.run import run
 from lipverify.errors import DeviceLost, InvalidInput
 from lipverify.laws import ReLU
 from tests.commands import Commands, kept_in

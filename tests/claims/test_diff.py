@@ -15,9 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger.diff import ClaimChange, Comparison, compare
-from lipverify.claims.ledger.record import Cell, Control, Ledger, Record, write_ledger
-from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims.ledger import (
+    Allowed,
+    Cell,
+    ClaimChange,
+    Comparison,
+    Control,
+    Ledger,
+    Record,
+    compare,
+    write_ledger,
+)
 from lipverify.errors import InvalidInput
 from tests import ROOT
 from tests.ledgers import ledger, realistic, record

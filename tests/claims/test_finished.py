@@ -11,11 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from lipverify.claims.ledger.record import Ledger
-from lipverify.claims.ledger.verdict import Allowed
-from lipverify.claims.plan.claim import Claim, Measurement
-from lipverify.claims.run.kept import NAME, Finished
-from lipverify.claims.run.runner import Watch, run
+from lipverify.claims.ledger import Allowed, Ledger
+from lipverify.claims.plan import Claim, Measurement
+from lipverify.claims.run import Finished, Watch, run
+from lipverify.claims.run.kept import NAME  # internal: the file that a killed run leaves
 from lipverify.errors import InvalidInput
 from tests import toys
 

@@ -20,9 +20,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from lipverify.claims.language.formula import Formula, FunctionBound, bound, formula
-from lipverify.claims.ledger.symbols import GREEK
+from lipverify.claims.ledger.symbols import GREEK  # internal: every Greek letter that is printed must be readable
 from lipverify.errors import InvalidInput
-from lipverify.report.latex import typst_math
+from lipverify.report.latex import typst_math  # internal: the report must typeset what a formula prints
 from tests.claims.readers import from_latex, from_plain
 
 SYMBOLS = {  # as printed plainly and in LaTeX

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.plan.claim import Claim
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import claims_of
-from lipverify.claims.run.runner import run
+from lipverify.claims.plan import Claim, claims_of, profile_named
+from lipverify.claims.run import run
 from lipverify.errors import InvalidInput
 
 START = """

@@ -11,9 +11,9 @@ from textwrap import dedent
 
 import pytest
 
-from lipverify.claims.run.measurement import GIVEN_UP_AFTER
-from lipverify.foundation.interruption import Interrupted, interruptible
-from lipverify.foundation.output import diverted
+from lipverify.claims.run.measurement import GIVEN_UP_AFTER  # internal: how many limits a measurement gets
+from lipverify.foundation.interruption import Interrupted, interruptible  # internal: a signal apart from any command
+from lipverify.foundation.output import diverted  # internal: file descriptors must come back
 from tests.commands import Commands
 
 FILE = dedent("""\

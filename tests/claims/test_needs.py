@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import claims_of
-from lipverify.claims.run.runner import run
+from lipverify.claims.plan import claims_of, profile_named
+from lipverify.claims.run import run
 
 FILE = """
 from lipverify.claims import Figure, at, bound, claim, needs, per_profile

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lipverify.claims.run.runner import run
-from lipverify.foundation import provenance as origin
+from lipverify.claims.run import run
+from lipverify.foundation import provenance as origin  # internal: versions and the machine are replaced there
 
 PARTS = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 

@@ -11,11 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger.outcomes import OUTCOMES, Judged, controls, counts, measured, outcome, passages, recorded
-from lipverify.claims.ledger.record import Kind, Record, read_ledger
-from lipverify.claims.ledger.verdict import VERDICTS, Verdict
-from lipverify.claims.plan.registry import all_claims
-from lipverify.foundation.quoting import counted
+from lipverify.claims.ledger import (
+    OUTCOMES,
+    VERDICTS,
+    Judged,
+    Kind,
+    Record,
+    Verdict,
+    controls,
+    counts,
+    measured,
+    outcome,
+    passages,
+    read_ledger,
+    recorded,
+)
+from lipverify.claims.plan import all_claims
+from lipverify.foundation.quoting import counted  # internal: singular and plural as the library writes them
 from tests import ROOT
 from tests.commands import Commands
 

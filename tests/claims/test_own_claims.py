@@ -16,14 +16,13 @@ import msgspec
 import pytest
 
 from lipverify.claims.language.contents import contents
-from lipverify.claims.language.file import start
-from lipverify.claims.ledger.record import Ledger, Record
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import all_claims, claims_of, select_claims
-from lipverify.claims.run.kept import NAME, Finished
-from lipverify.claims.run.runner import run
+from lipverify.claims.language.file import start  # internal: what `new claim` writes, without a command
+from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.plan import all_claims, claims_of, profile_named, select_claims
+from lipverify.claims.run import Finished, run
+from lipverify.claims.run.kept import NAME  # internal: the file that a killed run leaves
 from lipverify.cli import main
-from lipverify.cli.ending import exit_code
+from lipverify.cli.ending import exit_code  # internal: the exit code of a ledger, without a process for each
 from lipverify.errors import InvalidInput
 from tests import ROOT
 from tests.commands import Commands

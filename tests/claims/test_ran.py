@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.ledger.record import Cell, Ledger, Record, read_ledger, write_ledger
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import claims_of
-from lipverify.claims.run.runner import run
+from lipverify.claims.ledger import Cell, Ledger, Record, read_ledger, write_ledger
+from lipverify.claims.plan import claims_of, profile_named
+from lipverify.claims.run import run
 from lipverify.errors import InvalidInput
 from lipverify.export import export_ledger
 

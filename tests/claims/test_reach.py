@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from lipverify.claims.ledger import GRADES, Allowed, Cell, Ray, Scalar
+
+# internal: where a list of points becomes a range
 from lipverify.claims.ledger.reach import LISTED, at_points, condition, number, reach, reach_of
-from lipverify.claims.ledger.record import GRADES, Cell, Ray
-from lipverify.claims.ledger.symbols import Scalar
-from lipverify.claims.ledger.verdict import Allowed
 from lipverify.foundation.ladder import ASSUMPTION
 from tests import ROOT
 from tests.ledgers import cell

@@ -8,17 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.claims.ledger.verdict import (
-    VERDICTS,
-    Allowed,
-    Interval,
-    Verdict,
-    combine,
-    conclude,
-    decide,
-    margin,
-    settled,
-)
+from lipverify.claims.ledger import VERDICTS, Allowed, Interval, Verdict, combine, conclude, decide, margin, settled
 from lipverify.properties import narrowing_never_overturns
 
 ends = st.integers(-8, 8).map(float) | st.floats(-10, 10)  # integers meet on edges

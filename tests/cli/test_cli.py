@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from lipverify.claims.ledger.record import write_ledger
+from lipverify.claims.ledger import write_ledger
 from lipverify.claims.run.kept import NAME
 from tests import ROOT
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, Done, kept_in
@@ -333,7 +333,7 @@ def test_the_checks_run_from_the_folder_and_from_the_file(command: tuple[str, ..
 def test_a_report_that_fails_costs_nothing_but_itself(
     failing: str, claims_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from lipverify.claims.ledger.record import read_ledger
+    from lipverify.claims.ledger import read_ledger
     from lipverify.cli import reports, verify
 
     def full(*_: object) -> None:
@@ -366,7 +366,8 @@ def test_a_report_that_fails_costs_nothing_but_itself(
 def test_exit_codes(verdict: str, expected: str, caught: bool, strict: bool, code: int) -> None:
     import msgspec
 
-    from lipverify.claims.ledger.record import Control, Ledger, Provenance, Record, Source
+    from lipverify.claims import Source
+    from lipverify.claims.ledger import Control, Ledger, Provenance, Record
     from lipverify.cli.ending import exit_code
 
     record = Record(

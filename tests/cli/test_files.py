@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.ledger.record import Ledger, Provenance, write_ledger
+from lipverify.claims.ledger import Ledger, Provenance, write_ledger
 from lipverify.claims.run.kept import NAME
 from lipverify.foundation.files import alone_in
 from tests.commands import QUICK_FILE, Commands

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from lipverify.claims.ledger import Ledger, Record, read_ledger
 from lipverify.claims.ledger.reach import reach
-from lipverify.claims.ledger.record import Ledger, Record, read_ledger
 from lipverify.claims.ledger.summary import summary, telling, telling_margin
 from lipverify.claims.run.runner import Running
 from lipverify.cli.ending import ending, exit_code
@@ -77,34 +77,75 @@ OPEN = {
 FILES = [Path("reports") / name for name in ("report.pdf", "report.html", "ledger.json")]
 
 
-@pytest.mark.parametrize(
-    ("open_", "moved_", "broken"), [(0, 0, 0), (1, 0, 0), (9, 0, 0), (0, 5, 0), (9, 5, 0), (4, 3, 2)]
-)
-def test_the_end_has_ten_lines_whatever_became_of_the_claims_and_none_is_lost(
-    open_: int, moved_: int, broken: int
-) -> None:
+def troubled(broken: int, moved_: int, open_: int) -> Ledger:
+    """The example with so many claims that broke, whose verdict moved, and that are open."""
     records = iter(EXAMPLE.claims)
-    strange = [
+    return with_claims(
         *(moved(next(records), "inconclusive", expected="inconclusive", **OPEN) for _ in range(open_)),
         *(moved(next(records), "refuted", expected="inconclusive") for _ in range(moved_)),
         *(moved(next(records), "error", problem="square(3): no") for _ in range(broken)),
-    ]
-    lines = ending(with_claims(*strange, *records), FILES, False, 80)
+        *records,
+    )
+
+
+def named(lines: list[str]) -> list[str]:
+    """What became of the claims that have lines of their own: broke, moved, open."""
+    found = re.findall(r"^! \S+ (broke|moved|is open)", "\n".join(lines), re.MULTILINE)
+    return [became.removeprefix("is ") for became in found]
+
+
+def line_of_the_rest(lines: list[str]) -> str:
+    """The line that counts the claims that have none; empty, if all have."""
+    return next((line for line in lines if line.startswith("! besides, ")), "")
+
+
+def counted(lines: list[str]) -> Counter[str]:
+    """How many of the others broke, moved and are open."""
+    found = re.findall(r"(\d+) (?:is |are )?(broke|moved|open)", line_of_the_rest(lines))
+    return Counter({became: int(count) for count, became in found})
+
+
+MIXTURES = pytest.mark.parametrize(
+    ("broken", "moved_", "open_"), [(0, 0, 0), (0, 0, 1), (0, 0, 9), (0, 5, 0), (0, 5, 9), (2, 3, 4)]
+)
+
+
+@MIXTURES
+def test_the_end_has_ten_lines_whatever_became_of_the_claims(broken: int, moved_: int, open_: int) -> None:
+    lines = ending(troubled(broken, moved_, open_), FILES, False, 80)
     assert len(lines) <= 10
     assert max(map(cell_len, lines)) <= 80
     assert "report.pdf, report.html, ledger.json in reports" in lines[-3]
-    named = re.findall(r"^! (\S+) (broke|moved|is open)", "\n".join(lines), re.MULTILINE)
-    assert {became for _, became in named[:1]} == (
-        {"broke"} if broken else {"moved"} if moved_ else {"is open"} if open_ else set()
-    )
-    assert " ".join(lines).count("next:") == len(named)
-    told = next((line for line in lines if line.startswith("! besides, ")), "")
-    left = {name: int(count) for count, name in re.findall(r"(\d+) (?:is |are )?(broke|moved|open)", told)}
-    assert not left.get("open") or f"{left['open']} {'is' if left['open'] == 1 else 'are'} open" in told
-    said = Counter({"broke": 0, "moved": 0, "open": 0}) + Counter(left)
-    said += Counter(became.removeprefix("is ") for _, became in named)
-    assert said == Counter(broke=broken, moved=moved_, open=open_)
-    assert not left or "--table and the report name them" in told
+
+
+@MIXTURES
+def test_no_claim_that_needs_a_look_is_lost(broken: int, moved_: int, open_: int) -> None:
+    lines = ending(troubled(broken, moved_, open_), FILES, False, 80)
+    assert Counter(named(lines)) + counted(lines) == Counter(broke=broken, moved=moved_, open=open_)
+    assert " ".join(lines).count("next:") == len(named(lines)), "each that is named has its next step"
+
+
+@pytest.mark.parametrize(
+    ("broken", "moved_", "open_", "first"),
+    [(0, 0, 1, "open"), (0, 0, 9, "open"), (0, 5, 0, "moved"), (0, 5, 9, "moved"), (2, 3, 4, "broke")],
+)
+def test_the_most_urgent_claim_is_named_first(broken: int, moved_: int, open_: int, first: str) -> None:
+    assert named(ending(troubled(broken, moved_, open_), FILES, False, 80))[0] == first
+
+
+@pytest.mark.parametrize(
+    ("broken", "moved_", "open_", "rest"),
+    [
+        (0, 0, 1, ""),
+        (0, 0, 2, "! besides, 1 is open: --table and the report name them"),
+        (0, 0, 9, "! besides, 8 are open: --table and the report name them"),
+        (0, 5, 0, "! besides, 4 moved: --table and the report name them"),
+        (0, 5, 9, "! besides, 4 moved, 9 are open: --table and the report name them"),
+        (2, 3, 4, "! besides, 1 broke, 3 moved, 4 are open: --table and the report name them"),
+    ],
+)
+def test_one_line_counts_the_rest_and_says_where_it_stands(broken: int, moved_: int, open_: int, rest: str) -> None:
+    assert line_of_the_rest(ending(troubled(broken, moved_, open_), FILES, False, 80)) == rest
 
 
 def test_a_reason_that_is_cut_says_so_and_keeps_the_next_step() -> None:

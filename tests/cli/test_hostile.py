@@ -22,19 +22,8 @@ import typst
 from msgspec.structs import replace
 from rich.console import Console
 
-from lipverify.claims.ledger.figure import Band, Figure, Panel, Series
-from lipverify.claims.ledger.record import (
-    CrossCheck,
-    Heading,
-    Ledger,
-    Provenance,
-    Record,
-    Source,
-    Table,
-    read_ledger,
-    write_ledger,
-)  # fmt: skip
-from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims import Band, Figure, Panel, Series, Source, Table
+from lipverify.claims.ledger import Allowed, CrossCheck, Heading, Ledger, Provenance, Record, read_ledger, write_ledger
 from lipverify.cli import main
 from lipverify.cli.verify import verdict_table
 from lipverify.export import export_ledger

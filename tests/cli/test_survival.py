@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.ledger.record import read_ledger
-from lipverify.claims.ledger.verdict import Allowed
-from lipverify.claims.plan.claim import Claim, Measurement
+from lipverify.claims.ledger import Allowed, read_ledger
+from lipverify.claims.plan import Claim, Measurement
 from lipverify.claims.run.kept import NAME
 from lipverify.cli import verify
 from lipverify.foundation.quoting import counted

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.ledger.record import Ledger, Provenance, read_ledger, write_ledger
+from lipverify.claims.ledger import Ledger, Provenance, read_ledger, write_ledger
 from lipverify.claims.run.kept import NAMES
 from lipverify.cli import main
 from lipverify.errors import InvalidInput
 from lipverify.export import export_ledger
 from lipverify.foundation.files import require_target, write_whole
 from lipverify.foundation.witnesses import write_record
-from lipverify.problem.laws import Affine
+from lipverify.laws import Affine
 from lipverify.proofs import prove_window
 from lipverify.report import write_report, write_web_page
 

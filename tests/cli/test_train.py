@@ -9,9 +9,7 @@ import pytest
 
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.regression import rare
-from lipverify.linear_transformer.training.lineage import PLANS
-from lipverify.linear_transformer.training.stages import Plan, Stage
-from lipverify.linear_transformer.training.witness import name_of, read_witness
+from lipverify.linear_transformer.training import PLANS, Plan, Stage, name_of, read_witness
 from tests.commands import Commands
 
 SHORT = Plan((Stage(1024, 8, 0, 1.0),), draws=1, random=1, chosen_on=1024, reported_on=1024)

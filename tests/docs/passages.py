@@ -13,10 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lipverify.claims.ledger.outcomes import measured, passages, recorded
-from lipverify.claims.ledger.record import Passage, Record, read_ledger
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.ledger import Passage, Record, measured, passages, read_ledger, recorded
+from lipverify.claims.plan import all_claims, profile_named
 from lipverify.report.sources import short
 from tests import ROOT
 

@@ -12,11 +12,8 @@ from collections import Counter
 from typing import NamedTuple, get_args
 
 from lipverify.claims.language.contents import contents
-from lipverify.claims.ledger.outcomes import counts, passages, recorded
-from lipverify.claims.ledger.record import Kind, Passage
-from lipverify.claims.plan.claim import Claim
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.ledger import Kind, Passage, counts, passages, recorded
+from lipverify.claims.plan import Claim, all_claims, profile_named
 from lipverify.report.sources import short
 from tests import ROOT
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.plan import all_claims
 from tests import ROOT
 from tests.docs.test_reference import public
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.plan.claim import Claim
-from lipverify.claims.plan.registry import all_claims
+from lipverify.claims.plan import Claim, all_claims
 from tests import ROOT
 
 FOLDER = ROOT / "docs" / "findings"

@@ -13,8 +13,7 @@ import pytest
 
 import lipverify.claims
 from lipverify.claims import agree, bound, claim, exponent, identity
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import claims_of
+from lipverify.claims.plan import claims_of, profile_named
 from lipverify.errors import InvalidInput
 from tests import ROOT
 

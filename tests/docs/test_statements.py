@@ -7,9 +7,8 @@ import re
 import pytest
 
 from lipverify.claims.ledger import outcomes
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import all_claims
-from lipverify.claims.run.runner import run
+from lipverify.claims.plan import all_claims, profile_named
+from lipverify.claims.run import run
 from lipverify.report.sources import short
 from tests.docs import passages
 from tests.docs.statements import COUNTS, PAGE, README, SOURCES, Sentence, by_stem, counted, page, sentences

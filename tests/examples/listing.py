@@ -6,8 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import claims_of
+from lipverify.claims.plan import claims_of, profile_named
 from tests import ROOT
 
 FOLDER = ROOT / "examples" / "theorems"

@@ -21,9 +21,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger.figure import Figure, HeatMap, Panel, Series
-from lipverify.claims.ledger.record import Ledger, write_ledger
-from lipverify.claims.ledger.verdict import Allowed
+from lipverify.claims import Figure, HeatMap, Panel, Series
+from lipverify.claims.ledger import Allowed, Ledger, write_ledger
 from lipverify.errors import InvalidInput
 from lipverify.export import FORMATS, export_ledger, rows
 from lipverify.export.comma_separated import comma_separated

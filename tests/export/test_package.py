@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger.record import Ledger, write_ledger
+from lipverify.claims.ledger import Ledger, write_ledger
 from lipverify.export import export_ledger
 from lipverify.export.latex import words
 from lipverify.export.package import key, package, place, roundings, theorems

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.claims.language.family import Place
-from lipverify.claims.ledger.symbols import Scalar
-from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.ledger import Scalar
+from lipverify.claims.plan import profile_named
 from lipverify.claims.plan.registry import sought_in
 from lipverify.covariates import covariates_named
 from lipverify.errors import InvalidInput

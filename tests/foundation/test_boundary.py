@@ -19,7 +19,7 @@ from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, opti
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, LowRank, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.block import block_terms
-from lipverify.loss.certified.record import CertifiedTerms
+from lipverify.loss.certified import CertifiedTerms
 from lipverify.optimum import critical_radius, optimal_block, optimal_scale
 from lipverify.scaling import growth_of
 

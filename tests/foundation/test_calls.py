@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lipverify.foundation.calls import Call, needed, needs
+from lipverify.claims import needs
+from lipverify.foundation.calls import Call, needed
 
 
 def halves(depth: int) -> list[Call]:

@@ -8,8 +8,8 @@ import pytest
 import lipverify as lv
 from lipverify.foundation import remembered as module
 from lipverify.foundation.remembered import remembered, remembering
+from lipverify.laws import RidgeLaw
 from lipverify.loss.methods import instead_of_exact
-from lipverify.problem.law import RidgeLaw
 
 RELU = lv.Problem(d=3, n=50, law=lv.laws.ReLU(L=1.0), sigma=0.1)
 

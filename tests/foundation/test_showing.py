@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 import lipverify
 from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, optimal_window, sensitivity
-from lipverify.claims.ledger.record import read_ledger
+from lipverify.claims.ledger import read_ledger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.showing import table
 from lipverify.laws import Affine, ReLU

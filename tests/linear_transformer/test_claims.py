@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lipverify.claims.plan.profile import profile_named
-from lipverify.claims.plan.registry import library_claims
-from lipverify.claims.run.runner import run
+from lipverify.claims.plan import library_claims, profile_named
+from lipverify.claims.run import run
 from lipverify.foundation.shipped import shipped
 
 QUICK = profile_named("quick")

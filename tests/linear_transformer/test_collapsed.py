@@ -14,22 +14,30 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.foundation.compiling import has_compiler, library
-from lipverify.linear_transformer import Diagonal, GDPlusPlus, evaluation, gdplusplus_floor, optimal_gdplusplus
+from lipverify.linear_transformer import (
+    Diagonal,
+    GDPlusPlus,
+    Layer,
+    Regression,
+    Tokens,
+    UniformNoise,
+    draw_contexts,
+    evaluation,
+    gdplusplus_floor,
+    optimal_gdplusplus,
+    readout,
+)
+from lipverify.linear_transformer import forward as by_tokens
 from lipverify.linear_transformer.attention import Entrywise, Heads
-from lipverify.linear_transformer.collapsed import forward, last_row, pullback, readout
+from lipverify.linear_transformer.collapsed import forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
-from lipverify.linear_transformer.layer import Layer
-from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.regression.noise import UniformNoise
 from lipverify.linear_transformer.rounding import rounding_bound
-from lipverify.linear_transformer.tokens import Tokens
-from lipverify.linear_transformer.tokens import forward as by_tokens
-from lipverify.linear_transformer.training import native
+from lipverify.linear_transformer.training import Objective, draw_sample, native
 from lipverify.linear_transformer.training.counting import LARGEST
 from lipverify.linear_transformer.training.native import agrees, packed
-from lipverify.linear_transformer.training.objective import Objective, Sample, draw_sample
+from lipverify.linear_transformer.training.objective import Sample
 from lipverify.linear_transformer.training.record import OfFamily
 
 EPS = float(np.finfo(float).eps)

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.errors import OutOfReach
+from lipverify.linear_transformer import Regression, UniformNoise
+from lipverify.linear_transformer.gdplusplus import excess_loss, flat_weights, known_optimum, second_moment
 from lipverify.linear_transformer.gdplusplus.critical import (
     _moments,
     certified,
@@ -17,13 +19,7 @@ from lipverify.linear_transformer.gdplusplus.critical import (
     small_start,
     two_layers,
 )
-from lipverify.linear_transformer.gdplusplus.floor import second_moment
-from lipverify.linear_transformer.gdplusplus.known import known_optimum
-from lipverify.linear_transformer.gdplusplus.loss import flat_weights
-from lipverify.linear_transformer.gdplusplus.optimum import excess_loss
 from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.contexts import Regression
-from lipverify.linear_transformer.regression.noise import UniformNoise
 
 EPS = float(np.finfo(float).eps)
 

@@ -23,9 +23,8 @@ from lipverify.checks.linear_transformers.sampled_cosines import (
     transformer_alignment,
 )
 from lipverify.errors import InvalidInput
-from lipverify.foundation.streams import normals
-from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.layer import Layer
+from lipverify.foundation import normals
+from lipverify.linear_transformer import Layer, readout
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

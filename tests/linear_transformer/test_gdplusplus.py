@@ -14,19 +14,30 @@ from hypothesis import strategies as st
 from scipy.integrate import dblquad
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge, constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
-from lipverify.linear_transformer.gdplusplus.known import known_optimum
-from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, layers_of, residual
-from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
-from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen, spectral_rule
-from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.regression.adjusted import evaluation
-from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
-from lipverify.linear_transformer.regression.ridge import ConstRR
+from lipverify.foundation import Floats
+from lipverify.linear_transformer import (
+    CategoricalNoise,
+    ConstRR,
+    GDPlusPlus,
+    Regression,
+    UniformNoise,
+    draw_contexts,
+    evaluation,
+    optimal_gdplusplus,
+    readout,
+)
+from lipverify.linear_transformer.gdplusplus import (
+    ExcessLoss,
+    constant_ridge_loss,
+    flat_weights,
+    grown_gdplusplus,
+    known_optimum,
+    residual,
+    spectral_rule,
+)
+from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge
+from lipverify.linear_transformer.gdplusplus.loss import layers_of
+from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -12,17 +12,21 @@ from hypothesis import assume, given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.linear_transformer.gdplusplus import orthogonal
-from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
-from lipverify.linear_transformer.gdplusplus.floor import degree, gdplusplus_floor, second_moment
-from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
+from lipverify.foundation import Floats
+from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, gdplusplus_floor
+from lipverify.linear_transformer.gdplusplus import (
+    ExcessLoss,
+    constant_ridge_loss,
+    excess_loss,
+    orthogonal,
+    second_moment,
+    spectral_rule,
+)
+from lipverify.linear_transformer.gdplusplus.floor import degree
 from lipverify.linear_transformer.gdplusplus.moments import density_moments
-from lipverify.linear_transformer.gdplusplus.optimum import excess_loss
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_mean, gauss_rule, recurrence
-from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, spectral_rule, trace_moments
-from lipverify.linear_transformer.regression.contexts import Regression
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
+from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, trace_moments
+from lipverify.linear_transformer.regression import NoiseLaw
 from tests.linear_transformer.test_gdplusplus import weights
 from tests.strategies import log_floats
 

@@ -12,20 +12,23 @@ from hypothesis import strategies as st
 from scipy.optimize import differential_evolution
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.linear_transformer.gdplusplus import known
+from lipverify.foundation import Floats
+from lipverify.linear_transformer import Regression, UniformNoise, gdplusplus_floor, optimal_gdplusplus
+from lipverify.linear_transformer.gdplusplus import (
+    ExcessLoss,
+    flat_weights,
+    grown_gdplusplus,
+    known,
+    known_optimum,
+    residual,
+    spectral_rule,
+)
 from lipverify.linear_transformer.gdplusplus.descents import descended, deviations_of, raced
-from lipverify.linear_transformer.gdplusplus.floor import degree, gdplusplus_floor
+from lipverify.linear_transformer.gdplusplus.floor import degree
 from lipverify.linear_transformer.gdplusplus.folds import deepened, folded, moved, places_of, ranges, weights_at
-from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
-from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_optimum, known_path, write_known
-from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, residual
-from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
+from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path, write_known
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
-from lipverify.linear_transformer.gdplusplus.spectrum import spectral_rule
 from lipverify.linear_transformer.published import NOISES, problem
-from lipverify.linear_transformer.regression.contexts import Regression
-from lipverify.linear_transformer.regression.noise import UniformNoise
 from tests.linear_transformer.test_gdplusplus import weights
 
 EPS = float(np.finfo(float).eps)

@@ -14,12 +14,9 @@ from lipverify.checks.linear_transformers import contributions, descent_steps
 from lipverify.checks.linear_transformers.contributions import WEIGHTS, Weight, ablated, direct, predictors
 from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, least_squares, momentum_step
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import normals
+from lipverify.foundation import Floats, normals
+from lipverify.linear_transformer import Diagonal, Regression, UniformNoise, draw_contexts
 from lipverify.linear_transformer.implicit import State, advance
-from lipverify.linear_transformer.layer import Diagonal
-from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.regression.noise import UniformNoise
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

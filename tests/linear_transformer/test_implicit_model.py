@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import normals
-from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.implicit import start, trajectory
-from lipverify.linear_transformer.layer import Diagonal, GDPlusPlus, Layer, Parametrisation, SingleHead, written_out
+from lipverify.foundation import Floats, normals
+from lipverify.linear_transformer import Diagonal, GDPlusPlus, Layer, SingleHead, Tokens, forward, readout, trajectory
+from lipverify.linear_transformer.implicit import start
+from lipverify.linear_transformer.layer import Parametrisation, written_out
 from lipverify.linear_transformer.rounding import UNIT, magnitude, rounding_bound
-from lipverify.linear_transformer.tokens import Tokens, forward
 from lipverify.proofs.polynomials import Symbols, leftover
 from tests.strategies import log_floats
 

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import chi2
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
+from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, draw_contexts
 from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
+from lipverify.linear_transformer.regression import Contexts
 from lipverify.linear_transformer.regression.rare import FALL, FIRST, POPULATION, decades, with_rare
 from lipverify.linear_transformer.regression.thinned import sizes
 

@@ -19,28 +19,24 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.foundation.means.samples import sampled_mean
-from lipverify.linear_transformer.published import BASELINES, LAYERS, MODELS, NOISES, printed, table
-from lipverify.linear_transformer.regression.adjusted import (
-    SEQUENCES,
-    evaluation,
-    printed_error,
-    protocol_losses,
-    protocol_queries,
-)
-from lipverify.linear_transformer.regression.bayes import Bayes, bayes_gap
-from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
-from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise, noise_named
-from lipverify.linear_transformer.regression.ridge import (
+from lipverify.linear_transformer import (
     AdaRR,
+    Bayes,
+    CategoricalNoise,
     ConstRR,
+    Regression,
     TunedRR,
-    best_constant,
-    tuned_constant,
-    tuned_ridge,
+    UniformNoise,
+    draw_contexts,
+    evaluation,
 )
+from lipverify.linear_transformer.published import BASELINES, LAYERS, MODELS, NOISES, printed, table
+from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLaw, bayes_gap, noise_named, printed_error
+from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
+from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
+from lipverify.linear_transformer.regression.ridge import best_constant, tuned_constant, tuned_ridge
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -29,10 +29,9 @@ from lipverify.checks.linear_transformers.layer_counts import (
     log_log_accuracy_reached,
 )
 from lipverify.errors import InvalidInput
-from lipverify.foundation.streams import normals
-from lipverify.linear_transformer.collapsed import readout
+from lipverify.foundation import normals
+from lipverify.linear_transformer import GDPlusPlus, readout
 from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
-from lipverify.linear_transformer.layer import GDPlusPlus
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -14,13 +14,11 @@ from scipy.stats import binom
 from lipverify.checks.linear_transformers import independent_tables
 from lipverify.errors import InvalidInput
 from lipverify.foundation.witnesses import digest_of, write_record
+from lipverify.linear_transformer import draw_contexts, evaluation
 from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.adjusted import SEQUENCES, evaluation
-from lipverify.linear_transformer.regression.contexts import draw_contexts
-from lipverify.linear_transformer.training import protocol, tables
+from lipverify.linear_transformer.regression import SEQUENCES
+from lipverify.linear_transformer.training import estimate, protocol, tables, trainings
 from lipverify.linear_transformer.training.native import Packed
-from lipverify.linear_transformer.training.record import estimate
-from lipverify.linear_transformer.training.witness import trainings
 
 ERRORS = 5.0
 """Standard errors that a sampled mean may be off; a false alarm in two million."""

@@ -12,20 +12,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
+from lipverify.linear_transformer import (
+    CategoricalNoise,
+    GDPlusPlus,
+    Regression,
+    UniformNoise,
+    draw_contexts,
+    evaluation,
+    optimal_gdplusplus,
+)
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
-from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
-from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.regression.adjusted import evaluation, printed_error
-from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
+from lipverify.linear_transformer.regression import printed_error
 from lipverify.linear_transformer.regression.rare import decades
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
+from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample, estimate
 from lipverify.linear_transformer.training.descent import descend
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
-from lipverify.linear_transformer.training.objective import Objective, draw_sample
-from lipverify.linear_transformer.training.record import Trained, estimate
-from lipverify.linear_transformer.training.stages import Plan, Stage, fit
+from lipverify.linear_transformer.training.stages import fit
 from lipverify.linear_transformer.training.tables import Filter
 
 EPS = float(np.finfo(float).eps)

@@ -17,19 +17,19 @@ from lipverify.foundation.witnesses import machine_here
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import NOISES, problem
 from lipverify.linear_transformer.regression import rare
-from lipverify.linear_transformer.training import making
-from lipverify.linear_transformer.training.lineage import PLANS, parents, trained
-from lipverify.linear_transformer.training.making import Model, in_order, make
-from lipverify.linear_transformer.training.record import Trained
-from lipverify.linear_transformer.training.stages import Plan, Stage
-from lipverify.linear_transformer.training.witness import (
-    Witness,
-    models_folder,
+from lipverify.linear_transformer.training import (
+    PLANS,
+    Plan,
+    Stage,
+    Trained,
+    making,
     name_of,
     read_witness,
-    witness_of,
     write_witness,
 )
+from lipverify.linear_transformer.training.lineage import parents, trained
+from lipverify.linear_transformer.training.making import Model, in_order, make
+from lipverify.linear_transformer.training.witness import Witness, models_folder, witness_of
 
 SHORT = Plan((Stage(1024, 8, 0, 1.0),), draws=1, random=1, chosen_on=1024, reported_on=1024)
 """As little as can be spent."""

@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.batches import mean_interval
-from lipverify.foundation.streams import normals
-from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge
+from lipverify.foundation import Floats, mean_interval, normals
+from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
 from lipverify.loss.attention import (
     ATTENTIONS,
     attention_named,
@@ -28,7 +26,6 @@ from lipverify.loss.attention import (
     samples,
 )
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
-from lipverify.problem.composed import LowRank, Sampled, Transformed
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -15,11 +15,10 @@ from scipy.special import ndtri
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats, uniforms
 from lipverify.foundation.means.betting import LARGEST_LOSS, Tally, _bets, betting_interval
 from lipverify.foundation.means.samples import FEWEST, NormalTally
 from lipverify.foundation.means.target import FAR, PILOT, STEP, _wealth
-from lipverify.foundation.streams import uniforms
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.montecarlo.terms import sampler
 

@@ -12,8 +12,8 @@ from lipverify import Problem, loss_terms
 from lipverify.checks.softmax import linear_floor
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Transformed, WithOffset, Zonal
-from lipverify.loss.asymptotic.sphere import d, sigma, w
-from lipverify.loss.asymptotic.sphere import n as length
+from lipverify.loss.asymptotic import d, sigma, w
+from lipverify.loss.asymptotic import n as length
 from lipverify.loss.linear import linear_attention
 
 LAWS = {"affine": Affine(), "relu": ReLU()}

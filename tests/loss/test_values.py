@@ -12,7 +12,7 @@ from lipverify import Problem, loss_terms
 from lipverify.checks.softmax import value_matrix
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, LowRank, ReLU
-from lipverify.loss.exact.context.weighted import weighted_mean
+from lipverify.loss.exact import weighted_mean
 from lipverify.loss.scaled import scaled_loss
 from lipverify.optimum import optimal_scale
 from tests.strategies import lengths

@@ -14,9 +14,8 @@ from scipy.optimize import minimize_scalar
 
 from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats, normals
 from lipverify.foundation.means.samples import mean_with_half_width
-from lipverify.foundation.streams import normals
 from lipverify.laws import Linear, Matern, ReLU, Zonal
 from lipverify.loss.worst import METRICS, WorstBias, worst_bias, worst_box_bias, zigzag
 from lipverify.loss.worst.box import box_weights

@@ -11,8 +11,9 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.optimum.matrix.constraints import Constraint, SpectralBall, Symmetric, Unconstrained
+from lipverify.foundation import Floats
+from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
+from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.projected import projected_gradient, stationarity
 from tests.strategies import log_floats
 

@@ -11,7 +11,7 @@ from lipverify.laws import Quadratic
 from lipverify.optimum.matrix import Unconstrained
 from lipverify.optimum.matrix.descent import End
 from lipverify.optimum.matrix.ends import require_bounded
-from lipverify.optimum.window.empirical import empirical_window
+from lipverify.optimum.window import empirical_window
 
 FALSE_ALARMS = (14, 28, 33, 35, 38, 91)
 

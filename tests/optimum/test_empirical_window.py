@@ -12,7 +12,7 @@ from lipverify import Problem, loss_terms, optimal_window
 from lipverify.covariates import Covariates, Ellipsoid, Gaussian, MappedNormals
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, ReLU
-from lipverify.optimum.window.empirical import empirical_window
+from lipverify.optimum.window import empirical_window
 
 SEEDS = 40
 

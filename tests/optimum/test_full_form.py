@@ -22,9 +22,7 @@ from lipverify.checks.softmax.full_form import (
 from lipverify.checks.softmax.trained_blocks import rising, slope_in_row, trained
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.batches import mean_interval
-from lipverify.foundation.streams import normals
+from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU, Sampled
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient
 from lipverify.loss.montecarlo.contexts import draw_contexts

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from lipverify import Problem
-from lipverify.claims.plan.registry import select_claims
+from lipverify.claims.plan import select_claims
 from lipverify.cli.train import CLAIMS
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.witnesses import digest_of, read_record, write_record
 from lipverify.laws import ReLU

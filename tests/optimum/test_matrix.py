@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from lipverify import Problem, optimal_matrix, optimal_window
 from lipverify.covariates import Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.laws import Affine, Law, Quadratic, ReLU, Ridge, Zonal
+from lipverify.foundation import Floats
+from lipverify.laws import Affine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
 from lipverify.loss.attention import attention_named, scores
 from lipverify.loss.montecarlo.contexts import draw_contexts
 from lipverify.optimum import MatrixOptimum, SpectralBall, Symmetric
 from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.sampled import BATCHES, draw_loss
-from lipverify.problem.composed import LowRank, Sampled, Transformed
 from lipverify.problem.symmetry import symmetry
 from tests.strategies import log_floats
 

@@ -18,7 +18,7 @@ from lipverify import LossTerms, Optimum, Problem, loss_terms, optimal_window, s
 from lipverify.checks.softmax.class_probabilities import ClassLaw
 from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
-from lipverify.loss.exact.biases.terms import rough_terms
+from lipverify.loss.exact import rough_terms
 from lipverify.optimum.window import local, minimiser, origin, search
 from lipverify.problem.links import PowerSeries
 from lipverify.properties.ratio import require

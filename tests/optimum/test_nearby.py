@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import normals
+from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, ReLU
 from lipverify.loss.attention import attention_named
-from lipverify.optimum.matrix.constraints import Constraint, SpectralBall, Symmetric, Unconstrained
+from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
+from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
 from lipverify.optimum.matrix.nearby import Nearby, updated
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss, draw_loss

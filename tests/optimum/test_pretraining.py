@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms, optimal_window, pretrain
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Law, ReLU, Zonal
+from lipverify.laws import Affine, Law, LowRank, ReLU, Zonal
 from lipverify.loss.attention import attention_named
 from lipverify.optimum.matrix.sampled import draw_loss
+from lipverify.optimum.pretraining import Settings, pretrain_together
 from lipverify.optimum.pretraining.optimisers import Adam, GradientDescent, Moments
-from lipverify.optimum.pretraining.training import Settings, pretrain_together
-from lipverify.problem.composed import LowRank
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -6,7 +6,7 @@ import numpy as np
 
 from lipverify import Problem, optimal_window
 from lipverify.checks.softmax.norms import descended_window
-from lipverify.foundation.streams import normals
+from lipverify.foundation import normals
 from lipverify.laws import law_named
 from lipverify.loss import loss_terms
 from lipverify.optimum.pretraining import Recipe

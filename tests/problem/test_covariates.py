@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import generator, normals
+from lipverify.foundation import Floats, generator, normals
 from lipverify.laws import Affine, Cosine, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
 from lipverify.problem.matrices import complement
 from lipverify.problem.symmetry import Symmetry, symmetry

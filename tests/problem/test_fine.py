@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.laws import Ridge
 from lipverify.problem.fine import unseen
 from lipverify.strategies import log_floats

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.covariates import Ellipsoid, Gaussian, ProductOfSpheres, axes
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import normals
+from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, LowRank, ReLU, Transformed
 from lipverify.loss.montecarlo.accuracy import tally_of
 from lipverify.loss.montecarlo.terms import sampler

@@ -21,8 +21,7 @@ from flint import arb
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
-from lipverify.laws import Affine, Cosine, Matern, Quadratic, ReLU, Ridge, Zonal
-from lipverify.problem.law import Law
+from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
 from lipverify.proofs.checker import windows
 from lipverify.proofs.controls import controls

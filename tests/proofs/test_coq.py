@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lipverify.claims.plan.registry import select_claims
+from lipverify.claims.plan import select_claims
 from lipverify.cli import main, prove
 from lipverify.errors import OutOfReach
 from lipverify.foundation.shipped import shipped

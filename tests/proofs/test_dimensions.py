@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Cosine, Matern, Quadratic, ReLU
-from lipverify.problem.law import Law
+from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU
 from lipverify.proofs import EveryDimension, checker, prove_every_dimension, prove_window
 from lipverify.proofs.checker import chain, dimensions, ramp, sizes
 from lipverify.proofs.controls import controls

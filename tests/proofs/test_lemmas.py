@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import OutOfReach
-from lipverify.laws import Affine, Cosine, Matern, Quadratic, ReLU, Ridge, Zonal
-from lipverify.problem.law import Law
+from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Envelope, Gaussian, Kinked, Pieces, Powers, prove_envelope
 
 LAWS: dict[str, Law] = {

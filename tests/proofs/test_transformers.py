@@ -14,8 +14,7 @@ from lipverify.checks.linear_transformers.layer_counts import layers_needed
 from lipverify.checks.linear_transformers.two_levels import Order, TwoLevels, difference
 from lipverify.errors import OutOfReach
 from lipverify.foundation.means.samples import mean_with_half_width
-from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.regression.adjusted import evaluation
+from lipverify.linear_transformer import evaluation, readout
 from lipverify.linear_transformer.regression.contexts import unit_contexts
 from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_ridge
 from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment

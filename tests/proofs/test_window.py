@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Cosine, Linear, Quadratic, ReLU, Ridge, Zonal
-from lipverify.problem.law import Law
+from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Zonal
 from lipverify.problem.laws import Scaled
 from lipverify.proofs import (
     Gaussian,

@@ -24,7 +24,7 @@ from lipverify.checks.softmax import (
     value_matrix,
     whitening,
 )
-from lipverify.claims.plan.proved import seen
+from lipverify.claims.plan import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
 from lipverify.proofs import layers

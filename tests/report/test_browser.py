@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lipverify.claims.ledger.record import Ledger, Record
+from lipverify.claims.ledger import Ledger, Record
 from lipverify.report import write_web_page
 from tests.browser import OWN_SCHEMES, PATH, Page, browser
 from tests.cli.test_hostile import hostile_ledger

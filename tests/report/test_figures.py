@@ -11,8 +11,9 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 
 from lipverify import verify
-from lipverify.claims.ledger.figure import Figure, Panel, Scale, Series
-from lipverify.claims.plan.registry import select_claims
+from lipverify.claims import Figure, Panel, Series
+from lipverify.claims.ledger.figure import Scale
+from lipverify.claims.plan import select_claims
 from lipverify.report.drawings import Drawings, in_sight
 from lipverify.report.figures import _drawn, _read_once, _remembered, draw
 from lipverify.report.labels import drawable

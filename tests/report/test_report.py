@@ -19,11 +19,20 @@ import pytest
 from hypothesis import example, given, target
 from hypothesis import strategies as st
 
-from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Layer, Panel, Region, Series
+from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Source
+from lipverify.claims.ledger import (
+    VERDICTS,
+    Allowed,
+    Ledger,
+    Provenance,
+    Record,
+    Scalar,
+    Verdict,
+    read_ledger,
+    write_ledger,
+)
+from lipverify.claims.ledger.figure import Layer
 from lipverify.claims.ledger.reach import at
-from lipverify.claims.ledger.record import Ledger, Provenance, Record, Source, read_ledger, write_ledger
-from lipverify.claims.ledger.symbols import Scalar
-from lipverify.claims.ledger.verdict import VERDICTS, Allowed, Verdict
 from lipverify.report import digits, symbols, words, write_report
 from lipverify.report.build import build
 from lipverify.report.drawings import Drawings, joined

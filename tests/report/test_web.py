@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger.figure import Figure, HeatMap, Panel, Region, Series
-from lipverify.claims.ledger.record import Ledger, write_ledger
+from lipverify.claims import Figure, HeatMap, Panel, Region, Series
+from lipverify.claims.ledger import Ledger, write_ledger
 from lipverify.report import digits
 from lipverify.report.heatmaps import BLANK
 from lipverify.report.looks import series_looks

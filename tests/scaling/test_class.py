@@ -13,9 +13,9 @@ from hypothesis import assume, example, given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.claims.language.form import CONTROL_DISTANCE
-from lipverify.claims.ledger.verdict import Allowed, decide
-from lipverify.claims.plan.exponents import estimate
-from lipverify.foundation.arrays import Floats
+from lipverify.claims.ledger import Allowed, decide
+from lipverify.claims.plan import estimate
+from lipverify.foundation import Floats
 from lipverify.foundation.ladder import APART, ASSUMPTION, LOG_APART, SHARE
 from lipverify.scaling import Growth, growth_of
 

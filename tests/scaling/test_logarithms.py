@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, target
 from hypothesis import strategies as st
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.scaling import Growth, growth_of
 
 POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)

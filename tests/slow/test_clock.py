@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.ledger.record import read_ledger
+from lipverify.claims.ledger import read_ledger
 from tests.cli.test_survival import ENVIRONMENT, LOGGED, ends, findings, start
 from tests.slow.preloaded import needed, preloaded
 from tests.slow.test_surroundings import sound

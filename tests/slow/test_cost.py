@@ -18,7 +18,8 @@ import pytest
 from lipverify import Problem, loss_cost, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Ridge
-from lipverify.loss.work import GIB, budget
+from lipverify.loss import budget
+from lipverify.loss.work import GIB
 from tests.slow.rounds import ROUNDS, SEED, dice
 
 pytestmark = pytest.mark.nightly

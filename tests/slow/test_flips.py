@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lipverify.claims.ledger.record import read_ledger
+from lipverify.claims.ledger import read_ledger
 from lipverify.claims.run.audit import audit, sealed
 from lipverify.errors import InvalidInput
 from tests import ROOT

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.ledger.record import read_ledger
+from lipverify.claims.ledger import read_ledger
 from tests.cli.test_survival import ENVIRONMENT, ends, findings, start
 from tests.commands import QUICK_FILE
 from tests.slow.preloaded import needed, preloaded

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.scaling import growth_of
 from tests.scaling.test_class import KINDS, LADDERS, drawn, off, survey, wrongly
 

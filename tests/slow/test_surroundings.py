@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lipverify.claims.ledger.record import read_ledger
+from lipverify.claims.ledger import read_ledger
 from tests.cli.test_survival import ENVIRONMENT, LOGGED, ends, start
 from tests.commands import QUICK_FILE
 from tests.slow.rounds import ROUNDS, dice

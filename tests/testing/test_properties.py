@@ -15,10 +15,10 @@ from hypothesis import Phase, given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import Growth, LossTerms, Optimum, Problem, growth, loss_terms, optimal_window
-from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, decide, margin
+from lipverify.claims.ledger import Allowed, Interval, Verdict, decide, margin
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation import uniforms
 from lipverify.foundation.means.betting import betting_interval
-from lipverify.foundation.streams import uniforms
 from lipverify.laws import Affine, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Zonal
 from lipverify.properties import (
     agree,

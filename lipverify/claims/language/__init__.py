@@ -1,1 +1,16 @@
-"""What a theorem is written in: the claim, its forms, its coordinates, its formulas, and the file of claims."""
+"""What a theorem is written in: the claim, its forms, its coordinates, its formulas, and the file of claims.
+
+Claims files import from `lipverify.claims`. The names here are for programs that read such files.
+"""
+
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.claims.language.file import read_file
+    from lipverify.claims.language.notation import typeset
+
+__all__ = ["read_file", "typeset"]
+
+__getattr__, __dir__ = lazy(__name__, {"read_file": "file", "typeset": "notation"}, modules=["contents", "formula"])

@@ -14,6 +14,8 @@ import msgspec
 from lipverify.claims.ledger.record import Heading
 from lipverify.foundation.shipped import CONTENTS, shipped
 
+__all__ = ["Contents", "Section", "Stem", "contents"]
+
 
 class Stem(msgspec.Struct, frozen=True):
     """A statement in the table of contents: what the ids of its readings begin with, its title, its file or files."""

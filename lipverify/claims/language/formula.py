@@ -28,6 +28,8 @@ from lipverify.claims.language.grammar import (
 from lipverify.claims.language.notation import BUILT, ONE_LINE, PLAIN, Notation
 from lipverify.errors import InvalidInput
 
+__all__ = ["Bound", "Formula", "FunctionBound", "bound", "formula"]
+
 
 class Bound(ABC):
     """A number at every point, and how it is printed."""

@@ -1,1 +1,172 @@
-"""What a run leaves: records, their verdicts and grades, and what follows from them alone."""
+"""What a run leaves: records, their verdicts and grades, and what follows from them alone.
+
+record      a claim's record and its cells, the ledger of a run, and both as JSON
+verdict     an interval and what a claim allows become a verdict: the only place where one is made
+outcomes    what became of each passage of the sources, and how many have which outcome
+diff        two ledgers, claim by claim
+figure      pictures as data
+reach       the range over which a verdict holds, in words
+symbols     names of coordinates as they are printed
+summary     what a claim's cells say together
+
+This is the face of the room: tests and outside programs take the names below from here.
+"""
+
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.claims.ledger.diff import ClaimChange, Comparison, compare
+    from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
+    from lipverify.claims.ledger.outcomes import (
+        OUTCOMES,
+        Judged,
+        behind,
+        controls,
+        counts,
+        measured,
+        outcome,
+        passages,
+        recorded,
+    )
+    from lipverify.claims.ledger.record import (
+        GRADES,
+        Cell,
+        CellControl,
+        Control,
+        CrossCheck,
+        Grade,
+        Heading,
+        Kind,
+        Ledger,
+        Passage,
+        Provenance,
+        Ray,
+        Record,
+        Source,
+        Step,
+        Table,
+        Tried,
+        read_ledger,
+        schema,
+        write_ledger,
+    )
+    from lipverify.claims.ledger.symbols import Scalar
+    from lipverify.claims.ledger.verdict import (
+        VERDICTS,
+        Allowed,
+        Interval,
+        Verdict,
+        combine,
+        conclude,
+        decide,
+        margin,
+        settled,
+    )
+
+__all__ = [
+    "GRADES",
+    "OUTCOMES",
+    "VERDICTS",
+    "Allowed",
+    "Band",
+    "Cell",
+    "CellControl",
+    "ClaimChange",
+    "Comparison",
+    "Control",
+    "CrossCheck",
+    "Figure",
+    "Grade",
+    "Heading",
+    "HeatMap",
+    "Interval",
+    "Judged",
+    "Kind",
+    "Ledger",
+    "Panel",
+    "Passage",
+    "Provenance",
+    "Ray",
+    "Record",
+    "Region",
+    "Scalar",
+    "Series",
+    "Source",
+    "Step",
+    "Table",
+    "Tried",
+    "Verdict",
+    "behind",
+    "combine",
+    "compare",
+    "conclude",
+    "controls",
+    "counts",
+    "decide",
+    "margin",
+    "measured",
+    "outcome",
+    "passages",
+    "read_ledger",
+    "recorded",
+    "schema",
+    "settled",
+    "write_ledger",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "GRADES": "record",
+        "OUTCOMES": "outcomes",
+        "VERDICTS": "verdict",
+        "Allowed": "verdict",
+        "Band": "figure",
+        "Cell": "record",
+        "CellControl": "record",
+        "ClaimChange": "diff",
+        "Comparison": "diff",
+        "Control": "record",
+        "CrossCheck": "record",
+        "Figure": "figure",
+        "Grade": "record",
+        "Heading": "record",
+        "HeatMap": "figure",
+        "Interval": "verdict",
+        "Judged": "outcomes",
+        "Kind": "record",
+        "Ledger": "record",
+        "Panel": "figure",
+        "Passage": "record",
+        "Provenance": "record",
+        "Ray": "record",
+        "Record": "record",
+        "Region": "figure",
+        "Scalar": "symbols",
+        "Series": "figure",
+        "Source": "record",
+        "Step": "record",
+        "Table": "record",
+        "Tried": "record",
+        "Verdict": "verdict",
+        "behind": "outcomes",
+        "combine": "verdict",
+        "compare": "diff",
+        "conclude": "verdict",
+        "controls": "outcomes",
+        "counts": "outcomes",
+        "decide": "verdict",
+        "margin": "verdict",
+        "measured": "outcomes",
+        "outcome": "outcomes",
+        "passages": "outcomes",
+        "read_ledger": "record",
+        "recorded": "outcomes",
+        "schema": "record",
+        "settled": "verdict",
+        "write_ledger": "record",
+    },
+    modules=["reach"],
+)

@@ -21,6 +21,8 @@ from lipverify.claims.ledger.symbols import Scalar, is_letter, letter, named, pl
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.foundation.ladder import ASSUMPTION, BRIEFLY
 
+__all__ = ["Spot", "at", "at_points", "condition", "number", "reach", "reach_of"]
+
 
 @dataclass(frozen=True)
 class Spot:

@@ -1,1 +1,65 @@
-"""What is to be measured for a claim: its cells, their controls, its cross-checks and what is shown of them."""
+"""What is to be measured for a claim: its cells, their controls, its cross-checks and what is shown of them.
+
+claim         a claim, its cells, controls and cross-checks before anything is measured
+registry      the claims of the library and of a file, and those that a pattern selects
+profile       how much is measured: quick or full
+exponents     the exponent and the constant of a growth as an interval
+proved        which results of the library are proofs, and of what
+cells, measured, figure, declaration   from the words of a claims file to the plan
+
+This is the face of the room: tests and outside programs take the names below from here.
+"""
+
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, CrossPlan, Estimate, Evidence, Measurement
+    from lipverify.claims.plan.exponents import estimate
+    from lipverify.claims.plan.profile import DIMENSIONS, Profile, per_profile, profile_named
+    from lipverify.claims.plan.proved import seen
+    from lipverify.claims.plan.registry import all_claims, claims_of, library_claims, select_claims
+
+__all__ = [
+    "DIMENSIONS",
+    "CellPlan",
+    "Claim",
+    "ControlPlan",
+    "CrossPlan",
+    "Estimate",
+    "Evidence",
+    "Measurement",
+    "Profile",
+    "all_claims",
+    "claims_of",
+    "estimate",
+    "library_claims",
+    "per_profile",
+    "profile_named",
+    "seen",
+    "select_claims",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "DIMENSIONS": "profile",
+        "CellPlan": "claim",
+        "Claim": "claim",
+        "ControlPlan": "claim",
+        "CrossPlan": "claim",
+        "Estimate": "claim",
+        "Evidence": "claim",
+        "Measurement": "claim",
+        "Profile": "profile",
+        "all_claims": "registry",
+        "claims_of": "registry",
+        "estimate": "exponents",
+        "library_claims": "registry",
+        "per_profile": "profile",
+        "profile_named": "profile",
+        "seen": "proved",
+        "select_claims": "registry",
+    },
+)

@@ -33,6 +33,8 @@ from lipverify.claims.run.judgment import control_of, unnoticed
 from lipverify.claims.run.ran import METHOD_GRADES
 from lipverify.errors import InvalidInput
 
+__all__ = ["Difference", "audit", "audit_against", "ledger_digest", "sealed", "unread"]
+
 DIGEST = re.compile(r"[0-9a-f]{64}")
 NUMBER = r"[-+]?[0-9.]+(?:e[-+][0-9]+)?"
 

@@ -1,1 +1,58 @@
 """GD++, two weights a layer: it acts on eigenvalues, so that its loss is one integral and its optimum exact."""
+
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.linear_transformer.gdplusplus.critical import CriticalPoint, minima, small_start, two_layers
+    from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
+    from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor, second_moment
+    from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
+    from lipverify.linear_transformer.gdplusplus.known import known_optimum
+    from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, residual
+    from lipverify.linear_transformer.gdplusplus.optimum import excess_loss, optimal_gdplusplus
+    from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, spectral_mean, spectral_rule
+
+__all__ = [
+    "POINTS",
+    "CriticalPoint",
+    "ExcessLoss",
+    "constant_ridge_loss",
+    "excess_loss",
+    "flat_weights",
+    "gdplusplus_floor",
+    "grown_gdplusplus",
+    "known_optimum",
+    "minima",
+    "optimal_gdplusplus",
+    "residual",
+    "second_moment",
+    "small_start",
+    "spectral_mean",
+    "spectral_rule",
+    "two_layers",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "CriticalPoint": "critical",
+        "ExcessLoss": "loss",
+        "POINTS": "spectrum",
+        "constant_ridge_loss": "filters",
+        "excess_loss": "optimum",
+        "flat_weights": "loss",
+        "gdplusplus_floor": "floor",
+        "grown_gdplusplus": "grown",
+        "known_optimum": "known",
+        "minima": "critical",
+        "optimal_gdplusplus": "optimum",
+        "residual": "loss",
+        "second_moment": "floor",
+        "small_start": "critical",
+        "spectral_mean": "spectrum",
+        "spectral_rule": "spectrum",
+        "two_layers": "critical",
+    },
+)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
@@ -177,5 +176,7 @@ def _tune(fitted: Evaluation, family: Any, start: list[float]) -> list[float]:
         return float(np.einsum("cd,cd->", away, away)) / 2 / len(away)
 
     options = {"maxfev": ROUNDS, "xatol": 1e-5, "fatol": math.inf}  # stops by the constants alone
+    from scipy.optimize import minimize  # lists of claims import this module and descend nowhere
+
     found = minimize(loss, [math.log(value) for value in start], method="Nelder-Mead", options=options)
     return [math.exp(value) for value in found.x]

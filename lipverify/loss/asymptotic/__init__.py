@@ -24,30 +24,50 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify.loss.asymptotic.links import link
     from lipverify.loss.asymptotic.record import Leading, leading
+    from lipverify.loss.asymptotic.sphere import L, c, d, n, sigma, w
     from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, task
     from lipverify.loss.asymptotic.terms import asymptotic_terms, valid_windows
+    from lipverify.loss.asymptotic.transfer import home_factor, mistuning_at, transferred_power
 
 __all__ = [
     "Harmonics",
+    "L",
     "Leading",
     "Ridges",
     "asymptotic_terms",
+    "c",
+    "d",
+    "home_factor",
     "leading",
     "link",
+    "mistuning_at",
+    "n",
+    "sigma",
     "task",
+    "transferred_power",
     "valid_windows",
+    "w",
 ]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
         "Harmonics": "tasks",
+        "L": "sphere",
         "Leading": "record",
         "Ridges": "tasks",
         "asymptotic_terms": "terms",
+        "c": "sphere",
+        "d": "sphere",
+        "home_factor": "transfer",
         "leading": "record",
         "link": "links",
+        "mistuning_at": "transfer",
+        "n": "sphere",
+        "sigma": "sphere",
         "task": "tasks",
+        "transferred_power": "transfer",
         "valid_windows": "terms",
+        "w": "sphere",
     },
 )

@@ -18,15 +18,22 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.exact.biases.parts import parts
-    from lipverify.loss.exact.biases.terms import length_slopes, mean_increment, ridge_terms, rough_terms
-    from lipverify.loss.exact.context.contexts import least_noise
+    from lipverify.loss.exact.biases.parts import Parts, parts, parts_of
+    from lipverify.loss.exact.biases.terms import (
+        averaged_terms,
+        length_slopes,
+        mean_increment,
+        ridge_terms,
+        rough_terms,
+    )
+    from lipverify.loss.exact.context.contexts import Contexts, least_noise
     from lipverify.loss.exact.context.tokens import TokenNodes
     from lipverify.loss.exact.context.weighted import TokenRule, token_rules, weighted_mean
     from lipverify.loss.exact.cost import loss_cost
     from lipverify.loss.exact.quadrature.rules import plain_rule
     from lipverify.loss.exact.routes import LARGEST, ROUTES, SMALLEST, exact_terms
     from lipverify.loss.exact.table import has_averages, rough_from
+    from lipverify.loss.exact.variograms.table import Variogram, variogram_of
     from lipverify.loss.exact.zonal.harmonics import deficits
     from lipverify.loss.exact.zonal.spectrum import CLOSED_FORMS, spectrum, spectrum_of
     from lipverify.loss.exact.zonal.terms import zonal_terms
@@ -36,8 +43,12 @@ __all__ = [
     "LARGEST",
     "ROUTES",
     "SMALLEST",
+    "Contexts",
+    "Parts",
     "TokenNodes",
     "TokenRule",
+    "Variogram",
+    "averaged_terms",
     "deficits",
     "exact_terms",
     "has_averages",
@@ -46,6 +57,7 @@ __all__ = [
     "loss_cost",
     "mean_increment",
     "parts",
+    "parts_of",
     "plain_rule",
     "ridge_terms",
     "rough_from",
@@ -53,6 +65,7 @@ __all__ = [
     "spectrum",
     "spectrum_of",
     "token_rules",
+    "variogram_of",
     "weighted_mean",
     "zonal_terms",
 ]
@@ -61,11 +74,15 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "CLOSED_FORMS": "zonal.spectrum",
+        "Contexts": "context.contexts",
         "LARGEST": "routes",
+        "Parts": "biases.parts",
         "ROUTES": "routes",
         "SMALLEST": "routes",
         "TokenNodes": "context.tokens",
         "TokenRule": "context.weighted",
+        "Variogram": "variograms.table",
+        "averaged_terms": "biases.terms",
         "deficits": "zonal.harmonics",
         "exact_terms": "routes",
         "has_averages": "table",
@@ -74,6 +91,7 @@ __getattr__, __dir__ = lazy(
         "loss_cost": "cost",
         "mean_increment": "biases.terms",
         "parts": "biases.parts",
+        "parts_of": "biases.parts",
         "plain_rule": "quadrature.rules",
         "ridge_terms": "biases.terms",
         "rough_from": "table",
@@ -81,6 +99,7 @@ __getattr__, __dir__ = lazy(
         "spectrum": "zonal.spectrum",
         "spectrum_of": "zonal.spectrum",
         "token_rules": "context.weighted",
+        "variogram_of": "variograms.table",
         "weighted_mean": "context.weighted",
         "zonal_terms": "zonal.terms",
     },

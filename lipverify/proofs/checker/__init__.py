@@ -33,6 +33,24 @@ from typing import Any
 from . import chain, circle, dimensions, optima, transformers, windows
 from .chain import Kind, Malformed, Proof
 
+__all__ = [
+    "KINDS",
+    "Kind",
+    "Malformed",
+    "Proof",
+    "chain",
+    "circle",
+    "dimensions",
+    "failures",
+    "main",
+    "optima",
+    "read",
+    "statement",
+    "steps",
+    "transformers",
+    "windows",
+]
+
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(windows.THEOREMS, windows.KIND),
     **dict.fromkeys(dimensions.THEOREMS, dimensions.KIND),

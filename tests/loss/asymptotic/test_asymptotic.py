@@ -18,17 +18,15 @@ from scipy.special import erf, erfc, expit, gamma
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Law, ReLU
-from lipverify.loss.asymptotic import asymptotic_terms, leading, valid_windows
+from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
+from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading, n, sigma, valid_windows, w
 from lipverify.loss.asymptotic.closed import closed_numbers, known
 from lipverify.loss.asymptotic.derived import numbers_of
 from lipverify.loss.asymptotic.links import meant, read
-from lipverify.loss.asymptotic.sphere import L, c, d, density, half_moment, mean, n, sigma, w
-from lipverify.loss.asymptotic.tasks import Ridges, applied, task_of
+from lipverify.loss.asymptotic.sphere import density, half_moment, mean
+from lipverify.loss.asymptotic.tasks import applied, task_of
 from lipverify.loss.asymptotic.tokens import circle_mean
-from lipverify.problem.law import RidgeLaw
-from lipverify.problem.laws import Cosine, Quadratic, Scaled
-from lipverify.problem.own import Ridge, Zonal
+from lipverify.problem.laws import Scaled
 from lipverify.report.latex import typst_math
 from lipverify.scaling import growth
 from tests.strategies import log_floats

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from lipverify.laws import Affine, Cosine, ReLU
-from lipverify.loss.asymptotic import leading
-from lipverify.loss.asymptotic.sphere import d
-from lipverify.loss.asymptotic.transfer import home_factor, mistuning, mistuning_at, transferred_power
+from lipverify.loss.asymptotic import d, home_factor, leading, mistuning_at, transferred_power
+from lipverify.loss.asymptotic.transfer import mistuning
 
 ROUNDING = 1e-9
 """Of a slope of logarithms that are evaluated to fifteen digits over ten decades."""

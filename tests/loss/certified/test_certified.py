@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss import certified, loss_terms
 from lipverify.loss.certified import CertifiedTerms, certified_terms, context
 from lipverify.loss.certified.context import ONE, Context, power
@@ -27,8 +27,6 @@ from lipverify.loss.certified.mellin import MellinTransform
 from lipverify.loss.certified.nodes import Nodes
 from lipverify.loss.certified.series import PowerSeries
 from lipverify.loss.certified.spectra import spectrum_of
-from lipverify.problem.law import Law
-from lipverify.problem.own import Ridge, Zonal
 from tests import ROOT
 from tests.strategies import log_floats
 

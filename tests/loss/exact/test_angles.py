@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import RBF, Law, ReLU, Ridge
-from lipverify.loss.exact.biases.angles import bias_by_angles
-from lipverify.loss.exact.biases.pairs import pair_term
-from lipverify.loss.exact.biases.parts import Parts
-from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages
-from lipverify.loss.exact.biases.terms import averaged_terms, rough_terms
-from lipverify.loss.exact.context.between import pair_density
-from lipverify.loss.exact.context.contexts import Contexts, powers
-from lipverify.loss.exact.variograms.products import Products
-from lipverify.loss.exact.variograms.table import tabulated, variogram_of
+from lipverify.loss.exact import Contexts, Parts, averaged_terms, rough_terms, variogram_of
+from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one way of several, asked alone
+from lipverify.loss.exact.biases.pairs import pair_term  # internal: the other way, asked alone
+from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
+from lipverify.loss.exact.context.between import pair_density  # internal: the density itself
+from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
+from lipverify.loss.exact.variograms.products import Products  # internal: the table of the other way
+from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram that no law has
 from tests.strategies import log_floats
 
 KNOWN = 1e-10

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Linear, Matern, ReLUNetwork, Ridge, RidgeLaw, WithOffset, Zonal
-from lipverify.loss.exact.quadrature.graded import Grading
-from lipverify.loss.work import MANY
-from lipverify.problem.features import SEEN
-from lipverify.problem.fine import features
+from lipverify.loss.exact.quadrature.graded import Grading  # internal: a mesh that cannot be made
+from lipverify.loss.work import MANY  # internal: a budget above which nothing warns
+from lipverify.problem.features import SEEN  # internal: the narrowest feature that is seen
+from lipverify.problem.fine import features  # internal: what is found of a link shows in no value
 from tests.reference.harmonics import bias_by_harmonics
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most

@@ -10,12 +10,14 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.laws import ReLU
-from lipverify.loss.exact.biases.parts import parts_of
-from lipverify.loss.exact.biases.task import linear_averages
-from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, averaged_terms, power_slopes
-from lipverify.loss.exact.context import others
-from lipverify.loss.exact.context.contexts import ORDERS, Contexts, powers, rounding_of
-from lipverify.loss.exact.quadrature import graded
+from lipverify.loss.exact import Contexts, averaged_terms, parts_of
+from lipverify.loss.exact.biases.task import linear_averages  # internal: closed forms
+
+# internal: two ways, asked one by one
+from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, power_slopes
+from lipverify.loss.exact.context import others  # internal: its tables are made coarser
+from lipverify.loss.exact.context.contexts import ORDERS, powers, rounding_of  # internal: what two ways are asked with
+from lipverify.loss.exact.quadrature import graded  # internal: its meshes are made coarser
 from tests.strategies import log_floats
 
 

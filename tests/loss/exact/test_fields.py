@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lipverify import Problem, growth, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, ReLUNetwork, Ridge, Zonal
-from lipverify.optimum.window.sensitivity import sensitivity
-from lipverify.properties.kernels import is_positive
-from lipverify.properties.variance import variance
+from lipverify.optimum.window import sensitivity
+from lipverify.properties import is_positive
+from lipverify.properties.variance import variance  # internal: the variance with its error
 
 MATERN = {
     0.5: lambda t, a: np.exp(-np.sqrt(2 - 2 * t) / a),
@@ -213,7 +213,7 @@ def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> Non
 
 def test_what_is_tabulated_of_a_network_is_remembered() -> None:
     """Its variogram is a method of a covariance that is made anew, which is another function each time."""
-    from lipverify.loss.exact.biases.parts import parts_of
+    from lipverify.loss.exact import parts_of
 
     p = Problem(d=3, n=30, law=ReLUNetwork(bias=0.7))
     loss_terms(p, 2.0)

@@ -17,12 +17,12 @@ from scipy.special import ive, j0
 from lipverify import Problem, leading, loss_terms, optimal_window
 from lipverify.errors import OutOfReach
 from lipverify.laws import Quadratic, ReLU, Ridge
-from lipverify.loss.asymptotic.sphere import sigma, w
-from lipverify.loss.exact.biases.parts import kinked_averages
-from lipverify.loss.exact.biases.terms import averaged_terms, remaining
-from lipverify.loss.exact.variograms.roots import has_roots
-from lipverify.loss.exact.variograms.table import variogram_of
-from lipverify.problem.fine import sighted, undeclared
+from lipverify.loss.asymptotic import sigma, w
+from lipverify.loss.exact import averaged_terms, variogram_of
+from lipverify.loss.exact.biases.parts import kinked_averages  # internal: a kink declared where there is none
+from lipverify.loss.exact.biases.terms import remaining  # internal: the stopping rule on given gaps
+from lipverify.loss.exact.variograms.roots import has_roots  # internal: which rule a link gets shows in no value
+from lipverify.problem.fine import sighted, undeclared  # internal: what is found of a link shows in no value
 from tests.strategies import log_floats
 
 

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import RBF, Matern, ReLU
-from lipverify.loss.exact.biases.parts import parts_of
-from lipverify.loss.exact.biases.terms import averaged_terms
+from lipverify.loss.exact import Variogram, averaged_terms, parts_of, variogram_of
+
+# internal: closed forms
 from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram, variogram_of_field
-from lipverify.loss.exact.variograms.products import Products
-from lipverify.loss.exact.variograms.table import Variogram, tabulated, variogram_of
-from lipverify.loss.exact.variograms.turns import mean_over_turns
+from lipverify.loss.exact.variograms.products import Products  # internal: the table itself
+from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram that no law has
+from lipverify.loss.exact.variograms.turns import mean_over_turns  # internal: the rule behind the table
 from tests.strategies import log_floats
 
 MAKERS = {

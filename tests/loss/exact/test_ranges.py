@@ -12,10 +12,14 @@ from mpmath import mp, mpf
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import Affine, Cosine, Law, Quadratic
-from lipverify.loss.exact.biases.parts import parts_of
+from lipverify.loss.exact import Contexts, least_noise, parts_of
+
+# internal: over wider ranges than a loss takes
 from lipverify.loss.exact.biases.terms import EPS, TOLERANCE, _quadrature
-from lipverify.loss.exact.context.averages import Averages, Points
-from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ROUNDING, Contexts, least_noise, rounding_of
+from lipverify.loss.exact.context.averages import Averages, Points  # internal: the integrand beyond its range
+
+# internal: the rounding that is allowed for
+from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ROUNDING, rounding_of
 from lipverify.strategies import log_floats
 
 LAWS: tuple[Law, ...] = (Affine(), Quadratic(), Cosine(L=3.0))

@@ -12,12 +12,14 @@ from hypothesis import example, given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats
 from lipverify.laws import RBF, Law, Matern, Ridge, Zonal
-from lipverify.loss.exact.variograms.closed import variogram_of_field
+from lipverify.loss.exact import Variogram, variogram_of
+from lipverify.loss.exact.variograms.closed import variogram_of_field  # internal: closed forms
+
+# internal: the means that a table interpolates
 from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
-from lipverify.loss.exact.variograms.segments import segments
-from lipverify.loss.exact.variograms.table import Variogram, variogram_of
+from lipverify.loss.exact.variograms.segments import segments  # internal: one way, asked alone
 
 ANGLES = [*np.geomspace(1e-6, 0.05, 12), *np.linspace(0.06, 3.1, 24)]
 ROOT = math.sqrt(3)

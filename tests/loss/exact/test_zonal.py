@@ -15,10 +15,10 @@ from scipy.special import eval_gegenbauer, hyp0f1
 from lipverify import LossTerms, Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
-from lipverify.loss.exact.zonal.harmonics import deficits, dimension
-from lipverify.loss.exact.zonal.projection import of_links
-from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.problem.fine import sighted
+from lipverify.loss.exact import deficits, spectrum_of
+from lipverify.loss.exact.zonal.harmonics import dimension  # internal: the number of harmonics, against counting
+from lipverify.loss.exact.zonal.projection import of_links  # internal: a spectrum that has a closed form, projected
+from lipverify.problem.fine import sighted  # internal: a hidden feature must stay hidden
 from tests.strategies import lengths, log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -14,9 +14,8 @@ from scipy.integrate import quad
 from lipverify import Problem, loss_terms, optimal_matrix
 from lipverify.covariates import Covariates, Ellipsoid, Gaussian, Sphere
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats, normals
 from lipverify.foundation.means.samples import NormalTally
-from lipverify.foundation.streams import normals
 from lipverify.laws import Affine, Cosine, FunctionLaw, Linear, ReLU, Ridge, Transformed
 from lipverify.loss.methods import _sphere_noise
 from lipverify.loss.montecarlo.accuracy import tally_of

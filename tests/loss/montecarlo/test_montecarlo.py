@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation import generator, normals, uniforms
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import ROUNDING
-from lipverify.foundation.streams import generator, normals, standard_normals, uniforms
+from lipverify.foundation.streams import standard_normals
 from lipverify.laws import (
     RBF,
     Affine,
@@ -46,7 +47,7 @@ from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected
 from lipverify.loss.montecarlo.samples import softmax_bounds
 from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
-from lipverify.optimum.window.empirical import empirical_window
+from lipverify.optimum.window import empirical_window
 from lipverify.problem.law import summands
 from lipverify.problem.sphere import on_sphere
 from tests.strategies import laws, log_floats

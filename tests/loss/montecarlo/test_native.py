@@ -25,8 +25,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation import compiling
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation import Floats, compiling
 from lipverify.foundation.streams import key_of as key_of_cell
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo.kernels import native

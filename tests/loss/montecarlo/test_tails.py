@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.covariates import Ellipsoid
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import normals
+from lipverify.foundation import Floats, normals
 from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
 from lipverify.loss.montecarlo.samples import ROUNDED
 from lipverify.loss.montecarlo.tails import largest_noise, largest_spread, smallest_noise
