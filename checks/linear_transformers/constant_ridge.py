@@ -46,7 +46,7 @@ claim("lt.constant-ridge-bound/printed",
             of="least", low=1, control=(1.15, 0.94), method="exact"),
       over={"noise": NOISY}, source=TABLE_1, kind="stronger", expected="refuted", title="the printed losses of GD++, taken as they stand",
       assumes=(STANDARD, ADJUSTED, "a printed number stands for itself, give or take half a unit of its last digit"),
-      tables=(at(bound_table, **CONSTANTS), at(optimum_table, **{noise: at(ridge.optima, noise=noise, layers=3, seen_in=1e5)
+      shows=(at(bound_table, **CONSTANTS), at(optimum_table, **{noise: at(ridge.optima, noise=noise, layers=3, seen_in=1e5)
                                                                      for noise in ("uniform-0", *NOISY)})),
       finding=at(below_the_bound, **CONSTANTS),
       corrected=r"""a printed entry below the best constant ridge is a sampled value below its expectation, which is above

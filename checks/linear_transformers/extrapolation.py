@@ -58,7 +58,7 @@ for place, how in PLACES.items():
         title=f"DIAG beats FULL {TITLES[place]}",
         statement=r"\mathcal{L}_{\mathrm{DIAG}}(\sigma) < \mathcal{L}_{\mathrm{FULL}}(\sigma) \quad \text{at these levels, trained on } \sigma \in \{1, 3\}",
         assumes=ASSUMED,
-        figures=at(curves, **{noise: at(at_levels, noise=noise, **CONTEXTS) for noise in (NOISE, "uniform-5")}) if place == "between-levels" else (),
+        shows=at(curves, **{noise: at(at_levels, noise=noise, **CONTEXTS) for noise in (NOISE, "uniform-5")}) if place == "between-levels" else (),
         expected="supported" if place in ("midpoint", "above-levels") else "refuted",
         finding=at(said, found=at(at_levels, noise=NOISE, **CONTEXTS)) if place == "between-levels" else "",
         corrected="" if place in ("midpoint", "above-levels") else "the full parametrisation pays with levels between and above those of training for what it gains at the larger one; at "

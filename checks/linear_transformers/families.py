@@ -37,7 +37,7 @@ claim(
     assumes=AS_PRINTED,
     corrected=r"the printed quotient is more than $3/2$ at $\sigma \in \{1, 3\}$ from five layers on (.026 over .016, .020 over .011, .018 over .010), and at $\sigma_{\max} = 1$ with five (.004 over .002); elsewhere it is not",
     finding=at(lambda found: quotients_in_words("diag", "FULL", DEPTHS, "levels-1-3", found), found=at(whole, noise="levels-1-3", **TABLES)),
-    tables=at(lambda **columns: over_others("diag", "FULL", DEPTHS, **columns), **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
+    shows=at(lambda **columns: over_others("diag", "FULL", DEPTHS, **columns), **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
 )  # fmt: skip
 SAME_CONTEXTS = (
     r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses; one head a layer",

@@ -66,7 +66,7 @@ claim(
     title="the printed losses of GD++ without noise are expected losses",
     assumes=(*ASSUMED, r"$\sigma = 0$", f"a mean over the 100,000 sequences of the table may be {SAMPLING:.0%} below its expectation"),
     finding=at(where, **FLOORS, uniform_0_at_6=at(floor, noise=SILENT, layers=6)),
-    tables=at(tabulated, **SHOWN),
+    shows=at(tabulated, **SHOWN),
     corrected=r"no polynomial of that degree, and so no GD++ model, has an expected loss as small as the printed entries of five and six layers; "
     r"the paper's losses are means over a sample",
 )  # fmt: skip
@@ -90,7 +90,7 @@ claim(
     assumes=(*ASSUMED, "two layers, expected losses over all contexts; strict in the three weights that matter"),
     finding="The other critical points are saddles with one direction down. All are listed: the equations are polynomials with rational coefficients, their resultants are "
     "solved for all real roots, and each solution is certified by Krawczyk's test in balls.",
-    tables=at(landscapes, **{keyed(noise): at(landscape, noise=noise) for noise in NOISE_LAWS}),
+    shows=at(landscapes, **{keyed(noise): at(landscape, noise=noise) for noise in NOISE_LAWS}),
 )  # fmt: skip
 ENDS = by_name(printed_quotients, depths=(2, 3))
 TWO = tuple(noise for noise, count in MINIMA.items() if count > 1)
@@ -106,7 +106,7 @@ claim(
     statement=r"|\mathcal{L}_{\mathrm{from\ small\ weights}} / \mathcal{L}_{\mathrm{printed}} - 1| \leq 0.07, \qquad \mathcal{L}_{\mathrm{best}} \leq 0.85\, \mathcal{L}_{\mathrm{printed}}",
     assumes=FLOW,
     finding="So the printed entries of two layers are what plain training from small weights gives, a second minimum and not training cut short.",
-    tables=at(ends, **ENDS),
+    shows=at(ends, **ENDS),
 )  # fmt: skip
 claim(
     "lt.gd-plus-plus/plain-training",
@@ -178,7 +178,7 @@ claim(
     title="weights that rare contexts cannot explode cost little in the mean",
     assumes=(*ASSUMED, r"$\sigma = 0$", "$\\mathcal{L}_N$: over the eigenvalues that $N$ contexts show"),
     finding=at(cost, **SAFE_SILENT),
-    tables=at(exchanged, **SAFE),
+    shows=at(exchanged, **SAFE),
 )  # fmt: skip
 SIZES = {("d", "n"): ((5, 10), (10, 40), (20, 40))}
 AT_SIZES = (

@@ -96,7 +96,7 @@ claim(
     title={f"{family}/*": f"read of every training, {words}" for family, words in MEANT.items()},
     assumes=(*PAIRED, TUNED_HERE),
     finding=at(lambda family, noise, found: quotients_in_words(family, "TunedRR", DEEP, noise, found), found=at(whole, **TABLES)),
-    tables={f"{family}/{NOISY[0]}": at(lambda family, **columns: over_others(family, "TunedRR", DEEP, **columns),
+    shows={f"{family}/{NOISY[0]}": at(lambda family, **columns: over_others(family, "TunedRR", DEEP, **columns),
             **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}) for family in MEANT} | {"*": ()},
     corrected="which depths and trainings do is told with the evidence",
 )  # fmt: skip

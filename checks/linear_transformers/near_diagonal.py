@@ -61,7 +61,7 @@ claim(
     expected="refuted",
     over={"noise": NOISES, "layers": (3, 4), "training": TRAININGS},
     title="three and four layers end near diagonal matrices",
-    figures=at(maps, found=at(scaled, noise="levels-1-3", layers=4, training=0)),
+    shows=at(maps, found=at(scaled, noise="levels-1-3", layers=4, training=0)),
     finding=telling(3, 4),
     corrected=r"near-diagonal in all matrices but three at most, which may be the structure that the source means: in the last layer but one most of the weight of "
     r"$\mathbf{P}$ is in its column $\mathbf{P}_{xy} = v$, and the last layer reads what that stored. With $\mathbf{Q} = \mathrm{diag}(q_x \mathbf{I}, q_y)$ the column "

@@ -28,7 +28,7 @@ claim("lt.noise-adaptive/weights",
       statement=r"""\omega_{yx} = -\frac{1 + \sigma_1^2 + \sigma_2^2}{(1 + \sigma_1^2)(1 + \sigma_2^2)}, \quad
           \omega_{yy} = -\frac{1}{n (1 + \sigma_1^2 + \sigma_2^2)}: \quad
           -\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) = \frac{1}{1 + \sigma_i^2}""",
-      assumes=(DRAWN, RIDGE, EACH), figures=at(shrinkage),
+      assumes=(DRAWN, RIDGE, EACH), shows=at(shrinkage),
       agrees=[agree(two_levels.solved, at(two_levels.fitted, contexts=per_profile(4000, 64_000)), weight, of=weight,
                     methods=("symbolic", "montecarlo"), over=PAIRS | {"n": 10**8}) for weight in ("c", "v")],
       finding=r"""As $n \to \infty$, $\Sigma \to \mathbf{I}$, $\alpha \to w^* + \sigma z$ and ridge tends to $\alpha/(1 + \sigma^2)$, while

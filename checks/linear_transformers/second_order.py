@@ -27,7 +27,7 @@ WITHIN = 1e-6
 """A few times the error of a limit over six decades of layers."""
 
 claim("lt.second-order/kappa",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", rate="1", method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", rate="1", error=1e-12, method="exact", along={"layers": RAY}, scale="L"),
       over={"weights": "minimax", "epsilon": ACCURACIES}, source=THEOREM, kind="derived", expected="supported",
       title="O(log κ) layers at a fixed accuracy",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa): \quad \log \kappa(L, \epsilon) = \Omega(L)",
@@ -42,7 +42,7 @@ claim("lt.second-order/kappa",
           $k'^2 - 1 \approx \frac{3}{16}(k^2-1)^2$. The second method forms matrices $\Sigma$ with that spectrum and runs the forward pass
           itself, in balls of 8192 bits: the residuals, down to $10^{-356}$, are the recursion's.""")
 claim("lt.second-order/epsilon",
-      exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", rate="1", method="exact",
+      exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", rate="1", error=1e-12, method="exact",
                along={"layers": RAY}, scale="L"),
       over={"weights": "minimax", "kappa": CONDITIONS}, source=THEOREM, kind="derived", expected="supported",
       title="O(log log 1/ε) layers at a fixed condition number",
@@ -58,7 +58,7 @@ claim("lt.second-order/both",
       statement=r"""L = \frac{\log \kappa}{\log g} + \frac{\log \log 1/\epsilon}{\log 2} + C, \quad -\tfrac{1}{4} \leq C \leq \tfrac{7}{4},
           \qquad g = \tfrac{27}{4} \text{ or, for weights that do not know } \kappa,\ \tfrac{9}{4}""",
       assumes=(SPECTRUM, NOISY, EITHER, r"$\kappa$ from 2 to $10^{30}$, $\epsilon$ from $10^{-1}$ to $10^{-10000}$"),
-      tables=at(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
+      shows=at(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
                   universal=at(layer_counts.tabulated, weights="universal")),
       finding=r"""Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded remainder, in
           the range that was counted. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
@@ -105,7 +105,7 @@ claim("lt.second-order/kappa/least",
           weights gain only a factor 3 a layer in $\epsilon$; those of the other claims have the coefficient $1/\log(27/4)$ and square it.
           Between $1/\log 9$ and $1/\log(27/4)$ for both terms at once nothing is decided here.""")
 claim("lt.second-order/kappa/universal",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", rate="1", method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", rate="1", error=1e-12, method="exact", along={"layers": RAY}, scale="L"),
       over={"weights": "universal", "epsilon": ACCURACIES[:2]}, source=THEOREM, kind="stronger", expected="supported",
       title="O(log κ) layers also when the weights do not know κ",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{ with } \omega_{xx}^l = -\tfrac{1}{3} (\tfrac{9}{4})^l",
@@ -115,7 +115,7 @@ claim("lt.second-order/kappa/universal",
 
 # What the theorem needs: the covariates' own weight, its sign, the least-squares solution
 claim("lt.second-order/without-xx",
-      exponent(layer_counts.descent, "L", along={"kappa": (1e2, 1e12, 21)}, scale=r"\kappa", high="1/4", rate="a", method="exact"),
+      exponent(layer_counts.descent, "L", along={"kappa": (1e2, 1e12, 21)}, scale=r"\kappa", high="1/4", rate="a", error=1e-12, method="exact"),
       over={"steps": {"fixed": {"a": "1"}, "best": {"a": "1/2"}}, "epsilon": 1e-6}, source=THEOREM, kind="stronger", expected="refuted",
       title="gradient descent without the covariates' own weight needs O(log κ) layers too",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",

@@ -62,7 +62,7 @@ claim(
     source=TABLE_1,
     expected="supported",
     title="every layer up to the fifth lowers the loss",
-    tables=at(tabulated, **COLUMNS),
+    shows=at(tabulated, **COLUMNS),
     finding="What each layer gains, at every size and under every law of the cells, is in the table.",
     **ASSUMED,
 )

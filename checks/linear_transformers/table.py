@@ -66,7 +66,7 @@ claim(
         over={"noise": NOISE_LAWS},
     ),
     finding=at(counted, **COLUMNS),
-    tables=at(entries, **COLUMNS),
+    shows=at(entries, **COLUMNS),
 )
 claim(
     "lt.table-1/{model}/{noise}",
@@ -87,7 +87,7 @@ claim(
         at(protocol, **TABLES), at(protocol, **TABLES), r"\mathcal{L}", of=("expected", "sampled"), methods=("conditional expectation", "protocol"), over={"layers": (1, 2)}
     ),
     finding=at(by_layers, found=at(whole, **TABLES)),
-    figures={"full/*": at(losses, found=at(whole, **TABLES)), "*": ()},
+    shows={"full/*": at(losses, found=at(whole, **TABLES)), "*": ()},
     corrected={
         "gdpp/*": "other weights of the same form lose less; with two layers the printed entry lies at another local minimum (lt.gd-plus-plus/small-start)",
         "*/uniform-0": "without noise the best models known lose more at six and seven layers, and other amounts at fewer",
@@ -104,7 +104,7 @@ claim(
     title="a table of 100,000 sequences says little of some trainings: single contexts rule one in four or more",
     assumes=(*SETTING, "one head with free matrices, a training that was not led back from rare contexts; binomial interval of the share of tables"),
     finding="Led back from rare contexts, or with other seeds, models of the same form lose what is printed in every table or nearly so. The counts are in the table.",
-    tables=at(shares, **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
+    shows=at(shares, **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
 )  # fmt: skip
 claim(
     "lt.table-1/baselines/{noise}",

@@ -56,7 +56,7 @@ claim(
     title="diagonal models that no rare context explodes",
     assumes=(*ASSUMED, rf"$\mathcal{{L}}_{{10^{{-9}}}}$: the mean over contexts whose rescaled moments are as large as those of one in $10^9$, which multilevel splitting draws; one counts as at most {MOST:g} times what the prediction 0 loses"),
     finding=at(told, found=at(by_decade, **POPULATION)),
-    figures=at(rareness, found=at(by_decade, **POPULATION)),
+    shows=at(rareness, found=at(by_decade, **POPULATION)),
 )  # fmt: skip
 claim(
     "lt.tail-safe/price/{noise}",

@@ -88,8 +88,8 @@ claim("lt.two-step/trained",
       statement=r"""\mathrm{RMS}\, \Delta \hat{y}_t^{l+1} = 0 < \mathrm{RMS}\, \Delta \hat{y}_t^{l+2} \quad
           \text{for } \omega_{xy}^l \to 0""",
       assumes=(TRAINED, "root mean squares over fresh contexts, and over queries $x_t \\sim N(0, I)$ exactly"),
-      figures=at(effects, found=at(every_weight, training=0, contexts=CONTEXTS)),
-      tables=at(cost_table, found=at(every_weight, training=0, contexts=CONTEXTS)),
+      shows=(at(effects, found=at(every_weight, training=0, contexts=CONTEXTS)),
+             at(cost_table, found=at(every_weight, training=0, contexts=CONTEXTS))),
       finding=r"""Each weight of each layer is set to zero in turn, on the same fresh contexts: the effect of every single weight can be
           isolated although all of them work at once. $\omega_{xx}$ and $\omega_{xy}$ of a layer change nothing in the prediction right
           after it, $\omega_{yx}$ and, from the second layer on, $\omega_{yy}$ do; and $\omega_{xx}$, $\omega_{xy}$ of the last layer change

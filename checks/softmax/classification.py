@@ -36,7 +36,7 @@ claim(
     title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
     assumes=(*MODEL, SIZES, BY_L, BRIER),
     agrees=agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
-    figures=along(exact_windows, *SMOOTHER),
+    shows=along(exact_windows, *SMOOTHER),
     finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its mean over tasks is
         the same number $v$ for every token when the law is the same in all directions, and is independent of the weights. So $\mathbb{E}(\hat p -
         p(x))^2 = B(w) + v\, \mathbb{E} \sum_i a_i^2$ exactly: classification is regression on $f = p$ with $\sigma^2 = v = \mathbb{E}\, p (1 - p)$, and
@@ -51,7 +51,7 @@ claim(
     title="Brier loss: w* falls with the label noise",
     assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
     agrees=agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
-    figures=along(exact_windows, *NOISIER),
+    shows=along(exact_windows, *NOISIER),
     finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta) p$: it raises $v$ and
         lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q, x \rangle$ has the same $L$ for
         every $b$ and $v = b(1 - b) - L^2/d$, and the window widens with $v$ alone.""",
@@ -63,7 +63,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
     title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
     assumes=(*MODEL, SIZES, BY_L, ENTROPY),
-    figures=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, contexts=CONTEXTS),
+    shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, contexts=CONTEXTS),
     finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ cross-entropy is the Brier loss over $2 p(1 - p)$ plus a constant, which leaves the
         balance of bias and noise nearly as it is while $p$ keeps away from 0 and 1; beyond that, smoothing pulls predictions to $1/2$, and more of it
         makes the optimal window narrower. Read literally, the rebuttal's optimal attention weights scale with the noise and inversely with the
@@ -76,7 +76,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
     title="cross-entropy: w* falls with the label noise",
     assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
-    figures=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, contexts=CONTEXTS),
+    shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, contexts=CONTEXTS),
     finding="Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed $L$.",
 )
 claim(
@@ -88,7 +88,7 @@ claim(
     statement=r"L < L' \implies w^*_L < w^*_{L'} \quad \text{for all } L, L' \text{ and every } n",
     assumes=(*MODEL, r"$p(x) = (1 + \cos(2 L \langle q, x \rangle)) / 2$: Lipschitz constant $L$", BRIER,
              "$d = 3$, $n = 64$, from $L = 3$ to 4; $d = 2$, $n = 8$, from $L = 1.5$ to 2.5"),
-    figures=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64), d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
+    shows=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64), d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
     finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs $n$ large. Once $p$ oscillates on a scale
         finer than the distance to the nearest tokens, no window predicts it, averaging many labels is best, and $w^*$ turns back towards 0 as $L$
         grows further.""",

@@ -27,7 +27,7 @@ claim("softmax.context-length/affine/theta/tuned",
                method="exact"),
       source=FIGURE, kind="sharp", expected="supported", over={"L": LEVELS, "d": DEEP},
       title="the error of attention that is tuned to each of three Lipschitz constants", assumes=EVERY,
-      agrees=agreed(1.0, 1.0), figures=SLIDE,
+      agrees=agreed(1.0, 1.0), shows=SLIDE,
       finding=r"""The three curves are one: the loss is $L^2$ times a function of $n$ and $\Lambda = nL^2/\sigma^2$,
       which for long contexts depends on $\Lambda$ alone. The exponent is worse than the $-1$ of finitely many
       parameters and tends to 0 as $d$ grows: softmax attention is a local average.""")
@@ -39,7 +39,7 @@ claim("softmax.context-length/affine/lower/mistuned",
       title="the error of attention that is tuned to another Lipschitz constant",
       statement=r"""\frac{\mathcal{L}(w^*(L); L')}{\mathcal{L}(w^*(L'); L')} > 1 \quad (n = 10^2, 10^4, 10^8), \qquad
       \to \frac{a \rho^2 + \beta}{(a+\beta) \rho^{2a/(a+\beta)}}, \quad \rho = L'/L""",
-      assumes=(*EVERY, r"$a = (d-1)/2$, $\beta = 2$"), agrees=agreed(1.0, 3.0), figures=SLIDE,
+      assumes=(*EVERY, r"$a = (d-1)/2$, $\beta = 2$"), agrees=agreed(1.0, 3.0), shows=SLIDE,
       finding="""Mistuned attention is worse at every length that is measured, and parallel in the limit: the curves of
       the figure keep a constant distance on logarithmic axes, as long as both windows are tuned at every $n$.""")
 claim("softmax.context-length/affine/fixed-window",

@@ -42,7 +42,7 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       title="the optimal matrix inverts the covariance up to a quarter, f isotropic after whitening", statement=INVERTS,
       assumes=(WHITENED, MINIMISED),
       agrees=agree(isotropic_window, optimal_matrix, "w", of=("", "scale"), over=WHITE),
-      figures=at(heat_map, found=at(optimal_matrix, **WHITE | {"condition": 10.0})),
+      shows=at(heat_map, found=at(optimal_matrix, **WHITE | {"condition": 10.0})),
       finding=r"""With $u = \Sigma^{-1/2} x$ and $\mathbf{M}' = \Sigma^{1/2} \mathbf{M} \Sigma^{1/2}$ the problem is the
       isotropic one, whatever $\Sigma$ is. That its minimiser over all matrices is a multiple of $\mathbf{I}$ is what is
       measured: at $n = 20$, up to 0.25 in the ratio of two axes and up to 0.15 in what mixes them.""")
@@ -54,7 +54,7 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       over={("law", "sigma"): CASES, "reading": "space", "condition": per_profile((10.0,), (10.0, 100.0)), **TILTED},
       title="the optimal matrix inverts the covariance, q uniform in the space of x", statement=INVERTS,
       assumes=(SPACE, MINIMISED),
-      figures=at(heat_map, found=at(optimal_matrix, condition=10.0, **TILTED)),
+      shows=at(heat_map, found=at(optimal_matrix, condition=10.0, **TILTED)),
       finding=r"""In whitened coordinates $f$ is steeper along the long axes, and there the window is narrower:
       $\mathbf{M}^*$ lies between $w \mathbf{I}$ and $w \Sigma^{-1}$. As $n \to \infty$, $\Sigma^{1/2} \mathbf{M}^*
       \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$ with a constant matrix $\mathbf{D}$ that is zero only for

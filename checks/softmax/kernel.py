@@ -26,7 +26,7 @@ claim("softmax.gaussian-window/{slides}",
       title="attention is a Gaussian kernel in the distance",
       statement=r"a_i \propto e^{w \langle x_i, x \rangle} \propto e^{-c\, w \|x_i - x\|^2}",
       assumes=r"""tokens and query on $S^{d-1}$, $\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x
-      \rangle$""", figures=at(gaussian_kernels, found=at(weights, **DRAWN)),
+      \rangle$""", shows=at(gaussian_kernels, found=at(weights, **DRAWN)),
       finding=r"""On the unit sphere $\|x_i - x\|^2 = 2 - 2 \langle x_i, x \rangle$, so $e^{w \langle x_i, x \rangle}$
       is $e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. Theorem 2 sets $\mathbf{M} = w_{KQ}
       \mathbf{I}$, so the $w_{KQ}$ that the proof slides display in the exponent is off by the factor 2, which moves no

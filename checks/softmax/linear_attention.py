@@ -46,7 +46,7 @@ claim(
     title="Linear attention has a floor, softmax attention has none",
     assumes=ASSUMED,
     agrees=DRAWN,
-    figures=at(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
+    shows=at(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
     finding={
         "affine/no-offset/*": r"""Linear attention learns linear functions: its loss falls like $1/n$, faster than softmax attention's
             $n^{-4/(d+3)}$, and on them it wins for every large $n$. What it cannot learn is the offset $b$ of the class, $L^2/3$ of the loss, because

@@ -54,7 +54,7 @@ for covariates, kind, tokens, pairs in (
             agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates} | pairs)
             for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
         ),
-        figures=at(beside_aligned, best=at(best_in_case, covariates=covariates, d=4, k=2),
+        shows=at(beside_aligned, best=at(best_in_case, covariates=covariates, d=4, k=2),
                      found=at(searched_in_case, covariates=covariates, d=4, k=2, contexts=CONTEXTS)),
         finding=r"""Exactly, the best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ has $c' = 0$; and the
             minimiser over all symmetric matrices, found on sampled contexts with nothing assumed about its form, does not differ from it. The theorem

@@ -64,7 +64,7 @@ claim(
              r"$C_{\max}$ is the largest radius up to which $c'^* = 0$ in every ball"),
     agrees=agree(ball.radius, ball.limit, r"C_{\max} / d", methods=("exact", "limit n → ∞"),
                  over={"covariates": "sphere", ("d", "k"): ((2, 1), (3, 1), (3, 2), (6, 2)), "n": 1e12, "sigma": 0.5}),
-    figures=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
+    shows=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
                  none=at(ball.radii, d=2, k=1, sigma=0.0, lengths=CURVES), quarter=at(ball.radii, d=2, k=1, sigma=0.25, lengths=CURVES),
                  half=at(ball.radii, d=2, k=1, sigma=0.5, lengths=CURVES), one=at(ball.radii, d=2, k=1, sigma=1.0, lengths=CURVES)),
     finding=r"""As $n \to \infty$ the prediction at a query with $|z|^2 = s$ is $c h(\omega) z$ with $h(\omega) = A(\omega)/\omega \leq 1/d$, $A =
@@ -94,7 +94,7 @@ claim(
         agree(best, at(searched, contexts=FEW), "c^*", of="c", over={WHERE: [AT_20]}),
         agree(best, at(searched, contexts=FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
     ),
-    figures=at(forgetting, found=at(ball.along, lengths=ALONG)),
+    shows=at(forgetting, found=at(ball.along, lengths=ALONG)),
     finding=at(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
     corrected=r"""At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C = 2.5$ where it fails in a larger
         one. It holds up to a radius which falls with $n$ to $C_\infty(d, k) > d$, the zero in $c$ of $\mathbf{E} [ s^{1/2} (1 - s) (1 - c h(c

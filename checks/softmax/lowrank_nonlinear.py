@@ -39,7 +39,7 @@ for families, control in (
         over={"family": families, "attention": "softmax"},
         title="Training softmax attention lowers rho(M, B)",
         assumes=assumed("softmax"),
-        figures=CURVES,
+        shows=CURVES,
         finding={
             "quadratic/*": r"""On the product of spheres $\rho$ falls to less than a tenth of its start. On the sphere it stays above a third of it:
             there $|\mathbf{B}^\top x|^2 = 1 - |\mathbf{B}_\perp^\top x|^2$, so the spurious coordinates tell how large the relevant ones are, and an
@@ -54,7 +54,7 @@ claim(
     over={"family": ("affine", "quadratic", "cosine"), "attention": "softmax"},
     title="Training softmax attention lowers the test error",
     assumes=assumed("softmax"),
-    figures=CURVES,
+    shows=CURVES,
 )
 claim(
     "lowrank.nonlinear/{family}/{attention}/rho",
@@ -67,7 +67,7 @@ claim(
         agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c", of="c", methods=("closed form", "minimised")),
         agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c'", of="c_perp", methods=("closed form", "minimised")),
     ),
-    figures=CURVES,
+    shows=CURVES,
     finding={
         "affine/*": r"""On the affine family linear attention does recover the column space. Its loss is quadratic in $\mathbf{M}$; over $c
         \mathbf{B} \mathbf{B}^\top + c' \mathbf{B}_\perp \mathbf{B}_\perp^\top$ and on the product of unit spheres it is, up to a constant and with $v
@@ -92,7 +92,7 @@ claim(
     over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
     title="Training linear attention does not lower the test error",
     assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
-    figures=CURVES,
+    shows=CURVES,
     finding={
         "affine/*": r"""The prediction of linear attention is odd in the query and $2$ is even, so the error splits into $\mathbb{E}(\hat f(x) -
         w^\top x)^2$ and the square of the constant: it is at least 4 for every $\mathbf{M}$ and every $n$. The column space is learned (see $\rho$),

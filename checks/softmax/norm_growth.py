@@ -36,7 +36,7 @@ claim(
         agree(at(norms.slope_at_zero, law="relu"), at(norms.derived_slope, law="relu"), r"-\mathrm{tr}\, \partial \mathcal{L} / \partial \mathbf{M}(0)",
               methods=("montecarlo", "derived")),
     ),
-    figures=at(norms_in_training, gd=at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="relu", optimiser="adam", seeds=SEEDS)),
+    shows=at(norms_in_training, gd=at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="relu", optimiser="adam", seeds=SEEDS)),
     finding=r"""For laws whose $L$ is an amplitude the order can be derived. The bias is $L^2 B_1$ with $B_1$ that of $L = 1$, so on isotropic
         covariates gradient flow from $w_0 \mathbf{I}$ obeys $\dot w = -(L^2 B_1'(w) + \sigma^2 N_1'(w)) / d$. Up to the optimum $B_1' < 0$ and $N_1'
         > 0$: at every $w$ the speed is larger for larger $L$, and by comparison of the two equations so is $w(t)$ at every $t$. At the start the
@@ -51,7 +51,7 @@ claim(
     statement=STATED,
     assumes=(r"cosine law, $d = 3$, $n = 16$, $\sigma = 0.3$, $L = 0.5, 1, 2$; gradient descent with step 4, Adam with step 0.05, $w_0 = 0.5$", *ASSUMED),
     agrees=agree(at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), at(norms.descended, law="cosine"), TRACES[0], of=("scale at 2", ""), methods=TRACES[1], over={"covariates": "isotropic"}),
-    figures=at(norms_in_training, gd=at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="cosine", optimiser="adam", seeds=SEEDS)),
+    shows=at(norms_in_training, gd=at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="cosine", optimiser="adam", seeds=SEEDS)),
     finding=r"""The cosine law is even and $\mathbf{M} = 0$ a stationary point: where the noise outweighs the curvature of the bias (small $L$) the
         norm shrinks from its start, and it grows exponentially at first where it does not. The order in $L$ is as printed over the constants measured
         here; see `softmax.norm-growth/cosine/every-l` for its end.""",
@@ -93,7 +93,7 @@ claim(
     assumes=(r"""cosine law on the circle, $d = 2$, $n = 32$, $\sigma = 0.1$, $L = 3, 5$; gradient descent with step 2, Adam with step 0.05, $w_0 =
         0.5$""", *ASSUMED[1:]),
     agrees=agree(norms.curvature, norms.derived_curvature, r"-\mathcal{L}''(0) / 2", methods=("exact", "derived"), over={"L": (3.0, 5.0)}),
-    figures=at(norms_in_training, gd=at(norms.trained, law="circle", covariates="isotropic", optimiser="gd", seeds=SEEDS),
+    shows=at(norms_in_training, gd=at(norms.trained, law="circle", covariates="isotropic", optimiser="gd", seeds=SEEDS),
                  adam=at(norms.trained, law="circle", covariates="isotropic", optimiser="adam", seeds=SEEDS)),
     finding=at(norms.learned_slowly, smooth=at(norms.best_window, L=3.0), rough=at(norms.best_window, L=5.0)),
     corrected=r"""The optimum grows with $L$. The norm during training from a small start grows faster with larger $L$ as long as the lowest harmonic

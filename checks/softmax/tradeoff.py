@@ -35,14 +35,14 @@ UP_TO_BEST: dict[str, Any] = {
 claim("softmax.tradeoff/{law}/noise/relevant",
       bound(slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, value="0.0002/d",
             over=GRID, method="exact"),
-      title="the noise rises with w, up to w*", agrees=AGREED["N"], figures=CURVES, **UP_TO_BEST,
+      title="the noise rises with w, up to w*", agrees=AGREED["N"], shows=CURVES, **UP_TO_BEST,
       finding=r"""The rise is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the
       control claims more than its slope $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is also one over the
       number of points that are attended to: fewer as $w$ grows.""")
 claim("softmax.tradeoff/{law}/bias/relevant",
       bound(slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True,
             value="0.02*linear/d", over=GRID, method="exact"),
-      title="the bias falls with w, up to w*", agrees=AGREED["B"], figures=CURVES, **UP_TO_BEST,
+      title="the bias falls with w, up to w*", agrees=AGREED["B"], shows=CURVES, **UP_TO_BEST,
       finding="""The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2
       w / d$: the control claims more than that.""")
 EVERY: dict[str, Any] = {
@@ -56,7 +56,7 @@ claim("softmax.tradeoff/{law}/bias/every-window",
       bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
             over={"n": 1000}, method="exact", **RISES),
       over={"law": "affine", "d": DIMENSIONS}, title="the bias falls with w, whatever w", assumes=BEYOND,
-      agrees=AGREED["B"], figures=CURVES, **EVERY,
+      agrees=AGREED["B"], shows=CURVES, **EVERY,
       finding=r"""The direction of the table holds up to the optimal window and past it, but not for every $w$: in every
       dimension measured the bias of the loss has a minimum and rises again towards that of the nearest neighbour,
       because a window that holds one token averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which

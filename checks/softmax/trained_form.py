@@ -37,7 +37,7 @@ claim(
     over={"law": ("relu", "affine"), "d": (2, 5)},
     statement=ROW,
     assumes=(*MODEL, "$d = 2, 5$", USUAL, *READ),
-    figures=at(block_shares, one=at(trained, d=5, recipe="gd", runs=RUNS, fresh=FRESH), other=at(trained, d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
+    shows=at(block_shares, one=at(trained, d=5, recipe="gd", runs=RUNS, fresh=FRESH), other=at(trained, d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
     finding=r"""The score of token $i$ is $x_i^\top \mathbf{M} x + y_i\, r^\top x$. If every $x$ is replaced by $-x$, the query's included, and labels
         are kept, the first term stays and the second changes its sign; such a context is as likely as the first where $-x$ is drawn like $x$ and
         $f(-x)$ like $f(x)$, which holds for $q$ uniform on the sphere. So the loss is even in $r$, and block matrices are invariant under training.
@@ -64,7 +64,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the column, from an ordinary start", expected="refuted", over={"law": "relu", "d": 5},
     statement=COLUMN,
     assumes=(*MODEL, "ReLU law, $d = 5$", USUAL, *READ),
-    figures=at(block_shares, one=at(trained, law="relu", d=5, recipe="gd", runs=RUNS, fresh=FRESH),
+    shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="gd", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="relu", d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
     finding=r"""The last column of $\mathbf{W}_K^\top \mathbf{W}_Q$ is multiplied by the query's label slot, which is 0: the loss does not depend on
         it and its gradient is exactly zero. Trained as a product, the last column of $\mathbf{W}_Q$ keeps its first value to the last bit, and $u =
@@ -82,7 +82,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the column, from a small start", expected="supported", over={"law": "relu", "d": 5},
     statement=COLUMN,
     assumes=(*MODEL, "ReLU law, $d = 5$", TINY, *READ),
-    figures=at(block_shares, one=at(trained, law="relu", d=5, recipe="small", runs=RUNS, fresh=FRESH),
+    shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="small", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="relu", d=5, recipe="small, fast", runs=RUNS, fresh=FRESH)),
     finding=r"""From a start of a tenth of the usual size the last column ends small beside $\mathbf{M}$, as the rebuttal observes: because it was
         small, and not because training made it so (the last column of $\mathbf{W}_Q$ has not moved).""",
@@ -94,7 +94,7 @@ claim(
     statement=ROW + r" \quad \text{for every law of } f",
     assumes=(r"linear functions $f(x) = \langle q, x \rangle$ with $q$ uniform on the half of the circle where $q_1 > 0$",
              r"$d = n = 2$, $\sigma = 0.1$", USUAL, *READ),
-    figures=at(block_shares, one=at(trained, law="one-sided", d=2, recipe="gd", runs=RUNS, fresh=FRESH),
+    shows=at(block_shares, one=at(trained, law="one-sided", d=2, recipe="gd", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="one-sided", d=2, recipe="adam", runs=RUNS, fresh=FRESH)),
     finding=r"""The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f \sim f$. Where both are broken,
         here by linear functions that all rise along one axis, a query with a large first coordinate wants tokens with large labels whatever their

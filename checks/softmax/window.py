@@ -38,7 +38,7 @@ claim("softmax.window-printed/{law}/{side}/{reading}",
       source=THEOREM_2, kind={"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"},
       expected={"affine/lower/*": "refuted", "relu/lower/intrinsic": "refuted", "*": "supported"},
       over=FAMILY, corrected=SHARP,
-      figures={"relu/*/ambient": at(figures.against_lambda, found=at(figures.windows)), "*": ()}, **MEASURED)
+      shows={"relu/*/ambient": at(figures.against_lambda, found=at(figures.windows)), "*": ()}, **MEASURED)
 claim("softmax.window-derived/{law}/{side}/{reading}",
       exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", rate="rate", method="exact"),
       identity(proofs.derivation, r"\text{implied} - \text{stated}", control={"below": 1.5}),
@@ -58,6 +58,7 @@ claim("softmax.window-derived/{law}/sharp/proved",
       bound(proved_rates, "e", of="window", equals="rate", within="1e-15", method="certified"),
       proves="softmax.window-derived/{law}/sharp", kind="sharp", expected="supported",
       over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
+CONSTANTS = (at(figures.constants, found=at(figures.theorems)), at(figures.chain, found=at(figures.theorems)))
 claim("softmax.window-theorem/{law}",
       bound(proofs.theorem, r"w^* / \Lambda^e", of="window", equals=proofs.limit_of_both, within=proofs.quarter,
             method="certified"),
@@ -67,8 +68,7 @@ claim("softmax.window-theorem/{law}",
       statement=r"k_1 \Lambda^e < w^* < k_2 \Lambda^e, \quad k_2 / k_1 \to 1 \ (\Lambda_0 \to \infty)",
       agrees=agree(proofs.theorem, proofs.derived_constant, r"\lim k_1 = \lim k_2", of=("limit", ""),
                    methods=("proved", "derived"), over={"d": (2, 3, 5)}),
-      figures={"relu": at(figures.closing_in, found=at(figures.windows), proved=at(figures.edges)), "*": ()},
-      tables=(at(figures.constants, found=at(figures.theorems)), at(figures.chain, found=at(figures.theorems))),
+      shows={"relu": (at(figures.closing_in, found=at(figures.windows), proved=at(figures.edges)), *CONSTANTS), "*": CONSTANTS},
       finding=r"""$w^* / \Lambda^e$ stands here as the interval from $k_1$ to $k_2$, which contains it for every context
       of the range, not as a value that was measured. Noise and bias lie between explicit multiples of $w^{(d-1)/2}/n$
       and $w^{-\beta}$: above the loss at one multiple of $\Lambda^e$ no minimum can be. `lipverify prove

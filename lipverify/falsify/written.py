@@ -14,7 +14,7 @@ from lipverify.errors import InvalidInput
 from lipverify.falsify.trial import Trial
 
 FORMS = ("exponent", "bound", "identity")
-DROPPED: dict[str, Any] = {"agrees": (), "figures": (), "tables": (), "finding": "", "corrected": "", "proves": ""}
+DROPPED: dict[str, Any] = {"agrees": (), "shows": (), "finding": "", "corrected": "", "proves": ""}
 """What belongs to the claim as a whole, and not to one point of it."""
 STEM = "found"
 """What the ids of counterexamples begin with: the stems of lipverify's own claims are taken."""

@@ -26,7 +26,7 @@ def drawn(shown):
 claim(
     "mine.total", bound(at(total, effort=per_profile(1, 2)), "T", equals="(d*(d - 1)/2)**power", within=0.25),
     over={"power": 2, "d": (2, 3, 4)}, source=("Notes", "1", "T"), kind="derived",
-    figures=at(drawn, shown=at(total, effort=per_profile(1, 2), power=2, d=4)),
+    shows=at(drawn, shown=at(total, effort=per_profile(1, 2), power=2, d=4)),
 )
 """
 

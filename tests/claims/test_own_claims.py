@@ -39,7 +39,7 @@ POWER = dedent("""\
         "mine.power/test",
         exponent(
             power,
-            "q",
+            "q", error=1e-12,
             equals="1/d",
             control="1/(d + 1)",
             along={"n": (1e4, 1e30)},
@@ -325,7 +325,7 @@ def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
             kind={"affine/*": "printed", "*": "stronger"},
             expected={"affine/lower": "inconclusive", "*": "supported"},
             finding=at(words, found=at(terms, d=2)),
-            tables=at(rows, affine=at(of_law, law="affine", d=2), relu=at(of_law, law="relu", d=2)),
+            shows=at(rows, affine=at(of_law, law="affine", d=2), relu=at(of_law, law="relu", d=2)),
         )
     """)
     records = verified(tmp_path, text)
@@ -490,6 +490,22 @@ def test_a_bare_value_needs_a_declared_error(tmp_path: Path) -> None:
     )
 
 
+def test_a_bare_value_that_grows_needs_a_declared_error_too(tmp_path: Path) -> None:
+    record = verified(tmp_path, POWER.replace(" error=1e-12,", ""))["mine.power/test"]
+    assert record.verdict == "error"
+    assert "a value without an error" in record.problem
+
+
+def test_what_is_shown_is_a_figure_or_a_table(tmp_path: Path) -> None:
+    shows = "shows=at(words, found=at(power, d=2, n=100)),"
+    text = POWER.replace("import claim", "import at, claim").replace(
+        "claim(\n", "def words(found):\n    return 'q'\n\nclaim(\n", 1
+    )
+    record = verified(tmp_path, text.replace('kind="printed",', f'kind="printed", {shows}'))["mine.power/test"]
+    assert record.verdict == "error"
+    assert "words returned 'q'; what a claim shows is a Figure or a Table" in record.problem
+
+
 def test_growth_that_does_not_settle_is_not_decided_and_is_drawn(
     lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -553,7 +569,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "a ray of one": (POWER.replace("(1e4, 1e30)", "(1e4,)"), 13, "start, stop"),
     "unknown verdict": (changed(POWER, "expected", '"true"'), 18, "expected = 'true'"),
     "error for a verdict": (changed(POWER, "expected", '"error"'), 18, "expected = 'error'"),
-    "bad error": (plus(POWER, "error=-1.0"), 14, "error = -1.0"),
+    "bad error": (POWER.replace("error=1e-12", "error=-1.0"), 10, "error = -1.0"),
     "an unknown grade": (plus(POWER, 'method=("exact", "sure")'), 14, "its grade is one of"),
     "three controls": (changed(POWER, "control", "(1, 2, 3)"), 12, "(false, true)"),
     "along that is a name": (changed(POWER, "along", '"n"'), 13, "start, stop"),
@@ -562,6 +578,8 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "sharp of earlier versions": (plus(POWER, 'sharp="1/2"'), 14, "rate="),
     "given of earlier versions": (plus(POWER, "given={}"), 14, "at(function, name=value)"),
     "grade of earlier versions": (plus(SQUARE, 'grade="observed"'), 13, "method=(method, grade)"),
+    "figures of earlier versions": (POWER.replace("over=", "figures=(), over="), 15, "shows="),
+    "tables of earlier versions": (POWER.replace("over=", "tables=(), over="), 15, "shows="),
     "ray of earlier versions": (plus(POWER, "ray=(1e4, 1e30)"), 14, "along={'n': (start, stop)}"),
     "unknown keyword": (plus(POWER, "eqauls=1"), 14, "eqauls"),
     "function without n": (POWER.replace("power(d, n)", "power(d, m)"), 3, "does not take n"),

@@ -53,7 +53,7 @@ def at(function: Callable[..., Any], /, **where: Any) -> Call:
 
 
 def calls_of(value: Any) -> Any:
-    """What makes figures, from one call, several, or a mapping of patterns to them."""
+    """What makes figures and tables, from one call, several, or a mapping of patterns to them."""
     if isinstance(value, Mapping):
         return {pattern: calls_of(each) for pattern, each in value.items()}
     return (value,) if isinstance(value, Call) else tuple(value)
@@ -143,8 +143,7 @@ class Declaration:
     reading: Any = ""
     finding: Any = ""
     agrees: tuple[Agreement, ...] = ()
-    figures: tuple[Call, ...] = ()
-    tables: tuple[Call, ...] = ()
+    shows: Any = ()
     search: Mapping[str, Any] = field(default_factory=dict)
     line: int = 0
     file: str = field(default="", compare=False)
@@ -165,9 +164,9 @@ def claim(
     reading: Any = "",
     finding: Any = "",
     agrees: Sequence[Agreement] | Agreement = (),
-    figures: Any = (),
-    tables: Any = (),
+    shows: Any = (),
     search: Mapping[str, Any] | None = None,
+    **retired: Any,
 ) -> Declaration:
     r"""Declare a theorem: a statement, its readings, and what would decide it.
 
@@ -205,9 +204,9 @@ def claim(
         if `over` has it; else the claim is a reading by itself.
     agrees
         Cross-checks, from `agree`.
-    figures, tables
-        From `at`: functions that make them, handed what is measured; where there are none, a figure is derived from
-        the first form.
+    shows
+        What is shown of it: calls from `at` of functions that make a `Figure` or a `Table` each, or several, handed
+        what is measured. Where no figure is made, one is derived from the first form.
     search
         Where `lipverify falsify` looks for counterexamples, where that is not the range of the statement (for d, n, w,
         L, sigma and laws their natural one, for any other coordinate from the least to the largest declared value):
@@ -232,6 +231,7 @@ def claim(
     'mine.noise'
     """
     line, frame = caller_line(), sys._getframe(1).f_globals
+    refuse_retired("claim", retired, line)
     if not isinstance(id, str) or not id.strip():
         raise Fault("no id: an id such as 'mine.window/tanh' names a claim; a claim without it is refused.", line=line)
     if not isinstance(proves, str):
@@ -243,7 +243,7 @@ def claim(
         title=on_one_line(title), statement=on_one_line(statement), assumes=on_one_line(assumes),
         corrected=on_one_line(corrected), proves=proves, reading=reading, finding=on_one_line(finding),
         agrees=(agrees,) if isinstance(agrees, Agreement) else tuple(agrees),
-        figures=calls_of(figures), tables=calls_of(tables), search=_search(search, line), line=line,
+        shows=calls_of(shows), search=_search(search, line), line=line,
     )  # fmt: skip
     frame.setdefault(DECLARATIONS, []).append(declared)
     if frame.get("__name__") == "__main__" and "__file__" in frame:

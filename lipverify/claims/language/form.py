@@ -271,7 +271,7 @@ def exponent(
     control: Any = None,
     scale: str = "",
     of: str = "",
-    error: float | None = 1e-12,
+    error: float | None = None,
     method: str | tuple[str | None, str] | None = None,
     over: Any = None,
     **retired: Any,
@@ -309,7 +309,7 @@ def exponent(
         Which quantity of those that the function returns; coordinates that its name holds in braces, such as
         "{trained} to {tested}", are not given to the function unless it takes them.
     error
-        Relative error of values that come alone.
+        Relative error of values that the function returns alone; where none is declared these are refused.
     method
         How it measures; what ran decides which grade the numbers have (`lipverify.claims.run.ran`). A function that
         takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it returns
@@ -368,7 +368,7 @@ def bound(
 
     Parameters
     ----------
-    measure, quantity, of, method, over
+    measure, quantity, of, error, method, over
         As for `exponent`; the function is called with the coordinates of the cell.
     low, high, equals, within
         The bounds: formulas in the coordinates, numbers, or functions of coordinates by name. `within` is how far the
@@ -382,8 +382,6 @@ def bound(
         or other coordinates, for which the same bound fails (holds).
     along, scale
         As for `exponent`: with them the bounds are on the limit of a positive value along a ray.
-    error
-        Relative error of values that the function returns alone; where none is declared these are refused.
     retired
         Words of earlier versions, refused with what replaces them.
 
@@ -467,6 +465,8 @@ RETIRED = {
     "sharp": "the true exponent is rate=, the true value of a bound is value=",
     "given": "what else the function is called with stands in at(function, name=value)",
     "grade": "method=(method, grade) states both",
+    "figures": "shows=at(function, name=...) holds figures and tables",
+    "tables": "shows=at(function, name=...) holds figures and tables",
     "ray": "along={'n': (start, stop)} says what grows, and from where to where",
 }
 """Keywords of earlier versions, and what is written in their place."""

@@ -15,6 +15,8 @@ from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import Grade, Heading, Kind, Ray, Source, Table, Tried
 from lipverify.claims.ledger.symbols import Scalar, on_one_line
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict
+from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown as quoted
 
 Side = Literal["lower", "upper"]
 
@@ -159,6 +161,17 @@ class Shown:
     measurements: dict[str, Measurement]
     given: dict[str, Any]
 
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return getattr(self.function, "__name__", repr(self.function))
+
+    @property
+    def makes(self) -> str:
+        """The name of the type that the function says it returns; empty where it says none."""
+        said = getattr(self.function, "__annotations__", {}).get("return", "")
+        return said if isinstance(said, str) else getattr(said, "__name__", "")
+
     def made(self, results: dict[str, Any]) -> Any:
         """What the function makes of the results, by address."""
         found = {name: results[each.address] for name, each in self.measurements.items()}
@@ -173,8 +186,8 @@ class Evidence:
     cross_checks: tuple[CrossPlan, ...] = ()
     figure: Callable[[dict[str, Any]], tuple[Figure, ...]] | None = None
     """The figure that the form of the claim draws of itself."""
-    figures: tuple[Shown, ...] = ()
-    tables: tuple[Shown, ...] = ()
+    shows: tuple[Shown, ...] = ()
+    """What makes the figures and tables that are asked for."""
     finding: Shown | str = ""
 
 
@@ -257,7 +270,7 @@ class Claim:
         """All measurements of the claim by address, each after those that it needs."""
         gathered = self.evidence
         finding = [gathered.finding] if isinstance(gathered.finding, Shown) else []
-        shown = [*gathered.figures, *gathered.tables, *finding]
+        shown = [*gathered.shows, *finding]
         every = [
             *(each for cell in gathered.cells for each in cell.measurements()),
             *(each for cross in gathered.cross_checks for each in cross.measurements),
@@ -265,17 +278,27 @@ class Claim:
         ]
         return {each.address: each for wanted in every for each in wanted.with_needs()}
 
-    def made_tables(self, results: dict[str, Any]) -> tuple[Table, ...]:
-        """The tables, from the results by address."""
-        return tuple(table for each in self.evidence.tables for table in several(each.made(results)))
+    def made_shows(self, results: dict[str, Any]) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
+        """The figures and the tables that are asked for, from the results by address.
 
-    def made_figures(self, results: dict[str, Any]) -> tuple[Figure, ...]:
-        """The figures that are asked for; beside those of the first page alone, what the form draws of itself."""
+        Where no figure is asked for but for the first page, the figure that the form draws of itself is added.
+
+        Raises
+        ------
+        InvalidInput
+            If a function makes something else.
+        """
         gathered = self.evidence
-        asked = tuple(figure for each in gathered.figures for figure in several(each.made(results)))
-        if gathered.figure is None or any(figure.layer != "front" for figure in asked):
-            return asked
-        return asked + gathered.figure(results)
+        made = [(each, shown) for each in gathered.shows for shown in several(each.made(results))]
+        for each, shown in made:
+            if not isinstance(shown, Figure | Table):
+                rule = "what a claim shows is a Figure or a Table, or several"
+                raise InvalidInput(f"shows: {each.name} returned {quoted(shown)}; {rule}.")
+        figures = tuple(shown for _, shown in made if isinstance(shown, Figure))
+        tables = tuple(shown for _, shown in made if isinstance(shown, Table))
+        if gathered.figure is None or any(figure.layer != "front" for figure in figures):
+            return figures, tables
+        return figures + gathered.figure(results), tables
 
     def made_finding(self, results: dict[str, Any]) -> str:
         """What the evidence shows, in sentences."""

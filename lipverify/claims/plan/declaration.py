@@ -109,8 +109,7 @@ def _claim(declared: Declaration, family: Place, side: str | None, over: Any, pr
             cells=tuple(cell for plans in planned for _, cell in plans),
             cross_checks=tuple(check for each in declared.agrees for check in _cross_checks(each, family, profile)),
             figure=partial(_drawn, list(zip(here, planned, strict=True))),
-            figures=tuple(_shown(each, family, profile) for each in words("figures")),
-            tables=tuple(_shown(each, family, profile) for each in words("tables")),
+            shows=tuple(_shown(each, family, profile) for each in words("shows")),
             finding=_shown(finding, family, profile) if isinstance(finding, Call) else finding,
         )
 
@@ -136,9 +135,9 @@ def _claim(declared: Declaration, family: Place, side: str | None, over: Any, pr
 
 
 def _shown(call: Call, family: Place, profile: Profile) -> Shown:
-    """What makes a figure, with its measurements in place, and with the coordinates of the reading that it takes."""
+    """What makes a figure or a table, with its measurements in place, and with the coordinates of the reading that it takes."""
     measured = {name: each for name, each in call.where.items() if isinstance(each, Call)}
-    found = {name: call_at(each, family, profile, "figures") for name, each in measured.items()}
+    found = {name: call_at(each, family, profile, "shows") for name, each in measured.items()}
     own = {name: settled(each, profile) for name, each in call.where.items() if name not in measured}
     coordinates = {key: value for key, value in family.where.items() if key in set(names(call.function)) - set(found)}
     return Shown(call.function, found, coordinates | own)

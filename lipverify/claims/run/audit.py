@@ -11,6 +11,7 @@ import math
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
@@ -428,11 +429,15 @@ def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
     """(what, stated, what follows) of what a claim shows of its evidence: the numbers in it only a run knows."""
     if not isinstance(evidence.finding, Shown):
         yield "finding", record.finding, evidence.finding
-    drawn, asked = bool(record.figures), bool(evidence.figures) or evidence.figure is not None
-    if len(record.figures) < len(evidence.figures) or (drawn and not asked):
-        yield "figures", len(record.figures), len(evidence.figures)
-    if len(record.tables) < len(evidence.tables) or (record.tables and not evidence.tables):
-        yield "tables", len(record.tables), len(evidence.tables)
+    makes = Counter(each.makes for each in evidence.shows)
+    unsaid = len(evidence.shows) - makes["Figure"] - makes["Table"]
+    figures, tables = len(record.figures), len(record.tables)
+    if figures < makes["Figure"] or (figures and not makes["Figure"] + unsaid and evidence.figure is None):
+        yield "figures", figures, makes["Figure"]
+    if tables < makes["Table"] or (tables and not makes["Table"] + unsaid):
+        yield "tables", tables, makes["Table"]
+    if figures + tables < len(evidence.shows):
+        yield "figures and tables", figures + tables, len(evidence.shows)
 
 
 def _stands(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:

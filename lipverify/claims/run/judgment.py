@@ -49,6 +49,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         crossed = tuple(_cross_check(plan, results) for plan in claim.evidence.cross_checks)
         verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
         disagree = not all(each.agrees for each in crossed)
+        figures, tables = claim.made_shows(results)
         step = step_of(claim, cells, outcomes) if verdict == "inconclusive" and not disagree else None
         return _describe(
             claim,
@@ -58,8 +59,8 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
             caught=controls_caught(verdict, cells),
             cells=cells,
             cross_checks=crossed,
-            figures=claim.made_figures(results),
-            tables=claim.made_tables(results),
+            figures=figures,
+            tables=tables,
             finding=claim.made_finding(results),
         )
     except Interrupted:
