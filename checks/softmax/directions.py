@@ -89,7 +89,6 @@ claim("softmax.window-directions/{law}/smoother",
       source=SMOOTHER, kind="convention", expected="refuted",
       over={"law": ("affine", "relu"), "d": (2, 3, 5, 8), "n": 1000, "L": 1.0},
       title="the window narrows for smoother functions, smoother in the usual sense",
-      statement=r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L} < 0",
       assumes=(*MODEL, r"$n = 1000$, $L = \sigma = 1$; smoother: a smaller Lipschitz constant"),
       reading="smoother: a smaller Lipschitz constant",
       finding="""A large Lipschitz constant means a rough function. What the summary says of the number is right, what

@@ -135,7 +135,7 @@ def _claim(declared: Declaration, family: Place, side: str | None, over: Any, pr
 
 
 def _shown(call: Call, family: Place, profile: Profile) -> Shown:
-    """What makes a figure or a table, with its measurements in place, and with the coordinates of the reading that it takes."""
+    """What makes a figure or a table: its measurements in place, and the coordinates of the reading that it takes."""
     measured = {name: each for name, each in call.where.items() if isinstance(each, Call)}
     found = {name: call_at(each, family, profile, "shows") for name, each in measured.items()}
     own = {name: settled(each, profile) for name, each in call.where.items() if name not in measured}

@@ -324,17 +324,20 @@ def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]
 def more_contexts(measurement: Measurement, times: float) -> Measurement:
     """The measurement, and what it needs, with so many times the contexts."""
 
-    def more(argument: Any) -> Any:
-        if isinstance(argument, Point) and "contexts" in argument.options:
-            contexts = math.ceil(argument.options["contexts"] * times)
-            return structs.replace(argument, options={**argument.options, "contexts": contexts})
-        return argument
+    needs = tuple(more_contexts(each, times) for each in measurement.needs)
+    before, after = ([every for each in of for every in each.with_needs()] for of in (measurement.needs, needs))
+    renamed = {old.address: new.address for old, new in zip(before, after, strict=True)}
 
-    arguments, needs = (
-        tuple(map(more, measurement.arguments)),
-        tuple(more_contexts(each, times) for each in measurement.needs),
-    )
-    return Measurement(measurement.function, arguments, needs)
+    def more(argument: Any) -> Any:
+        if not isinstance(argument, Point):
+            return argument
+        options = dict(argument.options)
+        if "contexts" in options:
+            options["contexts"] = math.ceil(options["contexts"] * times)
+        alone = {name: renamed.get(address, address) for name, address in argument.alone.items()}
+        return structs.replace(argument, options=options, alone=alone)
+
+    return Measurement(measurement.function, tuple(map(more, measurement.arguments)), needs)
 
 
 def more_points(measurement: Measurement) -> Measurement:
