@@ -28,11 +28,11 @@ CONSTANT = at(ridge.constant, contexts=CONTEXTS)
 CONSTANTS = {noise: at(ridge.constant, noise=noise, contexts=CONTEXTS) for noise in NOISY}
 
 claim("lt.constant-ridge-bound/derived",
-      bound(ridge.excess, r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
+      bound(at(ridge.excess, found=at(ridge.optima)), r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
             control={"factor": 1.2}, over={"layers": per_profile(4, 5)}, method="exact"),
       over=MEASURED, source=TABLE_1, kind="derived", expected="supported", title="no GD++ model beats the best constant ridge",
       assumes=(STANDARD, ADJUSTED),
-      agrees=agree(ridge.excess, at(ridge.paired, contexts=CONTEXTS), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
+      agrees=agree(at(ridge.excess, found=at(ridge.optima)), at(ridge.paired, contexts=CONTEXTS, found=at(ridge.optima)), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
                    over=MEASURED | {"layers": (1, 2)}),
       finding=r"""A GD++ model of any depth is $w = g(\Sigma) \alpha$ with a polynomial $g$, $\alpha = \sum y x$. At an eigenvalue $t$ of
           $\Sigma$ the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t + \sigma^2})^2$, a quadratic in $g(t)$ whose
@@ -70,7 +70,7 @@ claim("lt.constant-ridge-bound/noise/{reading}",
                      the sequences of its column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""", "*": ""})
 OF_GDPP, OF_CONSTRR = r"\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)", r"\mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})"
 claim("lt.constant-ridge-bound/one-sample",
-      bound(at(ridge.difference, contexts=CONTEXTS),
+      bound(at(ridge.difference, contexts=CONTEXTS, found=at(ridge.optima, layers=3, seen_in=1e5)),
             rf"\frac{{\min_{{L \geq 3}} {OF_GDPP} - {OF_CONSTRR}}}{{\text{{rounding}} + {ridge.Z} \, \mathrm{{s.e.}}}}",
             low=-1, control=(0.5, -20), method="montecarlo"),
       over={"noise": ("uniform-3", "uniform-4", "uniform-5", "levels-1-3")}, source=TABLE_1, kind="convention", expected="refuted",

@@ -30,7 +30,13 @@ def better(levels: tuple[float, ...], **controls: Any) -> Any:
     quantity = r"\log \frac{\mathcal{L}_{\mathrm{FULL}}}{\mathcal{L}_{\mathrm{DIAG}}}"
     over = {"noise": NOISE, "sigma": levels, "training": TRAININGS}
     return bound(
-        at(gain, **CONTEXTS), quantity, low=0, strict=True, method=("montecarlo", "observed"), over=over, **controls
+        at(gain, found=at(at_levels, **CONTEXTS)),
+        quantity,
+        low=0,
+        strict=True,
+        method=("montecarlo", "observed"),
+        over=over,
+        **controls,
     )
 
 
@@ -67,7 +73,7 @@ for place, how in PLACES.items():
 claim(
     "lt.extrapolation/beyond-tuned",
     bound(
-        at(gain, **CONTEXTS, against="TunedRR"), r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, control=(3.0, -3.0),
+        at(gain, found=at(at_levels, **CONTEXTS), against="TunedRR"), r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}", low=0, strict=True, control=(3.0, -3.0),
         method=("montecarlo", "observed"),
         over={("noise", "sigma"): (("uniform-5", 6.0), ("levels-1-3", 5.0)), "family": ("DIAG", "FULL"), "training": TRAININGS},
     ),

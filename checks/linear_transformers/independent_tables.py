@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lipverify.checks.linear_transformers.quantities import Value, printed
-from lipverify.claims import at, needs, per_profile
+from lipverify.claims import at, per_profile
 
 if TYPE_CHECKING:
     from lipverify.linear_transformer.training.tables import Column
@@ -21,8 +21,6 @@ DEPTHS = tuple(range(1, 8))
 ROWS = {"gdpp": "GD++", "diag": "DIAG", "full": "FULL"}
 FORMS = {"DIAG": ("DIAG", "SAFE"), "FULL": ("FULL", "SAFEFULL", "LOWRANK", "DIAG", "SAFE")}
 """The families that have a form: a diagonal head is a head with free matrices, and so is what was led back from rare contexts."""
-TABLES: dict[str, Any] = {"tables": per_profile(0, 20)}
-"""New tables; 0 for those that come as data, of which a part is measured again."""
 LEVEL = 0.95
 """Of intervals."""
 TWICE = 2.0
@@ -35,17 +33,20 @@ NOTHING = 1e-20
 """What squares of rounding errors may reach: without noise ridge loses nothing, and 0 is printed."""
 
 
-def columns(noise: str, tables: int, seed: int) -> list[Any]:
-    """The measurement that a function needs of a column of the table: to be given to `needs`."""
-    from lipverify.linear_transformer.training.tables import column
+def column(noise: str, tables: int, seed: int) -> Any:
+    """What all entries of a column of the table are read from: one comparison on the same contexts."""
+    from lipverify.linear_transformer.training import tables as trained
 
-    return [at(column, noise=noise, tables=tables, seed=seed)]
+    return trained.column(noise, tables, seed)
 
 
-@needs(found=columns)
-def whole(noise: str, tables: int, seed: int, found: list[Any]) -> Any:
+TABLES: dict[str, Any] = {"found": at(column, tables=per_profile(0, 20))}
+"""What the functions below are handed: a column of new tables; 0 for those that come as data, of which a part is measured again."""
+
+
+def whole(noise: str, found: Any) -> Any:
     """The column itself, to be shown."""
-    return found[0]
+    return found
 
 
 def opened(found: Any) -> Column:
@@ -117,22 +118,18 @@ def measured(noise: str, model: str, layers: int, here: Column) -> Value:
     return (value, error) if value > NOTHING else (0.0, 0.0)
 
 
-@needs(found=columns)
-def away(noise: str, model: str, layers: int, tables: int, seed: int, found: list[Any], times: float = 1.0) -> Value:
+def away(noise: str, model: str, layers: int, found: Any, times: float = 1.0) -> Value:
     """How far a loss is from so many times the printed one, in units of a tenth of that and what noise and rounding explain."""
-    model, here = ROWS.get(model, model), opened(found[0])
+    model, here = ROWS.get(model, model), opened(found)
     value, error = measured(noise, model, layers, here)
     whole_unit = unit(noise, model, layers, here)
     target = times * printed(noise, model, layers).value or (times - 1) * whole_unit * 1e10
     return (value - target) / whole_unit, error / whole_unit
 
 
-@needs(found=columns)
-def exploding(noise: str, family: str, layers: int, training: int, tables: int, seed: int, found: list[Any]) -> Value:
+def exploding(noise: str, family: str, layers: int, training: int, found: Any) -> Value:
     """The share of tables in which a training loses more than twice what is printed, with its binomial interval."""
-    return share(
-        *exploded(opened(found[0]).means[f"{family}-{layers}-{training}"], printed(noise, family, layers).value)
-    )
+    return share(*exploded(opened(found).means[f"{family}-{layers}-{training}"], printed(noise, family, layers).value))
 
 
 def exploded(means: Sequence[float], entry: float) -> tuple[int, int]:
@@ -140,32 +137,28 @@ def exploded(means: Sequence[float], entry: float) -> tuple[int, int]:
     return sum(each > TWICE * entry for each in means), len(means)
 
 
-@needs(found=columns)
 def quotient(
     noise: str,
     family: str,
     layers: int,
     training: int,
     against: str,
-    tables: int,
-    seed: int,
-    found: list[Any],
+    found: Any,
     times: float = 1.0,
 ) -> Value | tuple[float, float, str]:
     """The loss of a training over that of another model, times a number: the median over tables of the quotient.
 
     `against` is a baseline, or a family, of which the training with the same depth and seed is meant.
     """
-    here = opened(found[0])
+    here = opened(found)
     return _times(times, over(here, f"{family.upper()}-{layers}-{training}", against))
 
 
-@needs(found=columns)
 def best_quotient(
-    noise: str, layers: int, against: str, tables: int, seed: int, found: list[Any], form: str = "FULL"
+    noise: str, layers: int, against: str, found: Any, form: str = "FULL"
 ) -> Value | tuple[float, float, str]:
     """The same of the best model of a form, the one with the least median."""
-    here = opened(found[0])
+    here = opened(found)
     quotients = [ratios(here, name, against) for name in of_form(noise, form, layers)]
     return least(quotients)
 
@@ -189,16 +182,14 @@ def _times(times: float, found: Any) -> Any:
     return times * value, times * error, *why
 
 
-@needs(found=columns)
-def stored(noise: str, tables: int, seed: int, found: list[Any]) -> Value:
+def stored(noise: str, found: Any) -> Value:
     """Mean of log10 of what comes as data, over the models and the part of a table that are measured again."""
-    return _logarithm(opened(found[0]).stored)
+    return _logarithm(opened(found).stored)
 
 
-@needs(found=columns)
-def again(noise: str, tables: int, seed: int, found: list[Any]) -> Value:
+def again(noise: str, found: Any) -> Value:
     """The same, measured now."""
-    return _logarithm(opened(found[0]).anew)
+    return _logarithm(opened(found).anew)
 
 
 def _logarithm(means: dict[str, float]) -> Value:
@@ -206,9 +197,8 @@ def _logarithm(means: dict[str, float]) -> Value:
     return math.fsum(logs) / len(logs), 1e-6  # contexts on which a model explodes amplify rounding
 
 
-@needs(found=columns)
-def protocol(noise: str, model: str, layers: int, tables: int, seed: int, found: list[Any]) -> dict[str, Value]:
+def protocol(noise: str, model: str, layers: int, found: Any) -> dict[str, Value]:
     """The mean loss of a shallow model, and by the paper's own sample, on the same contexts."""
     name = f"{ROWS[model]}-{layers}" + ("" if model == "gdpp" else "-0")
-    loss, sampled = opened(found[0]).protocol[name]
+    loss, sampled = opened(found).protocol[name]
     return {"expected": (loss[0], 2 * loss[1]), "sampled": (sampled[0], 2 * sampled[1])}

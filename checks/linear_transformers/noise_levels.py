@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series, at, needs, per_profile
+from lipverify.claims import Figure, Panel, Series, per_profile
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 FEWEST, LAYERS = 2, 4
@@ -88,19 +88,16 @@ def log_ratio(losses: Any, others: Any) -> tuple[float, float]:
     return math.log(one / other), HALF_WIDTH * spread
 
 
-@needs(found=lambda noise, contexts, seed: [at(at_levels, noise=noise, contexts=contexts, seed=seed)])
 def gain(
     noise: str,
     sigma: float,
     training: int,
-    contexts: int,
-    seed: int,
-    found: list[Any],
+    found: Any,
     family: str = "FULL",
     against: str = "DIAG",
 ) -> tuple[float, float]:
     """The logarithm of the loss of a training over that of another model at a level."""
-    value, error = found[0][f"{family} over {against}, training {training}, at {sigma:g}"]
+    value, error = found[f"{family} over {against}, training {training}, at {sigma:g}"]
     return value, error
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lipverify.claims import Table, at, needs, per_profile
+from lipverify.claims import Table, per_profile
 
 HALF_WIDTH = 2.0
 """Standard errors of the contexts to either side; the spread over trainings is apart."""
@@ -83,24 +83,9 @@ def quotients(noise: str, coordinates: int, seed: int) -> dict[str, Logarithm]:
     return found
 
 
-def quotients_of(noise: str, coordinates: int, seed: int) -> list[Any]:
-    """What the claims need."""
-    return [at(quotients, noise=noise, coordinates=coordinates, seed=seed)]
-
-
-@needs(found=quotients_of)
-def over(
-    noise: str,
-    family: str,
-    layers: int,
-    against: str,
-    coordinates: int,
-    seed: int,
-    found: list[Any],
-    sign: float = 1.0,
-) -> Logarithm:
+def over(noise: str, family: str, layers: int, against: str, found: Any, sign: float = 1.0) -> Logarithm:
     """One of them; `sign` -1 turns the quotient upside down."""
-    value, error, why = found[0][f"{family} {layers} over {against}"]
+    value, error, why = found[f"{family} {layers} over {against}"]
     return sign * value, error, why
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.independent_tables import DEPTHS
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-from lipverify.claims import at, needs, per_profile
+from lipverify.claims import per_profile
 
 HALF_WIDTH = 2.0
 """Standard errors to either side."""
@@ -73,17 +73,9 @@ def over(losses: Any, nothing: Any) -> Logarithm:
     return math.log10(mean), error / math.log(10), beyond
 
 
-def decades_of(noise: str, population: int, seed: int) -> list[Any]:
-    """What claims about rare contexts need."""
-    return [at(by_decade, noise=noise, population=population, seed=seed)]
-
-
-@needs(found=decades_of)
-def at_rarest(
-    noise: str, layers: int, population: int, seed: int, found: list[Any], family: str = "SAFE"
-) -> tuple[float, float, str]:
+def at_rarest(noise: str, layers: int, found: Any, family: str = "SAFE") -> tuple[float, float, str]:
     """The worst of the trainings where one context in 10^9 is."""
-    each = found[0][RAREST][f"{family}-{layers}"]
+    each = found[RAREST][f"{family}-{layers}"]
     if len(each) < len(TRAININGS):
         return 0.0, math.inf, f"{len(each)} of {len(TRAININGS)} trainings are there: see `lipverify train --help`"
     value, error, _ = max(map(tuple, each))
@@ -130,10 +122,7 @@ def share(values: Any) -> tuple[float, float]:
     return mean, HALF_WIDTH * math.sqrt(10 * (float(((values - mean) ** 2).sum()) + 1)) / len(values)
 
 
-@needs(found=lambda noise, population, seed: [at(exploding, noise=noise, population=population, seed=seed)])
-def fewer(
-    noise: str, layers: int, population: int, seed: int, found: list[Any], sign: int = 1
-) -> tuple[float, float, str]:
+def fewer(noise: str, layers: int, found: Any, sign: int = 1) -> tuple[float, float, str]:
     """The share of SAFEFULL less that of FULL, or the other way round."""
-    value, error, why = found[0][f"{LESS}-{layers}"]
+    value, error, why = found[f"{LESS}-{layers}"]
     return sign * value, error, why

@@ -13,7 +13,6 @@ from statistics import NormalDist
 from typing import Any
 
 from lipverify.checks.linear_transformers.quantities import NOISY, Value, held_out, printed
-from lipverify.claims import at, needs
 from lipverify.linear_transformer import AdaRR, Bayes, GDPlusPlus
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.adjusted import difference_error, printed_error
@@ -60,20 +59,18 @@ def model_of(optimum: Any) -> Any:
     return partial(estimate, tuple(GDPlusPlus(xx, yx) for xx, yx in optimum["layers"]))
 
 
-@needs(found=lambda noise, layers: [at(optima, noise=noise, layers=layers)])
 def excess(noise: str, layers: int, found: list[Any], factor: float = 1.0) -> Value:
     """The loss of GD++ at its optimum less that of ridge with this multiple of the best constant."""
     from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
 
-    own, regression = found[0][-1]["excess"], problem(noise)
+    own, regression = found[-1]["excess"], problem(noise)
     best, other = (constant_ridge_loss(regression, f * regression.noise.second_moment) for f in (1.0, factor))
     return own["value"] - (other.value - best.value), own["error"] + (best.error + other.error) * (factor != 1)
 
 
-@needs(found=lambda noise, layers: [at(optima, noise=noise, layers=layers)])
 def paired(noise: str, layers: int, contexts: int, seed: int, found: list[Any]) -> Value:
     """The same through the layers themselves, on sampled contexts."""
-    mean = fresh(noise, contexts, seed).difference(model_of(found[0][-1]), best_constant(problem(noise)))
+    mean = fresh(noise, contexts, seed).difference(model_of(found[-1]), best_constant(problem(noise)))
     return mean.value, 2 * mean.standard_error
 
 
@@ -97,11 +94,10 @@ def constant(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     }
 
 
-@needs(found=lambda noise: [at(optima, noise=noise, layers=3, seen_in=1e5)])
 def difference(noise: str, contexts: int, seed: int, found: list[Any]) -> Value:
     """The least printed GD++ of three or more layers less ConstRR, in units of what rounding and noise explain."""
     here, ridge = fresh(noise, contexts, seed), printed(noise, "ConstRR")
-    error = difference_error(here, model_of(found[0][-1]), best_constant(problem(noise)))
+    error = difference_error(here, model_of(found[-1]), best_constant(problem(noise)))
     value, rounding = least(noise, fewest=3)
     units = (value - ridge.value) / (rounding + ridge.rounding + Z * error)
     return units, 0.05 * abs(units)  # the standard error of a sampled standard error is a few percent

@@ -45,7 +45,7 @@ def compared(against: str, quotient: str, cells: dict[str, Any], family: str = "
     """A bound on the logarithm of a loss of a family over another."""
     over_cells = {"family": family, "against": against, **cells}
     return bound(
-        at(over, **DRAWN),
+        at(over, found=at(quotients, **DRAWN)),
         rf"\log(\mathcal{{L}}_{{\mathrm{{{family}}}}} / {quotient})",
         method=("montecarlo", "observed"),
         over=over_cells,

@@ -46,7 +46,7 @@ FREE_FORM = (
 claim(
     "lt.tail-safe/rare/{noise}",
     bound(
-        at(at_rarest, **POPULATION), r"\log_{10} \frac{\mathcal{L}_{10^{-9}}(\text{SAFE})}{\mathcal{L}_{10^{-9}}(0)}", high=0, control={"family": "DIAG"},
+        at(at_rarest, found=at(by_decade, **POPULATION)), r"\log_{10} \frac{\mathcal{L}_{10^{-9}}(\text{SAFE})}{\mathcal{L}_{10^{-9}}(0)}", high=0, control={"family": "DIAG"},
         method=("montecarlo", "observed"),
     ),
     source=SOURCE,
@@ -71,7 +71,7 @@ claim(
 claim(
     "lt.tail-safe/full/{noise}",
     bound(
-        at(fewer, **FREE_POPULATION), r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, control={"sign": -1},
+        at(fewer, found=at(exploding, **FREE_POPULATION)), r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, control={"sign": -1},
         method=("montecarlo", "observed"),
     ),
     source=SOURCE,

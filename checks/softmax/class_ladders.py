@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.claims import at, needs
-
 LADDERS: dict[str, tuple[str, dict[str, Any], tuple[float, ...]]] = {
     "linear": ("L", {"link": "linear"}, (0.125, 0.25, 0.5)),
     "logistic": ("L", {"link": "logistic"}, (0.25, 0.5, 1.0)),
@@ -63,19 +61,11 @@ def sampled_losses(ladder: str, d: int, n: int, contexts: int, seed: int) -> dic
     return dict(zip(losses, found.tolist(), strict=True))
 
 
-def losses_of(ladder: str, d: int, n: int, contexts: int, seed: int) -> list[Any]:
-    """What claims about a ladder need."""
-    return [at(sampled_losses, ladder=ladder, d=d, n=n, contexts=contexts, seed=seed)]
-
-
-@needs(found=losses_of)
-def sampled_windows(
-    ladder: str, d: int, n: int, loss: str, contexts: int, seed: int, found: list[Any], eps: float = 0.0
-) -> dict[str, Any]:
+def sampled_windows(ladder: str, d: int, n: int, loss: str, found: Any, eps: float = 0.0) -> dict[str, Any]:
     """For the Brier loss, or cross-entropy of (1 - eps) hat p + eps / 2, on common draws."""
     from lipverify.checks.softmax.ladder import ladder_of
 
-    return named(ladder, d, ladder_of(np.array(found[0][f"{loss} {eps:g}"])))
+    return named(ladder, d, ladder_of(np.array(found[f"{loss} {eps:g}"])))
 
 
 def named(ladder: str, d: int, found: Any) -> dict[str, Any]:

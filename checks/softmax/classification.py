@@ -4,7 +4,7 @@ It holds for the Brier loss, where it is a theorem, and for the cross-entropy wh
 Lipschitz constant of the class probabilities and falls with the label noise. At a fixed n it does not hold for every L.
 """
 
-from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_windows, steps
+from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_losses, sampled_windows, steps
 from lipverify.checks.softmax.figures import along, ladder_curves
 from lipverify.claims import Source, agree, at, bound, claim, per_profile
 
@@ -26,7 +26,7 @@ ENTROPY = r"""cross-entropy of $(1 - \varepsilon) \hat p + \varepsilon / 2$, $\v
 D, SMOOTHER, NOISIER = per_profile((3,), (2, 3, 5)), ("linear", "logistic"), ("linear, flips", "logistic, flips", "linear, base")
 CHANGE = r"\log (w^* / w^*_{\mathrm{below}})"
 CONTEXTS = per_profile(8192, 65_536)
-BRIER_DRAWN, ENTROPY_DRAWN = (at(sampled_windows, loss=loss, contexts=CONTEXTS) for loss in ("brier", "cross-entropy"))
+BRIER_DRAWN, ENTROPY_DRAWN = (at(sampled_windows, loss=loss, found=at(sampled_losses, contexts=CONTEXTS)) for loss in ("brier", "cross-entropy"))
 
 claim(
     "extension.classification/brier/l",
@@ -63,7 +63,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
     title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
     assumes=(*MODEL, SIZES, BY_L, ENTROPY),
-    shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, contexts=CONTEXTS),
+    shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
     finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ cross-entropy is the Brier loss over $2 p(1 - p)$ plus a constant, which leaves the
         balance of bias and noise nearly as it is while $p$ keeps away from 0 and 1; beyond that, smoothing pulls predictions to $1/2$, and more of it
         makes the optimal window narrower. Read literally, the rebuttal's optimal attention weights scale with the noise and inversely with the
@@ -76,7 +76,7 @@ claim(
     source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
     title="cross-entropy: w* falls with the label noise",
     assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
-    shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, contexts=CONTEXTS),
+    shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
     finding="Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed $L$.",
 )
 claim(

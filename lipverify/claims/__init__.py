@@ -2,7 +2,7 @@
 
 A claims file imports from here what it declares with:
 
-    from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, needs, per_profile
+    from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
 """
 
 from lipverify.claims.language.claim import agree, at, claim
@@ -11,7 +11,6 @@ from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region,
 from lipverify.claims.ledger.record import Source, Table
 from lipverify.claims.plan.profile import DIMENSIONS, per_profile
 from lipverify.errors import InvalidInput
-from lipverify.foundation.calls import needs
 from lipverify.foundation.lazy import directory
 
 __all__ = [
@@ -30,7 +29,6 @@ __all__ = [
     "claim",
     "exponent",
     "identity",
-    "needs",
     "per_profile",
 ]
 __dir__ = directory(__name__)
@@ -40,4 +38,6 @@ def __getattr__(name: str) -> object:
     """Refuse a name of earlier versions by what is written in its place."""
     if name == "draw":
         raise InvalidInput("draw(function, name=...) is written at(function, name=...) now; import at.")
+    if name == "needs":
+        raise InvalidInput("@needs(name=calls) is written at(function, name=at(...)) now, where a claim calls it.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,13 +6,10 @@ All entries of a column of a table come from one comparison: who measures them m
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
-
-F = TypeVar("F", bound=Callable[..., Any])
-NEEDS = "__needs__"
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -21,41 +18,6 @@ class Call:
 
     function: Callable[..., Any]
     where: dict[str, Any] = field(default_factory=dict)
-
-
-def needs(**calls: Callable[..., Sequence[Call]]) -> Callable[[F], F]:
-    """Mark a function: the argument of each name is the list of what the calls return.
-
-    The calls are made from the other arguments, those that the given function takes.
-
-    Parameters
-    ----------
-    calls
-        By name of the argument: a function from the other arguments to a list of calls, from `at`.
-
-    Returns
-    -------
-    callable
-        A decorator; the function itself is unchanged.
-
-    >>> @needs(column=lambda noise: [Call(len, {"obj": noise})])
-    ... def entry(noise, layers, column):
-    ...     return column[0] + layers
-    >>> [call.where for call in needed(entry, {"noise": "uniform-3", "layers": 2})["column"]]
-    [{'obj': 'uniform-3'}]
-    """
-
-    def mark(function: F) -> F:
-        setattr(function, NEEDS, calls)
-        return function
-
-    return mark
-
-
-def needed(function: Callable[..., Any], where: Mapping[str, Any]) -> dict[str, tuple[Call, ...]]:
-    """What a function needs at a point, by the name of its argument; nothing, if it is not marked."""
-    calls = getattr(function, NEEDS, {})
-    return {name: tuple(make(**{each: where[each] for each in names(make)})) for name, make in calls.items()}
 
 
 @lru_cache(maxsize=512)

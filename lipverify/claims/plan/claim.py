@@ -125,9 +125,14 @@ class CellPlan:
 
     @property
     def given(self) -> dict[str, Scalar]:
-        """Numbers and text that the function is given beside the coordinates."""
-        points = (each.where for each in self.measurement.arguments if isinstance(getattr(each, "where", None), dict))
-        taken: dict[str, Any] = next(points, {})
+        """Numbers and text that the function is given beside the coordinates, or that is given to what it is handed."""
+        own = [each for each in self.measurement.arguments if isinstance(getattr(each, "where", None), dict)]
+        handed = {address for each in own for address in getattr(each, "alone", {}).values()}
+        behind = self.measurement.with_needs() if handed else ()
+        calls = [each for need in behind if need.address in handed for each in need.arguments if hasattr(each, "where")]
+        taken: dict[str, Any] = {}
+        for each in (*own, *calls):
+            taken |= {k: v for k, v in each.where.items() if k not in taken}
         return {k: v for k, v in taken.items() if k not in self.where and isinstance(v, str | int | float)}
 
     def measurements(self) -> Iterator[Measurement]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.plan.profile import Profile, settled
 from lipverify.claims.plan.proved import seen
 from lipverify.errors import InvalidInput
-from lipverify.foundation.calls import NEEDS, Call, needed, parameters
+from lipverify.foundation.calls import Call, parameters
 from lipverify.foundation.noted import tell, unwatched
 
 if TYPE_CHECKING:
@@ -62,8 +61,6 @@ class Point(msgspec.Struct, frozen=True):
 
     where: dict[str, Any]
     options: dict[str, Any]
-    handed: dict[str, int] = {}
-    """How many results of other measurements it is handed, by argument; which these are follows from the rest."""
     alone: dict[str, str] = {}
     """The addresses of the measurements of which it is handed the result, by argument."""
 
@@ -82,17 +79,14 @@ class Measured:
     keyword: str
 
     def at(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Measurement:
-        """The measurement at a point of the family, after those that the function needs."""
+        """The measurement at a point of the family, after those of which the function is handed the result."""
         point = self._point(place, given, profile)
-        calls = needed(self.function, point.where | point.options)
-        handed = {name: len(each) for name, each in calls.items()}
-        before = [call_at(call, Place(), profile, self.keyword) for each in calls.values() for call in each]
         here = Place(point.where | point.options)
         alone = {
             name: call_at(call, here, profile, self.keyword) for name, call in given.items() if isinstance(call, Call)
         }
-        point = replace(point, handed=handed, alone={name: each.address for name, each in alone.items()})
-        return Measurement(value_at, (self.found(), point), (*before, *alone.values()))
+        point = replace(point, alone={name: each.address for name, each in alone.items()})
+        return Measurement(value_at, (self.found(), point), tuple(alone.values()))
 
     def along(
         self, ray: Ray, place: Place, of: str, error: float | None, given: Mapping[str, Any], profile: Profile
@@ -154,7 +148,7 @@ def measured_by(
     anything = any(each.kind is each.VAR_KEYWORD for each in takes)
     names = [each.name for each in takes if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
     required = {each.name for each in takes if each.default is each.empty and each.name in names}
-    extra = sorted(required - {*coordinates, *optional, *given, *OFFERED, *getattr(function, NEEDS, {})})
+    extra = sorted(required - {*coordinates, *optional, *given, *OFFERED})
     missing = [each for each in (*coordinates, *given) if each not in names and not anything]
     if missing or extra:
         wrong = f"it does not take {missing[0]}" if missing else f"nothing gives it {extra[0]}"
@@ -167,9 +161,7 @@ def measured_by(
 
 def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
     """What a function returns at a point, as plain data; the results are what it is handed, argument by argument."""
-    rest = iter(results)
-    handed: dict[str, Any] = {name: list(itertools.islice(rest, count)) for name, count in point.handed.items()}
-    handed |= dict(zip(point.alone, rest, strict=True))
+    handed = dict(zip(point.alone, results, strict=True))
     result = function(**point.where, **point.options, **handed)
     with unwatched():
         plain, exact = seen(result)

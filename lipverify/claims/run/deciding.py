@@ -323,7 +323,6 @@ def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]
 
 def more_contexts(measurement: Measurement, times: float) -> Measurement:
     """The measurement, and what it needs, with so many times the contexts."""
-
     needs = tuple(more_contexts(each, times) for each in measurement.needs)
     before, after = ([every for each in of for every in each.with_needs()] for of in (measurement.needs, needs))
     renamed = {old.address: new.address for old, new in zip(before, after, strict=True)}

@@ -1,32 +1,34 @@
-"""Measurements that are handed the results of others, and their addresses."""
+"""Functions that are handed the results of others, and their addresses."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from lipverify.claims.plan import claims_of, profile_named
 from lipverify.claims.run import run
+from lipverify.claims.run.deciding import more_contexts  # what a step measures, without a run of it
+from lipverify.errors import InvalidInput
 
 FILE = """
-from lipverify.claims import Figure, at, bound, claim, needs, per_profile
+from lipverify.claims import Figure, at, bound, claim, per_profile
 
 def part(k, seed):
     return {"k": k + 0 * seed}
 
-def parts(d):
-    return [at(part, k=k) for k in range(d)]
+def total(d, power, one, two, effort):
+    return (d * one["k"] + two["k"]) ** power, 0.0
 
-@needs(found=parts)
-def total(d, power, found, effort):
-    return sum(each["k"] for each in found) ** power, 0.0
+PARTS = {"one": at(part, k=1), "two": at(part, k=2)}
 
 def drawn(shown):
     return Figure(caption=str(shown[0]), alt="")
 
 claim(
-    "mine.total", bound(at(total, effort=per_profile(1, 2)), "T", equals="(d*(d - 1)/2)**power", within=0.25),
+    "mine.total", bound(at(total, effort=per_profile(1, 2), **PARTS), "T", equals="(d + 2)**power", within=0.25),
     over={"power": 2, "d": (2, 3, 4)}, source=("Notes", "1", "T"), kind="derived",
-    shows=at(drawn, shown=at(total, effort=per_profile(1, 2), power=2, d=4)),
+    shows=at(drawn, shown=at(total, effort=per_profile(1, 2), power=2, d=4, **PARTS)),
 )
 """
 
@@ -36,11 +38,11 @@ def test_needed_results_are_measured_once_and_handed_over(tmp_path: Path) -> Non
     path.write_text(FILE)
     claims = claims_of(str(path), profile_named("quick"))
     every = [address for claim in claims for address in claim.measurements]
-    assert len(every) == 3 + 4, "a figure that shows what a cell was read from shares its measurement"
+    assert len(every) == 3 + 2, "a figure that shows what a cell was read from shares its measurement"
     for jobs in (1, 2):
         (record,) = run(claims, jobs=jobs).claims
         assert (record.verdict, record.problem) == ("supported", "")
-        assert [cell.measured for cell in record.cells] == [1, 9, 36]
+        assert [cell.measured for cell in record.cells] == [16, 25, 36]
         assert record.figures[0].caption == "36"
 
 
@@ -81,3 +83,38 @@ def test_a_coordinate_may_be_what_another_function_returns_at_the_same_point(tmp
     assert (one.finding, two.finding) == ("4 at 1", "8 at 2")
     assert one.cross_checks[0].values == (25.0, 25.0)
     assert two.cross_checks[0].values == (100.0, 50.0)
+
+
+WIDER = """
+from lipverify.claims import at, bound, claim, per_profile
+
+def drawn(seed, contexts):
+    return 1 / contexts
+
+def doubled(drawn):
+    return 2 * drawn, drawn
+
+claim(
+    "mine.wider", bound(at(doubled, drawn=at(drawn, contexts=100)), "q", high="1/200", control="1/1000"),
+    source=("Notes", "1", "q"), kind="derived",
+)
+"""
+
+
+def test_more_contexts_reach_what_a_function_is_handed(tmp_path: Path) -> None:
+    """The address of the function stayed what it was, and the step measured nothing."""
+    path = tmp_path / "mine.py"
+    path.write_text(WIDER)
+    [claim] = claims_of(str(path), profile_named("quick"))
+    wider = more_contexts(claim.cells[0].measurement, 4)
+    assert wider.address != claim.cells[0].measurement.address
+    assert wider.arguments[1].alone == {"drawn": wider.needs[0].address}
+    assert "contexts=400" in wider.needs[0].address
+    assert wider.run(*(each.run() for each in wider.needs)) == [0.005, 0.0025]
+
+
+def test_what_marked_functions_before_is_refused_with_what_is_written_now(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("from lipverify.claims import needs\n" + NESTED)
+    with pytest.raises(InvalidInput, match=r"at\(function, name=at\(...\)\)"):
+        claims_of(str(path), profile_named("quick"))
