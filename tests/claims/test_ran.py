@@ -304,8 +304,9 @@ def test_a_value_that_is_kept_says_where_it_is_from_each_time(tmp_path: Path) ->
 
 
 def test_a_limit_is_no_more_than_the_values_along_its_ray(tmp_path: Path) -> None:
-    own = 'def power(n):\n    return n**0.5\nclaim("mine.power", exponent(power, "p", equals="1/2", points=8), SOURCE)'
-    assert record_of(tmp_path, own.replace(", points=8", ", along={'n': (1e4, 1e8, 8)}")).grade == "estimated"
+    form = """exponent(power, "p", equals="1/2", along={'n': (1e4, 1e8, 8)})"""
+    own = f'def power(n):\n    return n**0.5, 1e-12\nclaim("mine.power", {form}, SOURCE)'
+    assert record_of(tmp_path, own).grade == "estimated"
     ours = WINDOW.replace("n=1000", "n=n").replace("window(d)", "window(d, n)")
     ours = ours.replace("high=100.0, control=1.0,", 'low="0", rate="1/3", along={{"n": (1e4, 1e8, 8)}},').replace(
         "bound(", "exponent("
