@@ -211,6 +211,8 @@ def claim(
         Where `lipverify falsify` looks for counterexamples, where that is not the range of the statement (for d, n, w,
         L, sigma and laws their natural one, for any other coordinate from the least to the largest declared value):
         coordinates to (low, high) or to a list of values; "law" to "lipschitz", laws as steep as 1 at most.
+    retired
+        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
