@@ -107,4 +107,4 @@ claim("softmax.window-every-dimension/{law}",
                W^{(d-1)/2 + \beta - 1}$, $n \geq 10^3 (4/3)^{(d-1)/2} W^{(d-1)/2}$"""),
       finding=r"""One proof file is about every $d \geq 2$: what depends on $d$ enters through $1/a$ and $a/k_d$, $a =
       (d-1)/2$, which stay bounded. ReLU comes closer to its limit like $W^{-1/2}$: that of its bias which falls like
-      $w^{-2}$ is less than 1 % at $W = 10^6$.""")
+      $w^{-2}$ is less than a hundredth at $W = 10^6$.""")

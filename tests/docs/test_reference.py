@@ -32,7 +32,6 @@ MODULES = (
 """The modules whose public names users import."""
 RAISES_NOTHING = {
     "at": "what it is made of is checked where a claim takes it",
-    "needs": "a decorator: its functions are checked where they are called",
     "per_profile": "a pair: its values are checked where they are used",
     "few_tokens_a_window": "takes what the strategies draw",
 }
