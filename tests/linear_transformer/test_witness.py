@@ -205,13 +205,16 @@ def _with_another_weight(witness: Witness) -> Witness:
 
 
 def every_witness() -> list[Path]:
-    return sorted(models_folder().glob("*/*.json"))
+    """FAMILY-LAYERS-SEED.json; tables of losses and the protocol lie beside them."""
+    return sorted(models_folder().glob("*/*-[0-9]*-[0-9]*.json"))
 
 
 def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> None:
     """Digests, names, plans and parents of all, and that the laws are those of the table."""
     laws, found = {law.name for law in NOISES}, {path: read_witness(path) for path in every_witness()}
+    others = {path.name for path in models_folder().glob("*/*.json")} - {path.name for path in found}
     assert found
+    assert others <= {"tables.json", "protocol.json"}
     for path, witness in found.items():
         assert witness.noise.partition("@")[0] in laws
         for (family, layers), digest in zip(parents(witness.family, witness.layers), witness.grown_from, strict=True):

@@ -210,11 +210,12 @@ def test_only_files_that_declare_claims_are_touched(pytester: pytest.Pytester) -
 
 
 def test_where_there_are_no_claims_nothing_is_loaded() -> None:
-    code = "import sys, pytest, lipverify.pytest_plugin; print([m for m in sys.modules if m.startswith('lipverify')])"
+    code = "import sys, pytest, lipverify.pytest_plugin"
+    code += "; print(sorted(name for name in sys.modules if name.startswith('lipverify')))"
     code += "; print({'numpy', 'sympy', 'scipy', 'msgspec'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.splitlines() == [
-        "['lipverify.foundation', 'lipverify.foundation.lazy', 'lipverify', 'lipverify.pytest_plugin']",
+        "['lipverify', 'lipverify.foundation', 'lipverify.foundation.lazy', 'lipverify.pytest_plugin']",
         "set()",
     ]
 

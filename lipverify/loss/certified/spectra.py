@@ -67,7 +67,9 @@ def spectrum_of(law: Law, d: int, top: int) -> Spectrum:
     InvalidInput
         If the law is given by a function, or by anything else of which no ball is known.
     """
-    return Spectrum.finite({}) if spectrum.has(law) and law.constant else spectrum(law, d, top)
+    # whether a law is constant is asked only where that calls no function of one's own
+    known = spectrum.has(law) and not (isinstance(law, Zonal) and law.spectrum is None)
+    return Spectrum.finite({}) if known and law.constant else spectrum(law, d, top)
 
 
 @by_law

@@ -188,6 +188,11 @@ class OwnLink(Links):
 
     law: Ridge
 
+    @property
+    def links(self) -> int:
+        """One, which is not called to be counted."""
+        return 1
+
     @cached_property
     def known(self) -> Features | None:
         """The features of the link, if it is a formula."""
