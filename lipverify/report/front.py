@@ -16,7 +16,7 @@ from lipverify.report.text import Text, printable, rich
 
 Draw = Callable[[Figure], Drawing]
 """Places a figure, and returns how the page refers to it."""
-CONTROLS = "(of a claim that holds a false one is refuted, of one that fails a true one holds)"
+CONTROLS = "(where a claim holds its control is a false statement, where it fails a true one)"
 Group = tuple[Record, ...]
 """All readings of one statement."""
 Contents = tuple[tuple[str, tuple[Group, ...]], ...]

@@ -1027,5 +1027,5 @@ def test_the_table_of_passages_is_that_of_the_ledger(folder: Path) -> None:
         ("two thirds", ""),
         ("", "wide"),
     ]
-    assert squeezed("Instead, or more sharply: two thirds") in shown
+    assert squeezed("What holds: two thirds") in shown
     assert "Lemma9" not in table.partition("Evidence")[0]

@@ -194,7 +194,7 @@ def _main(report: Report, place: Place) -> Markup:
 
 def _passages(report: Report, words: Formulas) -> Markup:
     """What the sources print, passage by passage."""
-    header = ("printed in", "outcome", "readings; what holds instead, or more sharply", "grade", "judged by")
+    header = ("printed in", "outcome", "readings; what holds", "grade", "judged by")
     rows = [
         (
             join((it.paper, ", ", words.rich(it.place))),

@@ -28,7 +28,7 @@ def theorem(it: Theorem, row: Row, topic: Topic | None, place: Place) -> Markup:
         words.display(it.statement),
         part("Printed", words.remarks(it.sources)),
         part("Read as", [element("p", words.rich(text)) for text in it.assumptions]),
-        part("What holds instead, or more sharply", element("p", words.rich(it.instead)) if it.instead else None),
+        part("What holds", element("p", words.rich(it.instead)) if it.instead else None),
         None if it.picture is None else figure(it.picture, place),
         part("Why", element("p", words.rich(it.reason)) if it.reason else None),
         part("Readings", claims),
@@ -69,7 +69,7 @@ def _reading(it: Reading, last: Reading | None, of: Theorem, anchor: str, place:
     facts = [
         ("Read as", it.assumptions, last and last.assumptions),
         ("Broke off" if it.verdict == "error" else "Not decided", (it.problem,), None),
-        ("What holds instead, or more sharply", (it.instead,), (of.instead,)),
+        ("What holds", (it.instead,), (of.instead,)),
         ("Why", (it.reason,), (of.reason,) if last is None else (last.reason,)),
         ("Control", (it.control,), last and (last.control,)),
         ("Limits", (it.limits,), last and (last.limits,)),
