@@ -43,7 +43,7 @@ def better(levels: tuple[float, ...], **controls: Any) -> Any:
 PLACES: dict[str, dict[str, Any]] = {
     "midpoint": {"levels": (2.0,), "control": 0.55},
     "between-levels": {"levels": (1.5, 2.5), "control": (0.7, -0.4)},
-    "above-levels": {"levels": (4.0, 5.0), "control": (1.0, -1.0)},
+    "above-levels": {"levels": (4.0, 5.0), "control": (0.45, -0.45)},
     "below-levels": {"levels": (0.0, 0.5), "control": (0.3, -0.5)},
     "trained-levels": {"levels": (1.0, 3.0), "control": (0.3, -1.2)},
 }
