@@ -39,7 +39,12 @@ WINDOWS = (
     "softmax.generalization-",
 )
 """The statements that follow from a window theorem and its envelopes, in any dimension."""
-WITHOUT_FILE = ("softmax.window-directions/any-amplitude", "lt.gd-plus-plus")
+WITHOUT_FILE = (
+    "softmax.window-directions/any-amplitude",
+    "softmax.window-directions/relu/l-to-infinity",
+    "extension.depth/no-kernel",
+    "lt.gd-plus-plus",
+)
 """Proved in exact algebra, or by balls of their own."""
 NAMED = ("affine", "quadratic", "relu", "cosine")
 USUAL = (2, 3, 5)

@@ -94,7 +94,12 @@ def test_a_law_that_no_dimension_helps_is_refused_once(capsys: pytest.CaptureFix
             {"scale-relu-3-100-offset", "scale-relu-3-100-no-offset"},
             marks=SLOW,
         ),
-        pytest.param("softmax.window-directions", {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}, marks=SLOW),
+        pytest.param(
+            "softmax.window-directions",
+            {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
+            | {f"{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)},  # w* follows Lambda
+            marks=SLOW,
+        ),
     ],
 )
 def test_every_kind_of_theorem_is_found_anew_as_it_is_committed(
