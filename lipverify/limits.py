@@ -150,7 +150,6 @@ def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
         slowest = float(np.min(fades))
         if slowest * x[-1] > FADING and np.max(fades) < EVEN * slowest:
             hidden = min(hidden, HIDDEN * most / slowest)
-    whole = HIDDEN * math.sqrt(np.max(sizes[-half:]))
     noisy = bool(np.any(sizes[-LAST:] <= slack[-LAST:]))
     if noisy:
         moved = abs(a[-1] - a[-1 - quarter]) + noise[-1] + noise[-1 - quarter]
@@ -159,7 +158,7 @@ def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
             hidden = max(hidden, HIDDEN * math.sqrt(np.max(sizes[-min(quarter, LAST) :])))
     peak = int(np.argmax(sizes))
     peaked = all(sizes[peak] - slack[peak] > sizes[end] + slack[end] for end in (0, -1))
-    return _Drift(hidden, whole, peaked, cancels or noisy)
+    return _Drift(hidden, HIDDEN * math.sqrt(np.max(sizes[-half:])), peaked, cancels or noisy)
 
 
 def _families(s: Floats, a: Floats, noise: Floats) -> Limit:

@@ -24,8 +24,6 @@ NARROW = {("affine", "offset"): {"rate": "2/(d + 3)", "share": "1/(d + 1)"},
 DIMENSIONS = (2, 3, 5)
 RAY, LINEAR_RAY = (1e6, 1e24, per_profile(10, 27)), (1e3, 1e7, per_profile(10, 27))  # beyond, the error of w* grows
 """For linear functions the best loss falls like 1/n and is a difference that loses a digit with each decade."""
-RAY, LINEAR_RAY = (1e6, 1e24, per_profile(10, 27)), (1e3, 1e7, per_profile(10, 27))  # beyond, the error of w* grows
-"""For linear functions the best loss falls like 1/n and is a difference that loses a digit with each decade."""
 LINEAR = """linear functions need no window once $c$ is free: $w^*$ stays bounded, $c^*$ tends to a limit above 1, the
     loss falls like $1/n$"""
 

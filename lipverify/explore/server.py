@@ -19,6 +19,7 @@ from lipverify.report.looks import PALETTE
 from lipverify.report.web.colours import colour_rule
 from lipverify.report.web.drawing import drawing, spoken
 from lipverify.report.web.markup import Markup, element, join
+from lipverify.report.web.page import hatches
 
 HOST = "127.0.0.1"
 FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
@@ -68,6 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
                 text += _shared_style()
             if name == "page.html":
                 text = text.replace("<!-- laws -->", join([element("option", law, value=law) for law in sorted(LAWS)]))
+                text = text.replace("<!-- hatches -->", hatches())
             return self._send(HTTPStatus.OK, TYPES[name.rpartition(".")[2]], text.encode())
         if asked.path in QUESTIONS:
             if len(asked.query) > REQUESTS:

@@ -195,9 +195,9 @@ def _printed(problem: Problem, lengths: list[float], w: tuple[float, ...]) -> tu
 
 def _proved(setting: Setting, problem: Problem, lengths: list[float]) -> tuple[Region, ...]:
     """The certified range low W < w* < high W, at the n for which its theorem holds; none without a committed proof."""
-    from lipverify.claims.plan.proved import proved_window
+    from lipverify.claims.plan.proved import FOLDER, proved_window
 
-    if problem.sigma == 0 or not (shipped() / "proofs" / f"{setting.law}-{setting.d}.json").exists():
+    if problem.sigma == 0 or not (shipped() / FOLDER / f"{setting.law}-{setting.d}.json").exists():
         return ()
     theorem = proved_window(setting.law, setting.d)
     covered = [n for n in lengths if theorem.covers(n, setting.L, problem.sigma)]

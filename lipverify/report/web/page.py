@@ -30,7 +30,7 @@ def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> s
     body = element(
         "body",
         element("a", "Skip to the theorems", href="#theorems", class_="skip"),
-        _hatches(),
+        hatches(),
         _header(report, formulas),
         element("div", side, main, class_="sheet"),
         element("footer", element("p", f"Written by {report.made_by} from a ledger; nothing is fetched to read it.")),
@@ -75,7 +75,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _hatches() -> Markup:
+def hatches() -> Markup:
     """The patterns that tell bands apart without colour."""
     lines = ("M0 6L6 0", "M0 0L6 6", "M3 3h.6")
     patterns = [
