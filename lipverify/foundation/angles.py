@@ -1,4 +1,4 @@
-r"""Sines and cosines by tangents: NumPy's tangent is a vector instruction, its sine and cosine are ten times as dear.
+r"""Sines and cosines by tangents: NumPy vectorises the tangent, and its sine and cosine take ten times as long.
 
 With t = tan(x/2): sin x = 2 t / (1 + t^2), cos x = (1 - t) (1 + t) / (1 + t^2), 1 - cos x = 2 t^2 / (1 + t^2).
 """
@@ -13,7 +13,8 @@ from lipverify.foundation.arrays import Floats
 def sine_and_cosine(x: Floats) -> tuple[Floats, Floats]:
     """Sine and cosine of angles in [-pi, pi].
 
-    The sine is known to 2 eps of itself for |x| <= pi/2, the cosine to 2 eps of one; beyond, both to 3 eps of one.
+    For |x| <= pi/2 the sine has a relative error of 2 eps and the cosine an absolute error of 2 eps. For larger |x|
+    both have an absolute error of 3 eps.
 
     >>> sine, cosine = sine_and_cosine(np.array([0.0, np.pi / 3, np.pi / 2]))
     >>> sine.round(15), cosine.round(15)
@@ -25,7 +26,7 @@ def sine_and_cosine(x: Floats) -> tuple[Floats, Floats]:
 
 
 def versine(x: Floats) -> Floats:
-    """1 - cos(x) = 2 sin^2(x/2) for angles in [-pi, pi], to 4 eps of itself.
+    """1 - cos(x) = 2 sin^2(x/2) for angles in [-pi, pi], with a relative error of 4 eps.
 
     >>> versine(np.array([1e-9, np.pi / 2, np.pi]))
     array([5.e-19, 1.e+00, 2.e+00])

@@ -1,4 +1,4 @@
-"""Arrays: their types, and the way between libraries and devices."""
+"""Array types, and moving arrays between libraries and devices."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 
 SHORT_ROW = 32
-"""Up to this length, rows are compared column by column."""
+"""Longest row whose maximum is taken column by column."""
 
 
 def to_host(array: Array) -> Floats:
-    """A NumPy array from any library's."""
+    """Copy an array of any library to NumPy."""
     if hasattr(array, "get"):  # CuPy
         return np.asarray(array.get())
     if hasattr(array, "to_device") and not isinstance(array, np.ndarray):
@@ -28,9 +28,9 @@ def to_host(array: Array) -> Floats:
 
 
 def to_device(array: Array, xp: Any, device: Any) -> Array:
-    """An array of the host, or of `xp` itself, in the library `xp` and on its device; None is the current one.
+    """Copy a NumPy array, or one of `xp`, to the library `xp` and its device (None: the current device).
 
-    A device of CuPy is entered: CuPy has no `device=`. The array standard passes it on.
+    CuPy has no `device=` argument, so its device is entered; other libraries take `device=` as the array standard says.
     """
     if xp is np or device is None:
         return array if xp is np else xp.asarray(array)
@@ -41,7 +41,7 @@ def to_device(array: Array, xp: Any, device: Any) -> Array:
 
 
 def row_sums(array: Array, xp: Any) -> Array:
-    """Sums over the last axis, as products with ones: several times quicker than `xp.sum` where that axis is short.
+    """Sum over the last axis by a product with ones, which is several times faster than `xp.sum` for a short axis.
 
     >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]]), np).tolist()
     [3.0, 7.0]
@@ -50,7 +50,7 @@ def row_sums(array: Array, xp: Any) -> Array:
 
 
 def row_maxima(array: Array, xp: Any) -> Array:
-    """The largest along the last axis; where NumPy's rows are short, by columns: three to ten times quicker than `max`.
+    """Maximum over the last axis. Short NumPy rows are compared by columns, three to ten times faster than `max`.
 
     >>> row_maxima(np.array([[1.0, 2.0], [4.0, 3.0]]), np).tolist()
     [2.0, 4.0]
@@ -61,7 +61,7 @@ def row_maxima(array: Array, xp: Any) -> Array:
 
 
 def aligned(array: Floats, alignment: int) -> Floats:
-    """A contiguous copy whose first byte stands at a multiple of `alignment`, as vectors of a processor want it."""
+    """Copy to contiguous memory whose address is a multiple of `alignment`, which vector instructions need."""
     room = np.empty(array.size + alignment // array.itemsize)
     first = -room.ctypes.data % alignment // array.itemsize
     made = room[first : first + array.size].reshape(array.shape)

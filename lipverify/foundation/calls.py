@@ -1,6 +1,6 @@
-"""Calls as data: a function at a point, and functions that are handed what others return there.
+"""Calls as data: a function with its arguments, which may be the results of other calls.
 
-All entries of a column of a table come from one comparison: who measures them measures that first, and once.
+If all entries of a table's column come from one comparison, the comparison is a call that runs first, and once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Call:
-    """A function and what it is called with, by name."""
+    """A function and its keyword arguments."""
 
     function: Callable[..., Any]
     where: dict[str, Any] = field(default_factory=dict)
@@ -22,12 +22,12 @@ class Call:
 
 @lru_cache(maxsize=512)
 def parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    """What a function takes, in order; looked at once for each function, for a plan asks thousands of times."""
+    """The parameters of a function, in order. Cached, because making a plan asks thousands of times."""
     return tuple(inspect.signature(function).parameters.values())
 
 
 def names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of what a function takes.
+    """The names of a function's parameters.
 
     >>> names(lambda d, n: d)
     ('d', 'n')
@@ -36,7 +36,7 @@ def names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def defaults(function: Callable[..., Any]) -> dict[str, Any]:
-    """The values that a function has for what it is not given.
+    """The default values of a function's parameters.
 
     >>> defaults(lambda d, n=10: d)
     {'n': 10}

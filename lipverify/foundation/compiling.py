@@ -1,9 +1,10 @@
-"""The user's C compiler: a source text as a loaded library, compiled once and kept in the user's cache folder.
+"""Compile a C source with the user's compiler and load it; the library is compiled once and kept in the user's cache.
 
-A library is found by all that it depends on: the source, the flags, the compiler, and the macros that the compiler
-defines under these flags, which state its version and, with `-march=native`, what the processor can do. It is loaded
-if the folder and the file belong to the user and nobody else may write them, and the record beside it says that this
-command made it, with this content, of this source; else it is compiled anew, in a private folder if need be.
+The name of a cached library is a hash of everything it depends on: the source, the flags, the compiler, and the macros
+that the compiler defines under these flags (its version and, with `-march=native`, the processor's instructions).
+A cached library is loaded if the folder and the file belong to the user, nobody else can write them, and the record
+next to it states this command, this content and this source. Otherwise the source is compiled again, if necessary in a
+private folder.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 COMPILERS = ("cc", "gcc", "clang")
 FLAGS = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-shared", "-fPIC")
 TARGETS = (("-march=native",), ())
-"""Flags for this very processor; and none, for compilers or assemblers that do not know it."""
+"""Flags in the order they are tried: for this processor, then none for compilers that do not know `-march=native`."""
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 WAY_OUT = "set CC to another compiler, or use --backend numpy."
 
@@ -35,11 +36,11 @@ Accept = Callable[[ctypes.CDLL], bool]
 
 
 class _Failure(Exception):
-    """What a compiler, or the loader of libraries, says against one set of flags."""
+    """The compiler or the loader refused one set of flags; the message is theirs."""
 
 
 def compiler() -> list[str] | None:
-    """The command of the C compiler, from CC (which may hold flags) or else the first that is found of `COMPILERS`."""
+    """The command of the C compiler: CC, which may contain flags, or the first of `COMPILERS` that is installed."""
     for candidate in [os.environ["CC"]] if os.environ.get("CC", "").strip() else COMPILERS:
         name, *flags = shlex.split(candidate)
         path = shutil.which(name)
@@ -49,7 +50,7 @@ def compiler() -> list[str] | None:
 
 
 def has_compiler() -> bool:
-    """Whether a C compiler is found."""
+    """True if a C compiler is installed."""
     return compiler() is not None
 
 
@@ -78,14 +79,14 @@ def cache_folder() -> Path:
 
 
 def library(source: str, accept: Accept) -> ctypes.CDLL:
-    """A C source text as a loaded library.
+    """Compile a C source, or take it from the cache, and load it.
 
     Parameters
     ----------
     source
         The text.
     accept
-        Whether a loaded library computes what it should. One from the cache that does not is compiled again.
+        A test of the loaded library: True if it computes what it should. A cached library that fails is compiled again.
 
     Returns
     -------
@@ -95,9 +96,9 @@ def library(source: str, accept: Accept) -> ctypes.CDLL:
     Raises
     ------
     InvalidInput
-        If there is no C compiler, or it fails, or what it makes cannot be loaded.
+        If there is no C compiler, it fails, or its output cannot be loaded.
     OutOfReach
-        If a freshly compiled library is not accepted: the compiler is in error.
+        If a freshly compiled library fails the test: the compiler is faulty.
     """
     command = require_compiler()
     failure: _Failure | None = None
@@ -111,7 +112,7 @@ def library(source: str, accept: Accept) -> ctypes.CDLL:
 
 
 def _loaded(command: Sequence[str], source: str, accept: Accept) -> ctypes.CDLL:
-    """The library that a command makes, from the cache if it is there."""
+    """Load the library of one compiler command, from the cache if possible."""
     macros = _run([*command, "-dM", "-E", "-x", "c", os.devnull])
     key = blake2b("\0".join([*command, macros, source]).encode(), digest_size=16).hexdigest()
     failure: OSError | None = None
@@ -129,7 +130,7 @@ def _loaded(command: Sequence[str], source: str, accept: Accept) -> ctypes.CDLL:
 
 
 def _folders() -> Generator[Path]:
-    """The cache, if it can be made and trusted, and a private folder that is removed again (a loaded library stays)."""
+    """The cache folder, if it is trusted, and then a temporary folder (a loaded library survives its removal)."""
     try:
         folder = cache_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -142,7 +143,7 @@ def _folders() -> Generator[Path]:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file or folder belongs to the user, is no link, and can be written by no one else."""
+    """True if a file or folder belongs to the user, is not a link, and nobody else can write it."""
     state = path.lstat()
     if not hasattr(os, "getuid"):  # Windows: the cache is below the user's profile, which is private
         return True
@@ -150,13 +151,13 @@ def is_ours(path: Path) -> bool:
 
 
 def _record(command: Sequence[str], source: str, content: str) -> bytes:
-    """What stands beside a library: what made which content of what."""
+    """The record next to a cached library: the command, and digests of source and library."""
     made_of = blake2b(source.encode(), digest_size=16).hexdigest()
     return json.dumps({"command": list(command), "source": made_of, "library": content}, indent=1).encode()
 
 
 def _opened(path: Path, record: bytes, accept: Accept) -> ctypes.CDLL | None:
-    """A library from the cache, unless others may have put it there, its record is another, or it is not accepted."""
+    """Load a cached library; None if others could have written it, its record differs, or it fails the test."""
     try:
         beside = path.with_suffix(".json")
         ours = is_ours(path.parent) and is_ours(path) and is_ours(beside)
@@ -170,7 +171,7 @@ def _opened(path: Path, record: bytes, accept: Accept) -> ctypes.CDLL | None:
 
 
 def _fresh(command: Sequence[str], source: str, folder: Path, key: str, accept: Accept) -> ctypes.CDLL:
-    """A library just compiled into a folder, which keeps it only if it is accepted."""
+    """Compile into a folder and load; the folder keeps the library only if it passes the test."""
     path = _compiled(command, source, folder, key)
     made = ctypes.CDLL(str(path))
     if not accept(made):
@@ -181,7 +182,7 @@ def _fresh(command: Sequence[str], source: str, folder: Path, key: str, accept: 
 
 
 def _compiled(command: Sequence[str], source: str, folder: Path, key: str) -> Path:
-    """The library in a folder, under a name that states its content; it appears there whole or not at all."""
+    """Compile into a folder under a name that states the content; the file appears whole or not at all."""
     handle, name = mkstemp(suffix=".tmp", dir=folder)
     os.close(handle)
     made = Path(name)
@@ -205,7 +206,7 @@ def _digest(path: Path) -> str:
 
 
 def _run(command: Sequence[str], text: str = "") -> str:
-    """What a command prints."""
+    """Run a command and return its output."""
     try:
         environment = {**os.environ, "LC_ALL": "C"}
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
@@ -217,6 +218,6 @@ def _run(command: Sequence[str], text: str = "") -> str:
 
 
 def _first_error(text: str) -> str:
-    """The first line that tells of an error, else the first line."""
+    """The first line of a compiler's output that mentions an error, or else the first line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")

@@ -1,4 +1,4 @@
-"""Files of the user's: what is asked of one before it is read, written or shared."""
+"""Read and write the user's files safely: regular files only, written whole, one run a folder."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
 
 LARGEST = 2**29
-"""Bytes of a file that is read whole: a hundred times those of the largest ledger of ours."""
+"""Largest file, in bytes, that is read: a hundred times the largest ledger of this project."""
 
 
 def content(name: str, path: Path, way_out: str = "") -> bytes:
-    """The bytes of a regular file; a pipe or a device, which may never end, is refused, and so is what is too large.
+    """Read a regular file of at most `LARGEST` bytes. A pipe or a device, which may never end, is refused.
 
-    A refusal ends with `way_out`, such as how a file of this kind is made.
+    A refusal ends with `way_out`, for example how such a file is made.
     """
     try:
         state = path.stat()
@@ -35,9 +35,9 @@ def content(name: str, path: Path, way_out: str = "") -> bytes:
 
 
 def require_target(name: str, path: Path) -> None:
-    """Refuse a path that no file can be written to: a folder, a pipe, a device, a socket, a name that is too long.
+    """Refuse a path that cannot be written as a file: a folder, a pipe, a device, a socket, a name that is too long.
 
-    A link to a regular file is one: what it leads to is written.
+    A link to a regular file is followed.
     """
     try:
         kind = path.stat().st_mode
@@ -56,20 +56,20 @@ def require_target(name: str, path: Path) -> None:
 
 
 def require_targets(name: str, paths: Iterable[Path]) -> None:
-    """Refuse the first of some paths that no file can be written to, before the work for them begins."""
+    """Refuse the first path that cannot be written as a file, before any work for these files begins."""
     for path in paths:
         require_target(name, path)
 
 
 def write_whole(path: Path, made: bytes) -> None:
-    """Write a regular file through a temporary neighbour, so that an interruption leaves no half of it.
+    """Write a regular file through a temporary file in the same folder: an interruption never leaves half of it.
 
-    Through a link to a regular file what it leads to is written.
+    A link to a regular file is followed.
 
     Raises
     ------
     InvalidInput
-        If the path is a folder, a device, a pipe, a socket or a link to nothing: nothing but a file is replaced.
+        If the path is a folder, a device, a pipe, a socket or a broken link: only a file is replaced.
     OSError
         If the file cannot be written.
     """
@@ -88,14 +88,14 @@ def write_whole(path: Path, made: bytes) -> None:
 
 
 RANDOM = 8
-"""Letters that make the name of a temporary neighbour its own."""
+"""Random letters in the name of a temporary file; with 8 two runs do not collide."""
 
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Hold a folder for one run, where the system can tell; the second that wants it is refused.
+    """Lock a folder for one run; a second run in the same folder is refused, where the file system supports locks.
 
-    The lock is one on the folder, which ends with this process, whatever ends that, and leaves nothing behind.
+    The system releases the lock when this process ends, however it ends, and no lock file is left.
     """
     try:
         import fcntl
@@ -119,5 +119,5 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """What the system says, in a few words."""
+    """The system's reason for an error, in a few words."""
     return str(getattr(error, "strerror", None) or error)

@@ -1,7 +1,7 @@
 r"""Ratios of gamma functions with half-integer arguments, without the logarithms that cost digits in high dimensions.
 
-lgamma(d/2) is about (d/2) log d, and its rounding becomes relative in the ratio: 10^3 units in the last place at
-d = 1000. Binomial coefficients are integers, and lose nothing.
+lgamma(d/2) is about (d/2) log d, so its rounding error becomes a relative error of the ratio: 10^3 units in the last
+place at d = 1000. Binomial coefficients are exact integers.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import math
 from functools import cache
 
 LARGEST_EXACT = 20_000
-"""Up to here the binomial coefficient is an integer of a few thousand digits; beyond, the series is as exact."""
+"""Largest m with exact binomial coefficients (a few thousand digits); for larger m the series is as accurate."""
 SERIES = (1.0, -1 / 8, 1 / 128, 5 / 1024, -21 / 32768)
 """Gamma(x + 1/2) / (x^{1/2} Gamma(x)) in powers of 1/x; beyond x = 10^4 the next is below 10^-22 (DLMF 5.11.13)."""
 
 
 @cache
 def half_beta(m: int) -> float:
-    r"""B(1/2, m/2) for an integer m >= 1: int_0^pi sin^{m-1}, the constant of every zonal density; to four roundings.
+    r"""B(1/2, m/2) = int_0^pi sin^{m-1}, the constant of every zonal density, for an integer m >= 1, to 4 roundings.
 
         B(1/2, k) = 4^k / (k C(2k, k)),        B(1/2, k + 1/2) = pi C(2k, k) / 4^k.
 
@@ -29,5 +29,5 @@ def half_beta(m: int) -> float:
         x = m / 2
         ratio = math.sqrt(x) * math.fsum(coefficient * x**-j for j, coefficient in enumerate(SERIES))
         return math.sqrt(math.pi) / ratio
-    # the quotient of two integers is rounded once, however large they are
+    # Python rounds the quotient of two integers once, however large they are
     return math.pi * (math.comb(2 * k, k) / 4**k) if odd else 4**k / (k * math.comb(2 * k, k))

@@ -1,4 +1,4 @@
-"""Ending a run from outside: Ctrl-C, a terminal that closes and a polite kill all do the same."""
+"""Signals that end a run: Ctrl-C, a closed terminal (SIGHUP) and SIGTERM all do the same."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _arrived: list[int] = []
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked the run to end; a `KeyboardInterrupt` that a function raises by itself is none."""
+    """A signal asked the run to end, unlike a `KeyboardInterrupt` that a user's function raises."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Make signals that ask for the end raise `Interrupted` here, unless they are ignored or handled already.
+    """Raise `Interrupted` in this block on such a signal, unless the signal is ignored or already handled.
 
-    Only the main thread is reached by signals; elsewhere nothing changes.
+    Signals reach only the main thread; in other threads nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -39,7 +39,7 @@ def interruptible() -> Iterator[None]:
 
 
 def require_uninterrupted() -> None:
-    """Raise again what code in between has swallowed."""
+    """Raise an interruption again if code in between has swallowed it."""
     if _arrived:
         raise Interrupted
 

@@ -1,4 +1,4 @@
-"""Geometric ladders: the points of a ray along which a limit is seen."""
+"""Geometric ladders: the points of a ray from which a limit is extrapolated."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ASSUMPTION = (
     "the ladder, and exponents and powers of the logarithm, those of the claim too, are equal or at least 0.04 and 1/3 "
     "apart"
 )
-"""What a limit from a finite ladder rests on, printed with extrapolated verdicts. See `lipverify.scaling`."""
+"""The assumption behind every extrapolated limit, printed with its verdict. See `lipverify.scaling`."""
 BRIEFLY = "if the corrections are powers and logarithms"
-"""The same in a line with a verdict; the whole is in the ledger, in the report and on its web page."""
+"""The same in one line for the screen; ledger, report and web page print the whole."""
 
 
 def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:
-    """A geometric ladder: one point a decade, and at least 14, by default; whole numbers from 1000 on.
+    """A geometric ladder with one point a decade and at least 14 points by default; points from 1000 on are integers.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def ladder(start: float, stop: float, points: int | None = None) -> tuple[float,
 
 
 def require_long(points: int, ratio: float) -> None:
-    """Refuse a ladder that could decide nothing."""
+    """Refuse a ladder that is too short to decide anything."""
     if points < FEWEST_POINTS:
         raise InvalidInput(f"points = {points}: growth needs at least {FEWEST_POINTS} points on the ladder.")
     if math.log10(ratio) < FEWEST_DECADES:

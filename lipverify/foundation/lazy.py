@@ -1,4 +1,4 @@
-"""Packages that import a name when it is first used, so that importing them costs nothing."""
+"""Packages that import a name on first use, so that importing the package itself costs nothing."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 def lazy(
     package: str, names: Mapping[str, str], modules: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a package (PEP 562); the directory is its `__all__`.
+    """Make the `__getattr__` and the `__dir__` of a package (PEP 562); `__dir__` lists its `__all__`.
 
     Parameters
     ----------
     package
         Its `__name__`.
     names
-        The public names, and the module below the package that each comes from; none may be called as a module
-        of the package is, which would take its place.
+        Each public name with the module of the package that defines it. A name must differ from every module's name,
+        because importing that module would replace it.
     modules
-        Modules of the package that are public as such.
+        Public modules of the package.
 
     >>> attribute, directory = lazy("lipverify.loss", {"LossTerms": "terms"}, modules=["exact"])
     >>> attribute("LossTerms").__module__
@@ -43,7 +43,7 @@ def lazy(
 
 
 def directory(package: str) -> Callable[[], list[str]]:
-    """The `__dir__` of a package or a module (PEP 562): its `__all__`, and nothing that it only imports.
+    """Make the `__dir__` of a package or module (PEP 562): its `__all__`, without the names that it only imports.
 
     >>> directory("lipverify.scaling")()
     ['Growth', 'growth', 'growth_of']

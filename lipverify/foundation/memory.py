@@ -1,4 +1,4 @@
-"""How a process of a run keeps its memory: it makes arrays and leaves them, millions of times, and then it ends."""
+"""Memory settings for a short-lived process that allocates and frees millions of arrays."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LARGEST = 1 << 28
 
 
 def keep_memory() -> None:
-    """Use what arrays have left again, and look for cycles seldom.
+    """Keep freed arrays for reuse, and run the cycle collector seldom.
 
-    The C library of Linux gives large arrays back to the system as they are left, and the system clears every page that
-    it hands out anew. Other C libraries are left as they are.
+    Linux's C library returns large arrays to the system when they are freed, and the system clears every page before it
+    hands it out again. Other C libraries keep their settings.
     """
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     if sys.platform == "linux":

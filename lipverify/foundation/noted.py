@@ -1,7 +1,8 @@
-"""What this library makes while a measurement runs: by which methods, and which numbers with which errors.
+"""Record which methods a measurement used, and which numbers with which errors they returned.
 
-A function that makes an error bound, or an interval from samples, is marked by `makes`. While a measurement is watched,
-each call of it from outside of the library is noted with what it handed out; the calls that it makes itself are not.
+The decorator `makes` marks a function whose results carry an error bound or a sampled interval. While a measurement is
+watched, every call of a marked function from outside the library is noted with its result. Calls from inside the
+library are not noted.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What one call handed out: how its errors are made, by which method, and its values with their errors."""
+    """One call of a marked function: how its errors are made, by which method, and its values with their errors."""
 
     made: Made
     method: str
@@ -36,15 +37,15 @@ class Note(msgspec.Struct, frozen=True):
 
 @dataclass
 class Notes:
-    """What was noted while a measurement ran."""
+    """All notes of one measurement."""
 
     calls: list[Note] = field(default_factory=list)
     told: Any = None
-    """What the measurement itself says of its result."""
+    """What the measurement itself states about its result."""
     floats: bool = False
-    """Whether a float became a fraction, or a number of SymPy: what came of it is no exact number."""
+    """True if a float was converted to a fraction or a SymPy number, so that the result is not exact."""
     symbols: bool = False
-    """Whether that was watched in SymPy, which a function may load when it runs."""
+    """True if SymPy was watched too; a function may load it only when it runs."""
 
 
 _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
@@ -52,7 +53,7 @@ _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def watching() -> Iterator[Notes]:
-    """Within it the calls are noted, and only here."""
+    """Note the calls made inside this block."""
     notes = Notes()
     token = _NOTES.set(notes)
     try:
@@ -71,7 +72,7 @@ def watching() -> Iterator[Notes]:
 
 @contextmanager
 def _watched(exact: type, notes: Notes) -> Iterator[None]:
-    """Within it is noted when a number of this type is made from a float."""
+    """Note, inside this block, every number of this type that is made from a float."""
     before = exact.__dict__["__new__"]
 
     def new(kind: type, value: Any = 0, *others: Any, **named: Any) -> Any:
@@ -88,7 +89,7 @@ def _watched(exact: type, notes: Notes) -> Iterator[None]:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Within it nothing is noted: what the library does by itself says nothing of the function that is measured."""
+    """Note nothing inside this block: the library's own work says nothing about the measured function."""
     token = _NOTES.set(None)
     try:
         yield
@@ -97,7 +98,7 @@ def unwatched() -> Iterator[None]:
 
 
 def tell(what: Any) -> None:
-    """Say something of the result of the measurement that is watched, if one is."""
+    """State something about the result of the measurement that is being watched, if there is one."""
     notes = _NOTES.get()
     if notes is not None:
         notes.told = what
@@ -106,7 +107,7 @@ def tell(what: Any) -> None:
 def makes(
     made: Made, method: str = "", by: Callable[[Any], tuple[Made, str]] | None = None
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Mark a function by how the errors of its values are made; `by` says so of its result, where that differs.
+    """Mark a function by how the errors of its values are made; `by` decides it from the result where that differs.
 
     >>> @makes("bounded", "closed form")
     ... def half(x: float) -> tuple[float, float]:
@@ -141,14 +142,14 @@ def makes(
 
 
 def _rests_on_an_estimate(records: Sequence[Any], calls: Sequence[Note]) -> bool:
-    """Whether a record says that nobody bounded its errors, or an exact loss that was asked for within did."""
+    """True if a record, or an exact loss computed for it, says that its errors are estimates."""
     every = [each for one in records for each in (one if isinstance(one, list | tuple) else (one,))]
     said = any(getattr(each, "error_kind", "") == "estimated" for each in every)
     return said or any((each.made, each.method) == ("estimated", "exact") for each in calls)
 
 
 def _pairs(result: Any) -> Iterator[tuple[float, float]]:
-    """The values of a result that have an error: pairs, and fields `x` beside fields `x_error`."""
+    """The values with errors in a result: (value, error) pairs, and fields `x` that have a field `x_error`."""
     if isinstance(result, Mapping):
         for each in result.values():
             yield from _pairs(each)
@@ -164,7 +165,7 @@ def _pairs(result: Any) -> Iterator[tuple[float, float]]:
 
 
 def with_errors(record: Any) -> tuple[str, ...]:
-    """The names of a record's values that have an error beside them: `x` where there is `x_error`."""
+    """The names of a record's fields `x` that have a field `x_error`."""
     kind = type(record)
     known = getattr(kind, "__struct_fields__", ()) or getattr(kind, "_fields", ())
     if is_dataclass(record):
@@ -180,7 +181,7 @@ def _numeric(value: Any) -> bool:
 
 
 def _matched(value: Any, error: Any) -> Iterator[tuple[float, float]]:
-    """Values and errors one by one; one error may be that of all values."""
+    """Pair values with errors; a single error applies to all values."""
     values, errors = _flat(value), _flat(error)
     if len(errors) == 1:
         errors = errors * len(values)
@@ -197,7 +198,7 @@ def _flat(value: Any) -> list[float]:
 
 
 class _Replaying:
-    """A cached function that notes what was noted when its value was found, whenever it hands that out again."""
+    """A cached function that repeats its first call's notes whenever it returns the cached value."""
 
     def __init__(self, cached: Any) -> None:
         functools.update_wrapper(self, cached, updated=())
@@ -221,7 +222,7 @@ class _Replaying:
 
 
 def remembered(maxsize: int | None = None) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """A cache for a function of a module that theorems share: a value handed out again is noted as at first.
+    """A cache for a function that theorems share: returning a cached value repeats the notes of the first call.
 
     >>> @makes("sampled")
     ... def mean() -> tuple[float, float]:
@@ -242,7 +243,7 @@ def remembered(maxsize: int | None = None) -> Callable[[Callable[Arguments, Resu
 
 
 def replay_caches(module: ModuleType) -> None:
-    """Let the cached functions of a module say where their values come from, also when they do not run again."""
+    """Make a module's cached functions repeat their notes when they return cached values."""
     for name, each in vars(module).copy().items():
         if isinstance(each, functools._lru_cache_wrapper) and each.__module__ == module.__name__:
             setattr(module, name, _Replaying(each))

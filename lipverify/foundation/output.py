@@ -1,4 +1,4 @@
-"""Standard streams: made fit for any text, and standard output kept for what this program prints itself."""
+"""Standard streams: accept any text, and keep standard output for what this program prints itself."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PLAINER = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "κ": "kappa", "λ": "lambda", "μ": "mu",
     "ρ": "rho", "σ": "sigma", "τ": "tau", "ω": "omega", "π": "pi", "ℓ": "l",
 }  # fmt: skip
-"""Letters that ASCII lacks, as one would type them."""
+"""Substitutes for letters that ASCII lacks."""
 PLAINER_ERRORS = "lipverify-plainer"
 
 
 def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
-    """What is written for letters that an encoding lacks."""
+    """The substitute for letters that an encoding lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     letters = error.object[error.start : error.end]
@@ -40,11 +40,11 @@ codecs.register_error(PLAINER_ERRORS, _plainer)
 
 
 def prepare_streams() -> None:
-    """Make the standard streams take any text, whatever their encoding and whoever has closed them.
+    """Make the standard streams accept any text, whatever their encoding, even if they are closed.
 
-    A letter that an encoding lacks is written in letters that it has where `PLAINER` knows some, as in +- for ±, else
-    as its number; of data see `write_json`. A descriptor that is closed is the
-    null device from here on: else the next file that is opened would take its place, and what is printed.
+    A letter that the encoding lacks is written as `PLAINER` says (+- for ±), or else as its code; for data see
+    `write_json`. A closed descriptor is opened as the null device. Otherwise the next file that is opened would get its
+    number, and receive what is printed.
     """
     with contextlib.suppress(OSError):
         while (free := os.open(os.devnull, os.O_RDWR)) <= ERR:
@@ -59,7 +59,7 @@ def prepare_streams() -> None:
 
 
 def write_json(encoded: bytes) -> None:
-    """Print JSON: a letter that standard output lacks as JSON has it, so that what is read back is what was written."""
+    """Print JSON, with a JSON escape for a letter that standard output lacks, so that reading it back is exact."""
     text = encoded.decode()
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -70,7 +70,7 @@ def write_json(encoded: bytes) -> None:
 
 @contextlib.contextmanager
 def diverted() -> Iterator[None]:
-    """Send standard output to standard error: `print`, the descriptor, and what subprocesses inherit. It nests."""
+    """Redirect standard output to standard error: `print`, the descriptor, and what subprocesses inherit. Nests."""
     _begin()
     try:
         with contextlib.redirect_stdout(sys.stderr):
@@ -85,7 +85,7 @@ def _begin() -> None:
         _depth += 1
         if _depth == 1:
             _flush()
-            with contextlib.suppress(OSError):  # a closed descriptor cannot be written to by anyone
+            with contextlib.suppress(OSError):  # nobody can write to a closed descriptor
                 _kept = os.dup(OUT)
                 os.dup2(ERR, OUT)
 
@@ -102,7 +102,7 @@ def _end() -> None:
 
 
 def _flush() -> None:
-    """What was written through Python's buffer before the change belongs to where it was written."""
+    """Flush Python's buffers, so that earlier output goes where it was written."""
     for stream in (sys.stdout, sys.__stdout__):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             if stream is not None:

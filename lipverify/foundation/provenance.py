@@ -1,4 +1,4 @@
-"""What numbers depend on beside the question: the code, each library that makes one, processor and compiler."""
+"""What numbers depend on besides the question: this code, numerical libraries, processor and compiler."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lipverify.foundation.shipped import shipped
 NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 """Libraries that make numbers."""
 SHOWN = ("msgspec", "matplotlib", "typst", "distributed", "cupy-cuda12x", "cupy-cuda13x")
-"""Libraries that pass numbers on, or make them only where asked for."""
+"""Libraries that pass numbers on, or that compute some only on request."""
 ABSENT = "not installed"
 SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json")
 SETTINGS = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "MKL_CBWR", "CFLAGS")
-"""Variables of the environment that choose among the ways in which one library sums."""
+"""Environment variables that choose the order in which a library sums."""
 
 
 @cache
 def fingerprint() -> str:
-    """A short name for the code, and for all that makes its numbers."""
+    """A short hash of the code and of everything else that numbers depend on."""
     parts = [*(f"{name} {number}" for name, number in versions(NUMERICAL).items()), platform.python_version()]
     parts += [cpu(), compiler_version(), *(f"{name}={os.environ.get(name, '')}" for name in SETTINGS)]
     digest = blake2b("\0".join(parts).encode(), digest_size=8)
@@ -37,14 +37,14 @@ def fingerprint() -> str:
 
 
 def provenance() -> dict[str, str]:
-    """What a ledger says of all this, by name."""
+    """What a ledger records about code, libraries, processor and compiler, by name."""
     found = {"lipverify": lipverify.__version__, **versions(NUMERICAL)}
     found |= {name: number for name, number in versions(SHOWN).items() if number != ABSENT}
     return {**found, "compiler": compiler_version(), "CPU": cpu()}
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:
-    """The version of each package that is installed."""
+    """The versions of those packages that are installed."""
     found = {}
     for package in packages:
         try:
@@ -56,8 +56,8 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
 
 @cache
 def cpu() -> str:
-    """The vector instructions that NumPy uses here: sums depend on them in the last digits."""
-    # the only place that says which are found and not turned off
+    """The vector instructions that NumPy uses here, because the last digits of sums depend on them."""
+    # only this says which instructions are found and not turned off
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     features = getattr(_multiarray_umath, "__cpu_features__", {})
@@ -66,7 +66,7 @@ def cpu() -> str:
 
 @cache
 def compiler_version() -> str:
-    """The first line in which the C compiler of this machine names itself; that there is none is an answer too."""
+    """The first line of the C compiler's `--version`, or that there is no compiler."""
     command = compiler()
     if command is None:
         return "none"

@@ -1,17 +1,17 @@
-"""Values as messages quote them; it needs no library, so that a refusal waits for none."""
+"""How messages quote values. Imports no library, so that an error message appears at once."""
 
 from __future__ import annotations
 
 from typing import Any
 
 LONGEST = 80
-"""Letters of a value that a message shows."""
+"""Longest value, in letters, that a message shows whole."""
 LONGEST_PROBLEM = 2000
-"""The same of what an exception says."""
+"""Longest text of an exception, in letters, that a ledger keeps."""
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it: on one line, and no longer than can be read.
+    """A value as a message quotes it: on one line, cut in the middle if it is long.
 
     >>> shown(10**400)
     '1000000000000000000000000000000000000...000000000000000000000000000000000000000'
@@ -25,7 +25,7 @@ def shown(value: Any) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """So many of something, in words.
+    """A count with its noun, in the plural where needed.
 
     >>> counted(1, "claim"), counted(0, "claim")
     ('1 claim', '0 claims')
@@ -34,9 +34,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def told(error: BaseException) -> str:
-    """The type of an exception and what it says, as far as a ledger and its readers need it.
+    """The type and the text of an exception, shortened for a ledger.
 
-    What UTF-8 cannot write is escaped; an exception that raises when it is asked is told by its type.
+    What UTF-8 cannot encode is escaped. If the exception's text itself raises, only the type is given.
 
     >>> told(ValueError("w = -1"))
     'ValueError: w = -1'

@@ -1,6 +1,6 @@
-"""The data that come with lipverify: files of claims and trained models, in one folder.
+"""The folder of claims, proofs and trained models that comes with lipverify.
 
-In a checkout it is `checks/` beside the package; an installed package carries it inside.
+In a checkout it is `checks/`, next to the package; an installed package contains it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from pathlib import Path
 __all__ = ["CONTENTS", "shipped"]
 
 CONTENTS = "contents.toml"
-"""The file by which the folder is told."""
+"""The file that marks the folder."""
 
 
 @cache
 def shipped() -> Path:
-    """The folder, inside the package or, in a checkout, beside it."""
+    """The folder, inside the package or, in a checkout, next to it."""
     package = Path(__file__).resolve().parents[1]
     inside = package / "checks"
     return inside if (inside / CONTENTS).exists() else (package.parent / "checks").resolve()

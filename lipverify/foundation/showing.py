@@ -1,7 +1,7 @@
-"""Records that show themselves: short in a terminal, as a table or a formula in a notebook, as a data frame.
+"""How result records display: short in a terminal, as a table or formula in a notebook, or as a data frame.
 
-A record says its columns (`_columns`), which of them are coordinates, and what it is of (`_title`); the rest follows.
-NumPy is imported where values are looked at: a record of text alone waits for no library.
+A record defines its columns (`_columns`), which of them are coordinates (`_coordinates`) and a title (`_title`). NumPy
+is imported only to format values, so that a record of text displays at once.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 from lipverify.errors import InvalidInput
 
 MOST = 4
-"""Values that are shown one by one; of more, the range is."""
+"""Most values that are shown one by one; of more values the range is shown."""
 ROWS = 12
-"""Rows that a table shows, half of them from each end."""
+"""Most rows of a table; of a longer one, half of the rows come from each end."""
 
 
 class Shown:
-    """What a record with columns shows of itself."""
+    """A base class for records that display as columns."""
 
     __slots__ = ()
 
     def _title(self) -> str:
-        """What it is of, in a few words."""
+        """A title of a few words."""
         raise NotImplementedError
 
     def _columns(self) -> dict[str, Any]:
@@ -35,7 +35,7 @@ class Shown:
         raise NotImplementedError
 
     def _coordinates(self) -> tuple[str, ...]:
-        """The names of the columns that others are functions of."""
+        """The names of the columns that are coordinates; the other columns are functions of them."""
         return ()
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ class Shown:
         return table(self._title(), self._columns())
 
     def to_dataframe(self) -> Any:
-        """The columns as a `pandas.DataFrame`, a row a value.
+        """The columns as a `pandas.DataFrame`, one row for each value.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Shown:
 
 
 def library(name: str, what: str) -> Any:
-    """A library of the extra `data`, refused by what needs it where it is not installed.
+    """Import a library of the extra `data`, or refuse with the command that installs it.
 
     >>> library("no_such_library", "to_dataframe")
     Traceback (most recent call last):
@@ -100,7 +100,7 @@ def library(name: str, what: str) -> Any:
 
 
 def brief(value: Any) -> str:
-    """A value in a few letters: numbers as Python's, many of them as their range.
+    """A value in a few letters; many numbers are shown as their range.
 
     >>> import numpy as np
     >>> brief(np.float64(0.5)), brief([1.0, 2.0]), brief(np.linspace(0, 1, 50))
@@ -125,7 +125,7 @@ def _number(value: Any) -> str:
 
 
 def table(title: str, columns: Mapping[str, Any]) -> str:
-    """An HTML table: a row a value, the middle ones left out where there are many; everything is escaped.
+    """An HTML table with one row for each value, without the middle rows of a long table; all text is escaped.
 
     >>> table("a < b", {"w": [0.5], "loss": [1.0]})
     '<table><caption>a &lt; b</caption><tr><th>w</th><th>loss</th></tr><tr><td>0.5</td><td>1</td></tr></table>'
@@ -146,7 +146,7 @@ def _row(kind: str, cells: Sequence[str]) -> str:
 
 
 def axes(ax: Any) -> Any:
-    """Where a picture is drawn: the given axes, or those of a new figure."""
+    """The given axes, or those of a new figure."""
     if ax is not None:
         return ax
     from matplotlib import pyplot

@@ -50,9 +50,9 @@ def standard_normals(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats
 
 def inverted(uniforms: Floats) -> Floats:
     """The standard normals that uniforms with 53 bits make."""
-    from scipy.special import ndtri  # every problem imports this module, and few draw
+    from scipy.special import ndtri  # imported here because every problem imports this module and few draw
 
-    # the largest uniform is 1 - 2^-53, and 2^-54 more would be rounded to 1; in place, for there are many of them
+    # the largest uniform is 1 - 2^-53, and adding 2^-54 would round it to 1; in place, because arrays are large
     moved = np.asarray(uniforms + 2.0**-54)
     np.minimum(moved, 1 - 2.0**-53, out=moved)
     return np.asarray(ndtri(moved, out=moved))

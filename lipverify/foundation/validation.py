@@ -1,6 +1,6 @@
-"""Numbers that a user gives, refused where they break their rule.
+"""Check numbers and other arguments that a user gives.
 
-Every message shows the value and the rule. Booleans are no numbers.
+Every message shows the value and the rule. Booleans do not count as numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def whole(name: str, value: Any, least: int, what: str = "it", most: int | None = None) -> int:
-    """The value as an integer (Python's or NumPy's), refused if it is none, less than `least` or more than `most`.
+    """Check that the value is an integer (Python's or NumPy's) from `least` to `most`, and return it as an int.
 
     >>> whole("starts", 3, least=1)
     3
@@ -40,7 +40,7 @@ def whole(name: str, value: Any, least: int, what: str = "it", most: int | None 
 
 
 def a_seed(value: Any) -> int:
-    """A seed: an integer of up to 128 bits, as many as a key of random numbers has.
+    """Check a seed: an integer of at most 128 bits, the size of a generator's key.
 
     >>> a_seed(7)
     7
@@ -49,7 +49,7 @@ def a_seed(value: Any) -> int:
 
 
 def instance(name: str, value: Any, kind: type[T], way_out: str) -> T:
-    """The value, refused unless it is of its kind; `way_out` says where one comes from.
+    """Check the type of a value; `way_out` says where such a value comes from.
 
     >>> instance("where", 5, dict, "give names with values")
     Traceback (most recent call last):
@@ -63,7 +63,7 @@ def instance(name: str, value: Any, kind: type[T], way_out: str) -> T:
 
 
 def function(name: str, value: Any, takes: str) -> Callable[..., Any]:
-    """The value, refused unless it can be called; `takes` says with what it will be.
+    """Check that the value can be called; `takes` names the arguments it will get.
 
     >>> function("progress", 5, "(done, points)")
     Traceback (most recent call last):
@@ -76,7 +76,7 @@ def function(name: str, value: Any, takes: str) -> Callable[..., Any]:
 
 
 def chosen(name: str, value: Any, among: Collection[str]) -> str:
-    """The value, refused unless it is one of the names `among`.
+    """Check that the value is one of the names `among`.
 
     >>> chosen("backend", "abacus", ["numpy", "cupy"])
     Traceback (most recent call last):
@@ -97,9 +97,9 @@ def number(
     above: float = -math.inf,
     below: float = math.inf,
 ) -> float:
-    """The value, refused unless it is a finite number with least <= value, above < value and value < below.
+    """Check that the value is a finite number with least <= value, above < value and value < below.
 
-    `what` says in the message what the number is.
+    `what` describes the number in the message.
 
     >>> number("rtol", 2.0, "the relative accuracy", above=0, below=1)
     Traceback (most recent call last):
@@ -115,9 +115,9 @@ def number(
 
 
 def numbers(name: str, value: Any, what: str = "it", *, least: float = -math.inf, finite: bool = True) -> Floats:
-    """The value as a new array of doubles, refused unless all are at least `least`, and `finite` if they must be.
+    """Check that all values are at least `least` (and finite, if `finite`), and copy them to a new array of doubles.
 
-    Booleans and text are no numbers, and the array shares no memory with what was given.
+    Booleans and text are refused, and the array shares no memory with the argument.
 
     >>> numbers("w", [0, 2.5], least=0)
     array([0. , 2.5])

@@ -1,4 +1,4 @@
-"""Warnings that point at the line of whoever called this library, however many of its functions lie between."""
+"""Warnings that point at the user's line that called this library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 def warn_caller(message: str) -> None:
-    """A `UserWarning` at the innermost line outside of this library; on the command line at the outermost there is."""
+    """Raise a `UserWarning` at the innermost line outside this library, or at the outermost line in a command."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""The delete-a-batch jackknife: the bias of an estimate and its error, whatever made it."""
+"""t intervals from a few batches, and the delete-a-batch jackknife for the bias and error of any estimate."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def mean_interval(batches: Floats, level: float = LEVEL) -> tuple[float, float]:
 
 
 def largest_deviation(values: Floats, errors: Floats, count: int) -> tuple[float, float]:
-    """The largest |value| / standard error, and the chance of one as large if all values were estimates of zero.
+    """The largest |value| / standard error, and a p-value for the hypothesis that all values estimate zero.
 
-    `errors` are half-widths of 95 % t intervals from `count` batches. The chance is that of a single value times
-    their number, 1 at most: a bound, however the values depend on each other.
+    `errors` are half-widths of 95 % t intervals from `count` batches. The p-value is Bonferroni's: that of a single
+    value times the number of values, at most 1. It is valid however the values depend on each other.
 
     >>> largest, chance = largest_deviation(np.array([0.0, 2.042]), np.array([1.0, 1.0]), count=31)
     >>> round(largest, 2), round(chance, 4)

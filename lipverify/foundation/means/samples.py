@@ -17,39 +17,39 @@ from lipverify.foundation.noted import makes
 
 NORMAL_95 = 1.96
 FEWEST = 100
-"""Samples below which no normal interval is given."""
+"""Fewest samples for a normal interval."""
 MARGIN = 1.15
-"""So many more samples are asked for than those seen say are needed: the variance is an estimate."""
+"""Factor on the predicted number of samples, because the variance behind the prediction is an estimate."""
 WAY_OUT = "draw more, or use interval='betting' where something bounds the samples."
 ROUNDING = 64 * float(np.finfo(float).eps)
-"""Relative error of a sample that a pairwise sum over up to 1e8 tokens may leave, with room."""
+"""Relative rounding error of a sample: a bound for a pairwise sum over up to 1e8 tokens, with a margin."""
 TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which a standard error made of it is believed."""
 LARGEST = 1e70
-"""Differences from the mean beyond this, or below its inverse, are measured in units of the largest."""
+"""If the largest difference from the mean exceeds this, or is below its inverse, differences are scaled by it."""
 RARE = "rare contexts rule the mean, and its error is not to be believed"
-"""Why nothing rests on a mean that is not trusted."""
+"""Why no verdict rests on a mean that is not trusted."""
 
 
 LEAF = 256
-"""Samples that are summed one after the other at most. Beyond, sums of leaves are added, in the order of the leaves."""
+"""Most samples in one leaf. Sums of leaves are added in the order of the leaves."""
 
 Reduce = Callable[[Array, Sequence[int], Floats, Floats], Floats]
 """(samples (N, columns), cuts (leaves + 1), centre, unit) -> moments (leaves, 6, columns), see `leaf_moments`."""
 
 
 def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floats) -> Floats:
-    """What is kept of each leaf, the samples from one cut to the next, (leaves, 6, columns).
+    """Moments of each leaf (the samples from one cut to the next), (leaves, 6, columns).
 
-    The least sample, the largest, and the sums of the first four powers of (sample - centre) / unit. A leaf's
-    depend on its own samples alone, to the last bit.
+    These are the least sample, the largest, and the sums of the first four powers of (sample - centre) / unit. They
+    depend on the leaf's own samples only, bit for bit.
 
     >>> leaf_moments(np.array([[1.0], [3.0], [2.0]]), [0, 2, 3], np.array([1.0]), np.array([2.0]))[:, :, 0].tolist()
     [[1.0, 3.0, 1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 0.5, 0.25, 0.125, 0.0625]]
     """
     rows = to_host(samples)
     made = np.empty((len(cuts) - 1, 6, rows.shape[1]))
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by whoever asks
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses samples that are not finite
         for leaf, (start, end) in zip(made, pairwise(cuts), strict=True):
             part = rows[start:end]
             deviation = (part - centre) / unit
@@ -62,20 +62,20 @@ def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floa
 
 
 def joined(leaves: Floats) -> Floats:
-    """The moments of leaves together, (leaves, 6, columns) -> (6, columns): sums are added in the leaves' order."""
+    """Join the moments of leaves, (leaves, 6, columns) -> (6, columns); sums are added in the leaves' order."""
     sums = np.add.accumulate(leaves[:, 2:], axis=0)[-1]
     return np.concatenate([leaves[:, :1].min(axis=0), leaves[:, 1:2].max(axis=0), sums])
 
 
 class Leaves:
-    """Samples as they come, reduced leaf by leaf where they are: where one call ends does not matter, to the last bit.
+    """Reduce samples leaf by leaf on their own device. How samples are split into calls does not change a bit.
 
     Parameters
     ----------
     lengths
         How many samples each leaf has.
     unit
-        Of each column's deviations.
+        The unit of each column's deviations.
     xp, moments
         The library of the samples, and what reduces them.
 
@@ -95,9 +95,9 @@ class Leaves:
         """What `rest` gives, from when it is first asked until there are more samples."""
 
     def add(self, samples: Array) -> Floats:
-        """The moments of the leaves that these samples fill, (leaves, 6, columns), about the mean of the first leaf.
+        """Add samples; return the moments of the leaves they fill, (leaves, 6, columns), about the first leaf's mean.
 
-        If memory does not suffice nothing has happened: the same samples can be added in smaller pieces.
+        If memory runs out, no sample has been added, and the same samples can be added in smaller pieces.
         """
         held, cuts = self._held + samples.shape[0], [0]
         while held - cuts[-1] >= self._ahead[len(cuts) - 1]:
@@ -115,7 +115,7 @@ class Leaves:
         return moments
 
     def rest(self) -> tuple[Floats, Floats]:
-        """(moments, centre) of the samples that fill no leaf, (1 or 0, 6, columns)."""
+        """(moments, centre) of the last samples, which do not fill a leaf, (1 or 0, 6, columns)."""
         if not self._held:
             return np.empty((0, 6, self._unit.size)), self.centre
         if self._rest is None:
@@ -129,7 +129,7 @@ class Leaves:
 
 
 def _mean(rows: Array) -> Floats:
-    """The mean of a few samples; 0 where it is no number."""
+    """The mean of a few samples, and 0 where it is not a finite number."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.nan_to_num(np.add.accumulate(to_host(rows), axis=0)[-1] / rows.shape[0], posinf=0.0, neginf=0.0)
 
@@ -142,9 +142,9 @@ class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
     value, standard_error
         The mean and its standard error (not a half-width), in the units of what was sampled.
     doubt
-        The relative standard error of the sampled variance, from the fourth moment: at `TRUSTED` and above, a few
-        contexts carry most of the variance, rarer and worse ones are likely not to have been drawn, and neither the
-        value nor its error is to be believed.
+        The relative standard error of the sampled variance, from the fourth moment. At `TRUSTED` and above, a few
+        contexts carry most of the variance and rarer, worse ones have probably not been drawn; then neither the value
+        nor its error can be trusted.
     """
 
     value: float
@@ -153,13 +153,13 @@ class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def trusted(self) -> bool:
-        """Whether the standard error is to be believed; never if it is not a number."""
+        """True if the standard error can be trusted; False if it is NaN."""
         return self.doubt < TRUSTED
 
 
 @makes("sampled", "montecarlo")
 def sampled_mean(values: Array) -> SampledMean:
-    """Mean of independent values, (contexts,), with its standard error and the doubt in that.
+    """The mean of independent values, (contexts,), its standard error, and the doubt in that error.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def sampled_mean(values: Array) -> SampledMean:
 
 
 def in_units(differences: Array) -> tuple[Array, float]:
-    """Differences whose fourth powers are doubles, and the unit that they are in.
+    """Scale differences so that their fourth powers neither overflow nor underflow; returns them and their unit.
 
     >>> import numpy as np
     >>> in_units(np.asarray([1e200, -5e199]))
@@ -202,16 +202,15 @@ def in_units(differences: Array) -> tuple[Array, float]:
 class NormalTally:
     """Samples of one or more quantities, column by column: sums of their first four powers, and nothing kept.
 
-    Intervals are those of the normal law, mean +- 1.96 standard errors at 95 %. They assume that the number of samples
-    is large enough for the mean to be normal and for the sampled variance to be the variance: nothing bounds how wrong
-    they are where a rare and large sample was not drawn. So they are refused where the samples themselves contradict
-    that: fewer than 100 of them, a sampled variance whose relative standard error, from the fourth moment, is `TRUSTED`
-    or more, or samples that did not vary.
+    Intervals are normal: mean +- 1.96 standard errors at 95 %. They assume enough samples for a normal mean and an
+    accurate variance; nothing bounds their error if a rare, large sample was not drawn. They are refused if the samples
+    contradict the assumption: fewer than 100 samples, a sampled variance whose relative standard error (from the fourth
+    moment) is `TRUSTED` or more, or samples that do not vary.
 
     Parameters
     ----------
     low, high
-        The bounds of each column, infinite where there are none; where they agree, samples cannot vary.
+        The bounds of each column, infinite where there are none. A column with low = high is constant.
     xp, moments
         The library of the samples, and what reduces them where they are.
 
@@ -229,21 +228,21 @@ class NormalTally:
 
     @property
     def count(self) -> int:
-        """How many samples were taken."""
+        """The number of samples."""
         return self._leaves.count
 
     @property
     def settled(self) -> NDArray[np.bool_]:
-        """The columns that cannot vary."""
+        """True for each constant column (low = high)."""
         return np.asarray(self.low == self.high)
 
     def add(self, samples: Array) -> None:
-        """Take samples, (N, columns), of the library `xp`; where one call ends and the next begins does not matter.
+        """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter.
 
         Raises
         ------
         InvalidInput
-            If a sample is not a finite number: at the latest when the interval is asked for.
+            If a sample is not a finite number; at the latest when the interval is computed.
         """
         for leaf in _finite(self._leaves.add(samples)):
             self._sums += leaf[2:]
@@ -282,9 +281,9 @@ class NormalTally:
         return self.mean, np.where(self.settled, 0.0, half_width) + ROUNDING * np.abs(self.mean)
 
     def needed(self, rtol: float, miss: float) -> float:
-        """How many samples make every half-width rtol times the mean at the level 1 - miss, to judge by these.
+        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss.
 
-        And how many leave half of the doubt that is allowed.
+        The number also has to halve the doubt that is allowed.
         """
         from scipy.special import ndtri
 
@@ -297,7 +296,7 @@ class NormalTally:
         return max(float(FEWEST), trusted, MARGIN * float(np.max(errors, initial=0.0)) ** 2)
 
     def _spread(self) -> tuple[Floats, Floats]:
-        """The variances, and the relative standard errors that they have."""
+        """The variances and their relative standard errors."""
         N, shift = self.count, self.sums[0] / self.count
         second, third, fourth = (total / N for total in self.sums[1:])
         variance = np.maximum(second - shift**2, 0.0)
@@ -317,7 +316,7 @@ class NormalTally:
 
 
 def _finite(leaves: Floats) -> Floats:
-    """Moments of leaves, refused if a sample is not a finite number."""
+    """Check that moments come from finite samples."""
     ends = leaves[:, :2]
     if not np.all(np.isfinite(ends)):
         bad = ends[~np.isfinite(ends)][0]
@@ -326,7 +325,7 @@ def _finite(leaves: Floats) -> Floats:
 
 
 def half_widths(values: Floats) -> Floats:
-    """Half-widths for means along the first axis.
+    """Half-widths of 95 % intervals for means along the first axis.
 
     >>> round(float(half_widths(np.array([1.0, 2.0, 3.0]))), 3)
     1.132
@@ -336,5 +335,5 @@ def half_widths(values: Floats) -> Floats:
 
 @makes("sampled", "montecarlo")
 def mean_with_half_width(values: Floats) -> tuple[float, float]:
-    """The mean of independent values, and its half-width."""
+    """The mean of independent values and its half-width."""
     return float(values.mean()), float(half_widths(values))

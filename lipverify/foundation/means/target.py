@@ -1,19 +1,19 @@
 r"""Bets against a mean m that aim at a wealth by a number of samples that is fixed beforehand.
 
-One bet size for all samples is what large deviations ask for, and its interval is sqrt(2 log 40) / 1.96 = 1.39 times
-the normal one however many samples there are. A bettor who knows how many are left, r, need not be content with that:
-the wealth e^W wanted to be e^T is worth p = e^{W - T}, the chance to get there, and for normal increments of variance v
-the bets that make it so are those that replicate a bet on one outcome,
+With one bet size for all samples the interval is sqrt(2 log 40) / 1.96 = 1.39 times the normal one, however many
+samples there are. If the number r of remaining samples is known, a better strategy exists. With wealth e^W and target
+e^T, the probability to reach the target is p = e^{W - T}. For normal increments of variance v, the bets that reach it
+replicate a bet on one outcome,
 
     lambda = phi(z) / (p (v r)^{1/2}),    p = 1 - Phi(z).
 
-They depend on other samples only than those they are made on, so that the capital is a martingale for whatever samples
-there are: v, estimated, and the normal increments decide how narrow the interval is, never whether it covers.
+Each bet depends only on samples other than the one it is placed on, so the capital is a martingale for samples of any
+distribution. The estimate of v and the normal increments decide how narrow the interval is, never whether it covers.
 
-The capital against m is not monotone in m. A bet upwards on any m >= mean is a supermartingale, though. So a grid of m
-is fixed by a pilot, on which nothing is bet. Other bets, which may miss with a hundredth of the chance, say where to
-begin, and the edge is the last point of the grid from there on up to which all are excluded. Where the beginning does
-not miss, an edge beyond the mean must have excluded the first point of the grid beyond the mean.
+The capital against m is not monotone in m, but an upward bet on any m >= mean is a supermartingale. So a pilot, on
+which nothing is bet, fixes a grid of m. A second set of bets, which may miss with a hundredth of the probability, says
+where to begin. The edge is the last point of the grid, from there on, up to which every point is excluded. If the
+beginning is right, an edge beyond the mean must have excluded the first grid point beyond the mean.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from scipy.special import ndtri
 from lipverify.foundation.arrays import Floats
 
 UNSEEN = 50
-"""After k samples one at either end of the range may cost or gain the share k / (k + UNSEEN) of the capital at most:
-what k samples did not show may come once in k."""
+"""After k samples, a sample at an end of the range may cost or gain at most the share k / (k + UNSEEN) of the capital:
+an event that k samples did not show may still have probability 1/k."""
 PILOT = 64
-"""The pilot is at most this part of the samples."""
+"""The pilot is at most 1/64 of the samples."""
 STEP = 0.03
 """The step of the grid in units of the half-width that the pilot foresees."""
 POINTS = 48
-"""Points of the grid that are looked at at a time."""
+"""Grid points that are evaluated together."""
 FAR = 0.01
-"""The share of the chance to miss that is spent on where to begin."""
+"""The share of the miss probability that is spent on the beginning of the search."""
 TINY = 1e-100
 SURE = 1 - 1e-12
 
@@ -80,9 +80,9 @@ class Moments:
 
     @property
     def variance(self) -> Floats:
-        """The variances as if one more sample as far off as the farthest had been seen: few events tell little.
+        """Sample variances with the farthest sample counted twice, because rare events are easily missed.
 
-        1/4, the largest that there is, if there are no samples.
+        Without samples: 1/4, the largest variance on [0, 1].
         """
         if not self.count:
             return 0 * self.centre + 0.25
@@ -90,14 +90,14 @@ class Moments:
 
 
 def edges(stages: Sequence[Moments], threshold: float, outer: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """(low, high) for the means of samples in [0, 1] from the moments of stages, whose sizes depend on no sample.
+    """(low, high) for the means of samples in [0, 1], from the moments of stages whose sizes do not depend on samples.
 
     Parameters
     ----------
     stages
-        In the order in which they were drawn, the pilot first. Of the others every second is bet on as it came, so that
-        rare samples cost little before they are known, and the rest backwards: the last ones are small, and little is
-        left to chance when the time is nearly over.
+        Moments in the order of drawing, the pilot first. Every second stage is then bet on in this order, so that rare
+        samples cost little before they are known. The others follow in reverse order: the last ones are small, which
+        leaves little to chance near the end.
     threshold
         T, the logarithm of the capital that excludes a mean: the interval misses with probability 2 e^{-T} at most.
     outer
@@ -145,7 +145,7 @@ def _wealth(pilot: Moments, later: Sequence[Moments], m: Floats, threshold: floa
 
 
 def _aimed(missing: Floats, variance: Floats) -> Floats:
-    """lambda, from log p and v r; nothing is bet once p is 1, or is too small to be told from 0."""
+    """lambda from log p and v r; no bet once p is 1 or underflows to 0."""
     p = np.exp(np.clip(missing, math.log(TINY), math.log(SURE)))
     density = np.exp(-(ndtri(p) ** 2) / 2) / math.sqrt(2 * math.pi)
     wanted = (math.log(TINY) < missing) & (missing < 0)
@@ -153,12 +153,12 @@ def _aimed(missing: Floats, variance: Floats) -> Floats:
 
 
 def _loss(stage: Moments, offset: Floats, worst: Floats) -> Floats:
-    """A bound on how far a sample of a stage lies on the wrong side of m, which is `offset` beyond the centre."""
+    """A bound on the distance of a stage's samples from m on the losing side; m is the centre plus `offset`."""
     return np.clip(offset + np.sqrt(stage.largest), 0.0, worst)
 
 
 def kappa(a: Floats) -> Floats:
-    """(-a - log(1 - a)) / a^2, by its series where it would cancel."""
+    """(-a - log(1 - a)) / a^2, by its series where the difference cancels."""
     small = a < 1e-3
     safe = np.where(small, 0.5, a)
     return np.where(small, 0.5 + a * (1 / 3 + a * (1 / 4 + a / 5 + a * a)), (-safe - np.log1p(-safe)) / safe**2)
