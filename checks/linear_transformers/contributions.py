@@ -34,7 +34,7 @@ from lipverify.foundation.means.samples import mean_with_half_width, sampled_mea
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer import Tokens, draw_contexts, evaluation, forward
 from lipverify.linear_transformer.implicit import advance, blocks, start
-from lipverify.linear_transformer.layer import Diagonal, written_out
+from lipverify.linear_transformer.layer import Diagonal, Parametrisation, written_out
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.rounding import rounding_bound
@@ -256,6 +256,43 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
     )
     (a, b) = float(less.mean()), float(with_all.mean())
     return math.log(a / b), 3 * sampled_mean(less / a - with_all / b).standard_error
+
+
+def with_momentum(gram: Array, model: Sequence[Parametrisation], share: float) -> Array:
+    """w after the last layer, (..., d), if only a share of u reaches each layer: 1 is the model itself.
+
+    >>> import numpy as np
+    >>> model = [Diagonal(0.0, 0.1, -0.1, 0.0), Diagonal(0.0, 0.0, -0.1, 0.0)]
+    >>> [with_momentum(np.asarray([[1.0, 2.0], [2.0, 4.0]]), model, share).round(3).tolist() for share in (0.0, 1.0)]
+    [[0.38], [0.452]]
+    """
+    state = start(gram)
+    for layer in written_out(model, gram):
+        state = advance(state._replace(u=share * state.u), gram, layer)
+    return state.w
+
+
+def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: int, seed: int) -> Any:
+    """Logarithm of the loss with u = 0 before every layer over the loss; nothing is trained again.
+
+    u carries the labels' noise into the covariates, which is the momentum of Lemma 4.4. The loss is 1/2 |w - w*|^2, where a
+    context counts as at most d/2, which predicting 0 loses without noise. The error is three standard errors of the ratio,
+    paired by context.
+    """
+    family = model.upper()
+    if not is_trained(noise, family, layers, training):
+        return MISSING
+    drawn = draw_contexts(problem(noise), contexts, seed, f"effects/momentum/{noise}")
+    weights, most = trained(noise, family, layers, training), drawn.task.shape[1] / 2
+
+    def losses(momentum: float) -> Floats:
+        w = with_momentum(drawn.gram, weights, momentum)
+        return np.minimum(np.nan_to_num(((w - drawn.task) ** 2).sum(axis=-1) / 2, nan=np.inf), most)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        reset, whole = losses(0.0), losses(1.0)
+    (a, b) = float(reset.mean()), float(whole.mean())
+    return math.log(a / b), 3 * sampled_mean(reset / a - whole / b).standard_error
 
 
 def fresh(contexts: int, seed: int) -> Contexts:

@@ -117,6 +117,28 @@ def momentum(kappa: Literal["one", "a"] = "one", moments: str = "current", *, or
     return leftover((u, along), (stated, label), SIZES)
 
 
+def preconditioned(momentum: str = "none", at: str = "any w") -> Leftover:
+    """A diagonal layer against a step of preconditioned gradient descent on 1/2 sum_i (y_i - <v, x_i>)^2, v = w / a.
+
+    With momentum "none" the state has u = 0 and the layer xy = 0. Then u' = 0 and v' = v + yx / (1 + s) M^T M sum_i
+    (<v, x_i> - y_i) x_i with s = yy lambda, which without divisions is a w' - a' w = -a yx M^T M Sigma (a w* - w).
+    With "any" momentum u and xy are free. `at="the fit"` puts w = a w*, where every such step is 0.
+    """
+    s = letters(X="d n", r="n 1", v="d 1", M="d d", u="d 1", a="", w="d 1", z="d 1", **_FOUR)
+    nothing, none = letters(t="").t * 0, momentum == "none"
+    weights = Four(s.xx, nothing if none else s.xy, s.yx, s.yy)
+    u, w, y = s.u * 0 if none else s.u, s.a * s.v if at == "the fit" else s.w, s.X.T @ s.v + s.r
+    keys, labels = s.M @ s.X + u @ y.T, s.a * y - s.X.T @ w
+    moved, a = diagonal(keys, labels, weights, u, s.a)  # the token (0, 1) has become (u, a)
+    _, along = diagonal(keys, labels, weights, s.M @ s.z, -(w.T @ s.z))  # (z, 0): the label -<w', z>
+    step = s.a * weights.yx * s.M.T @ s.M @ (s.X @ s.X.T) @ (s.a * s.v - w)
+    derived, stated = [s.a * along + a * (w.T @ s.z)], [step.T @ s.z]
+    if none:
+        derived, stated = [*derived, moved], [*stated, s.u * 0]
+    fit: dict[tuple[Words, ...], Words | int] = {(s.X, s.r): 0}
+    return leftover([side.where(fit) for side in derived], [side.where(fit) for side in stated], SIZES)
+
+
 def adaptive(squares: Literal["labels", "residuals", "noise"]) -> Leftover:
     """A layer with only xy and one with only yx, against y_t + yx (1 + xy E) <sum y_i x_i, x_t>.
 

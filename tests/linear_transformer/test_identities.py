@@ -195,3 +195,28 @@ def test_contributions_are_those_of_the_model() -> None:
     without = predictors(contexts.gram, ablated(model, 1, "yx"))[:, -1]
     worse = float(np.mean(np.sum((without - contexts.task) ** 2, axis=1))) / 2
     assert found.loss[0] + found.cost[1][WEIGHTS.index("yx")][0] == pytest.approx(worse, rel=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_share_of_momentum_token_by_token(share: float) -> None:
+    """Three layers on written-out tokens; before each, the part of the covariates that came from labels is scaled."""
+    d, n = 3, 7
+    context, x_t = normals(3, "test/share", 0, (n, d + 1)), normals(3, "test/share", 1, (d,))
+    gram, labels, query = (context.T @ context)[None], context[:, -1].copy(), np.append(x_t, 0.0)
+    model = [Diagonal(*map(float, 0.02 * normals(3, "test/share", 2 + k, (4,)))) for k in range(3)]
+    w, other = (contributions.with_momentum(gram, model, part)[0] for part in (share, share / 2 + 0.1))
+    unit = np.append(np.zeros(d), 1.0)  # a token (0, 1) that is no key becomes (u, a)
+    for layer in model:
+        x, y = context[:, :-1] - (1 - share) * np.outer(labels, unit[:-1]), context[:, -1]
+        unit[:-1] *= share
+        Sigma, alpha, energy = x.T @ x, x.T @ y, y @ y
+
+        def moved(x: Floats, y: Any, four: Diagonal = layer, sums: Any = (Sigma, alpha, energy)) -> Floats:
+            Sigma, alpha, energy = sums
+            return np.column_stack(
+                [x + four.xx * x @ Sigma + four.xy * np.outer(y, alpha), y + four.yx * x @ alpha + four.yy * energy * y]
+            )
+
+        context, unit, query = moved(x, y), moved(unit[None, :-1], unit[-1:])[0], moved(query[None, :-1], query[-1:])[0]
+    assert -query[-1] == pytest.approx(w @ x_t, rel=1e-12)
+    assert -query[-1] != pytest.approx(other @ x_t, rel=1e-6)

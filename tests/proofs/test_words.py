@@ -370,3 +370,10 @@ def test_the_displayed_constant_is_disproved_where_it_is_measured() -> None:
     assert interval.low < value - error < value + error < interval.high < 1
     with pytest.raises(ValueError, match="at d = 2 only"):
         transfer.proved_display(3, 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("momentum", "at", "left"), [("none", "any w", 0), ("none", "the fit", 0), ("any", "the fit", 2)]
+)
+def test_a_layer_is_preconditioned_descent_without_momentum_alone(momentum: str, at: str, left: int) -> None:
+    assert layers.preconditioned(momentum, at).terms == left

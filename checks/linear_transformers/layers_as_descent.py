@@ -1,0 +1,60 @@
+r"""Each layer is a step of preconditioned gradient descent (meta-review): exact without momentum, and not with it.
+
+A diagonal layer moves v = w / a by a step of preconditioned descent on the least-squares loss of the context if no earlier layer
+has a weight omega_xy: then u = 0, and the step's preconditioner is a multiple of M^T M. That covers GD++, and omega_yy besides.
+With momentum, u != 0, the layer leaves the least-squares fit, at which every step of preconditioned descent is 0.
+"""
+
+from lipverify.checks.linear_transformers.contributions import momentum_cost
+from lipverify.checks.linear_transformers.quantities import TRAININGS
+from lipverify.claims import Source, at, bound, claim, identity, per_profile
+from lipverify.proofs.layers import preconditioned
+
+# fmt: off
+REVIEW = Source("V", "Meta-review", r"""each layer of the transformer maintains an implicit linear regression model and can be interpreted as
+    conducting a preconditioned gradient descent""")
+OUTLOOK = Source("V", "Rebuttal 2", r"""the algorithm discovered by the linear transformer, with its adaptive rescaling and momentum-like
+    behavior""")
+STEP = r"v' = v - P \,\nabla \tfrac12 \sum_i (y_i - \langle v, x_i \rangle)^2, \quad v = w / a"
+STATE = (
+    r"""a diagonal layer at any state $(M, u, a, w)$ with $a \neq 0$: a token has become $x_i^l = M x_i + u y_i$,
+    $y_i^l = a y_i - \langle w, x_i \rangle$""",
+    r"""$w^*$ is a least-squares solution for the context, $r_i = y_i - \langle w^*, x_i \rangle$, so that $\sum_i r_i x_i = 0$;
+    $\rho = \sum_i r_i^2$""",
+    "any tokens, any number of them and any $d$",
+)
+WITHOUT = r"""no earlier layer has a weight $\omega_{xy}$, so that $u = 0$; $s = \omega_{yy} \sum_i (y_i^l)^2 \neq -1$"""
+
+claim("lt.preconditioned/without-momentum",
+      identity(preconditioned, r"\text{words left of } (a w' - a' w, u')", over={"momentum": "none", "at": "any w"},
+               control={"momentum": "any"}),
+      source=REVIEW, kind="convention", expected="supported", title="Without momentum every layer is a step of preconditioned descent",
+      statement=rf"{STEP}, \quad P = -\frac{{\omega_{{yx}}}}{{1 + s}} M^\top M", assumes=(*STATE, WITHOUT),
+      finding=r"""With $u = 0$ the layer has $w' = (1 + s) w - \omega_{yx} M^\top M \Sigma (a w^* - w)$ and $a' = (1 + s) a$; divide. The
+          preconditioner $M^\top M$ is what the earlier layers have made of the covariates with $\omega_{xx}$; $\omega_{yy}$ scales the step.
+          GD++ has $\omega_{xy} = \omega_{yy} = 0$ and is the case $s = 0$.""")
+claim("lt.preconditioned/with-momentum",
+      identity(preconditioned, r"\text{words left of } a w' - a' w \text{ at } w = a w^*", over={"momentum": "any", "at": "the fit"},
+               control={"momentum": "none", "at": "any w"}),
+      source=REVIEW, kind="convention", expected="refuted", title="Every diagonal layer is a step of preconditioned descent",
+      statement=rf"{STEP} \text{{ for some }} P", assumes=STATE,
+      finding=r"""Whatever $P$ is, the step is 0 at the least-squares fit, $v = w^*$. The layer moves $v$ there by
+          $-\omega_{yx} \rho\, (a M^\top u + \|u\|^2 a w^*) / a'$: residual noise times momentum, which an earlier $\omega_{xy}$ has made.""",
+      corrected=r"""true of layers without momentum: $u = 0$ (no earlier $\omega_{xy}$), or $\rho = 0$ at the fit; in general the step
+          has the further term $-\Phi u$ of Lemma 4.4""")
+
+CONTEXTS = per_profile(4000, 65_536)
+COST = r"\log \frac{\mathcal{L}(u = 0 \text{ before every layer})}{\mathcal{L}}"
+claim("lt.preconditioned/momentum-used/{model}",
+      bound(at(momentum_cost, contexts=CONTEXTS), COST, low=0.1, over={"training": TRAININGS}, method=("montecarlo", "observed"),
+            control={"layers": 2}),
+      over={"model": ("diag", "full", "omega"), "noise": ("uniform-3", "uniform-7"), "layers": (4, 5)}, source=OUTLOOK,
+      kind="convention", expected={"*/full": "refuted", "*": "supported"},
+      title={"*/diag": "Trained diagonal models with one head use momentum", "*/omega": "Trained diagonal models with two heads use momentum",
+             "*/full": "Trained full models use momentum"},
+      statement=r"\mathcal{L}(u = 0 \text{ before every layer}) \geq 1.1\, \mathcal{L}",
+      assumes=(r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, \sigma_{\max}]$; models with four and five layers, trained three times
+          each""", r"""$u$ is set to 0 before every layer and nothing is trained again; the loss of a context counts as at most $d/2$,
+          which predicting 0 loses without noise"""),
+      corrected={"*/full": r"""full models with five layers use it, and with $\sigma_{\max} = 7$ those with four; with $\sigma_{\max} = 3$ and
+          four layers it is worth less than 10 % of the loss""", "*": ""})
