@@ -12,8 +12,10 @@ from itertools import pairwise
 import pikepdf
 import pytest
 
+from lipverify.claims.ledger import Ledger
 from lipverify.report import write_report
 from tests.ledgers import realistic
+from tests.report.pages import pymupdf
 
 STREAM, NAME = pikepdf.Stream, pikepdf.Name
 FORBIDDEN = ("/JavaScript", "/JS", "/Launch", "/EmbeddedFile", "/Movie", "/Sound", "/XFA", "/LZWDecode", "/Encrypt")
@@ -54,6 +56,19 @@ def test_it_claims_both_standards_and_has_a_language_a_title_and_an_output_inten
     assert bool(root.ViewerPreferences.DisplayDocTitle)
     assert root.OutputIntents[0].S == NAME.GTS_PDFA1
     assert len(root.OutputIntents[0].DestOutputProfile.read_bytes()) > 100
+
+
+def test_the_file_is_tagged_archivable_and_described(book: Ledger, printed: bytes) -> None:
+    document = pymupdf.open(stream=printed, filetype="pdf")
+    catalog = document.xref_object(document.pdf_catalog())
+    assert "/MarkInfo" in catalog
+    assert "/Lang (en-GB)" in catalog
+    assert "pdfaid:part" in document.get_xml_metadata()
+    assert document.metadata["title"].startswith("Numerical verification")
+    assert document.metadata["author"] == "lipverify 0.1.0"
+    alt = next(figure.alt for claim in book.claims for figure in claim.figures)
+    objects = "".join(document.xref_object(k) for k in range(1, document.xref_length()))
+    assert alt in objects
 
 
 def test_every_picture_and_every_formula_has_words_in_its_place(document: pikepdf.Pdf) -> None:

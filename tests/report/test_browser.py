@@ -216,7 +216,7 @@ def test_an_address_shows_a_claim_that_a_filter_hides(page: Page) -> None:
 
 
 def test_filters_leave_exactly_the_claims_that_fit(page: Page, book: Ledger) -> None:
-    from lipverify.report.sources import short
+    from lipverify.report.sources import short  # internal: the title of a source as the page shortens it
 
     everything = page.run(IN_SIGHT)
     assert everything == [claim.id for claim in book.claims]

@@ -12,10 +12,16 @@ from matplotlib.mathtext import MathTextParser
 
 from lipverify import verify
 from lipverify.claims import Figure, Panel, Series
-from lipverify.claims.ledger.figure import Scale
+from lipverify.claims.ledger.figure import Scale  # internal: the literal type of an axis, for an annotation
 from lipverify.claims.plan import select_claims
+
+# internal: what lies beyond the axes is decided before a figure is drawn
 from lipverify.report.drawings import Drawings, in_sight
+
+# internal: glyphs are measured inside of the canvas, and the cache is counted
 from lipverify.report.figures import _drawn, _read_once, _remembered, draw
+
+# internal: whether a label can be drawn, asked for hundreds of labels without a figure
 from lipverify.report.labels import drawable
 
 FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathdefault{10^{-28}}$")

@@ -10,6 +10,8 @@ import pytest
 
 from lipverify.errors import InvalidInput
 from lipverify.report import write_report
+
+# internal: texts just beyond the limits are refused, and ours are not
 from lipverify.report.limits import LONGEST_FORMULA, LONGEST_TEXT, LONGEST_WORD, require_printable
 from tests.ledgers import ledger, realistic, record, slopes_figure
 

@@ -21,18 +21,26 @@ from msgspec.structs import replace
 
 from lipverify.claims import Figure, HeatMap, Panel, Region, Series
 from lipverify.claims.ledger import Ledger, write_ledger
-from lipverify.report import digits
-from lipverify.report.heatmaps import BLANK
+from lipverify.report import digits  # internal: how a number is printed, to compare
+from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
+
+# internal: the colours of the PDF, with which those of the page are compared
 from lipverify.report.looks import series_looks
-from lipverify.report.mathml import many, mathml
-from lipverify.report.text import APART, Run, formula
+from lipverify.report.mathml import many, mathml  # internal: one formula as the browser gets it
+from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
+
+# internal: the refusal of one formula, which a page shows as its source
 from lipverify.report.vocabulary import UnreadableError
-from lipverify.report.web import web_page
+from lipverify.report.web import web_page  # internal: the page without a file
+
+# internal: ticks and rounding, tried on random values
 from lipverify.report.web.axes import axis, has_place, round_values
+
+# internal: the rule of a colour on each paper
 from lipverify.report.web.colours import PAPERS, colour_class, colour_rule
-from lipverify.report.web.drawing import drawing
-from lipverify.report.web.markup import Markup, element, join
-from lipverify.report.web.words import Formulas
+from lipverify.report.web.drawing import drawing  # internal: one drawing without a page
+from lipverify.report.web.markup import Markup, element, join  # internal: escaping is tried on random text
+from lipverify.report.web.words import Formulas  # internal: one text with its formulas, without a page
 from tests import ROOT
 from tests.cli.test_hostile import HOSTILE, hostile_ledger
 from tests.ledgers import ledger, realistic, record, slopes_figure, terms_figure

@@ -1,0 +1,92 @@
+"""Reports of made-up ledgers, and what is read off them: text of the PDF, or the model without its drawings."""
+
+from __future__ import annotations
+
+import unicodedata
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from lipverify.claims import Figure, Panel, Series
+from lipverify.claims.ledger import Ledger, Record
+from lipverify.report import write_report
+
+# internal: the model says what stands on a page without a search through the PDF
+from lipverify.report.build import build
+
+# internal: the records of that model, for annotations and a drawing that is not drawn
+from lipverify.report.model import Drawing, Report, Theorem, Topic
+from lipverify.report.text import Text  # internal: the runs of a text in that model
+from tests.ledgers import ledger
+
+pymupdf: Any = import_module("pymupdf")  # it has no types
+
+
+def pdf(book: Ledger, folder: Path, name: str = "report.pdf", *, evidence: bool = True) -> bytes:
+    write_report(book, folder / name, evidence=evidence)
+    return (folder / name).read_bytes()
+
+
+def pages(content: bytes) -> list[Any]:
+    return list(pymupdf.open(stream=content, filetype="pdf"))
+
+
+def squeezed(text: str) -> str:
+    """Text without spaces or the difference between an italic letter and an upright one."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def text_of(content: bytes) -> str:
+    return squeezed("".join(page.get_text() for page in pages(content)))
+
+
+def rows_of(content: bytes) -> list[str]:
+    """The words of each page that share a base line, from left to right."""
+    rows: dict[tuple[int, int], list[tuple[float, str]]] = {}
+    for number, page in enumerate(pages(content)):
+        for x, _, _, bottom, word, *_ in page.get_text("words"):
+            rows.setdefault((number, round(bottom / 3)), []).append((x, word))
+            rows.setdefault((number, round(bottom / 3) + 1), []).append((x, word))
+    return ["".join(word for _, word in sorted(row)) for row in rows.values()]
+
+
+def on_page(number: str) -> str:
+    """A number of the ledger's report as the page's text has it: its power of ten is set as one."""
+    return squeezed(number).replace("e", "×10")
+
+
+def words_of(text: Text) -> str:
+    return "".join(run.text for run in text)
+
+
+def model(book: Ledger, *, evidence: bool = True) -> Report:
+    """The model, its figures not drawn."""
+    blank = Drawing(file="", width=1.0, caption=(), alt="a")
+    return build(book, lambda _: blank, evidence=evidence)
+
+
+def theorems(report: Report) -> list[Theorem]:
+    return [theorem for section in report.sections for theorem in section.theorems]
+
+
+def model_of(*claims: Record) -> Report:
+    return model(ledger(claims))
+
+
+def theorem_of(*claims: Record) -> Theorem:
+    """The page of the one theorem that these claims read."""
+    (theorem,) = theorems(model_of(*claims))
+    return theorem
+
+
+def topic_of(*claims: Record) -> Topic:
+    """The evidence for the one theorem that these claims read."""
+    (topic,) = model_of(*claims).topics
+    return topic
+
+
+def figure_of(*series: Series, **panel: Any) -> Figure:
+    """One panel of series, two points of a line if none is given."""
+    drawn = series or (Series(label="s", x=(1.0, 2.0), y=(1.0, 2.0)),)
+    named = {"title": "t", "xlabel": "x", "ylabel": "y", **panel}
+    return Figure(caption="c", alt="a", panels=(Panel(series=drawn, **named),))

@@ -1,0 +1,93 @@
+"""The same ledger gives the same bytes, another ledger other bytes, and an old ledger is still read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
+from tests import ROOT
+from tests.ledgers import control, ledger, record
+from tests.report.pages import figure_of, pdf, squeezed, text_of
+
+PRINT = """
+import sys
+from pathlib import Path
+# internal: the module that reads a ledger must not load numpy or matplotlib
+from lipverify.claims.ledger.record import read_ledger
+import lipverify.report
+heavy = {"matplotlib", "typst", "numpy", "sympy"} & set(sys.modules)
+assert not heavy, heavy
+lipverify.report.write_report(read_ledger(Path(sys.argv[1])), Path(sys.argv[2]), evidence=True)
+assert "matplotlib.pyplot" not in sys.modules
+"""
+
+
+def test_the_same_ledger_gives_the_same_bytes_in_any_process(book: Ledger, printed: bytes, folder: Path) -> None:
+    assert pdf(book, folder, "again.pdf") == printed
+    write_ledger(book, folder / "ledger.json")
+    out = folder / "elsewhere.pdf"
+    subprocess.run(
+        [sys.executable, "-c", PRINT, folder / "ledger.json", out],
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "12345", "SOURCE_DATE_EPOCH": "1", "TZ": "Asia/Tokyo"},
+    )
+    assert out.read_bytes() == printed
+
+
+def small() -> Record:
+    return record(figures=(figure_of(),))
+
+
+def with_cell(claim: Record, **changes: object) -> Record:
+    first, *rest = claim.cells
+    return replace(claim, cells=(replace(first, **changes), *rest))
+
+
+def with_point(claim: Record) -> Record:
+    (figure,) = claim.figures
+    (panel,) = figure.panels
+    (series,) = panel.series
+    series = replace(series, y=(1.0, 2.02))
+    return replace(claim, figures=(replace(figure, panels=(replace(panel, series=(series,)),)),))
+
+
+TAMPERED = {
+    "measured": lambda claim: with_cell(claim, measured=0.4000013),
+    "error": lambda claim: with_cell(claim, error=3e-6),
+    "margin": lambda claim: with_cell(claim, margin=-0.11),
+    "where": lambda claim: with_cell(claim, where={"d": 9, "law": "affine"}),
+    "verdict": lambda claim: with_cell(claim, verdict="supported"),
+    "control": lambda claim: with_cell(claim, control=control(claim.cells[0].interval, true=True, caught=False)),
+    "seconds": lambda claim: replace(claim, seconds=9.0),
+    "cross-check": lambda claim: replace(
+        claim,
+        cross_checks=(replace(claim.cross_checks[0], values=(0.0123457, 0.012349)),),
+    ),
+    "point": with_point,
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_ledger_changes_the_report(name: str, folder: Path) -> None:
+    claim = small()
+    assert pdf(ledger((claim,)), folder) != pdf(ledger((TAMPERED[name](claim),)), folder)
+
+
+def test_a_ledger_from_before_headings_is_read_and_printed(book: Ledger, folder: Path) -> None:
+    old = msgspec.json.decode(msgspec.json.encode(book))
+    for claim in old["claims"]:
+        for field in ("heading", "corrected", "tables"):
+            del claim[field]
+    path = folder / "old.json"
+    path.write_bytes(msgspec.json.encode(old))
+    again = read_ledger(path)
+    assert all(claim.heading is None for claim in again.claims)
+    assert squeezed("softmax.bias-lower") in text_of(pdf(again, folder, "old.pdf"))
