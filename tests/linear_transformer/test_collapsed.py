@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
+
+# internal: whether a compiler is there, and a library made to be wrong
 from lipverify.foundation.compiling import has_compiler, library
 from lipverify.linear_transformer import (
     Diagonal,
@@ -30,14 +32,26 @@ from lipverify.linear_transformer import (
     readout,
 )
 from lipverify.linear_transformer import forward as by_tokens
+
+# internal: the complex step moves each factor of a layer
 from lipverify.linear_transformer.attention import Entrywise, Heads
+
+# internal: the pass and its adjoint, compared with tokens
 from lipverify.linear_transformer.collapsed import forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
+
+# internal: the bound on rounding that a comparison is held to
 from lipverify.linear_transformer.rounding import rounding_bound
+
+# internal: the kernel and its cache are replaced and emptied
 from lipverify.linear_transformer.training import Objective, draw_sample, native
-from lipverify.linear_transformer.training.counting import LARGEST
+from lipverify.linear_transformer.training.counting import LARGEST  # internal: the cap of a loss that overflows
+
+# internal: what decides whether the kernel may be used
 from lipverify.linear_transformer.training.native import agrees, packed
-from lipverify.linear_transformer.training.objective import Sample
+from lipverify.linear_transformer.training.objective import Sample  # internal: the type of a sample, for annotations
+
+# internal: a model of a family, as a training evaluates it
 from lipverify.linear_transformer.training.record import OfFamily
 
 EPS = float(np.finfo(float).eps)

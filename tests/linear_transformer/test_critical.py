@@ -10,15 +10,18 @@ from hypothesis import strategies as st
 
 from lipverify.errors import OutOfReach
 from lipverify.linear_transformer import Regression, UniformNoise
-from lipverify.linear_transformer.gdplusplus import excess_loss, flat_weights, known_optimum, second_moment
-from lipverify.linear_transformer.gdplusplus.critical import (
-    _moments,
-    certified,
-    derivatives,
+from lipverify.linear_transformer.gdplusplus import (
+    excess_loss,
+    flat_weights,
+    known_optimum,
     minima,
+    second_moment,
     small_start,
     two_layers,
 )
+
+# internal: derivatives in balls, which a critical point does not show
+from lipverify.linear_transformer.gdplusplus.critical import _moments, certified, derivatives
 from lipverify.linear_transformer.published import problem
 
 EPS = float(np.finfo(float).eps)

@@ -35,8 +35,14 @@ from lipverify.linear_transformer.gdplusplus import (
     residual,
     spectral_rule,
 )
+
+# internal: the filter of ridge regression refuses a negative constant
 from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge
+
+# internal: flat weights and layers are each other's inverse
 from lipverify.linear_transformer.gdplusplus.loss import layers_of
+
+# internal: the largest eigenvalue that so many contexts show
 from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen
 from tests.strategies import log_floats
 

@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, gdplusplus_floor
+
+# internal: the number of tries of the recurrence is set to one
 from lipverify.linear_transformer.gdplusplus import (
+    POINTS,
     ExcessLoss,
     constant_ridge_loss,
     excess_loss,
@@ -22,10 +25,18 @@ from lipverify.linear_transformer.gdplusplus import (
     second_moment,
     spectral_rule,
 )
+
+# internal: the degree of the polynomials that so many layers make
 from lipverify.linear_transformer.gdplusplus.floor import degree
+
+# internal: exact moments against those of the traces
 from lipverify.linear_transformer.gdplusplus.moments import density_moments
+
+# internal: Gauss's rule by itself, at its degree and beyond
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_mean, gauss_rule, recurrence
-from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, trace_moments
+
+# internal: the same moments by a route of traces
+from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments
 from lipverify.linear_transformer.regression import NoiseLaw
 from tests.linear_transformer.test_gdplusplus import weights
 from tests.strategies import log_floats

@@ -14,6 +14,8 @@ from scipy.optimize import differential_evolution
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import Regression, UniformNoise, gdplusplus_floor, optimal_gdplusplus
+
+# internal: the file of known optima is replaced
 from lipverify.linear_transformer.gdplusplus import (
     ExcessLoss,
     flat_weights,
@@ -23,10 +25,20 @@ from lipverify.linear_transformer.gdplusplus import (
     residual,
     spectral_rule,
 )
+
+# internal: one descent and its slopes, of a search's many
 from lipverify.linear_transformer.gdplusplus.descents import descended, deviations_of, raced
+
+# internal: the degree of the polynomials that so many layers make
 from lipverify.linear_transformer.gdplusplus.floor import degree
+
+# internal: the starts of a search, and the global method's coordinates
 from lipverify.linear_transformer.gdplusplus.folds import deepened, folded, moved, places_of, ranges, weights_at
+
+# internal: the file of known optima is written again
 from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path, write_known
+
+# internal: the rule by which the search averages
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
 from lipverify.linear_transformer.published import NOISES, problem
 from tests.linear_transformer.test_gdplusplus import weights

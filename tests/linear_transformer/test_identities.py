@@ -16,7 +16,7 @@ from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, least
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, Regression, UniformNoise, draw_contexts
-from lipverify.linear_transformer.implicit import State, advance
+from lipverify.linear_transformer.implicit import State, advance  # internal: one step from a state that no tokens give
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -15,10 +15,14 @@ from lipverify.checks.linear_transformers.implicit_step import in_floats, in_int
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, GDPlusPlus, Layer, SingleHead, Tokens, forward, readout, trajectory
-from lipverify.linear_transformer.implicit import start
+from lipverify.linear_transformer.implicit import start  # internal: the start, with and without the query as a key
+
+# internal: the type of any layer, and what refuses layers of another size
 from lipverify.linear_transformer.layer import Parametrisation, written_out
+
+# internal: the bound on rounding is itself under test
 from lipverify.linear_transformer.rounding import UNIT, magnitude, rounding_bound
-from lipverify.proofs.polynomials import Symbols, leftover
+from lipverify.proofs.polynomials import Symbols, leftover  # internal: the symbolic difference must see a wrong factor
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

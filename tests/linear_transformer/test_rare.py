@@ -13,8 +13,10 @@ from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, draw_contexts
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression import Contexts
+
+# internal: decades by themselves, against tails that are known
 from lipverify.linear_transformer.regression.rare import FALL, FIRST, POPULATION, decades, with_rare
-from lipverify.linear_transformer.regression.thinned import sizes
+from lipverify.linear_transformer.regression.thinned import sizes  # internal: the size by which contexts are ordered
 
 FEW = 2048
 

@@ -20,7 +20,7 @@ from scipy.stats import multivariate_normal
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
-from lipverify.foundation.means.samples import sampled_mean
+from lipverify.foundation.means.samples import sampled_mean  # internal: means with errors of the test's own samples
 from lipverify.linear_transformer import (
     AdaRR,
     Bayes,
@@ -34,8 +34,14 @@ from lipverify.linear_transformer import (
 )
 from lipverify.linear_transformer.published import BASELINES, LAYERS, MODELS, NOISES, printed, table
 from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLaw, bayes_gap, noise_named, printed_error
+
+# internal: losses of one protocol, context by context
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
+
+# internal: the residual in the eigenbasis against the plain one
 from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
+
+# internal: the best constant without the rest of the table
 from lipverify.linear_transformer.regression.ridge import best_constant, tuned_constant, tuned_ridge
 from tests.strategies import log_floats
 

@@ -31,7 +31,7 @@ from lipverify.checks.linear_transformers.layer_counts import (
 from lipverify.errors import InvalidInput
 from lipverify.foundation import normals
 from lipverify.linear_transformer import GDPlusPlus, readout
-from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
+from lipverify.linear_transformer.gdplusplus.eigenvalues import follow  # internal: the recursion on one eigenvalue
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -13,11 +13,15 @@ from scipy.stats import binom
 
 from lipverify.checks.linear_transformers import independent_tables
 from lipverify.errors import InvalidInput
-from lipverify.foundation.witnesses import digest_of, write_record
+from lipverify.foundation.witnesses import digest_of, write_record  # internal: a file is forged with a right digest
 from lipverify.linear_transformer import draw_contexts, evaluation
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression import SEQUENCES
+
+# internal: parts of tables before they are averaged
 from lipverify.linear_transformer.training import estimate, protocol, tables, trainings
+
+# internal: the kernel's batch, whose losses a training descends
 from lipverify.linear_transformer.training.native import Packed
 
 ERRORS = 5.0

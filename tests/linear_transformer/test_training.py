@@ -24,13 +24,19 @@ from lipverify.linear_transformer import (
 )
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
 from lipverify.linear_transformer.regression import printed_error
+
+# internal: the rarest decade, where a trained model may fail
 from lipverify.linear_transformer.regression.rare import decades
+
+# internal: thinned samples by themselves, whose errors are tested
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
 from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample, estimate
-from lipverify.linear_transformer.training.descent import descend
+from lipverify.linear_transformer.training.descent import descend  # internal: a descent from a given start
+
+# internal: each way to start a model from a smaller one
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
-from lipverify.linear_transformer.training.stages import fit
-from lipverify.linear_transformer.training.tables import Filter
+from lipverify.linear_transformer.training.stages import fit  # internal: a training short enough for a test
+from lipverify.linear_transformer.training.tables import Filter  # internal: GD++ as a filter, against its layers
 
 EPS = float(np.finfo(float).eps)
 SMALL = Regression(3, 8, UniformNoise(2.0))

@@ -12,11 +12,15 @@ import numpy as np
 import pytest
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.compiling import has_compiler
+from lipverify.foundation.compiling import has_compiler  # internal: whether the kernel can be used here
+
+# internal: bits are compared on the machine that made them alone
 from lipverify.foundation.witnesses import machine_here
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import NOISES, problem
-from lipverify.linear_transformer.regression import rare
+from lipverify.linear_transformer.regression import rare  # internal: its population is made small
+
+# internal: the making of models is interrupted
 from lipverify.linear_transformer.training import (
     PLANS,
     Plan,
@@ -27,8 +31,14 @@ from lipverify.linear_transformer.training import (
     read_witness,
     write_witness,
 )
+
+# internal: which model another one was grown from
 from lipverify.linear_transformer.training.lineage import parents, trained
+
+# internal: models are made at sizes for a test
 from lipverify.linear_transformer.training.making import Model, in_order, make
+
+# internal: a file is forged with another weight
 from lipverify.linear_transformer.training.witness import Witness, models_folder, witness_of
 
 SHORT = Plan((Stage(1024, 8, 0, 1.0),), draws=1, random=1, chosen_on=1024, reported_on=1024)

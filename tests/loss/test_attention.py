@@ -17,6 +17,8 @@ from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOf
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed
+
+# internal: attention on given contexts, before a mean is taken
 from lipverify.loss.attention import (
     ATTENTIONS,
     attention_named,
@@ -25,7 +27,7 @@ from lipverify.loss.attention import (
     mean_loss_and_gradient,
     samples,
 )
-from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
+from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts  # internal: contexts to evaluate it on
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -14,9 +14,9 @@ import pytest
 from lipverify import Cost, Problem, budget, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, ReLU, Ridge
-from lipverify.loss import work
-from lipverify.loss.exact import cost as estimates
-from lipverify.loss.work import GIB, counted, price_of
+from lipverify.loss import work  # internal: its limits are set to what every loss exceeds
+from lipverify.loss.exact import cost as estimates  # internal: the estimates are set to nothing
+from lipverify.loss.work import GIB, counted, price_of  # internal: what a call costs, counted beside what was foretold
 from tests.commands import Commands, Done
 
 

@@ -16,11 +16,15 @@ from scipy.special import ndtri
 from lipverify import Problem
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, uniforms
+
+# internal: the interval on samples of the test's own
 from lipverify.foundation.means.betting import LARGEST_LOSS, Tally, _bets, betting_interval
-from lipverify.foundation.means.samples import FEWEST, NormalTally
+from lipverify.foundation.means.samples import FEWEST, NormalTally  # internal: the normal interval on the same samples
+
+# internal: the bet by itself, against its formula
 from lipverify.foundation.means.target import FAR, PILOT, STEP, _wealth
 from lipverify.laws import Affine, Law, ReLU
-from lipverify.loss.montecarlo.terms import sampler
+from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
 
 REPETITIONS = 2000
 SKEWED: dict[str, tuple[int, float, Callable[[Floats], Floats]]] = {

@@ -16,7 +16,7 @@ from lipverify.attention import Box, Epanechnikov, Kernel, NormalisedLinear, Rat
 from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Linear, ReLU
-from lipverify.loss.methods import instead_of_exact
+from lipverify.loss.methods import instead_of_exact  # internal: the route that is taken if the exact one is asked for
 from tests.strategies import log_floats
 
 

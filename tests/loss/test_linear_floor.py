@@ -14,7 +14,7 @@ from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Transformed, WithOffset, Zonal
 from lipverify.loss.asymptotic import d, sigma, w
 from lipverify.loss.asymptotic import n as length
-from lipverify.loss.linear import linear_attention
+from lipverify.loss.linear import linear_attention  # internal: the closed form, before it is minimised
 
 LAWS = {"affine": Affine(), "relu": ReLU()}
 

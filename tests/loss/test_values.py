@@ -13,7 +13,7 @@ from lipverify.checks.softmax import value_matrix
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, LowRank, ReLU
 from lipverify.loss.exact import weighted_mean
-from lipverify.loss.scaled import scaled_loss
+from lipverify.loss.scaled import scaled_loss  # internal: the loss at a scale that is not the best one
 from lipverify.optimum import optimal_scale
 from tests.strategies import lengths
 

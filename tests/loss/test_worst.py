@@ -15,13 +15,15 @@ from scipy.optimize import minimize_scalar
 from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, normals
+
+# internal: means with errors of the test's own samples
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.laws import Linear, Matern, ReLU, Zonal
 from lipverify.loss.worst import METRICS, WorstBias, worst_bias, worst_box_bias, zigzag
-from lipverify.loss.worst.box import box_weights
-from lipverify.loss.worst.harmonics import single_bias
-from lipverify.loss.worst.weights import softmax_weights
-from lipverify.problem.sphere import on_sphere
+from lipverify.loss.worst.box import box_weights  # internal: weights of a box, whose bias is computed by hand
+from lipverify.loss.worst.harmonics import single_bias  # internal: the bias of given weights
+from lipverify.loss.worst.weights import softmax_weights  # internal: weights of softmax, whose bias is computed by hand
+from lipverify.problem.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from tests.strategies import lengths, log_floats
 
 CONTEXTS = 20_000

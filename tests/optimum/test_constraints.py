@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
+
+# internal: the type that all constraint sets share, for annotations
 from lipverify.optimum.matrix.constraints import Constraint
+
+# internal: the descent is tried on bowls whose minimum is known, which are no loss
 from lipverify.optimum.matrix.projected import projected_gradient, stationarity
 from tests.strategies import log_floats
 

@@ -24,8 +24,10 @@ from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU, Sampled
+
+# internal: the loss at any matrices, to compare with what training says
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient
-from lipverify.loss.montecarlo.contexts import draw_contexts
+from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: contexts that the training has not seen
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

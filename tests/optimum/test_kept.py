@@ -13,14 +13,18 @@ import pytest
 
 from lipverify import Problem
 from lipverify.claims.plan import select_claims
-from lipverify.cli.train import CLAIMS
+from lipverify.cli.train import CLAIMS  # internal: the statements whose trainings are kept
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.foundation.shipped import shipped
+
+# internal: a file is forged with a right digest
 from lipverify.foundation.witnesses import digest_of, read_record, write_record
 from lipverify.laws import ReLU
 from lipverify.optimum.pretraining import Recipe
-from lipverify.optimum.pretraining import kept as module
+from lipverify.optimum.pretraining import kept as module  # internal: its folder is replaced by one of the test's
+
+# internal: the format of a kept training, to forge and to age it
 from lipverify.optimum.pretraining.kept import ALIKE, FOLDER, FORMAT, Doubles, Kept, making
 
 PROBLEM = Problem(d=2, n=4, law=ReLU(L=2.0), sigma=0.5)
@@ -125,7 +129,7 @@ def test_every_file_is_one_that_a_claim_asks_for() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("id", CLAIMS)
 def test_training_again_gives_what_is_kept(id: str, tmp_path: Path) -> None:
-    from lipverify.cli.train import Which, train_models
+    from lipverify.cli.train import Which, train_models  # internal: the command, whose models are compared
 
     assert train_models(id, Which(), None, tmp_path, False) == 0
     made = sorted(tmp_path.rglob("*.json"))

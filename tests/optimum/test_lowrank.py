@@ -24,7 +24,7 @@ from lipverify.optimum.block import (
     optimal_block,
     sampled_block,
 )
-from lipverify.problem.named import low_rank_problem
+from lipverify.problem.named import low_rank_problem  # internal: the named problem of the theorem on low rank
 from tests.strategies import log_floats
 
 FAR = 2.0

@@ -21,12 +21,18 @@ from lipverify.covariates import Ellipsoid, MappedNormals, ProductOfSpheres, Sph
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
 from lipverify.laws import Affine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
+
+# internal: scores of contexts, and the loss that has no slope, compared with the definition
 from lipverify.loss.attention import attention_named, scores
-from lipverify.loss.montecarlo.contexts import draw_contexts
+from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: a few contexts, whose scores are compared
 from lipverify.optimum import MatrixOptimum, SpectralBall, Symmetric
+
+# internal: the type that all constraint sets share, for annotations
 from lipverify.optimum.matrix.constraints import Constraint
+
+# internal: the sampled loss at matrices that are not its minimum
 from lipverify.optimum.matrix.sampled import BATCHES, draw_loss
-from lipverify.problem.symmetry import symmetry
+from lipverify.problem.symmetry import symmetry  # internal: the group under which a minimum may be averaged
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

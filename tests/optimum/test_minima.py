@@ -19,9 +19,11 @@ from lipverify.checks.softmax.class_probabilities import ClassLaw
 from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
 from lipverify.loss.exact import rough_terms
+
+# internal: each module's loss is moved within its error, to see whether an answer hangs on it
 from lipverify.optimum.window import local, minimiser, origin, search
-from lipverify.problem.links import PowerSeries
-from lipverify.properties.ratio import require
+from lipverify.problem.links import PowerSeries  # internal: a link that is a power series by name
+from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
 from lipverify.strategies import log_floats, named_laws, ridge_laws
 
 DIGITS = 40

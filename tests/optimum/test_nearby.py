@@ -9,13 +9,21 @@ import pytest
 
 from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, ReLU
-from lipverify.loss.attention import attention_named
+from lipverify.loss.attention import attention_named  # internal: the sampled loss is made by hand
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
+
+# internal: the type that all constraint sets share, for annotations
 from lipverify.optimum.matrix.constraints import Constraint
+
+# internal: each shortcut is compared with the descent that it replaces
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
+
+# internal: steps of one minimiser to the next, which an optimum does not show
 from lipverify.optimum.matrix.nearby import Nearby, updated
+
+# internal: the sampled loss, batch by batch
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss, draw_loss
-from lipverify.optimum.matrix.starts import natural_units
+from lipverify.optimum.matrix.starts import natural_units  # internal: the units in which both descend
 from lipverify.problem import Problem
 
 AXIS = [[1.0], [0.0], [0.0]]

@@ -15,9 +15,15 @@ from lipverify import Problem, loss_terms, optimal_window, pretrain
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Law, LowRank, ReLU, Zonal
+
+# internal: losses at the addresses of a training are computed again
 from lipverify.loss.attention import attention_named
+
+# internal: losses at the addresses of a training are computed again
 from lipverify.optimum.matrix.sampled import draw_loss
 from lipverify.optimum.pretraining import Settings, pretrain_together
+
+# internal: one step of each optimiser against its formula
 from lipverify.optimum.pretraining.optimisers import Adam, GradientDescent, Moments
 from tests.strategies import log_floats
 

@@ -24,6 +24,8 @@ from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
 from lipverify.proofs.checker import windows
+
+# internal: the false neighbours of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
 
 LAWS: dict[str, Law] = {

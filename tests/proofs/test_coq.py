@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from lipverify.claims.plan import select_claims
-from lipverify.cli import main, prove
+from lipverify.cli import main, prove  # internal: the argument parser of one command, without a process
 from lipverify.errors import OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.linear_transformer import published
-from lipverify.proofs import coq
+from lipverify.proofs import coq  # internal: the text that Coq compiles, lemma by lemma
 from tests import ROOT
 from tests.reference import statements
 

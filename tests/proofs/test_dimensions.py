@@ -17,7 +17,11 @@ from hypothesis import strategies as st
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU
 from lipverify.proofs import EveryDimension, checker, prove_every_dimension, prove_window
+
+# internal: the lemmas behind a proof file are compared one by one with Bessel functions
 from lipverify.proofs.checker import chain, dimensions, ramp, sizes
+
+# internal: the false neighbours of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
 from tests.reference import statements
 

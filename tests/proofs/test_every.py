@@ -22,9 +22,17 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Quadratic
 from lipverify.proofs import EveryN, checker, load, prove_every_n
+
+# internal: the lemmas behind a proof file are compared one by one with the exact method
 from lipverify.proofs.checker import chain, curves, every
+
+# internal: averages over contexts, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.contexts import STRIP, averages, many_averages
+
+# internal: integrals over one token, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.tokens import bessel_ratio, truncated
+
+# internal: the false neighbours of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
 from tests.proofs import test_mutants
 from tests.reference import statements

@@ -17,6 +17,8 @@ from flint import arb, ctx
 from lipverify.foundation.shipped import shipped
 from lipverify.proofs import checker
 from lipverify.proofs.checker import chain
+
+# internal: a mutant's constants are rounded outwards, as those of a proof are
 from lipverify.proofs.search import rounded
 from tests.reference import oracle, statements
 

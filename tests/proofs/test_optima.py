@@ -18,13 +18,21 @@ from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
 from lipverify.loss.block import block_terms
+
+# internal: the loss at another scale of the values, by a method that proofs do not use
 from lipverify.loss.scaled import scaled_loss
-from lipverify.problem.named import low_rank_problem
+from lipverify.problem.named import low_rank_problem  # internal: the named problem of the theorem on low rank
 from lipverify.proofs import Proof, checker, prove_not_aligned, prove_not_isotropic, prove_optimum, prove_rising
+
+# internal: the interpolation by which a checker bounds curves between points
 from lipverify.proofs.checker import circle, curves, optima
+
+# internal: averages over contexts, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.contexts import STRIP, averages, gauss
+
+# internal: the false neighbours of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
-from lipverify.proofs.finite import about, on_the_circle
+from lipverify.proofs.finite import about, on_the_circle  # internal: the statement of one proof, made to be changed
 
 PROBLEMS = {
     "affine": Problem(d=3, n=10, law=Affine(), sigma=1.0),

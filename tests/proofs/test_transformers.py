@@ -13,13 +13,21 @@ from lipverify.checks.linear_transformers.cosines import mean_square_cosine
 from lipverify.checks.linear_transformers.layer_counts import layers_needed
 from lipverify.checks.linear_transformers.two_levels import Order, TwoLevels, difference
 from lipverify.errors import OutOfReach
+
+# internal: a sampled mean is compared with the exact one
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.linear_transformer import evaluation, readout
+
+# internal: contexts are sampled, which the proofs do not do
 from lipverify.linear_transformer.regression.contexts import unit_contexts
 from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_ridge
+
+# internal: moments, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
+
+# internal: the false neighbours of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
-from lipverify.proofs.direct import built
+from lipverify.proofs.direct import built  # internal: a proof is made with constants that are too good
 
 LAYERS = prove_layers().constants
 

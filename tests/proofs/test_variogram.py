@@ -17,11 +17,15 @@ import lipverify as lv
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Matern, Ridge, Zonal
 from lipverify.proofs import Pieces, Rough, checker, prove_envelope, prove_tradeoff, prove_transfer, prove_window
+
+# internal: the bounds of each law are compared with the law itself
 from lipverify.proofs.checker import laws, roughness
-from lipverify.proofs.checker.chain import BITS
-from lipverify.proofs.checker.variogram import known_powers
+from lipverify.proofs.checker.chain import BITS  # internal: the precision at which the checker works
+from lipverify.proofs.checker.variogram import known_powers  # internal: the powers between which a variogram lies
+
+# internal: the false neighbours of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
-from lipverify.proofs.record import named
+from lipverify.proofs.record import named  # internal: a law's name in a proof file
 
 places = st.sampled_from([Fraction(k, 10) for k in range(-9, 10)])
 numbers = st.sampled_from([Fraction(k, 4) for k in range(-8, 9)])

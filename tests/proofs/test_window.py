@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 import lipverify as lv
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Zonal
-from lipverify.problem.laws import Scaled
 from lipverify.proofs import (
     Gaussian,
     Kinked,
@@ -26,9 +26,11 @@ from lipverify.proofs import (
     prove_transfer,
     prove_window,
 )
+
+# internal: the false neighbours of a proof, each of which has to be rejected
 from lipverify.proofs.controls import changed, controls
 
-LAWS: dict[str, type[Scaled]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
+LAWS: dict[str, Callable[..., Affine | Quadratic | ReLU]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
 
 
 @cache
@@ -125,6 +127,7 @@ def test_the_cosine_law_at_each_L(d: int, L: float) -> None:
 @pytest.mark.parametrize("law", ["affine", "relu"])
 @pytest.mark.parametrize("ratio", [0.2, 1 / 3, 1.0, 3.0, 7.0])
 def test_the_window_of_another_constant_costs_what_is_proved(law: str, ratio: float) -> None:
+    # internal: the loss of a window elsewhere, which the theorem bounds
     from lipverify.optimum.transfer import transferred_loss
 
     proved = prove_transfer(theorem(law, 3, 1e4), ratio)

@@ -27,7 +27,9 @@ from lipverify.checks.softmax import (
 from lipverify.claims.plan import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
-from lipverify.proofs import layers
+from lipverify.proofs import layers  # internal: one layer in words is compared with the layer in numbers
+
+# internal: identities of words are tried on words of the test's own
 from lipverify.proofs.words import identity, leftover, letters
 
 SHAPES = {"X": "d n", "S": "d d", "y": "n 1", "v": "d 1", "r": "1 n", "c": "", "t": ""}

@@ -20,18 +20,25 @@ from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
 from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading, n, sigma, valid_windows, w
+
+# internal: closed forms against those that SymPy derives
 from lipverify.loss.asymptotic.closed import closed_numbers, known
-from lipverify.loss.asymptotic.derived import numbers_of
+from lipverify.loss.asymptotic.derived import numbers_of  # internal: closed forms against those that SymPy derives
+
+# internal: how a number and a link are read as exact expressions
 from lipverify.loss.asymptotic.links import meant, read
+
+# internal: integrals over the sphere against quadrature
 from lipverify.loss.asymptotic.sphere import density, half_moment, mean
+
+# internal: one task's derivation, before numbers are put in
 from lipverify.loss.asymptotic.tasks import applied, task_of
-from lipverify.loss.asymptotic.tokens import circle_mean
-from lipverify.problem.laws import Scaled
-from lipverify.report.latex import typst_math
+from lipverify.loss.asymptotic.tokens import circle_mean  # internal: the operator of the circle against its series
+from lipverify.report.latex import typst_math  # internal: every constant has to be a formula that a report can print
 from lipverify.scaling import growth
 from tests.strategies import log_floats
 
-NAMED: tuple[Scaled, ...] = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0))
+NAMED = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0))
 AGREEMENT = 1e-6
 """To which measured limits and derived ones must agree, relative."""
 

@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 
 from lipverify.laws import Affine, Cosine, ReLU
 from lipverify.loss.asymptotic import d, home_factor, leading, mistuning_at, transferred_power
-from lipverify.loss.asymptotic.transfer import mistuning
+from lipverify.loss.asymptotic.transfer import mistuning  # internal: the factor by itself, against a minimised power
 
 ROUNDING = 1e-9
 """Of a slope of logarithms that are evaluated to fifteen digits over ten decades."""

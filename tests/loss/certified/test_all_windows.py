@@ -10,7 +10,7 @@ import pytest
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
-from lipverify.loss.work import MANY
+from lipverify.loss.work import MANY  # internal: a budget that nothing exceeds
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most
 

@@ -20,13 +20,17 @@ from lipverify import Problem
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss import certified, loss_terms
+
+# internal: its bounds are replaced by lies, which the test has to see
 from lipverify.loss.certified import CertifiedTerms, certified_terms, context
-from lipverify.loss.certified.context import ONE, Context, power
+from lipverify.loss.certified.context import ONE, Context, power  # internal: a ball without one of its bounds
+
+# internal: averages against mpmath, before they make a loss
 from lipverify.loss.certified.harmonics import exponential_averages
-from lipverify.loss.certified.mellin import MellinTransform
-from lipverify.loss.certified.nodes import Nodes
-from lipverify.loss.certified.series import PowerSeries
-from lipverify.loss.certified.spectra import spectrum_of
+from lipverify.loss.certified.mellin import MellinTransform  # internal: one of two routes to the same ball
+from lipverify.loss.certified.nodes import Nodes  # internal: nodes so few that the bound between them counts
+from lipverify.loss.certified.series import PowerSeries  # internal: one of two routes to the same ball
+from lipverify.loss.certified.spectra import spectrum_of  # internal: spectra against mpmath, before they make a loss
 from tests import ROOT
 from tests.strategies import log_floats
 

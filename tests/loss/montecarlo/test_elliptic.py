@@ -15,11 +15,13 @@ from lipverify import Problem, loss_terms, optimal_matrix
 from lipverify.covariates import Covariates, Ellipsoid, Gaussian, Sphere
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, normals
-from lipverify.foundation.means.samples import NormalTally
+from lipverify.foundation.means.samples import NormalTally  # internal: means with errors of the test's own samples
 from lipverify.laws import Affine, Cosine, FunctionLaw, Linear, ReLU, Ridge, Transformed
-from lipverify.loss.methods import _sphere_noise
-from lipverify.loss.montecarlo.accuracy import tally_of
-from lipverify.loss.montecarlo.elliptic import Elliptic, noise_of_key
+from lipverify.loss.methods import _sphere_noise  # internal: the noise of the sphere that helps, and none
+from lipverify.loss.montecarlo.accuracy import tally_of  # internal: samples are added until a count, not an error
+from lipverify.loss.montecarlo.elliptic import Elliptic, noise_of_key  # internal: which sampler was chosen, and its key
+
+# internal: samples one by one, which the mean does not show
 from lipverify.loss.montecarlo.terms import INTERVALS, SAMPLINGS, sampler
 from tests.strategies import log_floats
 

@@ -36,14 +36,18 @@ from numpy.typing import NDArray
 from lipverify import Problem
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
+
+# internal: moments of a leaf, which the device computes too
 from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
-from lipverify.loss.montecarlo.backend import Backend
-from lipverify.loss.montecarlo.fused import Fused, has_kernel
+from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
+from lipverify.loss.montecarlo.fused import Fused, has_kernel  # internal: samples as the fused kernel draws them
+
+# internal: launches and their layout, without a device
 from lipverify.loss.montecarlo.kernels import launch, layout, native
-from lipverify.loss.montecarlo.kernels.source import assembled
-from lipverify.loss.montecarlo.reduced import Reduced
-from lipverify.loss.montecarlo.windows import grid_of
+from lipverify.loss.montecarlo.kernels.source import assembled  # internal: the source is compiled with a mistake in it
+from lipverify.loss.montecarlo.reduced import Reduced  # internal: the same samples by NumPy
+from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests import ROOT
 from tests.stand_in import installed
 from tests.strategies import log_floats

@@ -20,9 +20,9 @@ from lipverify import Problem, loss_terms
 from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import generator, normals, uniforms
-from lipverify.foundation.means.betting import Tally
-from lipverify.foundation.means.samples import ROUNDING
-from lipverify.foundation.streams import standard_normals
+from lipverify.foundation.means.betting import Tally  # internal: which interval was taken
+from lipverify.foundation.means.samples import ROUNDING  # internal: the rounding that a bounded sample may have
+from lipverify.foundation.streams import standard_normals  # internal: normals from the smallest and the largest bits
 from lipverify.laws import (
     RBF,
     Affine,
@@ -40,16 +40,24 @@ from lipverify.laws import (
     Zonal,
     mixture,
 )
+
+# internal: samples are added until a count, not an error
 from lipverify.loss.montecarlo.accuracy import tally_of, until
-from lipverify.loss.montecarlo.fields import Fields
-from lipverify.loss.montecarlo.full import Full
+from lipverify.loss.montecarlo.fields import Fields  # internal: values of a field at points of the test's own
+from lipverify.loss.montecarlo.full import Full  # internal: samples one by one, which the mean does not show
+
+# internal: samples one by one, which the mean does not show
 from lipverify.loss.montecarlo.reduced import QUERIES, Reduced, projected
-from lipverify.loss.montecarlo.samples import softmax_bounds
+from lipverify.loss.montecarlo.samples import softmax_bounds  # internal: the bounds that each sample has to obey
+
+# internal: samples one by one, which the mean does not show
 from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
+
+# internal: sums over a grid of w against sums at each w
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
 from lipverify.optimum.window import empirical_window
-from lipverify.problem.law import summands
-from lipverify.problem.sphere import on_sphere
+from lipverify.problem.law import summands  # internal: the parts of a sum of laws
+from lipverify.problem.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from tests.strategies import laws, log_floats
 
 EXAMPLES = 12
