@@ -6,6 +6,7 @@ chunks, the number of workers, the backend and an interruption cannot change a s
 
 from __future__ import annotations
 
+import math
 from hashlib import blake2b
 
 import numpy as np
@@ -27,15 +28,16 @@ def generator(seed: int, stream: str, chunk: int, block: int = 0) -> np.random.G
     return np.random.Generator(np.random.Philox(key=key_of(seed, stream), counter=counter))
 
 
-def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], block: int = 0) -> Floats:
-    """Independent uniforms on [0, 1) with 53 bits, for one chunk of one stream.
+def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], first: int = 0) -> Floats:
+    """Independent uniforms on [0, 1) with 53 bits, those of one chunk of one stream from number `first` on.
 
     >>> bool((uniforms(0, "a", 3, (2,)) == uniforms(0, "a", 3, (2,))).all())
     True
-    >>> bool((uniforms(0, "a", 3, (9,))[4:] == uniforms(0, "a", 3, (5,), block=1)).all())
+    >>> bool((uniforms(0, "a", 3, (9,))[3:] == uniforms(0, "a", 3, (6,), first=3)).all())
     True
     """
-    return generator(seed, stream, chunk, block).random(shape)
+    block, skipped = divmod(first, 4)
+    return generator(seed, stream, chunk, block).random(skipped + math.prod(shape))[skipped:].reshape(shape)
 
 
 def normals(seed: int, stream: str, chunk: int, shape: tuple[int, ...]) -> Floats:

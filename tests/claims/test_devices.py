@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import multiprocessing
 import re
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -85,6 +87,41 @@ def test_each_process_has_one_gpu_and_their_number_changes_no_bit(
         used = [line.split(" ")[1] for line in log.read_text().splitlines() if "," not in line.split(" ")[1]]
         assert set(filter(None, used)) <= set((visible or "0,1").split(","))
         assert len(set(filter(None, used))) > (visible != "1")
+    assert answers[0] == answers[1] == answers[2]
+
+
+@contextmanager
+def cluster_of_gpus(count: int) -> Iterator[str]:
+    """The address of a scheduler with a worker a GPU, begun as Dask-CUDA begins them: a process with one thread that
+    sees a list of the GPUs in which its own is the first."""
+    distributed = pytest.importorskip("distributed")
+    gpus = [f"GPU-{name}" for name in "abc"[:count]]
+    visible = [",".join(gpus[place:] + gpus[:place]) for place in range(count)]
+    options = [{"nthreads": 1, "env": {"CUDA_VISIBLE_DEVICES": each}, "dashboard_address": None} for each in visible]
+    workers = {place: {"cls": distributed.Nanny, "options": each} for place, each in enumerate(options)}
+    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": None, "dashboard": False, "port": 0}}
+    with distributed.SpecCluster(workers, scheduler, silence_logs=50) as local:
+        yield local.scheduler_address
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of Dask, about its own sockets
+def test_workers_of_a_cluster_have_one_gpu_each_and_their_number_changes_no_bit(
+    cupy: Any, lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(TEXT)
+    monkeypatch.setenv("CUPY_STAND_IN_DEVICES", "3")
+    answers = []
+    for count in (1, 2, 3):
+        log, out = tmp_path / f"log {count}", tmp_path / str(count)
+        monkeypatch.setenv("CUPY_STAND_IN_LOG", str(log))
+        with cluster_of_gpus(count) as address:
+            asked = ("verify", str(tmp_path / "mine.py"), "--backend", "cupy", "--cluster", address)
+            done = lipverify(*asked, "--out", str(out))
+        assert done.returncode == 0, done.stderr
+        answers.append(cells(out))
+        used = [line.split(" ")[1].split(",")[0] for line in log.read_text().splitlines()]
+        assert sorted(used) == ["GPU-a", "GPU-b", "GPU-c"][:count], "a process a GPU, and none but workers"
     assert answers[0] == answers[1] == answers[2]
 
 

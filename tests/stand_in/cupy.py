@@ -102,6 +102,8 @@ class State:
     user: int | None = None
     """The process that used it first."""
     uses = 0
+    largest = 0
+    """Bytes of the largest array."""
     lost: Exception | None = None
     """What every use raises from now on."""
 
@@ -170,6 +172,7 @@ def wrapped(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         array = ndarray.__new__(ndarray)
         array._a = np.asarray(value)
+        State.largest = max(State.largest, array._a.nbytes)
         if array._a.nbytes > float(os.environ.get("CUPY_STAND_IN_BYTES", "inf")):
             raise OutOfMemoryError(f"Out of memory allocating {array._a.nbytes:,} bytes")
         return array

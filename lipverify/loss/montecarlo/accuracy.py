@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import NormalTally
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
+from lipverify.loss.montecarlo.samples import Divisible
 
 Tallies = type[Tally] | type[NormalTally]
 """How samples become an interval: `Tally` bets, `NormalTally` trusts the central limit theorem."""
@@ -26,7 +27,7 @@ MOST_LOOKS = 8
 
 
 class Sampler(Protocol):
-    """Independent samples of bounded quantities, column by column, a chunk at a time."""
+    """Independent samples of bounded quantities, column by column, a chunk at a time; see also `Divisible`."""
 
     @property
     def size(self) -> int:
@@ -37,14 +38,6 @@ class Sampler(Protocol):
 
     def chunk(self, index: int) -> Array:
         """The samples of one chunk, (size, columns): a function of its number and of nothing else."""
-
-
-@runtime_checkable
-class Addressed(Protocol):
-    """A sampler of which any stretch of samples can be drawn by itself: a chunk may be smaller, or the last one cut."""
-
-    def rows(self, first: int, count: int) -> Array:
-        """The samples `first`, ..., `first + count - 1`."""
 
 
 def tally_of(
@@ -71,12 +64,13 @@ def _added(tally: Tally | NormalTally, sampler: Sampler, count: int, workers: in
 
 
 def _added_in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
-    """The same by this thread; where memory does not suffice, in smaller and smaller chunks."""
+    """The same by this thread; where memory does not suffice, in halves of chunks, down to a single sample."""
     size, short = sampler.size, False
     while tally.count < count:
-        first, divisible = tally.count, isinstance(sampler, Addressed) and size > 1
+        first, divisible = tally.count, isinstance(sampler, Divisible) and size > 1
+        some = min(size, count - first, sampler.size - first % sampler.size)
         try:
-            tally.add(_chunk(sampler, first, min(size, count - first))[: count - first, ...])
+            tally.add(_chunk(sampler, first, some)[:some, ...])
         except Exception as error:
             if not backend.short_of_memory(error) or tally.count > first or (short and not divisible):
                 raise
@@ -90,8 +84,8 @@ def _added_in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, b
 
 
 def _chunk(sampler: Sampler, first: int, count: int) -> Array:
-    """Samples from a first one on, which begins a chunk where a chunk is drawn whole."""
-    return sampler.rows(first, count) if isinstance(sampler, Addressed) else sampler.chunk(first // sampler.size)
+    """Samples of one chunk from a first one on, which begins the chunk where it is drawn whole."""
+    return sampler.rows(first, count) if isinstance(sampler, Divisible) else sampler.chunk(first // sampler.size)
 
 
 def _chunks(sampler: Sampler, count: int, workers: int) -> Iterator[Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +13,11 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.means.samples import Reduce, leaf_moments
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.streams import generator, inverted
+from lipverify.foundation.streams import inverted, uniforms
 from lipverify.foundation.validation import chosen
 
 Kernel = Callable[..., tuple[Any, Any]]
 """samples(law, L, d, n, ladders, key, first, bundles) -> (noise, bias), see `kernels.launch.samples`."""
-
-
-class Uniforms(Protocol):
-    """A stream of uniforms on [0, 1)."""
-
-    def random(self, size: tuple[int, ...]) -> Array:
-        """The next of them, in this shape."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +31,8 @@ class Backend:
     kernel, tokens
         A kernel for reduced sampling, and about how many tokens it takes in a call.
     uniforms
-        (seed, stream, chunk, block) -> a stream of uniforms with the words of NumPy's Philox, drawn where `xp` computes
-        or on the host.
+        (seed, stream, chunk, shape, first) -> uniforms with the words of NumPy's Philox, drawn where `xp` computes or
+        on the host, see `foundation.streams.uniforms`.
     inverted
         The standard normals of uniforms, where these are.
     moments
@@ -58,7 +51,7 @@ class Backend:
     device: Any = None
     kernel: Kernel | None = None
     tokens: int = 0
-    uniforms: Callable[..., Uniforms] = generator
+    uniforms: Callable[[int, str, int, tuple[int, ...], int], Array] = uniforms
     inverted: Callable[[Array], Array] = inverted
     moments: Reduce = leaf_moments
     at_work: Callable[[], AbstractContextManager[object]] = nullcontext
@@ -91,7 +84,7 @@ def _cupy(device: Any = None) -> Backend:
         device=device,
         kernel=launch.samples,
         tokens=launch.TOKENS,
-        uniforms=launch.DeviceUniforms,
+        uniforms=launch.uniforms,
         inverted=launch.inverted,
         moments=launch.leaf_moments,
         at_work=lambda: launch.at_work(device),

@@ -109,24 +109,36 @@ def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk
 
 
 def token_blocks(
-    problem: Problem, contexts: int, tokens: int, seed: int, stream: str, chunk: int, backend: Backend = NUMPY
+    problem: Problem,
+    contexts: int,
+    tokens: int,
+    seed: int,
+    stream: str,
+    chunk: int,
+    backend: Backend = NUMPY,
+    part: slice = slice(None),
 ) -> Iterator[Contexts]:
-    """The tokens of one chunk of contexts, at most `tokens` of each at a time, where the backend computes.
+    """The tokens of one chunk of contexts, or of a part of them, at most `tokens` of each at a time, on the backend.
 
     A chunk has a stream for the points and one for the tasks, so that how many numbers a law draws for
-    itself does not move the tokens.
+    itself does not move the tokens. Functions that are no array are those of all contexts of a chunk, which are then
+    drawn whatever the part.
     """
     law, d, n = as_functions(problem.law, "Monte Carlo"), problem.d, int(problem.n)
-    xp, points, tasks = backend.xp, backend.uniforms(seed, stream, chunk), generator(seed, f"{stream}/tasks", chunk)
+    xp, device = backend.xp, backend.device
+    functions = law.draw(generator(seed, f"{stream}/tasks", chunk), contexts, d)
+    drawn, kept = (slice(None), part) if callable(functions) else (part, slice(None))
+    functions = functions if callable(functions) else to_device(functions[part], xp, device)
+    start, stop, _ = drawn.indices(contexts)
 
-    def covariates(shape: tuple[int, ...]) -> Array:
-        normals = to_device(backend.inverted(points.random(shape)), xp, backend.device)
+    def covariates(before: int, m: int) -> Array:
+        shape, first = (stop - start, m, d), (contexts * before + start * m) * d
+        normals = to_device(backend.inverted(backend.uniforms(seed, stream, chunk, shape, first)), xp, device)
         return problem.covariates.points(normals, xp)
 
-    query = covariates((contexts, 1, d))
-    functions = law.draw(tasks, contexts, d)
-    functions = functions if callable(functions) else to_device(functions, xp, backend.device)
-    targets = [f[:, 0] for f in law.values(functions, query, xp)]
+    query = covariates(0, 1)
+    targets = [f[kept, 0] for f in law.values(functions, query, xp)]
     for first in range(0, n, tokens):
-        x = covariates((contexts, min(tokens, n - first), d))
-        yield Contexts(query=query[:, 0, :], tokens=x, values=law.values(functions, x, xp), targets=targets)
+        x = covariates(1 + first, min(tokens, n - first))
+        values = [f[kept, ...] for f in law.values(functions, x, xp)]
+        yield Contexts(query=query[kept, 0, :], tokens=x[kept, ...], values=values, targets=targets)

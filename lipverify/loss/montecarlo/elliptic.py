@@ -38,7 +38,7 @@ from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected
-from lipverify.loss.montecarlo.samples import largest_bias, rungs, softmax_bounds
+from lipverify.loss.montecarlo.samples import Divisible, largest_bias, rungs, softmax_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.composed import Transformed
@@ -104,7 +104,7 @@ def noise_of_key(known: SphereNoise, d: int, n: int | float, least: float, large
 
 
 @dataclass(frozen=True)
-class Elliptic:
+class Elliptic(Divisible):
     """Samples on the sphere, an ellipsoid or for normal covariates: scores w x_i^T M x; M = None for the identity."""
 
     problem: Problem
@@ -239,22 +239,24 @@ class Elliptic:
         """The bounds, made once."""
         return self.bounds()
 
-    def chunk(self, index: int) -> Array:
-        """Noise samples at every window and then bias samples, (size, 2 windows)."""
+    def rows(self, first: int, count: int) -> Array:
+        """Samples of some contexts of one chunk; what they hold beside tokens is drawn for the whole chunk."""
+        index, start = divmod(first, self.size)
+        part = slice(start, start + count)
         queries, tasks = self._outer(index)
         keys = queries @ self.key_map.T
         lengths = np.linalg.norm(keys, axis=-1)
-        samples = self._samples(index, queries[:, 0], keys[:, 0], lengths[:, 0], tasks)
+        samples = self._samples(index, part, queries[:, 0], keys[:, 0], lengths[:, 0], tasks)
         if self.noise is not None:
             w, (low, high) = self.grid.windows, self.ends
-            at_queries = self.noise.at(w * lengths[..., None]).mean(axis=1)
+            at_queries = self.noise.at(w * lengths[part, :, None]).mean(axis=1)
             known = self._moved(np.clip(at_queries, low[: w.size], high[: w.size]))
             noise = self.xp.where(self._moved(self.helped), known, samples[:, : w.size])
             samples = self.xp.concat([noise, samples[:, w.size :]], axis=1)
         return samples
 
-    def _samples(self, index: int, query: Floats, key: Floats, length: Floats, task: Floats) -> Array:
-        """Samples of contexts with these queries, keys k with their lengths, and directions B q of their tasks."""
+    def _samples(self, index: int, part: slice, query: Floats, key: Floats, length: Floats, task: Floats) -> Array:
+        """Samples of a part of a chunk, whose contexts have these queries, keys k with lengths, and directions B q."""
         xp, d, k = self.xp, self.problem.d, len(self.sight)
         sights, start = task @ self.stretch, np.eye(d)[0]
         size = np.linalg.norm(sights, axis=-1)
@@ -263,14 +265,14 @@ class Elliptic:
         seen = along @ self.sight.T
         rest = (np.sum(self.sight**2) - np.sum(seen * seen, axis=-1)) / (1 if self.normal else d - 1)
         z0, target = np.sum(task * query, axis=-1), query @ self.lens
-        size, c, rest, z0, seen, target = (self._moved(part[:, None]) for part in (size, c, rest, z0, seen, target))
+        size, c, rest, z0, seen, target = (self._moved(each[part, None]) for each in (size, c, rest, z0, seen, target))
 
         def values(t: Array, s: Array) -> list[Array]:
             linear = [1 - t, 0 * t + 1 if self.normal else 1 - t * t] if self.linear_share else []
             z = size * (c * t + xp.sqrt(1 - c * c) * s)
             return linear + [h - at for h, at in zip(self.links(z), self.links(z0), strict=True)]
 
-        at, twice = rungs(self._sums(index, length, values), self.grid, xp)
+        at, twice = rungs(self._sums(index, part, length, values), self.grid, xp)
         S, first = at[:, :, 0], 3 if self.linear_share else 1
         bias = (1 - self.linear_share) * xp.sum((at[:, :, first:] / S[:, :, None]) ** 2, axis=-1)
         if self.linear_share:
@@ -279,9 +281,9 @@ class Elliptic:
             bias = bias + self.linear_share / k * squares
         return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
 
-    def _sums(self, index: int, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
+    def _sums(self, index: int, part: slice, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
         """The sums over the tokens of what `values` makes of their coordinates."""
-        sizes = self._moved(length[:, None])
+        sizes = self._moved(length[part, None])
 
         def of(pairs: Array) -> Sums:
             moved = self._moved(pairs)
@@ -289,7 +291,7 @@ class Elliptic:
             t, s = normal_pairs(u, v, self.xp) if self.normal else projected(u, v, self.problem.d, self.xp)
             return softmax_sums(sizes * t, values(t, s), self.grid, self.xp, self.workspace)
 
-        return reduce(self._merged, map(of, self._draws(index)))
+        return reduce(self._merged, map(of, self._draws(index, part)))
 
     def _moved(self, array: Array) -> Array:
         return to_device(array, self.xp, self.backend.device)
@@ -305,7 +307,9 @@ class Elliptic:
         assert isinstance(law, RidgeLaw | Transformed)
         return queries, law.draw(generator(self.seed, f"{self.stream}/tasks", index), self.size, d)
 
-    def _draws(self, index: int) -> Iterator[Array]:
-        """Uniforms (u, v) of the tokens, in stretches of (size, tokens, 2)."""
-        n, rng = int(self.problem.n), self.backend.uniforms(self.seed, self.stream, index)
-        return (rng.random((self.size, min(TOKENS, n - first), 2)) for first in range(0, n, TOKENS))
+    def _draws(self, index: int, part: slice) -> Iterator[Array]:
+        """Uniforms (u, v) of the tokens, in stretches of (contexts, tokens, 2): one, or of one context alone."""
+        n = int(self.problem.n)
+        for first in range(0, n, TOKENS):
+            shape = part.stop - part.start, min(TOKENS, n - first), 2
+            yield self.backend.uniforms(self.seed, self.stream, index, shape, 2 * (part.start * n + first))

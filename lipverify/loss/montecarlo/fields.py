@@ -118,7 +118,12 @@ class Fields(WholeContexts):
             low[len(self.w) :] = -self.largest / 2
         return low, high
 
-    def chunk(self, index: int) -> Floats:
+    def rows(self, first: int, count: int) -> Floats:
+        """Samples of some contexts of one chunk, which is made whole."""
+        index, start = divmod(first, self.size)
+        return self._whole(index)[start : start + count]
+
+    def _whole(self, index: int) -> Floats:
         """Noise samples at every window and then bias samples, (size, 2 windows)."""
         n, d = int(self.problem.n), self.problem.d
         draws = standard_normals(generator(self.seed, self.stream, index), (self.size, n + 1, d))

@@ -15,7 +15,7 @@ import numpy as np
 from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
-from lipverify.loss.montecarlo.samples import drawn, largest_bias, softmax_bounds, sphere_bounds
+from lipverify.loss.montecarlo.samples import Divisible, drawn, largest_bias, softmax_bounds, sphere_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, grid_of, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.law import FunctionLaw, as_functions
@@ -25,7 +25,7 @@ COORDINATES = 2**18
 
 
 @dataclass(frozen=True)
-class WholeContexts:
+class WholeContexts(Divisible):
     """Samples for one matrix M scaled by every window: scores w x_i^T M x; M = None for the identity."""
 
     problem: Problem
@@ -59,17 +59,20 @@ class WholeContexts:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.where(self.w > 0, self.w * self.problem.covariates.radius**2 * norm, 0.0)
 
-    def blocks(self, index: int) -> Iterator[Contexts]:
-        """The contexts of a chunk, a stretch of tokens at a time."""
+    def blocks(self, first: int, count: int) -> Iterator[Contexts]:
+        """The contexts `first`, ..., `first + count - 1` of one chunk, a stretch of tokens at a time."""
         tokens = max(1, COORDINATES // self.problem.d)
+        index, start = divmod(first, self.size)
         address = self.seed, self.stream, index
-        return token_blocks(self.problem, self.size, tokens, *address, self.backend)
+        return token_blocks(self.problem, self.size, tokens, *address, self.backend, slice(start, start + count))
 
     def scores(self, contexts: Contexts) -> Array:
         """x_i^T M x of every token, (C, tokens)."""
         xp, device = self.backend.xp, self.backend.device
-        key = contexts.query if self.M is None else contexts.query @ to_device(self.M.T, xp, device)
-        return xp.matmul(contexts.tokens, key[:, :, None])[:, :, 0]
+        keys = contexts.query[:, :, None]
+        if self.M is not None:
+            keys = xp.matmul(to_device(self.M, xp, device), keys)  # context by context, see `Divisible.rows`
+        return xp.matmul(contexts.tokens, keys)[:, :, 0]
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,8 @@ class Full(WholeContexts):
             return sphere_bounds(self.problem, self.w, self.law.extents(), self.law.slopes())
         return softmax_bounds(self.problem, self.reach, largest_bias(self.problem))
 
-    def chunk(self, index: int) -> Array:
-        """Noise samples at every window and then bias samples, (size, 2 windows)."""
+    def rows(self, first: int, count: int) -> Array:
+        """Samples of some contexts of one chunk."""
         grid, xp = self.grid, self.backend.xp
 
         def sums_of(contexts: Contexts) -> Sums:
@@ -98,5 +101,5 @@ class Full(WholeContexts):
             differences = [f - at_query[:, None] for f, at_query in pairs]
             return softmax_sums(self.scores(contexts), differences, grid, xp, self.workspace)
 
-        sums = reduce(lambda one, other: merged(one, other, grid, xp), map(sums_of, self.blocks(index)))
+        sums = reduce(lambda one, other: merged(one, other, grid, xp), map(sums_of, self.blocks(first, count)))
         return drawn(sums, grid, xp)

@@ -49,12 +49,8 @@ class Fused(Reduced):
         results = MOST_RESULTS // (2 * len(self.grid.at))
         return max(1, min(MOST_BUNDLES, results, self.backend.tokens // int(self.problem.n)))
 
-    def chunk(self, index: int) -> Array:
-        """Noise samples at every window and then bias samples, (size, 2 windows)."""
-        return self.rows(index * self.size, self.size)
-
     def rows(self, first: int, count: int) -> Array:
-        """The same for the bundles `first`, ..., `first + count - 1`."""
+        """The samples of the bundles `first`, ..., `first + count - 1`."""
         assert self.backend.kernel is not None
         L = float(getattr(self.problem.law, "L", 1.0))
         n, key = int(self.problem.n), key_of(self.seed, self.stream)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Array, Floats, row_sums
+from lipverify.foundation.arrays import Array, Floats
 from lipverify.loss.kernels import Kernel, Rational
 from lipverify.loss.montecarlo.full import WholeContexts
 from lipverify.loss.montecarlo.samples import largest_bias
@@ -35,16 +35,16 @@ class KernelAttention(WholeContexts):
             bias = max(bias, sum(size**2 for size in self.law.magnitudes(self.problem.covariates.radius)))
         return low, np.concatenate([np.ones(count), np.full(count, bias)])
 
-    def chunk(self, index: int) -> Array:
-        """Noise samples at every window and then bias samples, (size, 2 windows)."""
+    def rows(self, first: int, count: int) -> Array:
+        """Samples of some contexts of one chunk."""
         xp = self.backend.xp
         sums: Any = [[0.0] * (2 + len(self.law.extents())) for _ in self.w]
-        for block in self.blocks(index):
+        for block in self.blocks(first, count):
             h = 1 - self.scores(block)
             moved = [f - target[:, None] for f, target in zip(block.values, block.targets, strict=True)]
             for k, w in enumerate(map(float, self.w)):
                 K = self.kernel.weight(w * xp.clip(h, 0.0, 2.0), w)
-                found = [row_sums(each, xp) for each in (K, K * K, *(K * f for f in moved))]
+                found = [xp.sum(each, axis=1) for each in (K, K * K, *(K * f for f in moved))]
                 sums[k] = [one + other for one, other in zip(sums[k], found, strict=True)]
             targets = block.targets
         noise, bias = [], []

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.arrays import Array, Floats, row_sums, to_device
+from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.loss.montecarlo.full import WholeContexts
 
 
@@ -27,15 +27,15 @@ class LinearAttention(WholeContexts):
         high = np.concatenate([self.reach**2 / float(self.problem.n), bias])
         return np.zeros_like(high), high
 
-    def chunk(self, index: int) -> Array:
-        """Noise samples at every window and then bias samples, (size, 2 windows)."""
+    def rows(self, first: int, count: int) -> Array:
+        """Samples of some contexts of one chunk."""
         xp, n = self.backend.xp, float(self.problem.n)
         squares: Any = 0.0
         products: list[Any] = [0.0] * len(self.law.extents())
-        for block in self.blocks(index):
+        for block in self.blocks(first, count):
             s = self.scores(block)
-            squares = squares + row_sums(s * s, xp)
-            products = [p + row_sums(s * f, xp) for p, f in zip(products, block.values, strict=True)]
+            squares = squares + xp.sum(s * s, axis=1)
+            products = [p + xp.sum(s * f, axis=1) for p, f in zip(products, block.values, strict=True)]
         w = to_device(self.w, xp, self.backend.device)
         noise = w**2 * (squares / n**2)[:, None]
         errors = [w * (p / n)[:, None] - target[:, None] for p, target in zip(products, block.targets, strict=True)]

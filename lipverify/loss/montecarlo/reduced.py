@@ -28,7 +28,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
-from lipverify.loss.montecarlo.samples import averaged, drawn, sphere_bounds, spreads
+from lipverify.loss.montecarlo.samples import Divisible, averaged, drawn, sphere_bounds, spreads
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
 from lipverify.problem import Problem
 from lipverify.problem.law import RidgeLaw, as_ridge
@@ -77,7 +77,7 @@ def quarter_turns(a: Array, b: Array) -> Iterator[tuple[Array, Array]]:
 
 
 @dataclass(frozen=True)
-class Reduced:
+class Reduced(Divisible):
     """Samples of an isotropic ridge problem on a grid of windows, a chunk of bundles at a time."""
 
     problem: Problem
@@ -128,9 +128,9 @@ class Reduced:
         high[w.size :] = np.minimum(high[w.size :], spreads(self.problem, w) ** 2 + high[: w.size])
         return low, high
 
-    def chunk(self, index: int) -> Array:
-        """Noise samples at every window and then bias samples, (size, 2 windows)."""
-        directions, stretches = self._draws(index)
+    def rows(self, first: int, count: int) -> Array:
+        """The samples of the bundles `first`, ..., `first + count - 1`, all of one chunk."""
+        directions, stretches = self._draws(first, count)
         c, _ = self._coordinates(directions)
         queries: list[Sums] = []
         for pairs in stretches:
@@ -141,16 +141,19 @@ class Reduced:
             )
         return sum(self._samples(sums) for sums in queries) / QUERIES
 
-    def _draws(self, index: int) -> tuple[Array, Iterator[Array]]:
-        """Uniforms (u, v) of the directions, (size, 4, 2), and of the tokens, stretches of (size, tokens, 2)."""
+    def _draws(self, first: int, count: int) -> tuple[Array, Iterator[Array]]:
+        """Uniforms (u, v) of the directions, (count, 4, 2), and of the tokens, stretches of (count, tokens, 2)."""
         n = int(self.problem.n)
-        blocks = HEADER_BLOCKS + -(-n // 2)
-        rng = self.backend.uniforms(self.seed, self.stream, 0, index * self.size * blocks)
+        pairs = 2 * (HEADER_BLOCKS + -(-n // 2))
+
+        def drawn(rows: int, some: int, start: int) -> Array:
+            return self.backend.uniforms(self.seed, self.stream, 0, (rows, some, 2), 2 * (first * pairs + start))
+
         if n <= TOKENS:
-            pairs = rng.random((self.size, 2 * blocks, 2))
-            return pairs[:, :QUERIES], iter([pairs[:, QUERIES : QUERIES + n]])
-        directions = rng.random((1, QUERIES, 2))
-        return directions, (rng.random((1, min(TOKENS, n - first), 2)) for first in range(0, n, TOKENS))
+            made = drawn(count, pairs, 0)
+            return made[:, :QUERIES], iter([made[:, QUERIES : QUERIES + n]])
+        stretches = range(0, n, TOKENS)
+        return drawn(1, QUERIES, 0), (drawn(1, min(TOKENS, n - start), QUERIES + start) for start in stretches)
 
     def _coordinates(self, pairs: Array) -> tuple[Array, Array]:
         """Coordinates made of (u, v), on the device."""

@@ -12,6 +12,7 @@ query is known, |sum_i a_i x_i - x|^2 / d in terms of the t_i = <x_i, x> alone:
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,28 @@ from lipverify.problem.composed import Transformed
 from lipverify.problem.law import as_functions
 
 Bounds = tuple[Floats, Floats]
+
+
+class Divisible(ABC):
+    """A sampler of which a part of a chunk can be drawn by itself, so that it fits in less memory."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Samples in a chunk."""
+
+    @abstractmethod
+    def rows(self, first: int, count: int) -> Array:
+        """The samples `first`, ..., `first + count - 1` of one chunk, (count, columns).
+
+        A sample is the same to the last bit, whichever are drawn with it.
+        """
+
+    def chunk(self, index: int) -> Array:
+        """Noise samples at every window and then bias samples, (size, 2 windows)."""
+        return self.rows(index * self.size, self.size)
+
+
 ROUNDED = 1e-12
 """More than what weights, and bounds of their squares, are rounded by, relative."""
 

@@ -113,10 +113,10 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     """Sums over the tokens of C contexts; scores and values[k] have the shape (C, tokens)."""
     largest = row_maxima(scores, xp)
     below = scores - largest[:, None]
-    floored = float(grid.levels.max()) * float(xp.min(below)) < LEAST_EXPONENT
     if xp is not np:
         columns = xp.stack([xp.ones_like(below), *(xp.broadcast_to(value, below.shape) for value in values)], axis=-1)
-        return Sums(largest, _powers(below, grid, floored, xp) @ columns)
+        return Sums(largest, _powers(below, grid, xp) @ columns)
+    floored = float(grid.levels.max()) * -row_maxima(-below, np) < LEAST_EXPONENT
     shape = ((len(values) + 2) // 2 * 2, *below.shape)  # an even number of columns: matrix products are faster
     columns = workspace.array("columns", shape)
     _fill(columns, values)
@@ -125,7 +125,7 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     some = max(1, AT_ONCE // (len(grid.levels) * below.shape[1]))
     for first in range(0, len(below), some):
         part = slice(first, first + some)
-        np.matmul(_in_place(below[part], grid, floored, workspace), columns[part], out=at_levels[part])
+        np.matmul(_in_place(below[part], grid, floored[part, None], workspace), columns[part], out=at_levels[part])
     return Sums(largest, at_levels)
 
 
@@ -148,24 +148,25 @@ def _fill(columns: Array, values: list[Array]) -> None:
     columns[len(values) + 1 :, :, :] = 0.0
 
 
-def _powers(below: Array, grid: Grid, floored: bool, xp: Any) -> Array:
+def _powers(below: Array, grid: Grid, xp: Any) -> Array:
     """The g of every level, (C, levels, tokens)."""
     powers: list[Array] = []
     for level, rung in zip(grid.levels, grid.rungs, strict=True):
         g = powers[-1] * powers[-1] if rung else xp.exp(xp.clip(float(level) * below, LOG_FLOOR, 0.0))
-        powers.append(xp.clip(g, FLOOR, 1.0) if floored and rung and rung % FLOOR_EVERY == 0 else g)
+        powers.append(xp.clip(g, FLOOR, 1.0) if rung and rung % FLOOR_EVERY == 0 else g)
     return xp.stack(powers, axis=1)
 
 
-def _in_place(below: Floats, grid: Grid, floored: bool, workspace: Workspace) -> Floats:
-    """The same with NumPy's `out`, which the array standard does not have."""
+def _in_place(below: Floats, grid: Grid, floored: NDArray[np.bool_], workspace: Workspace) -> Floats:
+    """The same with NumPy's `out`, which the array standard does not have; `floored` says of which contexts, (C, 1)."""
     powers = workspace.array("powers", (len(grid.levels), *below.shape))
+    floor, log_floor, some = np.where(floored, FLOOR, 0.0), np.where(floored, LOG_FLOOR, -np.inf), bool(floored.any())
     for j, rung in enumerate(grid.rungs):
         if rung:
             np.multiply(powers[j - 1], powers[j - 1], out=powers[j])
-            if floored and rung % FLOOR_EVERY == 0:
-                np.maximum(powers[j], FLOOR, out=powers[j])
+            if some and rung % FLOOR_EVERY == 0:
+                np.maximum(powers[j], floor, out=powers[j])
         else:
             np.multiply(below, grid.levels[j], out=powers[j])
-            np.exp(np.maximum(powers[j], LOG_FLOOR, out=powers[j]) if floored else powers[j], out=powers[j])
+            np.exp(np.maximum(powers[j], log_floor, out=powers[j]) if some else powers[j], out=powers[j])
     return powers.transpose(1, 0, 2)

@@ -15,7 +15,7 @@ import pytest
 from lipverify import Problem, loss_terms
 from lipverify.attention import Box, Epanechnikov, NormalisedLinear, Rational
 from lipverify.covariates import Ellipsoid, Gaussian, MappedNormals, ProductOfSpheres, axes
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import (
     RBF,
     Affine,
@@ -47,7 +47,7 @@ PATHS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "quadratic kernel": ({"law": Quadratic(2.0)}, {}),
     "linear kernel": ({"law": Linear(2.0)}, {}),
     "until an accuracy": ({"law": Affine()}, {"contexts": None, "rtol": 0.2}),
-    "normal interval": ({"law": ReLU()}, {"interval": "normal", "contexts": 2000}),
+    "normal interval": ({"law": ReLU()}, {"interval": "normal", "contexts": 4800}),
     "full": ({"law": ReLU()}, {"sampling": "full"}),
     "full, affine": ({"law": Affine()}, {"sampling": "full"}),
     "matrix": ({"law": ReLU()}, {"M": M}),
@@ -89,6 +89,30 @@ def test_every_path_gives_the_samples_of_numpy(cupy: Any, problem: dict[str, Any
     plain, there = (loss_terms(asked, method="montecarlo", backend=name, **given) for name in ("numpy", "cupy"))
     for part in ("noise", "bias", "noise_error", "bias_error"):
         np.testing.assert_allclose(getattr(there, part), getattr(plain, part), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize(("problem", "options"), PATHS.values(), ids=PATHS.keys())
+def test_chunks_are_halved_until_they_fit_and_no_bit_changes(
+    cupy: Any, monkeypatch: pytest.MonkeyPatch, problem: dict[str, Any], options: dict[str, Any]
+) -> None:
+    """With room for arrays a quarter of the largest, and with none: then it is one line."""
+    asked = Problem(d=3, n=20, **problem)
+    given = {"method": "montecarlo", "backend": "cupy", "w": W, "contexts": 300, **options}
+    cupy.State.largest = 0
+    whole, room = loss_terms(asked, **given), cupy.State.largest // 4
+    monkeypatch.setenv("CUPY_STAND_IN_BYTES", str(room))
+    if isinstance(asked.law, Sampled):  # its functions take the points of all contexts of a chunk at once
+        with pytest.raises(OutOfReach, match="does not suffice for the smallest chunk"):
+            loss_terms(asked, **given)
+        return
+    cupy.State.largest = 0
+    halved = loss_terms(asked, **given)
+    assert 0 < cupy.State.largest <= 4 * room
+    for part in ("noise", "bias", "noise_error", "bias_error"):
+        assert np.array_equal(getattr(halved, part), getattr(whole, part))
+    monkeypatch.setenv("CUPY_STAND_IN_BYTES", "8")
+    with pytest.raises(OutOfReach, match="does not suffice for the smallest chunk"):
+        loss_terms(asked, **given)
 
 
 @pytest.mark.parametrize(

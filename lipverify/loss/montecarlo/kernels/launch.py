@@ -278,23 +278,11 @@ def device_uniforms(key: int, first_block: int, count: int) -> Any:
     return out
 
 
-class DeviceUniforms:
-    """A stream of uniforms drawn on the device: those of `foundation.streams.generator`, bit for bit.
-
-    Parameters
-    ----------
-    seed, stream, chunk, block
-        As for `generator`.
-    """
-
-    def __init__(self, seed: int, stream: str, chunk: int, block: int = 0) -> None:
-        self._key, self._words = key_of(seed, stream), 4 * (chunk * BLOCKS_PER_CHUNK + block)
-
-    def random(self, size: tuple[int, ...]) -> Array:
-        """The next uniforms, a CuPy array of this shape."""
-        count, (block, skipped) = math.prod(size), divmod(self._words, 4)
-        self._words += count
-        return device_uniforms(self._key, block, skipped + count)[skipped:].reshape(size)
+def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], first: int = 0) -> Array:
+    """Those of `foundation.streams.uniforms`, bit for bit, drawn on the device."""
+    block, skipped = divmod(first, 4)
+    words = device_uniforms(key_of(seed, stream), chunk * BLOCKS_PER_CHUNK + block, skipped + math.prod(shape))
+    return words[skipped:].reshape(shape)
 
 
 def inverted(uniforms: Array) -> Array:
