@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from lipverify.claims.run.kept import NAME
+from lipverify.claims.run.kept import NAME  # internal: the folder of unfinished work, which is not output
 from lipverify.cli import main
 
 CLAIMS_FILE = dedent("""\

@@ -53,11 +53,9 @@ def unexplained(source: str) -> list[str]:
     return [name.name for name in imported(source) if not (name.public or name.explained)]
 
 
-@pytest.mark.parametrize("folder", ["checks", "claims", "linear_transformer", "loss", "optimum", "proofs", "report"])
-def test_every_internal_says_why(folder: str) -> None:
-    paths = sorted((TESTS / folder).rglob("*.py"))
-    assert sum(name.public for path in paths for name in imported(path.read_text())) > 50, "the walk sees nothing"
-    found = {str(path.relative_to(TESTS)): unexplained(path.read_text()) for path in paths}
+def test_every_internal_says_why() -> None:
+    found = {str(path.relative_to(TESTS)): unexplained(path.read_text()) for path in TESTS.rglob("*.py")}
+    assert len(found) > 200, "the walk sees nothing"
     assert not {path: names for path, names in found.items() if names}
 
 

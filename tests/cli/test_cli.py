@@ -15,7 +15,7 @@ import pytest
 from rich.cells import cell_len
 
 from lipverify.claims.ledger import write_ledger
-from lipverify.claims.run.kept import NAME
+from lipverify.claims.run.kept import NAME  # internal: the only file that an interrupted run may leave
 from tests import ROOT
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, Done, kept_in
 from tests.ledgers import realistic
@@ -334,7 +334,7 @@ def test_a_report_that_fails_costs_nothing_but_itself(
     failing: str, claims_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from lipverify.claims.ledger import read_ledger
-    from lipverify.cli import reports, verify
+    from lipverify.cli import reports, verify  # internal: one of the writers is made to fail
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -368,7 +368,7 @@ def test_exit_codes(verdict: str, expected: str, caught: bool, strict: bool, cod
 
     from lipverify.claims import Source
     from lipverify.claims.ledger import Control, Ledger, Provenance, Record
-    from lipverify.cli.ending import exit_code
+    from lipverify.cli.ending import exit_code  # internal: the exit code of a ledger that no run made
 
     record = Record(
         id="a.b", title="t", statement="s", source=Source("S", "p", "q"), kind="printed", grade=None, assumptions=(),

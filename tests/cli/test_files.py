@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lipverify.claims.ledger import Ledger, Provenance, write_ledger
-from lipverify.claims.run.kept import NAME
-from lipverify.foundation.files import alone_in
+from lipverify.claims.run.kept import NAME  # internal: the file of unfinished work must be gone
+from lipverify.foundation.files import alone_in  # internal: another process holds the folder
 from tests.commands import QUICK_FILE, Commands
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")

@@ -22,13 +22,17 @@ from rich.console import Console
 
 from lipverify.claims.ledger import Ledger, Record, read_ledger
 from lipverify.claims.ledger.reach import reach
+
+# internal: the line that every surface prints, on cells of the test's own
 from lipverify.claims.ledger.summary import summary, telling, telling_margin
-from lipverify.claims.run.runner import Running
-from lipverify.cli.ending import ending, exit_code
+from lipverify.claims.run.runner import Running  # internal: a measurement that has run for so long
+from lipverify.cli.ending import ending, exit_code  # internal: the last lines of ledgers that no run made
+
+# internal: the line of a theorem with claims of the test's own
 from lipverify.cli.lines import HEADING, claim_line, theorem_line
-from lipverify.cli.screen import PlainScreen
-from lipverify.cli.verify import verdict_table
-from lipverify.cli.wrapping import wrapped
+from lipverify.cli.screen import PlainScreen  # internal: the log of a run whose clock the test turns
+from lipverify.cli.verify import verdict_table  # internal: the table of a ledger that no run made
+from lipverify.cli.wrapping import wrapped  # internal: wrapping is tried on random text
 from tests import ROOT
 from tests.cli.test_cli import ENVIRONMENT
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands
@@ -161,7 +165,7 @@ def test_a_reason_that_is_cut_says_so_and_keeps_the_next_step() -> None:
     assert f"{OPEN['problem']}; next: {first.reproduce}" in text, "what is cut is the beginning, and the place with it"
 
 
-def placed(k: int, **fields: Any) -> Record:
+def placed(k: int | str, **fields: Any) -> Record:
     """A claim of the k-th lemma."""
     first = EXAMPLE.claims[0]
     return replace(first, id=f"lt.table-1/{k}", source=replace(first.source, place=f"Lemma {k}"), **fields)
@@ -237,7 +241,7 @@ def test_no_width_is_too_small(width: int) -> None:
     assert "".join("".join(wrapped("the window (w, L)", width, "    ")).split()) == "thewindow(w,L)"
 
 
-def test_a_theorem_is_a_line_of_eighty_columns() -> None:
+def test_every_theorem_is_a_line_of_eighty_columns() -> None:
     stems: dict[str, list[Record]] = {}
     for record in EXAMPLE.claims:
         stems.setdefault(record.id.partition("/")[0], []).append(replace(record, kind="printed", grade="bounded"))
@@ -247,16 +251,29 @@ def test_a_theorem_is_a_line_of_eighty_columns() -> None:
         assert stem in line
         reached = {reach(record.cells, record.verdict) for record in records}
         assert any(words in " ".join((line, *where)) for words in reached) or len(reached) > 2
-    many = [
-        placed(k, kind="printed", grade="extrapolated", verdict=verdict, expected=verdict, corrected="")
-        for k, verdict in enumerate(40 * ["supported"] + 40 * ["refuted"] + 40 * ["inconclusive"])
-    ]
+
+
+def claims_of(verdict: str, count: int, **fields: Any) -> list[Record]:
+    """So many claims of one verdict, each of a lemma of its own."""
+    same = {"kind": "printed", "grade": "extrapolated", "verdict": verdict, "expected": verdict, "corrected": ""}
+    return [placed(f"{verdict}-{k}", **same | fields) for k in range(count)]
+
+
+def test_a_theorem_of_many_claims_has_their_counts_on_its_line() -> None:
+    many = [*claims_of("supported", 40), *claims_of("refuted", 40), *claims_of("inconclusive", 40)]
     line = theorem_line("lt.table-1", many).partition("\n")[0]
     assert cell_len(line) <= 80
     assert line.endswith(" 40 holds, 40 false, 40 open extrapolated 40✓ 40✗ 40?")
     assert theorem_line("a" * 70, many).startswith(f"? {'a' * 70} 40 hold"), "a name stays whole, and apart"
-    fewer = [*many[:20], *many[40:60], *(replace(record, kind="stronger") for record in many[80:100])]
-    assert theorem_line("lt.table-1", fewer).index("20 hold") == HEADING.index("what is printed"), "under its heading"
+
+
+def test_counts_stand_under_their_heading() -> None:
+    stronger = claims_of("inconclusive", 20, kind="stronger")
+    line = theorem_line("lt.table-1", [*claims_of("supported", 20), *claims_of("refuted", 20), *stronger])
+    assert line.index("20 hold") == HEADING.index("what is printed")
+
+
+def test_a_verdict_that_moved_is_on_the_line_of_its_claim_and_of_its_theorem() -> None:
     one = replace(EXAMPLE.claims[0], expected="refuted")
     assert "1 MOVED" in theorem_line("a.b", [one])
     assert "1 MOVED" in claim_line(one)
@@ -277,15 +294,13 @@ def test_what_was_measured_is_the_telling_case() -> None:
 
 def test_number_place_and_margin_are_those_of_one_cell() -> None:
     """On every surface, of a claim that fails worse elsewhere and of one whose quantities differ."""
-    for one in EXAMPLE.claims:
-        first = telling(one.cells)[0]
-        assert telling_margin(one.cells) == first.margin
-        assert (
-            summary(one.cells)
-            .partition(" = ")[2 if len(telling(one.cells)) > 1 else 0]
-            .startswith(f"{first.measured:.3g}")
-        )
-        assert len(telling(one.cells)) == len({cell.quantity for cell in one.cells})
+    for record in EXAMPLE.claims:
+        first, *others = telling(record.cells)
+        assert telling_margin(record.cells) == first.margin
+        text = summary(record.cells)
+        number = text.partition(" = ")[2] if others else text  # of several quantities, each has its name
+        assert number.startswith(f"{first.measured:.3g}")
+        assert 1 + len(others) == len({cell.quantity for cell in record.cells})
 
 
 def test_which_case_is_told_does_not_hang_on_rounding() -> None:

@@ -25,10 +25,10 @@ from rich.console import Console
 from lipverify.claims import Band, Figure, Panel, Series, Source, Table
 from lipverify.claims.ledger import Allowed, CrossCheck, Heading, Ledger, Provenance, Record, read_ledger, write_ledger
 from lipverify.cli import main
-from lipverify.cli.verify import verdict_table
+from lipverify.cli.verify import verdict_table  # internal: the table of a hostile ledger, without a run
 from lipverify.export import export_ledger
 from lipverify.report import write_report
-from lipverify.report.typeset import _pdf
+from lipverify.report.typeset import _pdf  # internal: the typesetter alone is asked to read files that are not its own
 from tests import ROOT
 from tests.commands import Commands
 from tests.ledgers import cell, ledger, record

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+# internal: the folder of proofs, and what is remembered of it
 from lipverify.claims.plan.proved import FOLDER, proved_rates, proved_window
 from lipverify.cli.commands import app
 from lipverify.errors import InvalidInput

@@ -17,9 +17,9 @@ import pytest
 
 from lipverify.claims.ledger import Allowed, read_ledger
 from lipverify.claims.plan import Claim, Measurement
-from lipverify.claims.run.kept import NAME
-from lipverify.cli import verify
-from lipverify.foundation.quoting import counted
+from lipverify.claims.run.kept import NAME  # internal: the only file that an interrupted run may leave
+from lipverify.cli import verify  # internal: a run in this process, with a limit of time that no command takes
+from lipverify.foundation.quoting import counted  # internal: counts in words, as the message has them
 from tests import toys
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, kept_in
 

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from lipverify.claims.ledger import Ledger, Provenance, read_ledger, write_ledger
-from lipverify.claims.run.kept import NAMES
+from lipverify.claims.run.kept import NAMES  # internal: the names of the files of unfinished work
 from lipverify.cli import main
 from lipverify.errors import InvalidInput
 from lipverify.export import export_ledger
+
+# internal: each writer by itself, and the rule that all share
 from lipverify.foundation.files import require_target, write_whole
-from lipverify.foundation.witnesses import write_record
+from lipverify.foundation.witnesses import write_record  # internal: each writer by itself
 from lipverify.laws import Affine
 from lipverify.proofs import prove_window
 from lipverify.report import write_report, write_web_page

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.regression import rare
+from lipverify.linear_transformer.regression import rare  # internal: its population is made small
 from lipverify.linear_transformer.training import PLANS, Plan, Stage, name_of, read_witness
 from tests.commands import Commands
 

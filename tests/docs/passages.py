@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lipverify.claims.ledger import Passage, Record, measured, passages, read_ledger, recorded
 from lipverify.claims.plan import all_claims, profile_named
-from lipverify.report.sources import short
+from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests import ROOT
 
 PAGE = ROOT / "docs" / "passages.md"

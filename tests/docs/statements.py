@@ -14,7 +14,7 @@ from typing import NamedTuple, get_args
 from lipverify.claims.language.contents import contents
 from lipverify.claims.ledger import Kind, Passage, counts, passages, recorded
 from lipverify.claims.plan import Claim, all_claims, profile_named
-from lipverify.report.sources import short
+from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests import ROOT
 
 PAGE = ROOT / "docs" / "statements.md"

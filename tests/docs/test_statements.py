@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from lipverify.claims.ledger import outcomes
+from lipverify.claims.ledger import outcomes  # internal: outcomes of the passages, as the report counts them
 from lipverify.claims.plan import all_claims, profile_named
 from lipverify.claims.run import run
-from lipverify.report.sources import short
+from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests.docs import passages
 from tests.docs.statements import COUNTS, PAGE, README, SOURCES, Sentence, by_stem, counted, page, sentences
 

@@ -24,12 +24,12 @@ from msgspec.structs import replace
 from lipverify.claims import Figure, HeatMap, Panel, Series
 from lipverify.claims.ledger import Allowed, Ledger, write_ledger
 from lipverify.errors import InvalidInput
-from lipverify.export import FORMATS, export_ledger, rows
-from lipverify.export.comma_separated import comma_separated
-from lipverify.export.figures import drawn, exhibits
-from lipverify.export.latex import formula, words
-from lipverify.export.names import file_name
-from lipverify.export.verdicts import verdicts
+from lipverify.export import FORMATS, export_ledger, rows  # internal: the tables before they are written to a file
+from lipverify.export.comma_separated import comma_separated  # internal: one table, read back
+from lipverify.export.figures import drawn, exhibits  # internal: which figures there are, and each one drawn twice
+from lipverify.export.latex import formula, words  # internal: one text and one formula, compiled alone
+from lipverify.export.names import file_name  # internal: a file's name for any id
+from lipverify.export.verdicts import verdicts  # internal: the macros of a ledger without its other files
 from tests import ROOT
 from tests.ledgers import cell, ledger, realistic, record
 
@@ -137,7 +137,7 @@ def test_a_claim_that_broke_is_in_the_file_without_cells(opened: Any) -> None:
 
 
 def dataset(*places: dict[str, Any]) -> Any:
-    from lipverify.export.arrays import dataset as built
+    from lipverify.export.arrays import dataset as built  # internal: the arrays before they are written to a file
 
     pytest.importorskip("xarray")
     cells = tuple(cell(2, "relu", Allowed(), "", where=where, measured=float(k)) for k, where in enumerate(places))
@@ -195,7 +195,7 @@ def test_a_coordinate_called_like_something_else_keeps_its_values(tmp_path: Path
 def test_without_the_extra_netcdf_is_refused_and_the_rest_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from lipverify.cli.export import export
+    from lipverify.cli.export import export  # internal: the command without a process
 
     monkeypatch.setitem(sys.modules, "h5netcdf", None)
     with pytest.raises(InvalidInput, match=r"needs h5netcdf.*lipverify\[data\]"):

@@ -15,7 +15,9 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Ledger, write_ledger
 from lipverify.export import export_ledger
-from lipverify.export.latex import words
+from lipverify.export.latex import words  # internal: one text, sign by sign
+
+# internal: a macro's key and rounding, tried on random values
 from lipverify.export.package import key, package, place, roundings, theorems
 from tests.commands import Commands
 from tests.ledgers import realistic

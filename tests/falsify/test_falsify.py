@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.language.family import Place
+from lipverify.claims.language.family import Place  # internal: one place, tried against a range
 from lipverify.claims.ledger import Scalar
 from lipverify.claims.plan import profile_named
-from lipverify.claims.plan.registry import sought_in
+from lipverify.claims.plan.registry import sought_in  # internal: what is searched, before it is searched
 from lipverify.covariates import covariates_named
 from lipverify.errors import InvalidInput
 from lipverify.falsify import Search, search
-from lipverify.falsify.again import again
+from lipverify.falsify.again import again  # internal: a second opinion on a point that was found
+
+# internal: the strategies that draw places, under test themselves
 from lipverify.falsify.places import axes_of, lies_in, places_of, written_covariates, written_laws
 from lipverify.laws import Affine, Sum, law_named
 from tests.commands import Commands

@@ -5,6 +5,7 @@ from flint import arb, ctx
 from hypothesis import given, target
 from hypothesis import strategies as st
 
+# internal: functions of numbers that nothing public is alone
 from lipverify.foundation.angles import sine_and_cosine, versine
 
 EPS = float(np.finfo(float).eps)

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+# internal: standard streams, broken before anything is printed
 from lipverify.foundation.output import prepare_streams, write_json
 
 

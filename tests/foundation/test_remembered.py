@@ -6,9 +6,13 @@ import msgspec
 import pytest
 
 import lipverify as lv
-from lipverify.foundation import remembered as module
+from lipverify.foundation import remembered as module  # internal: whether its folder is forgotten
+
+# internal: what a run remembers is counted, entry by entry
 from lipverify.foundation.remembered import remembered, remembering
 from lipverify.laws import RidgeLaw
+
+# internal: another route must not be answered from what is remembered
 from lipverify.loss.methods import instead_of_exact
 
 RELU = lv.Problem(d=3, n=50, law=lv.laws.ReLU(L=1.0), sigma=0.1)

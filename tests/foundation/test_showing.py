@@ -16,9 +16,9 @@ import lipverify
 from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, optimal_window, sensitivity
 from lipverify.claims.ledger import read_ledger
 from lipverify.errors import InvalidInput
-from lipverify.foundation.showing import table
+from lipverify.foundation.showing import table  # internal: a table with hostile cells, which no record has
 from lipverify.laws import Affine, ReLU
-from lipverify.loss.asymptotic import sphere
+from lipverify.loss.asymptotic import sphere  # internal: the symbols of a formula, to put numbers in
 from tests import ROOT
 
 PROBLEM = Problem(d=5, n=100, law=Affine(L=1.0))

@@ -16,8 +16,8 @@ from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOf
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, generator, normals
 from lipverify.laws import Affine, Cosine, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
-from lipverify.problem.matrices import complement
-from lipverify.problem.symmetry import Symmetry, symmetry
+from lipverify.problem.matrices import complement  # internal: the complement of the relevant directions
+from lipverify.problem.symmetry import Symmetry, symmetry  # internal: the group of a problem, and its average
 
 EPS = float(np.finfo(float).eps)
 

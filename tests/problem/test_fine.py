@@ -14,7 +14,7 @@ from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats
 from lipverify.laws import Ridge
-from lipverify.problem.fine import unseen
+from lipverify.problem.fine import unseen  # internal: what the nodes of a rule do not see, link by link
 from lipverify.strategies import log_floats
 
 N = 50

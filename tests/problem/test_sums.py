@@ -31,7 +31,7 @@ from lipverify.laws import (
     law_named,
     mixture,
 )
-from lipverify.problem.written import law_written
+from lipverify.problem.written import law_written  # internal: laws as texts, and back
 from tests.commands import Commands
 
 CLOSED = (Affine(L=2.0), Linear(L=0.5), ReLU(L=1.5), Cosine(L=3.0), Quadratic(), Zonal(spectrum=(0.1, 0.5, 0.2)))

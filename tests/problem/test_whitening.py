@@ -14,10 +14,10 @@ from lipverify.covariates import Ellipsoid, Gaussian, ProductOfSpheres, axes
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, LowRank, ReLU, Transformed
-from lipverify.loss.montecarlo.accuracy import tally_of
-from lipverify.loss.montecarlo.terms import sampler
+from lipverify.loss.montecarlo.accuracy import tally_of  # internal: samples are added until a count, not an error
+from lipverify.loss.montecarlo.terms import sampler  # internal: samples at a matrix that is not isotropic
 from lipverify.optimum import empirical_window
-from lipverify.problem.whitening import isotropic_form
+from lipverify.problem.whitening import isotropic_form  # internal: the isotropic form by itself, with its rounding
 from tests.strategies import log_floats
 
 LEVEL = 1 - 1e-5

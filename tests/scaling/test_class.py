@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings, target
 from hypothesis import strategies as st
 
+# internal: the distance of controls, which the error has to allow
 from lipverify.claims.language.form import CONTROL_DISTANCE
 from lipverify.claims.ledger import Allowed, decide
 from lipverify.claims.plan import estimate

@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from lipverify.foundation.compiling import compiler, has_compiler
+from lipverify.foundation.compiling import compiler, has_compiler  # internal: the compiler that builds the library
 
 needed = pytest.mark.skipif(
     sys.platform != "linux" or not has_compiler(), reason="needs a C compiler, and Linux's way to load a library first"

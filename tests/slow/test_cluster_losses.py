@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lipverify.claims.run.kept import NAME
+from lipverify.claims.run.kept import NAME  # internal: the file of unfinished work must be gone
 from tests.cli.test_survival import ENVIRONMENT, LOGGED, ends, findings, start
 from tests.commands import kept_in
 from tests.slow.rounds import ROUNDS, dice

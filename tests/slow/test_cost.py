@@ -19,7 +19,7 @@ from lipverify import Problem, loss_cost, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Ridge
 from lipverify.loss import budget
-from lipverify.loss.work import GIB
+from lipverify.loss.work import GIB  # internal: the unit of the memory that was foretold
 from tests.slow.rounds import ROUNDS, SEED, dice
 
 pytestmark = pytest.mark.nightly

@@ -381,6 +381,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
         place = {"key": int(key_high) << 64 | int(key_low), "counter": int(high) << 64 | int(low)}
         out[: int(count)] = np.random.Generator(np.random.Philox(**place)).random(int(count))
     elif name == "moments":
+        # internal: the processor's moments stand in for the kernel's
         from lipverify.foundation.means.samples import leaf_moments
 
         samples, columns, cuts, centre, unit, out = arguments
@@ -392,6 +393,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
 
 
 def run_samples(name: str, arguments: tuple[Any, ...]) -> None:
+    # internal: the processor's samples stand in for the kernel's
     from lipverify.loss.montecarlo.kernels.native import _definition
 
     key_low, key_high, first, bundles, d, n, L = arguments[:7]

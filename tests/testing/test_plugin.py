@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+# internal: loaded here once, and what decides that a file has claims
 from lipverify.pytest_plugin import has_claims, items
 from tests import ROOT
 

@@ -18,7 +18,7 @@ from lipverify import Growth, LossTerms, Optimum, Problem, growth, loss_terms, o
 from lipverify.claims.ledger import Allowed, Interval, Verdict, decide, margin
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import uniforms
-from lipverify.foundation.means.betting import betting_interval
+from lipverify.foundation.means.betting import betting_interval  # internal: an interval that is known to be right
 from lipverify.laws import Affine, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Zonal
 from lipverify.properties import (
     agree,
@@ -40,7 +40,7 @@ from lipverify.properties import (
     terms_cover,
     weights_are_equal,
 )
-from lipverify.properties.ratio import require
+from lipverify.properties.ratio import require  # internal: the inequality behind each property, by itself
 from lipverify.strategies import (
     constants,
     dimensions,
