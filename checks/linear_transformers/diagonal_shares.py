@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims import Figure, HeatMap
+from lipverify.claims import Figure, HeatMap, at
 
 
 def matrices(noise: str, layers: int, training: int) -> Any:
@@ -87,3 +87,15 @@ def maps(found: list[Any]) -> Figure:
         "column. Of the last P only the row that is read.",
         alt="Most matrices are diagonal; one P has a strong last column.",
     )  # fmt: skip
+
+
+def telling(*depths: int, noises: tuple[str, ...], trainings: tuple[int, ...]) -> Any:
+    """The sentence on the models of these depths."""
+    models = [(noise, k, training) for noise in noises for k in depths for training in trainings]
+    return at(
+        largest,
+        **{
+            f"{noise}, {k} layers, training {training}": at(told, noise=noise, layers=k, training=training)
+            for noise, k, training in models
+        },
+    )

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipverify.checks.linear_transformers.gdplusplus_losses import VIEWS, entry
+from lipverify.checks.linear_transformers.gdplusplus_losses import (
+    VIEWS,
+    entry,
+    floor,
+    known,
+    landscape,
+    printed_quotients,
+    several,
+    tails,
+)
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, named
 from lipverify.claims import Table, at
 
 SAMPLING = 0.05
 """What a mean over 100,000 sequences may be below its expectation: three standard errors of 1.5 % of an entry."""
-
-
-def keyed(noise: str) -> str:
-    """A law as a keyword."""
-    return noise.replace("-", "_")
 
 
 def landscapes(**found: dict[str, Any]) -> Table:
@@ -157,3 +161,13 @@ def by_name(
         f"{prefix}{noise.replace('-', '_')}_at_{layers}": at(function, noise=noise, layers=layers, **where)
         for noise in noises for layers in depths
     }  # fmt: skip
+
+
+FLOORS = by_name(floor)
+BELOW_THE_FLOOR = at(where, **FLOORS, uniform_0_at_6=at(floor, noise="uniform-0", layers=6))
+LOSSES = at(tabulated, **FLOORS, **by_name(known, "best_"), **by_name(known, "seen_", view="1e5"))
+CRITICAL_POINTS = at(landscapes, **{noise.replace("-", "_"): at(landscape, noise=noise) for noise in NOISE_LAWS})
+ENDS = at(ends, **by_name(printed_quotients, depths=(2, 3)))
+DEEPER_MINIMA = at(listed, **by_name(several, noises=("uniform-0", "uniform-1", "uniform-3", "uniform-5"), depths=(3,)))
+PRICE_OF_SAFETY = at(cost, **by_name(tails, noises=("uniform-0",), depths=(3, 4, 5)))
+EXCHANGED = at(exchanged, **by_name(tails, noises=("uniform-0", "uniform-1", "uniform-3"), depths=(3, 4, 5)))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lipverify.checks.linear_transformers.quantities import Value, printed
-from lipverify.claims import at, per_profile
+from lipverify.claims import at, bound, per_profile
 
 if TYPE_CHECKING:
     from lipverify.linear_transformer.training.tables import Column
@@ -202,3 +203,24 @@ def protocol(noise: str, model: str, layers: int, found: Any) -> dict[str, Value
     name = f"{ROWS[model]}-{layers}" + ("" if model == "gdpp" else "-0")
     loss, sampled = opened(found).protocol[name]
     return {"expected": (loss[0], 2 * loss[1]), "sampled": (sampled[0], 2 * sampled[1])}
+
+
+def printed_ratio(noise: str, of: str, least: int, most: int, against: str) -> Fraction:
+    """The printed loss of DIAG and FULL with so many layers, the `best` or the worst (`every`), over that of a baseline."""
+
+    def digits(model: str, layers: int = 0) -> Fraction:
+        return Fraction(repr(printed(noise, model, layers).value))
+
+    losses = [digits(model, layers) for model in ("DIAG", "FULL") for layers in range(least, most + 1)]
+    return (min if of == "best" else max)(losses) / digits(against)
+
+
+def no_more_than(against: str, of: Any = quotient) -> Any:
+    """Trained models lose no more than a ridge regression, which neither the Bayes estimator nor ConstRR does."""
+    return bound(
+        at(of, **TABLES, against=against),
+        rf"\mathcal{{L}}_{{\mathrm{{trained}}}} / \mathcal{{L}}_{{\mathrm{{{against}}}}}",
+        high=1,
+        control=({"against": "Bayes"}, {"against": "ConstRR"}),
+        method=("montecarlo", "observed"),
+    )

@@ -8,64 +8,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipverify.checks.linear_transformers.diagonal_shares import largest, maps, off_diagonal, scaled, told
-from lipverify.claims import Source, at, bound, claim
+from lipverify.checks.linear_transformers.diagonal_shares import maps, off_diagonal, scaled, telling
+from lipverify.checks.linear_transformers.quantities import TRAININGS
+from lipverify.claims import at, bound, claim
 
+# fmt: off
+MATRICES = ("V", "Rebuttal 3, learned attention matrices", """the learned attention matrices for the full case (see example in the PDF
+    attached above) converge to the near-diagonal matrix, but with some additional structure as well""")
 NEAR = 0.1
 """The share of squared weights off the diagonal up to which a matrix is called near diagonal here."""
 NOISES = ("uniform-3", "levels-1-3")
-TRAININGS = (0, 1, 2)
-READING: dict[str, Any] = {
-    "source": Source(
-        "V",
-        "Rebuttal 3, learned attention matrices",
-        "the learned attention matrices for the full case (see example in the PDF attached above) converge to the near-diagonal matrix, but with some "
-        "additional structure as well",
-    ),
-    "kind": {"structure": "derived", "*": "convention"},
-    "reading": "near diagonal at every depth that was trained",
-    "assumes": (
-        r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$; three trainings a depth, each the best of several starts",
-        r"among the starts are DIAG of the same depth as it is, with a small random part, and with a column $\mathbf{P}_{xy}$ planted in one layer; and random "
-        "ones: which of them won is told for each training",
-        r"tokens rescaled to second moments of order 1; shares do not change under $\mathbf{P} \to c \mathbf{P}$, $\mathbf{Q} \to \mathbf{Q}/c$",
-        rf"near means a share of at most {NEAR:g} in every matrix; of the last $\mathbf{{P}}$ only the row that the prediction reads",
-    ),
-}  # fmt: skip
-QUANTITY = r"\max_{l, \mathbf{P}, \mathbf{Q}} 1 - \|\mathrm{diag}\|^2 / \|\cdot\|_F^2"
+SHARE = r"\max_{l, \mathbf{P}, \mathbf{Q}} 1 - \|\mathrm{diag}\|^2 / \|\cdot\|_F^2"
+NEARNESS: dict[str, Any] = {
+    "source": MATRICES, "kind": "convention", "reading": "near diagonal at every depth that was trained", "assumes": (
+        r"""$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$; three trainings a depth, each the best of several starts""",
+        r"""among the starts are DIAG of the same depth as it is, with a small random part, and with a column $\mathbf{P}_{xy}$ planted in
+        one layer; and random ones: which of them won is told for each training""",
+        r"""tokens rescaled to second moments of order 1; shares do not change under $\mathbf{P} \to c \mathbf{P}$,
+        $\mathbf{Q} \to \mathbf{Q}/c$""",
+        rf"near means a share of at most {NEAR:g} in every matrix; of the last $\mathbf{{P}}$ only the row that the prediction reads")}
 
-
-def telling(*depths: int) -> Any:
-    """The sentence on the models of these depths."""
-    named = {
-        f"{noise}, {k} layers, training {t}": at(told, noise=noise, layers=k, training=t)
-        for noise in NOISES
-        for k in depths
-        for t in TRAININGS
-    }
-    return at(largest, **named)
-
-
-claim(
-    "lt.near-diagonal/two-layers",
-    bound(off_diagonal, QUANTITY, of="share", high=NEAR, control={"layers": 4}, method="training"),
-    expected="supported",
-    over={"noise": NOISES, "layers": 2, "training": TRAININGS},
-    title="two layers end near diagonal matrices",
-    finding=telling(2),
-    **READING,
-)
-claim(
-    "lt.near-diagonal/deeper",
-    bound(off_diagonal, QUANTITY, of="share", high=NEAR, control=({"layers": 2}, {"but": 3}), method="training"),
-    expected="refuted",
-    over={"noise": NOISES, "layers": (3, 4), "training": TRAININGS},
-    title="three and four layers end near diagonal matrices",
-    shows=at(maps, found=at(scaled, noise="levels-1-3", layers=4, training=0)),
-    finding=telling(3, 4),
-    corrected=r"near-diagonal in all matrices but three at most, which may be the structure that the source means: in the last layer but one most of the weight of "
-    r"$\mathbf{P}$ is in its column $\mathbf{P}_{xy} = v$, and the last layer reads what that stored. With $\mathbf{Q} = \mathrm{diag}(q_x \mathbf{I}, q_y)$ the column "
-    r"adds $v (q_x \langle \alpha, x \rangle + q_y \lambda y)$ to every token: one direction of the covariates is given up to hold a multiple of the label, which "
-    r"diagonal heads cannot store there. Contexts have the same law in every rotated basis, so the direction of $v$ is chance",
-    **READING,
-)
+claim("lt.near-diagonal/two-layers",
+      bound(off_diagonal, SHARE, of="share", high=NEAR, control={"layers": 4}, method="training"),
+      expected="supported", over={"noise": NOISES, "layers": 2, "training": TRAININGS},
+      title="two layers end near diagonal matrices", finding=telling(2, noises=NOISES, trainings=TRAININGS), **NEARNESS)
+claim("lt.near-diagonal/deeper",
+      bound(off_diagonal, SHARE, of="share", high=NEAR, control=({"layers": 2}, {"but": 3}), method="training"),
+      expected="refuted", over={"noise": NOISES, "layers": (3, 4), "training": TRAININGS},
+      title="three and four layers end near diagonal matrices", finding=telling(3, 4, noises=NOISES, trainings=TRAININGS),
+      shows=at(maps, found=at(scaled, noise="levels-1-3", layers=4, training=0)),
+      corrected=r"""near-diagonal in all matrices but three at most, which may be the structure that the source means: in the last layer
+          but one most of the weight of $\mathbf{P}$ is in its column $\mathbf{P}_{xy} = v$, and the last layer reads what that stored.
+          With $\mathbf{Q} = \mathrm{diag}(q_x \mathbf{I}, q_y)$ the column adds $v (q_x \langle \alpha, x \rangle + q_y \lambda y)$ to
+          every token: one direction of the covariates is given up to hold a multiple of the label, which diagonal heads cannot store
+          there. Contexts have the same law in every rotated basis, so the direction of $v$ is chance""", **NEARNESS)

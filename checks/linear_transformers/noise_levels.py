@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series, per_profile
+from lipverify.checks.linear_transformers.quantities import TRAININGS
+from lipverify.claims import Figure, Panel, Series, at, bound, per_profile
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 FEWEST, LAYERS = 2, 4
@@ -139,3 +140,20 @@ def said(found: dict[str, Any]) -> str:
         )
         + "."
     )
+
+
+def better(*levels: float, noise: str = "levels-1-3", **control: Any) -> Any:
+    """DIAG loses less than FULL at these levels, in every training."""
+    return bound(
+        at(gain, found=at(at_levels, **CONTEXTS)),
+        r"\log \frac{\mathcal{L}_{\mathrm{FULL}}}{\mathcal{L}_{\mathrm{DIAG}}}",
+        low=0,
+        strict=True,
+        method=("montecarlo", "observed"),
+        over={"noise": noise, "sigma": levels, "training": TRAININGS},
+        **control,
+    )
+
+
+CURVES = at(curves, **{noise: at(at_levels, noise=noise, **CONTEXTS) for noise in ("levels-1-3", "uniform-5")})
+AT_EACH_LEVEL = at(said, found=at(at_levels, noise="levels-1-3", **CONTEXTS))

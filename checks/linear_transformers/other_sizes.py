@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lipverify.claims import Table, per_profile
+from lipverify.claims import Table, at, bound, per_profile
 
 HALF_WIDTH = 2.0
 """Standard errors of the contexts to either side; the spread over trainings is apart."""
@@ -128,3 +128,20 @@ def at_five(**columns: dict[str, Logarithm]) -> str:
         for noise, found in columns.items()
     ]
     return f"DIAG with five layers loses, at {'; at '.join(words)}."
+
+
+def compared(against: str, noise: Any, layers: Any, family: str = "DIAG", **bounds: Any) -> Any:
+    """A bound on the logarithm of a loss of a family over another, at these laws, sizes and depths."""
+    loss = {"a layer less": r"\mathcal{L}_{L - 1}", "FULL": r"\mathcal{L}_{\mathrm{FULL}}"}
+    quotient = loss.get(against, rf"\mathcal{{L}}(\mathrm{{{against}}})")
+    return bound(
+        at(over, found=at(quotients, **DRAWN)),
+        rf"\log(\mathcal{{L}}_{{\mathrm{{{family}}}}} / {quotient})",
+        method=("montecarlo", "observed"),
+        over={"family": family, "against": against, "noise": noise, "layers": layers},
+        **bounds,
+    )
+
+
+COLUMNS = {noise: at(quotients, noise=noise, **DRAWN) for noise in EVERY}
+ALL_QUOTIENTS, AT_FIVE = at(tabulated, **COLUMNS), at(at_five, **COLUMNS)

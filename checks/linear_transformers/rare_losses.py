@@ -7,14 +7,13 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.independent_tables import DEPTHS
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-from lipverify.claims import per_profile
+from lipverify.claims import at, per_profile
 
 HALF_WIDTH = 2.0
 """Standard errors to either side."""
 FAMILIES = ("SAFE", "DIAG")
 
 DEEP, CURVES = DEPTHS[2:], (3, 5, 7)
-POPULATION: dict[str, Any] = {"population": per_profile(1024, 4096)}
 RAREST = 9
 """One context in 10^9."""
 MOST = 10.0
@@ -24,7 +23,6 @@ BEYOND = 300.0
 FREE = ("SAFEFULL", "FULL")
 LESS = "SAFEFULL less FULL"
 SHOWING = 6
-FREE_POPULATION: dict[str, Any] = {"population": per_profile(2048, 8192)}
 Logarithm = tuple[float, float, float]
 """log10 of a quotient of mean losses where a context counts `MOST` at most, its error, and the same without that limit."""
 
@@ -126,3 +124,8 @@ def fewer(noise: str, layers: int, found: Any, sign: int = 1) -> tuple[float, fl
     """The share of SAFEFULL less that of FULL, or the other way round."""
     value, error, why = found[f"{LESS}-{layers}"]
     return sign * value, error, why
+
+
+BY_DECADE = at(by_decade, population=per_profile(1024, 4096))
+EXPLODING = at(exploding, population=per_profile(2048, 8192))
+"""Of so many contexts a decade."""

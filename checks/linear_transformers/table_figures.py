@@ -10,14 +10,16 @@ from typing import Any
 from lipverify.checks.linear_transformers.independent_tables import (
     DEPTHS,
     ROWS,
+    TABLES,
     exploded,
     measured,
     opened,
     over,
     unit,
+    whole,
 )
-from lipverify.checks.linear_transformers.quantities import TRAININGS, named, printed
-from lipverify.claims import Figure, Panel, Series, Table
+from lipverify.checks.linear_transformers.quantities import NOISY, TRAININGS, named, printed
+from lipverify.claims import Figure, Panel, Series, Table, at
 
 MARKS = {"above": "▲", "met": "=", "below": "▼", "open": "?"}
 
@@ -128,31 +130,35 @@ def losses(noise: str, found: Any) -> Figure:
     )
 
 
-def over_others(family: str, against: str, depths: tuple[int, ...], **columns: Any) -> Table:
-    """The quotients of all trainings of a family, by law of the noise and depth."""
+DEEP = DEPTHS[4:]
+"""Models with five layers and more."""
+
+
+def over_tuned(family: str, **columns: Any) -> Table:
+    """All trainings of a family over TunedRR, by law of the noise and depth."""
     rows = []
     for noise, found in columns.items():
         cells = []
-        for k in depths:
-            each = [over(opened(found), f"{family.upper()}-{k}-{training}", against) for training in TRAININGS]
+        for k in DEEP:
+            each = [over(opened(found), f"{family.upper()}-{k}-{training}", "TunedRR") for training in TRAININGS]
             cells.append(", ".join(short(*quotient[:2]) for quotient in each if quotient[1] < math.inf) or "–")
         rows.append((named(noise), *cells))
     return Table(
-        caption=f"The loss of each training of {family.upper()} over that of {against} on the same contexts, by law of the noise and layers: median over "
+        caption=f"The loss of each training of {family.upper()} over that of TunedRR on the same contexts, by law of the noise and layers: median over "
         "independent tables, in brackets its error in units of the last digit.",
-        header=("noise", *map(str, depths)),
+        header=("noise", *map(str, DEEP)),
         rows=tuple(rows),
     )
 
 
-def quotients_in_words(family: str, against: str, depths: tuple[int, ...], noise: str, found: Any) -> str:
-    """The quotients of all trainings under one law."""
-    return f"{family.upper()} over {against} at {named(noise)}: {'; '.join(_by_depth(family, against, depths, found))}."
+def over_tuned_in_words(family: str, noise: str, found: Any) -> str:
+    """All trainings of a family over TunedRR under one law."""
+    return f"{family.upper()} over TunedRR at {named(noise)}: {'; '.join(_by_depth(family, found))}."
 
 
-def _by_depth(family: str, against: str, depths: tuple[int, ...], found: Any) -> Iterator[str]:
-    for k in depths:
-        each = [over(opened(found), f"{family.upper()}-{k}-{training}", against)[:2] for training in TRAININGS]
+def _by_depth(family: str, found: Any) -> Iterator[str]:
+    for k in DEEP:
+        each = [over(opened(found), f"{family.upper()}-{k}-{training}", "TunedRR")[:2] for training in TRAININGS]
         yield f"{k} layers {', '.join(short(*quotient) for quotient in each)}"
 
 
@@ -173,3 +179,7 @@ def shares(**columns: Any) -> Table:
         header=("model", *map(named, columns)),
         rows=tuple(rows),
     )  # fmt: skip
+
+
+OVER_TUNED = at(over_tuned, **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY})
+OVER_TUNED_IN_WORDS = at(over_tuned_in_words, found=at(whole, **TABLES))
