@@ -5,7 +5,8 @@
 Pairs: a (token, window) pair of reduced sampling, everything included (draws, values, sums, interval), against one
 `np.exp` of a float64. Plain: the program that one would write, tokens drawn in R^d and a softmax for each window,
 against `loss_terms` at equal accuracy: time multiplied by the variance that it leaves. Both with NumPy and, where
-there is a C compiler, with the kernel that it makes.
+there is a C compiler, with the kernel that it makes. Last, samples that the host takes into an interval: all of the
+work, and what is left where a GPU has reduced them.
 """
 
 from __future__ import annotations
@@ -20,16 +21,18 @@ import itertools
 import platform
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from lipverify import Problem
 from lipverify.foundation.compiling import has_compiler
 from lipverify.foundation.means.betting import Tally
+from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, ReLU, RidgeLaw
-from lipverify.loss.montecarlo.accuracy import tally_of
+from lipverify.loss.montecarlo.accuracy import Tallies, tally_of
 from lipverify.loss.montecarlo.backend import backend_named
-from lipverify.loss.montecarlo.terms import sampler
+from lipverify.loss.montecarlo.terms import INTERVALS, sampler
 
 REPEATS = 9
 BACKENDS = ("numpy", "native") if has_compiler() else ("numpy",)
@@ -92,6 +95,23 @@ def against_plain(law: RidgeLaw, d: int, n: int, w: Floats, backend: str) -> tup
     return theirs / ours * drawn.contexts_a_sample, theirs / ours * samples.var(axis=0) / variance
 
 
+def taken_in(kind: Tallies, columns: int = 64, count: int = 2**16) -> tuple[float, float]:
+    """Samples a second that an interval takes in: by NumPy chunk by chunk, and reduced elsewhere at once."""
+    x, ends = np.random.default_rng(0).uniform(0.2, 0.4, (count, columns)), np.repeat([[0.0], [1.0]], columns, axis=1)
+    made: list[Floats] = []
+
+    def elsewhere(*leaves: Any) -> Floats:
+        made.extend([] if made else [leaf_moments(*leaves)])
+        return made[0]
+
+    def by_chunks() -> None:
+        tally = kind(*ends)
+        for chunk in np.array_split(x, 16):
+            tally.add(chunk)
+
+    return count / seconds(by_chunks), count / seconds(lambda: kind(*ends, moments=elsewhere).add(x))
+
+
 def main() -> None:
     cached, called = exponential()
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
@@ -118,6 +138,10 @@ def main() -> None:
                 f"  {name:26s} {law.name:7s} {backend:7s} {faster:5.1f}; noise {noise.min():6.1f} "
                 f"{np.median(noise):6.1f}, bias {bias.min():6.1f} {np.median(bias):6.1f}"
             )
+    print("\nsamples a second into an interval, 32 windows: reduced by NumPy; by a GPU, what is left to the host")
+    for interval, kind in INTERVALS.items():
+        here, rest = taken_in(kind)
+        print(f"  {interval:8s} {here:8.2g} {rest:8.2g}")
 
 
 if __name__ == "__main__":

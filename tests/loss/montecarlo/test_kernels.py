@@ -780,22 +780,19 @@ def test_the_source_is_one_text_that_names_its_files() -> None:
     assert '#include "' not in text
 
 
+PACKAGES = ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12")
+"""NVRTC of CUDA 13, which the extra `test` brings, and of CUDA 12, which `cupy-cuda12x[ctk]` brings."""
+
+
 class RuntimeCompiler:
-    """NVRTC through ctypes: compiles CUDA to machine code with neither a driver nor a device."""
+    """The NVRTC of a package, through ctypes: compiles CUDA to machine code with neither a driver nor a device."""
 
-    def __init__(self) -> None:
-        self.library = ctypes.CDLL(str(self._path()))
-
-    @staticmethod
-    def _path() -> Path:
-        for name in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
-            try:
-                found = [file for file in files(name) or () if file.name.startswith(("libnvrtc.so", "nvrtc64_"))]
-            except PackageNotFoundError:
-                continue
-            if found:
-                return Path(str(found[0].locate()))
-        pytest.skip("nvidia-cuda-nvrtc is not installed")
+    def __init__(self, package: str = PACKAGES[0]) -> None:
+        try:
+            named = [file for file in files(package) or () if file.name.startswith(("libnvrtc.so", "nvrtc64_"))]
+        except PackageNotFoundError:
+            pytest.skip(f"{package} is not installed")
+        self.library = ctypes.CDLL(str(named[0].locate()))
 
     def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
         size = ctypes.c_size_t()
@@ -826,13 +823,16 @@ class RuntimeCompiler:
         return code, lowered, log
 
 
-def assert_compiles(capability: int, rungs: Sequence[int]) -> None:
+CAPABILITIES = (80, 90, 100, 120)
+
+
+def assert_compiles(package: str, capability: int, rungs: Sequence[int]) -> None:
     """Machine code for a capability holds every kernel, and none of them spills registers to memory."""
     kernels = ("samples", "joined")
     names = [layout.instantiation(law, count, kernel) for kernel in kernels for law in LAWS for count in rungs]
     names += ["uniforms", "moments"]
     options = [*launch.OPTIONS, f"--gpu-architecture=sm_{capability}", "--ptxas-options=-v"]
-    code, lowered, log = RuntimeCompiler().compile(assembled(), names, options)
+    code, lowered, log = RuntimeCompiler(package).compile(assembled(), names, options)
     assert code.startswith(b"\x7fELF")
     assert len(set(lowered)) == len(names)
     for name in lowered:
@@ -841,15 +841,17 @@ def assert_compiles(capability: int, rungs: Sequence[int]) -> None:
     assert log.count("0 bytes spill stores, 0 bytes spill loads") == len(names), log
 
 
-@pytest.mark.parametrize("capability", [80, 90, 100, 120])
-def test_kernels_compile_to_machine_code_without_spills(capability: int) -> None:
-    assert_compiles(capability, rungs=(1, layout.MOST_RUNGS))
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_kernels_compile_to_machine_code_without_spills(package: str, capability: int) -> None:
+    assert_compiles(package, capability, rungs=(1, layout.MOST_RUNGS))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("capability", [80, 90, 100, 120])
-def test_kernels_of_every_number_of_rungs_compile(capability: int) -> None:
-    assert_compiles(capability, rungs=range(1, layout.MOST_RUNGS + 1))
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_kernels_of_every_number_of_rungs_compile(package: str, capability: int) -> None:
+    assert_compiles(package, capability, rungs=range(1, layout.MOST_RUNGS + 1))
 
 
 def test_a_source_that_does_not_compile_is_noticed() -> None:
