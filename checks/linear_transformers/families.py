@@ -1,106 +1,58 @@
 r"""Section 6 and rebuttal 3: diagonal matrices work almost as well as full ones; diagonal plus rank one, like full ones.
 
 How much worse is "almost as well", the source does not say. In its own table DIAG loses 1.6 to 1.8 times what FULL does at
-sigma in {1, 3} from five layers on, and at most 1.4 times under other laws but for entries of one digit. What trained models lose is in the table of quotients, without a verdict. On isotropic covariates one layer needs no matrix at all.
+sigma in {1, 3} from five layers on, and at most 1.4 times under other laws but for entries of one digit. What trained models lose
+is in the table of quotients, without a verdict. On isotropic covariates one layer needs no matrix at all.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from lipverify.checks.linear_transformers.independent_tables import DEPTHS, TABLES, quotient, whole
+from lipverify.checks.linear_transformers import table_figures as figures
+from lipverify.checks.linear_transformers.independent_tables import DEPTHS, TABLES, printed_quotient, quotient
 from lipverify.checks.linear_transformers.preconditioning import one_layer
-from lipverify.checks.linear_transformers.quantities import NOISY, TRAININGS, printed
-from lipverify.checks.linear_transformers.table_figures import over_others, quotients_in_words
-from lipverify.claims import Source, at, bound, claim
+from lipverify.checks.linear_transformers.quantities import NOISY, STANDARD, TRAININGS
+from lipverify.claims import at, bound, claim
 
-
-def printed_quotient(noise: str, layers: int) -> Fraction:
-    """The printed loss of DIAG over that of FULL."""
-    diag, full = (Fraction(repr(printed(noise, model, layers).value)) for model in ("DIAG", "FULL"))
-    return diag / full
-
-
-ALMOST = Source(
-    "V", "Section 6, diagonal and full matrices", "paraphrased: diagonal matrices work almost as well as full ones"
-)
-AS_PRINTED = "Table 1 as it is printed, digit by digit, without the column of no noise"
-claim(
-    "lt.families/diagonal/half-more",
-    bound(printed_quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high="3/2", control=(1, {"noise": "uniform-7"}), method="rational"),
-    source=ALMOST,
-    kind="convention",
-    expected="refuted",
-    reading="a printed loss at most half as large again, at every depth",
-    over={"noise": NOISY, "layers": DEPTHS},
-    title="in Table 1 DIAG loses at most half as much again as FULL",
-    assumes=AS_PRINTED,
-    corrected=r"the printed quotient is more than $3/2$ at $\sigma \in \{1, 3\}$ from five layers on (.026 over .016, .020 over .011, .018 over .010), and at $\sigma_{\max} = 1$ with five (.004 over .002); elsewhere it is not",
-    finding=at(lambda found: quotients_in_words("diag", "FULL", DEPTHS, "levels-1-3", found), found=at(whole, noise="levels-1-3", **TABLES)),
-    shows=at(lambda **columns: over_others("diag", "FULL", DEPTHS, **columns), **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY}),
-)  # fmt: skip
-SAME_CONTEXTS = (
-    r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target; adjusted losses; one head a layer",
-    "P and Q of every layer are a diagonal matrix plus one of rank one; similar: a loss at most a tenth larger, trainings in pairs of one seed",
-    "the median over independent tables of the quotient of both losses on the same 100,000 contexts",
-)
-claim(
-    "lt.families/low-rank/{noise}",
-    bound(
-        at(quotient, **TABLES, family="lowrank", against="FULL"), r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", high=1.1, control={"times": 1.5},
-        method=("montecarlo", "observed"),
-    ),
-    source=Source(
-        "V", "Rebuttal 3, attention matrices of low rank",
-        "preliminary experiments with diagonal plus low-rank parameterizations yielded similar results to the full attention mechanism",
-    ),
-    kind="convention",
-    expected="supported",
-    reading="a similar loss, with a part of rank one",
-    over={"noise": ("uniform-3", "levels-1-3"), "layers": (2, 3, 4), "training": TRAININGS},
-    title="diagonal plus rank one works as well as FULL",
-    assumes=SAME_CONTEXTS,
-    finding=at(lambda noise, found: f"{quotients_in_words('lowrank', 'FULL', (2, 3, 4), noise, found)} The part of rank one is the column $\\mathbf{{P}}_{{xy}}$ of one layer, and what reads it in the next (lt.near-diagonal).", found=at(whole, **TABLES)),
-)  # fmt: skip
-MORE_PRONOUNCED = Source(
-    "V", "Rebuttal 3, attention matrices under other distributions",
-    r"it is quite possible that for different distributions of $x$, $w$ or $\sigma$ beyond the ones that we consider in our paper, the difference between full and "
-    "diagonal models would be more pronounced",
-)  # fmt: skip
-ONE_LAYER = (
-    r"one layer, $d = 10$, $w^* \sim \mathcal{N}(0, \mathbf{I})$, $\sigma = 1$; $x \sim \mathcal{N}(0, \Lambda)$ with the condition number of the cells; queries like tokens",
-    r"DIAG: $\mathrm{diag}(p_x \mathbf{I}, p_y)$, as in the paper; both at their optimum",
-)
+# fmt: off
+ALMOST = ("V", "Section 6, diagonal and full matrices", "paraphrased: diagonal matrices work almost as well as full ones")
+LOW_RANK = ("V", "Rebuttal 3, attention matrices of low rank", """preliminary experiments with diagonal plus low-rank parameterizations
+    yielded similar results to the full attention mechanism""")
+MORE_PRONOUNCED = ("V", "Rebuttal 3, attention matrices under other distributions", r"""it is quite possible that for different
+    distributions of $x$, $w$ or $\sigma$ beyond the ones that we consider in our paper, the difference between full and diagonal models
+    would be more pronounced""")
+ONE_LAYER = (r"""one layer, $d = 10$, $w^* \sim \mathcal{N}(0, \mathbf{I})$, $\sigma = 1$; $x \sim \mathcal{N}(0, \Lambda)$ with the
+             condition number of the cells; queries like tokens""",
+             r"DIAG: $\mathrm{diag}(p_x \mathbf{I}, p_y)$, as in the paper; both at their optimum")
 QUOTIENT = r"\min \mathcal{L}_{\mathrm{DIAG}} / \min \mathcal{L}_{\mathrm{FULL}}"
-claim(
-    "lt.families/covariates/isotropic",
-    bound(
-        one_layer, QUOTIENT, equals=1, within=1e-11, control={"condition": 1.1}, over={"condition": 1.0}, method="exact"
-    ),
-    source=MORE_PRONOUNCED,
-    kind="derived",
-    expected="supported",
-    over={"d": 10, "n": (20, 200)},
-    title="on isotropic covariates one layer needs no matrix",
-    assumes=ONE_LAYER,
-)
-claim(
-    "lt.families/covariates/correlated",
-    bound(
-        one_layer,
-        QUOTIENT,
-        low=1.05,
-        control={"condition": 1.0},
-        over={"condition": (3.0, 10.0, 100.0)},
-        method="exact",
-    ),
-    source=MORE_PRONOUNCED,
-    kind="convention",
-    reading="one layer on correlated covariates",
-    expected="supported",
-    over={"d": 10, "n": (20, 200, 2000)},
-    title="on correlated covariates full matrices are ahead",
-    assumes=ONE_LAYER,
-    finding=r"As the authors suspect. A full layer descends with the preconditioner $\Lambda^{-1}$, up to terms of order $1/n$, and its loss falls like $1/n$; a multiple "
-    r"of the identity is one step size for all directions and leaves a bias that no context removes. So the quotient grows with the length of the context, without bound.",
-)
+
+claim("lt.families/diagonal/half-more",
+      bound(printed_quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high="3/2",
+            control=(1, {"noise": "uniform-7"}), method="rational"),
+      source=ALMOST, kind="convention", expected="refuted", over={"noise": NOISY, "layers": DEPTHS},
+      reading="a printed loss at most half as large again, at every depth",
+      title="in Table 1 DIAG loses at most half as much again as FULL",
+      assumes="Table 1 as it is printed, digit by digit, without the column of no noise",
+      corrected=r"""the printed quotient is more than $3/2$ at $\sigma \in \{1, 3\}$ from five layers on (.026 over .016, .020 over .011,
+          .018 over .010), and at $\sigma_{\max} = 1$ with five (.004 over .002); elsewhere it is not""",
+      finding=figures.DIAGONAL_IN_WORDS, shows=figures.DIAGONAL_OVER_FULL)
+claim("lt.families/low-rank/{noise}",
+      bound(at(quotient, **TABLES, family="lowrank", against="FULL"),
+            r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", high=1.1, control={"times": 1.5},
+            method=("montecarlo", "observed")),
+      source=LOW_RANK, kind="convention", expected="supported", reading="a similar loss, with a part of rank one",
+      over={"noise": ("uniform-3", "levels-1-3"), "layers": (2, 3, 4), "training": TRAININGS},
+      title="diagonal plus rank one works as well as FULL",
+      assumes=(f"{STANDARD}; adjusted losses; one head a layer",
+               """P and Q of every layer are a diagonal matrix plus one of rank one; similar: a loss at most a tenth larger, trainings in
+               pairs of one seed""",
+               "the median over independent tables of the quotient of both losses on the same 100,000 contexts"),
+      finding=figures.LOW_RANK_IN_WORDS)
+claim("lt.families/covariates/isotropic",
+      bound(one_layer, QUOTIENT, equals=1, within=1e-11, control={"condition": 1.1}, over={"condition": 1.0}, method="exact"),
+      source=MORE_PRONOUNCED, kind="derived", expected="supported", over={"d": 10, "n": (20, 200)},
+      title="on isotropic covariates one layer needs no matrix", assumes=ONE_LAYER)
+claim("lt.families/covariates/correlated",
+      bound(one_layer, QUOTIENT, low=1.05, control={"condition": 1.0}, over={"condition": (3.0, 10.0, 100.0)}, method="exact"),
+      source=MORE_PRONOUNCED, kind="convention", reading="one layer on correlated covariates", expected="supported",
+      over={"d": 10, "n": (20, 200, 2000)}, title="on correlated covariates full matrices are ahead", assumes=ONE_LAYER,
+      finding=r"""As the authors suspect. A full layer descends with the preconditioner $\Lambda^{-1}$, up to terms of order $1/n$, and its
+          loss falls like $1/n$; a multiple of the identity is one step size for all directions and leaves a bias that no context
+          removes. So the quotient grows with the length of the context, without bound.""")

@@ -215,6 +215,12 @@ def printed_ratio(noise: str, of: str, least: int, most: int, against: str) -> F
     return (min if of == "best" else max)(losses) / digits(against)
 
 
+def printed_quotient(noise: str, layers: int) -> Fraction:
+    """The printed loss of DIAG over that of FULL."""
+    diag, full = (Fraction(repr(printed(noise, model, layers).value)) for model in ("DIAG", "FULL"))
+    return diag / full
+
+
 def no_more_than(against: str, of: Any = quotient) -> Any:
     """Trained models lose no more than a ridge regression, which neither the Bayes estimator nor ConstRR does."""
     return bound(

@@ -134,32 +134,58 @@ DEEP = DEPTHS[4:]
 """Models with five layers and more."""
 
 
-def over_tuned(family: str, **columns: Any) -> Table:
-    """All trainings of a family over TunedRR, by law of the noise and depth."""
+def over_others(family: str, against: str, depths: tuple[int, ...], columns: dict[str, Any]) -> Table:
+    """The quotients of all trainings of a family, by law of the noise and depth."""
     rows = []
     for noise, found in columns.items():
         cells = []
-        for k in DEEP:
-            each = [over(opened(found), f"{family.upper()}-{k}-{training}", "TunedRR") for training in TRAININGS]
+        for k in depths:
+            each = [over(opened(found), f"{family.upper()}-{k}-{training}", against) for training in TRAININGS]
             cells.append(", ".join(short(*quotient[:2]) for quotient in each if quotient[1] < math.inf) or "–")
         rows.append((named(noise), *cells))
     return Table(
-        caption=f"The loss of each training of {family.upper()} over that of TunedRR on the same contexts, by law of the noise and layers: median over "
+        caption=f"The loss of each training of {family.upper()} over that of {against} on the same contexts, by law of the noise and layers: median over "
         "independent tables, in brackets its error in units of the last digit.",
-        header=("noise", *map(str, DEEP)),
+        header=("noise", *map(str, depths)),
         rows=tuple(rows),
-    )
+    )  # fmt: skip
+
+
+def quotients_in_words(family: str, against: str, depths: tuple[int, ...], noise: str, found: Any) -> str:
+    """The quotients of all trainings under one law."""
+    return f"{family.upper()} over {against} at {named(noise)}: {'; '.join(_by_depth(family, against, depths, found))}."
+
+
+def _by_depth(family: str, against: str, depths: tuple[int, ...], found: Any) -> Iterator[str]:
+    for k in depths:
+        each = [over(opened(found), f"{family.upper()}-{k}-{training}", against)[:2] for training in TRAININGS]
+        yield f"{k} layers {', '.join(short(*quotient) for quotient in each)}"
+
+
+def over_tuned(family: str, **columns: Any) -> Table:
+    """Five layers and more over TunedRR."""
+    return over_others(family, "TunedRR", DEEP, columns)
 
 
 def over_tuned_in_words(family: str, noise: str, found: Any) -> str:
-    """All trainings of a family over TunedRR under one law."""
-    return f"{family.upper()} over TunedRR at {named(noise)}: {'; '.join(_by_depth(family, found))}."
+    """Five layers and more over TunedRR, under one law."""
+    return quotients_in_words(family, "TunedRR", DEEP, noise, found)
 
 
-def _by_depth(family: str, found: Any) -> Iterator[str]:
-    for k in DEEP:
-        each = [over(opened(found), f"{family.upper()}-{k}-{training}", "TunedRR")[:2] for training in TRAININGS]
-        yield f"{k} layers {', '.join(short(*quotient) for quotient in each)}"
+def diagonal_over_full(**columns: Any) -> Table:
+    """DIAG over FULL at every depth."""
+    return over_others("diag", "FULL", DEPTHS, columns)
+
+
+def diagonal_over_full_in_words(noise: str, found: Any) -> str:
+    """DIAG over FULL at every depth, under one law."""
+    return quotients_in_words("diag", "FULL", DEPTHS, noise, found)
+
+
+def low_rank_over_full_in_words(noise: str, found: Any) -> str:
+    """Diagonal plus rank one over FULL under one law, and where the part of rank one is."""
+    column = r"The part of rank one is the column $\mathbf{P}_{xy}$ of one layer, and what reads it in the next"
+    return f"{quotients_in_words('lowrank', 'FULL', (2, 3, 4), noise, found)} {column} (lt.near-diagonal)."
 
 
 def shares(**columns: Any) -> Table:
@@ -181,5 +207,9 @@ def shares(**columns: Any) -> Table:
     )  # fmt: skip
 
 
-OVER_TUNED = at(over_tuned, **{noise: at(whole, noise=noise, **TABLES) for noise in NOISY})
-OVER_TUNED_IN_WORDS = at(over_tuned_in_words, found=at(whole, **TABLES))
+EVERY_LAW = {noise: at(whole, noise=noise, **TABLES) for noise in NOISY}
+OVER_TUNED, OVER_TUNED_IN_WORDS = at(over_tuned, **EVERY_LAW), at(over_tuned_in_words, found=at(whole, **TABLES))
+DIAGONAL_OVER_FULL = at(diagonal_over_full, **EVERY_LAW)
+"""A table of all laws, and the law with the largest quotients in words."""
+DIAGONAL_IN_WORDS = at(diagonal_over_full_in_words, noise="levels-1-3", found=at(whole, noise="levels-1-3", **TABLES))
+LOW_RANK_IN_WORDS = at(low_rank_over_full_in_words, found=at(whole, **TABLES))
