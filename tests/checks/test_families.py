@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lipverify.checks.linear_transformers.preconditioning import one_layer
 from lipverify.linear_transformer import Prompts, best_step, preconditioned, sampled_risk, step_risk
-from tests.checks.files import functions_of
-
-FAMILIES = functions_of("linear_transformers/families.py")
 
 
 @pytest.mark.parametrize("condition", [1.0, 5.0])
@@ -16,7 +14,7 @@ def test_no_other_multiple_is_better(condition: float) -> None:
     d, n = 4, 30
     here = Prompts(n, np.geomspace(1.0, 1 / condition, d), sigma=1.0)
     searched = min(step_risk(here, a * np.eye(d)).value for a in np.linspace(0, 4, 4001))
-    ratio, error = FAMILIES.one_layer(d, n, condition)
+    ratio, error = one_layer(d, n, condition)
     assert ratio - error <= searched / step_risk(here, best_step(here)).value <= ratio * (1 + 1e-6)
 
 
@@ -28,5 +26,5 @@ def test_the_quotient_is_that_of_sampled_prompts() -> None:
         sampled_risk(here, [preconditioned(A, n)], 8192, seed=0) for A in (multiple * np.eye(d), best_step(here))
     ]
     (one, one_error), (other, other_error) = sampled
-    ratio, _ = FAMILIES.one_layer(d, n, 10.0)
+    ratio, _ = one_layer(d, n, 10.0)
     assert abs(one / other - ratio) < 2 * (one_error + other_error * ratio) / other

@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lipverify.checks.linear_transformers.other_sizes import quotients
 from lipverify.linear_transformer import draw_contexts
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.training import estimate, trainings
-from tests.checks.files import functions_of
 
-SIZES = functions_of("linear_transformers/sizes.py")
 COLUMN, CONTEXTS = "uniform-3@5x20", 2048
 
 
 @pytest.fixture(scope="module")
 def found() -> Any:
-    return SIZES.quotients(COLUMN, 5 * CONTEXTS, 0)
+    return quotients(COLUMN, 5 * CONTEXTS, 0)
 
 
 def ridge(contexts: Any, penalty: Any) -> Any:
