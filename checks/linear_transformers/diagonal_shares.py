@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims import Figure, HeatMap, at
+from lipverify.claims import at
+from lipverify.claims.ledger import Figure, HeatMap
 
 
 def matrices(noise: str, layers: int, training: int) -> Any:

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-from lipverify.claims import Figure, Panel, Series, at, bound, per_profile
+from lipverify.claims import at, bound, per_profile
+from lipverify.claims.ledger import Figure, Panel, Series
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 FEWEST, LAYERS = 2, 4

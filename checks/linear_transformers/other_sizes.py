@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lipverify.claims import Table, at, bound, per_profile
+from lipverify.claims import at, bound, per_profile
+from lipverify.claims.ledger import Table
 
 HALF_WIDTH = 2.0
 """Standard errors of the contexts to either side; the spread over trainings is apart."""

@@ -19,7 +19,8 @@ from lipverify.checks.linear_transformers.independent_tables import (
     whole,
 )
 from lipverify.checks.linear_transformers.quantities import NOISY, TRAININGS, named, printed
-from lipverify.claims import Figure, Panel, Series, Table, at
+from lipverify.claims import at
+from lipverify.claims.ledger import Figure, Panel, Series, Table
 
 MARKS = {"above": "▲", "met": "=", "below": "▼", "open": "?"}
 
