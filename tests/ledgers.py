@@ -8,18 +8,23 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims import Band, Figure, Panel, Series, Source, Table
 from lipverify.claims.ledger import (
     Allowed,
+    Band,
     Cell,
     CellControl,
     Control,
     CrossCheck,
+    Figure,
     Heading,
     Interval,
     Ledger,
+    Panel,
     Provenance,
     Record,
+    Series,
+    Source,
+    Table,
     Verdict,
     combine,
     decide,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lipverify.claims import Source
-from lipverify.claims.ledger import Allowed, Grade, Interval
+from lipverify.claims.ledger import Allowed, Grade, Interval, Source
 from lipverify.claims.plan import CellPlan, Claim, ControlPlan, CrossPlan, Estimate, Evidence, Measurement
 
 

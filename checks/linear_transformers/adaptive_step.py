@@ -5,13 +5,13 @@ both weights negative its mean falls as the noise grows, through 0 at one noise 
 """
 
 from lipverify.checks.linear_transformers.descent_steps import length, length_by_tokens, length_in_words, mean_length
-from lipverify.claims import Source, at, bound, claim, identity, per_profile
+from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
-STEP = Source("V", "Section 5.3, the adaptive step", r"""paraphrased:
+STEP = ("V", "Section 5.3, the adaptive step", r"""paraphrased:
     $y_t'' = y_t + \omega_{yx} (1 + \omega_{xy} \sum_i r_i^2) (\Sigma w^*)^\top x_t$""")
-SHRINKS = Source("V", "Section 5.3, the step shrinks",
-                 "paraphrased: with both weights negative the step size shrinks as the noise grows")
+SHRINKS = ("V", "Section 5.3, the step shrinks",
+           "paraphrased: with both weights negative the step size shrinks as the noise grows")
 OF_RESIDUALS = r"y_t'' = y_t + \omega_{yx} \Bigl(1 + \omega_{xy} \sum_i r_i^2\Bigr) (\Sigma w^*)^\top x_t"
 OF_LABELS = r"y_t'' = y_t + \omega_{yx} \Bigl(1 + \omega_{xy} \sum_i y_i^2\Bigr) (\Sigma w^*)^\top x_t"
 TWO_LAYERS = (

@@ -149,16 +149,17 @@ def _sqrt(x: Number) -> Number:
     return x.sqrt() if hasattr(x, "sqrt") else math.sqrt(x)
 
 
-def signed_residual(kappa: float, layers: int, sign: int = 1) -> float:
+def signed_residual(kappa: float, layers: int, sign: int = 1) -> tuple[float, float]:
     """The worst residual on [1/kappa, 1] with xx of the best size and this sign, and the best last step."""
     low, high = 1 / kappa, 1.0
     for _ in range(layers - 1):
         layer = GDPlusPlus(-sign * MINIMAX.step(low, high), 0.0)
         low, high = (float(start(s).after(layer).s) for s in (low, high))
-    return float(residual(high / low - 1))
+    worst = float(residual(high / low - 1))
+    return worst, 1e-12 * worst
 
 
-def true_weights_ratio(kappa: float, sigma: float, layers: int) -> float:
+def true_weights_ratio(kappa: float, sigma: float, layers: int) -> tuple[float, float]:
     """The largest |prediction - least squares| / (epsilon |x_t| |w|), with w the weights that made the labels.
 
     Two tokens, (1, 0) and (0, kappa^(-1/2)), made with w = (1, 0); only the second has noise, sigma.
@@ -167,4 +168,5 @@ def true_weights_ratio(kappa: float, sigma: float, layers: int) -> float:
     tokens = np.column_stack([X, X @ truth + noise])
     weights = MINIMAX.weights(kappa, layers)
     missed = readout(tokens.T @ tokens, [each.layer(2) for each in weights]).w - np.linalg.solve(X, tokens[:, -1])
-    return float(np.linalg.norm(missed) / follow(1 / kappa, weights).r / np.linalg.norm(truth))
+    ratio = float(np.linalg.norm(missed) / follow(1 / kappa, weights).r / np.linalg.norm(truth))
+    return ratio, 1e-9 * ratio

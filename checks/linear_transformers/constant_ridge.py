@@ -15,10 +15,10 @@ from lipverify.checks.linear_transformers.figures import (
     tuned_constants,
 )
 from lipverify.checks.linear_transformers.quantities import ADJUSTED, NOISY, STANDARD
-from lipverify.claims import Source, agree, at, bound, claim, identity, per_profile
+from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
-TABLE_1 = Source("V", "Table 1", """paraphrased: adjusted evaluation loss of trained GD++, DIAG and FULL models with 1 to 7 layers, and of
+TABLE_1 = ("V", "Table 1", """paraphrased: adjusted evaluation loss of trained GD++, DIAG and FULL models with 1 to 7 layers, and of
     ConstRR (ridge with one tuned constant), AdaRR, TunedRR""")
 SHOWN = ("uniform-1", "uniform-5", "levels-1-3")
 MEASURED = {"noise": per_profile(SHOWN, NOISY)}
@@ -30,10 +30,10 @@ CONSTANTS = {noise: at(ridge.constant, noise=noise, contexts=CONTEXTS) for noise
 claim("lt.constant-ridge-bound/derived",
       bound(at(ridge.excess, found=at(ridge.optima)), r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
             control={"factor": 1.2}, over={"layers": per_profile(4, 5)}, method="exact"),
+      agree(at(ridge.excess, found=at(ridge.optima)), at(ridge.paired, contexts=CONTEXTS, found=at(ridge.optima)), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
+            over=MEASURED | {"layers": (1, 2)}),
       over=MEASURED, source=TABLE_1, kind="derived", expected="supported", title="no GD++ model beats the best constant ridge",
       assumes=(STANDARD, ADJUSTED),
-      agrees=agree(at(ridge.excess, found=at(ridge.optima)), at(ridge.paired, contexts=CONTEXTS, found=at(ridge.optima)), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
-                   over=MEASURED | {"layers": (1, 2)}),
       finding=r"""A GD++ model of any depth is $w = g(\Sigma) \alpha$ with a polynomial $g$, $\alpha = \sum y x$. At an eigenvalue $t$ of
           $\Sigma$ the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t + \sigma^2})^2$, a quadratic in $g(t)$ whose
           minimum is at $g = 1/(t + \mathbb{E} \sigma^2)$: the same for every law with that $\mathbb{E} \sigma^2$, and that is ridge with the
@@ -59,12 +59,12 @@ claim("lt.constant-ridge-bound/noise/{reading}",
       bound(CONSTANT,
             r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)}{\mathrm{s.e.}}",
             of="{reading}", low=-ridge.Z, control=(1, -4), method="montecarlo"),
+      agree(CONSTANT, CONSTANT, r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"),
+            over={"noise": NOISY}),
       over={"reading": ("same-sequences", "own-sequences"), "noise": NOISY}, source=TABLE_1, kind="convention",
       expected={"*/same-sequences": "refuted", "*": "supported"}, title="sampling noise explains the entries below the bound",
       assumes={"*/same-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} the same sequences, {LEFT_OPEN}", FALSE_ALARM),
                "*/own-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} sequences of its own, {LEFT_OPEN}", FALSE_ALARM)},
-      agrees=agree(CONSTANT, CONSTANT, r"\mathcal{L}(\lambda = \mathbb{E} \sigma^2)", of=("exact", "sampled"),
-                   over={"noise": NOISY}),
       finding=at(likelihood, **CONSTANTS),
       corrected={"*/same-sequences": r"""if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model over
                      the sequences of its column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""", "*": ""})

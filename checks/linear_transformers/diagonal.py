@@ -5,10 +5,10 @@ reach all four numbers.
 """
 
 from lipverify.checks.linear_transformers.four_weights import SWAPPED, distance, product, update
-from lipverify.claims import Source, at, bound, claim, identity, per_profile
+from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
-DIAGONAL = Source("V", "Section 4, diagonal attention matrices", r"""paraphrased:
+DIAGONAL = ("V", "Section 4, diagonal attention matrices", r"""paraphrased:
     $x_i' = x_i + \omega_{xx} \Sigma x_i + \omega_{xy} y_i \alpha$,
     $y_i' = y_i + \omega_{yx} \langle \alpha, x_i \rangle + \omega_{yy} \lambda y_i$; a single head gives
     $\omega_{xx} \omega_{yy} = \omega_{xy} \omega_{yx}$""")

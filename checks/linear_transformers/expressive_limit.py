@@ -7,12 +7,12 @@ targets do not, and one quadratic network between the layers breaks it.
 
 from lipverify.checks.linear_transformers import cosines
 from lipverify.checks.linear_transformers.sampled_cosines import above_tenth, one_context, sampled_best, transformer
-from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
+from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
-THEOREM = Source("V", "Theorem 4.2", r"""paraphrased: for $x \sim N(0, \mathbf{I})$, $y = w^\top x$ and the target $y^* = x(1)^2$ the cosine
+THEOREM = ("V", "Theorem 4.2", r"""paraphrased: for $x \sim N(0, \mathbf{I})$, $y = w^\top x$ and the target $y^* = x(1)^2$ the cosine
     similarity of $y^l$ and $y^*$ is $O(\sqrt{d/n})$, with high probability at most 0.1 for $n \gg d$""")
-REBUTTAL = Source("V", "Rebuttal 1, networks between the layers", """With nonlinear FFNs, Theorem 4.2 no longer holds. A quadratic FFN can
+REBUTTAL = ("V", "Rebuttal 1, networks between the layers", """With nonlinear FFNs, Theorem 4.2 no longer holds. A quadratic FFN can
     indeed introduce higher-order relationships, however the output of each attention layer is still a linear combination of its inputs
     (though the weights might be non-linear functions of the input).""")
 TOKENS = r"tokens $x_i \sim N(0, \mathbf{I})$ in $\mathbb{R}^d$, labels $y = \mathbf{X} w$ without noise, $y^* = x(1)^2$ token by token"
@@ -23,16 +23,16 @@ RMS, SQUARE, TENTH = r"\sqrt{\mathbb{E} \cos^2}", r"n\, \mathbb{E} \cos^2", r"P\
 DIMENSIONS = {"d": (1, 2, 3, 5, 10, 30)}
 
 claim("lt.expressive-limit/length",
-      exponent(cosines.best, RMS, of="cosine", along={"n": ("100*d", 1e30, per_profile(13, 25))}, high="-1/2", rate="-1/2", over=DIMENSIONS,
+      exponent(cosines.best, RMS, of="cosine", along={"n": ("100*d", 1e30, per_profile(13, 25))}, high="-1/2", truth="-1/2", over=DIMENSIONS,
                method="exact"),
       bound(cosines.best, SQUARE, of="n square", high="d + 4", control="(d + 4)*(1 - 10/n)", over=DIMENSIONS | {"n": (1e2, 1e4, 1e6)},
             method="exact"),
       bound(cosines.best, SQUARE, of="n square", equals="d + 4", within="1e-12*(d + 4)", over=DIMENSIONS | {"n": 1e30}, method="exact"),
+      agree(cosines.best, at(sampled_best, contexts=per_profile(400, 6000)), SQUARE, of="n square",
+            over={("d", "n"): ((3, 300), (10, 1000))}),
       source=THEOREM, kind="printed", expected="supported", title="The best linear readout of a quadratic target: order in n, and constant",
       statement=rf"{RMS} = \mathcal{{O}}(n^{{-1/2}}), \qquad {RMS} \leq \sqrt{{(d + 4)/n}}",
       assumes=(TOKENS, LINEAR, OF_EACH, r"at $d = 1$ to $30$"),
-      agrees=agree(cosines.best, at(sampled_best, contexts=per_profile(400, 6000)), SQUARE, of="n square",
-                   over={("d", "n"): ((3, 300), (10, 1000))}),
       finding=r"""With $g = \mathbf{X} e_1$ the columns span $g$ and a uniformly random $(d-1)$-dimensional subspace of its complement, so
           $\cos^2 = q + (1-q) B$ with $q = (\sum g^3)^2/(\sum g^2 \sum g^4)$ and an independent
           $B \sim \mathrm{Beta}(\frac{d-1}{2}, \frac{n-d}{2})$. $\mathbb{E} q$ is a one-dimensional integral at every $n$;
@@ -51,7 +51,7 @@ claim("lt.expressive-limit/length/proved",
           below a rational function of $n$, and 5 minus that has positive coefficients in $n - 6$ alone. For $n \leq 5$, $q \leq 1$. Every
           $d$ follows in the same way; those shown are examples.""")
 claim("lt.expressive-limit/dimension",
-      exponent(cosines.best, RMS, of="cosine", along={"d": (1, 1e20, per_profile(21, 41))}, high="1/2", rate="1/2", over={"n": 1e30},
+      exponent(cosines.best, RMS, of="cosine", along={"d": (1, 1e20, per_profile(21, 41))}, high="1/2", truth="1/2", over={"n": 1e30},
                method="exact"),
       source=THEOREM, kind="convention", expected="supported", title="The best linear readout of a quadratic target: order in d",
       statement=rf"{RMS} = \mathcal{{O}}(d^{{1/2}}) \quad (d \to \infty,\ d \ll n = 10^{{30}})", assumes=(TOKENS, LINEAR, OF_EACH),
@@ -93,12 +93,12 @@ claim("lt.expressive-limit/transformer",
       bound(SAMPLED, r"n^{1/2}\, \mathbb{E} \cos", of="signed", equals=0, within="0.5", method="montecarlo", over={MODEL: ALL}),
       bound(at(transformer, contexts=per_profile(400, 4000)), rf"\max_v {SQUARE}", of="ceiling", equals=5, within="4/sqrt(n)",
             method="montecarlo", over={MODEL: [(3, n, 0, 1, "e_1") for n in (300, 1000, 3000)]}),
+      agree(SAMPLED, SAMPLED, SQUARE, of=("square", "averaged"), over={MODEL: ALL}),
       source=THEOREM, kind="sharp", expected="supported",
       title="A linear transformer's own cosine falls like the root of n, without the dimension",
       statement=r"\mathbb{E} \cos^2(y^l, y^*) \leq \frac{5}{n} (1 + o(1)), \qquad \mathbb{E} \cos(y^l, y^*) = 0",
       assumes=(TOKENS, LINEAR, "random full $P$ and $Q$, fresh for each context; $w = e_1$ or $w \\sim N(0, \\mathbf{I})$",
                r"$n \gg d \log^2 n$, where single tokens do not rule the sums; measured at $d = 3$ and $10$, $n = 300$ to $3000$"),
-      agrees=agree(SAMPLED, SAMPLED, SQUARE, of=("square", "averaged"), methods=("montecarlo", "averaged over signs"), over={MODEL: ALL}),
       finding=r"""The layers see the moments $\sum e_i e_i^\top$ only. Changing the sign of a single token $(x_i, y_i)$ leaves them as they are
           and turns $y_i^l$ into $-y_i^l$, while $y_i^* > 0$ stays. So the mean cosine is exactly 0, and averaged over the $2^n$ signs
           $\cos^2 = \sum (y_i^l y_i^*)^2 / (\|y^l\|^2 \|y^*\|^2)$, which tends to $(1 + 4\cos^2\theta)/n$ for $v$ at the angle $\theta$ to
@@ -123,7 +123,7 @@ claim("lt.expressive-limit/every-context",
           no $n$ makes the bound sure.""",
       corrected=r"the bound holds in root mean square, and with probability tending to 1 as $n/d \to \infty$; not for every context")
 claim("lt.expressive-limit/odd-target",
-      bound(at(sampled_best, contexts=per_profile(100, 1000)), RMS, of="cosine", high="0.1", value="sqrt(3/5)",
+      bound(at(sampled_best, contexts=per_profile(100, 1000)), RMS, of="cosine", high="0.1", truth="sqrt(3/5)",
             control=(None, {"equals": "sqrt(3/5)", "within": "0.02"}), method="montecarlo",
             over={("d", "n"): ((1, 1000), (3, 1000), (10, 1000)), "power": 3}),
       source=THEOREM, kind="stronger", expected="refuted", title="The same bound for the target x(1)³",

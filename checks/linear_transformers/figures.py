@@ -7,7 +7,7 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.quantities import NOISY, named, printed
 from lipverify.checks.linear_transformers.ridge_baselines import least
-from lipverify.claims import Figure, Panel, Series, Table
+from lipverify.claims.ledger import Figure, Panel, Series, Table
 from lipverify.linear_transformer.published import problem
 
 # Theorem 5.1: GD++ is a second-order method

@@ -15,7 +15,8 @@ from lipverify.checks.linear_transformers.gdplusplus_losses import (
     tails,
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, named
-from lipverify.claims import Table, at
+from lipverify.claims import at
+from lipverify.claims.ledger import Table
 
 SAMPLING = 0.05
 """What a mean over 100,000 sequences may be below its expectation: three standard errors of 1.5 % of an entry."""

@@ -5,11 +5,11 @@ is never a key and has y_t = 0, sees M and w alone. It holds at every depth and 
 """
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols, routes
-from lipverify.claims import Source, agree, claim, identity, per_profile
+from lipverify.claims import agree, claim, identity, per_profile
 from lipverify.proofs.layers import implicit_step
 
 # fmt: off
-THEOREM = Source("V", "Theorem 4.1 and Lemma 4.3", r"""paraphrased: $x_i^l = M^l x_i + u^l y_i$,
+THEOREM = ("V", "Theorem 4.1 and Lemma 4.3", r"""paraphrased: $x_i^l = M^l x_i + u^l y_i$,
     $y_i^l = a^l y_i - \langle w^l, x_i \rangle$, $x_t^l = M^l x_t$, $y_t^l = -\langle w^l, x_t \rangle$""")
 MODEL = r"""x_i^l = M^l x_i + u^l y_i, \quad y_i^l = a^l y_i - \langle w^l, x_i \rangle, \quad x_t^l = M^l x_t, \quad
     y_t^l = -\langle w^l, x_t \rangle"""
@@ -56,10 +56,10 @@ claim("lt.implicit-model/depth",
                control={"model": "the query is a key"}),
       identity(in_floats, r"\max |e^L - T e| / \text{rounding}", over={DEEP: FLOATING}, method=("identity", "bounded"),
                control={"model": "a = 0 at the start"}),
+      *[agree(routes, routes, "-y_t", of=(route, "rational"), over={DEEP: [(2, 4, 2, 3)]})
+              for route in ("tokens", "recursion", "moments")],
       source=THEOREM, kind="derived", expected="supported", title="The implicit model after several layers, as it is computed",
       statement=MODEL, assumes=(*ANY, "at the sizes of the cells, up to 8 layers"),
-      agrees=[agree(routes, routes, "-y_t", of=(route, "rational"), methods=(route, "rational"), over={DEEP: [(2, 4, 2, 3)]})
-              for route in ("tokens", "recursion", "moments")],
       finding=r"""Integers drawn from $2^{32}$ values go through the definition, token by token, and through the recursion, and not one entry
           differs. Both are polynomials of degree at most $2 \cdot 3^L - 1$ in what is drawn, so that different polynomials would agree with
           a chance below $4 \cdot 10^{-8}$ (Schwartz and Zippel). In floating point the two differ by less than a bound that follows from

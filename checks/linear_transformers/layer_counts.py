@@ -28,6 +28,8 @@ BITS = 1024
 MOST_LAYERS = 10_000
 LARGE, LARGEST_LOG = 1e34, 80.0
 """From here on a step multiplies kappa by its limit factor, to rounding; and 1 + x = x in the bound below."""
+ROUNDING = 1e-12
+"""Relative error of a logarithm or a count: a few hundred roundings."""
 SETTLED = 40.0
 """Once kappa - 1 < e^{-40} the recursion is quadratic to rounding."""
 
@@ -158,16 +160,20 @@ def _require_accuracy(epsilon: float) -> None:
     number("epsilon", epsilon, "a relative error", above=0, below=1)
 
 
-def condition(weights: str, epsilon: float, layers: float) -> dict[str, float]:
+def _rounded(value: float, relative: float = ROUNDING) -> tuple[float, float]:
+    return value, relative * abs(value)
+
+
+def condition(weights: str, epsilon: float, layers: float) -> dict[str, tuple[float, float]]:
     """The logarithm of the largest kappa at which so many layers leave epsilon, and layers over it."""
     reached = log_condition_reached(METHODS[weights], epsilon, round(layers))
-    return {"log kappa": reached, "layers": layers / reached}
+    return {"log kappa": _rounded(reached), "layers": _rounded(layers / reached)}
 
 
-def accuracy(weights: str, kappa: float, layers: float) -> dict[str, float]:
+def accuracy(weights: str, kappa: float, layers: float) -> dict[str, tuple[float, float]]:
     """The double logarithm of 1 / epsilon, epsilon what so many layers leave at kappa, and layers over it."""
     reached = log_log_accuracy_reached(METHODS[weights], kappa, round(layers))
-    return {"log log 1/epsilon": reached, "layers": layers / reached}
+    return {"log log 1/epsilon": _rounded(reached), "layers": _rounded(layers / reached)}
 
 
 def counts(weights: str, kappa: float, decades: Sequence[int]) -> list[int]:
@@ -175,14 +181,14 @@ def counts(weights: str, kappa: float, decades: Sequence[int]) -> list[int]:
     return [layers_needed(METHODS[weights], kappa, k) for k in decades]
 
 
-def offset(weights: str, kappa: float) -> dict[str, float]:
+def offset(weights: str, kappa: float) -> dict[str, tuple[float, float]]:
     """The least and the largest L - log(kappa)/log(g) - log_2 log(1/epsilon), over epsilon from 10^-1 to 10^-10000."""
     decades = (1, 2, 3, 4, 6, 9, 12, 30, 100, 300, 1000, 3000, 10_000)
     first = math.log(kappa) / math.log(METHODS[weights].gain)
     beyond = [
         L - first - math.log2(k * math.log(10)) for k, L in zip(decades, counts(weights, kappa, decades), strict=True)
     ]
-    return {"least": min(beyond), "largest": max(beyond)}
+    return {"least": _rounded(min(beyond)), "largest": _rounded(max(beyond))}
 
 
 def tabulated(weights: str) -> dict[str, list[int]]:
@@ -203,12 +209,13 @@ def every_offset() -> Any:
     return between(found, 1.5, found.constants["C"])
 
 
-def chebyshev(epsilon: float, layers: float) -> dict[str, float]:
+def chebyshev(epsilon: float, layers: float) -> dict[str, tuple[float, float]]:
     """With xx = yx: layers less the least that any weights need, at the kappa they reach; and layers over log kappa."""
     reached = chebyshev_log_condition_reached(epsilon, round(layers))
-    return {"surplus": layers - least_layers(reached, epsilon), "layers": layers / reached}
+    surplus = layers - least_layers(reached, epsilon)  # a difference of counts a hundred times as large
+    return {"surplus": _rounded(surplus, 1000 * ROUNDING), "layers": _rounded(layers / reached)}
 
 
-def descent(steps: str, epsilon: float, kappa: float) -> float:
+def descent(steps: str, epsilon: float, kappa: float) -> tuple[float, float]:
     """Layers without xx: one step size for all layers, or the best one for each."""
-    return (fixed_steps if steps == "fixed" else chebyshev_steps)(kappa, epsilon)
+    return _rounded((fixed_steps if steps == "fixed" else chebyshev_steps)(kappa, epsilon))

@@ -7,13 +7,13 @@ With momentum, u != 0, the layer leaves the least-squares fit, at which every st
 
 from lipverify.checks.linear_transformers.contributions import momentum_cost
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-from lipverify.claims import Source, at, bound, claim, identity, per_profile
+from lipverify.claims import at, bound, claim, identity, per_profile
 from lipverify.proofs.layers import preconditioned
 
 # fmt: off
-REVIEW = Source("V", "Meta-review", r"""each layer of the transformer maintains an implicit linear regression model and can be interpreted as
+REVIEW = ("V", "Meta-review", r"""each layer of the transformer maintains an implicit linear regression model and can be interpreted as
     conducting a preconditioned gradient descent""")
-OUTLOOK = Source("V", "Rebuttal 2", r"""the algorithm discovered by the linear transformer, with its adaptive rescaling and momentum-like
+OUTLOOK = ("V", "Rebuttal 2", r"""the algorithm discovered by the linear transformer, with its adaptive rescaling and momentum-like
     behavior""")
 STEP = r"v' = v - P \,\nabla \tfrac12 \sum_i (y_i - \langle v, x_i \rangle)^2, \quad v = w / a"
 STATE = (

@@ -5,10 +5,10 @@ kappa = a, which is false from the second layer on; with the first moments in La
 """
 
 from lipverify.checks.linear_transformers.descent_steps import in_fractions, in_words, kappa_of_tokens, smallest
-from lipverify.claims import Source, bound, claim, identity
+from lipverify.claims import bound, claim, identity
 
 # fmt: off
-LEMMA = Source("V", "Lemma 4.4 and its proof in the appendix", r"""paraphrased:
+LEMMA = ("V", "Lemma 4.4 and its proof in the appendix", r"""paraphrased:
     $u' = (I - \Lambda) u + \Gamma \Sigma (a w^* - w)$, $w' = (1 + s) w - \Pi \Sigma (a w^* - w) - \Phi u$, with
     $\Lambda = -\omega_{xy} a^2 \rho I - \omega_{xx} \Sigma$, $\Gamma = a \omega_{xy} (M + a u w^{*\top})$, $s = \omega_{yy} \lambda$,
     $\Pi = \omega_{yx} M^\top (M + a u w^{*\top})$, $\Phi = a \rho \omega_{yx} M^\top$, $\rho = \sum_i r_i^2$""")

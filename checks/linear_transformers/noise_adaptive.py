@@ -7,10 +7,10 @@ One layer, three levels or correlated covariates are out of reach.
 
 from lipverify.checks.linear_transformers import two_levels
 from lipverify.checks.linear_transformers.figures import shrinkage
-from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
+from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
-THEOREM = Source("V", "Theorem 5.2", r"""paraphrased: for two noise levels $\sigma_1, \sigma_2$ and $x \sim N(0, I/n)$, one layer with only
+THEOREM = ("V", "Theorem 5.2", r"""paraphrased: for two noise levels $\sigma_1, \sigma_2$ and $x \sim N(0, I/n)$, one layer with only
     $\omega_{yx}$ and one with only $\omega_{yy}$ reach ridge regression at both as $n \to \infty$""")
 DRAWN = r"""$x_i \sim N(0, \mathbf{I}/n)$, $w^* \sim N(0, \mathbf{I})$, $y_i = \langle w^*, x_i \rangle + \sigma \varepsilon_i$, $d$ fixed"""
 RIDGE = r"ridge has the constant $\sigma^2$; weight vectors are compared, $w$ with $w_{\mathrm{ridge}}$"
@@ -24,26 +24,26 @@ FAR, NEAR = (1e2, 1e10, per_profile(17, 25)), (1e3, 1e7, per_profile(17, 25))
 
 claim("lt.noise-adaptive/weights",
       identity(two_levels.gap, r"-\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) (1 + \sigma_i^2) - 1", control={"first_term": 2}),
+      *[agree(two_levels.solved, at(two_levels.fitted, contexts=per_profile(4000, 64_000)), weight, of=weight,
+             over=PAIRS | {"n": 10**8}) for weight in ("c", "v")],
       source=THEOREM, kind="derived", expected="supported", over={"level": (1, 2)}, title="two weights that give ridge at two noise levels",
       statement=r"""\omega_{yx} = -\frac{1 + \sigma_1^2 + \sigma_2^2}{(1 + \sigma_1^2)(1 + \sigma_2^2)}, \quad
           \omega_{yy} = -\frac{1}{n (1 + \sigma_1^2 + \sigma_2^2)}: \quad
           -\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) = \frac{1}{1 + \sigma_i^2}""",
       assumes=(DRAWN, RIDGE, EACH), shows=at(shrinkage),
-      agrees=[agree(two_levels.solved, at(two_levels.fitted, contexts=per_profile(4000, 64_000)), weight, of=weight,
-                    methods=("symbolic", "montecarlo"), over=PAIRS | {"n": 10**8}) for weight in ("c", "v")],
       finding=r"""As $n \to \infty$, $\Sigma \to \mathbf{I}$, $\alpha \to w^* + \sigma z$ and ridge tends to $\alpha/(1 + \sigma^2)$, while
           $\lambda/n \to \sigma^2$. With $c = -\omega_{yx}$ and $v = n \omega_{yy}$ the two layers tend to $c(1 + v\sigma^2)\alpha$: a
           straight line in $\sigma^2$ that must meet $1/(1 + \sigma^2)$ twice. Two linear equations in $(c, cv)$ have one solution, so no
           other root exists; at $\sigma_1 = \sigma_2$ one equation is left and the solution shown is the tangent. The second method fits
           ridge on sampled contexts by least squares and finds the same two numbers.""")
 claim("lt.noise-adaptive/limit/{order}",
-      exponent(two_levels.distance, ROOT, of="root", along={"n": FAR}, high="0", strict=True, rate="-1/2", method="exact"), over=READINGS,
+      exponent(two_levels.distance, ROOT, of="root", along={"n": FAR}, high="0", strict=True, truth="-1/2", method="exact"),
+      agree(two_levels.square, at(two_levels.sampled_square, contexts=per_profile(20_000, 400_000)),
+            r"n \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 / d", over={("d", "n"): ((1, 200), (2, 200), (5, 10**8))}), over=READINGS,
       source=THEOREM, kind={"*/yx-yy": "printed", "*": "convention"}, expected="supported",
       title="two layers tend to ridge at both noise levels",
       statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}(\sigma_i^2)\|^2 \to 0 \quad (n \to \infty), \quad i = 1, 2",
       assumes=(DRAWN, RIDGE, EACH, AT),
-      agrees=agree(two_levels.square, at(two_levels.sampled_square, contexts=per_profile(20_000, 400_000)),
-                   r"n \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 / d", over={("d", "n"): ((1, 200), (2, 200), (5, 10**8))}),
       finding=r"""Both orders work with the same weights: in the first the layer with $\omega_{yy}$ sees
           $\sum (y_i - c\, x_i^\top \alpha)^2$, in the second $\sum y_i^2$, and the two differ by $O(1)$ of $n\sigma^2$. The paper's
           prediction is $\langle w, x_t \rangle$ with $x_t \sim N(0, \mathbf{I}/n)$, itself of size $n^{-1/2}$; so weight vectors are
@@ -77,7 +77,7 @@ claim("lt.noise-adaptive/rate/{order}/proved",
           inequality adds them, and all of it times $n$ falls in $n$. The same holds for every pair of levels, $d$ and $n$, with another $K$;
           for short contexts it is large.""")
 claim("lt.noise-adaptive/limit/other-levels",
-      exponent(two_levels.elsewhere, ROOT, along={"n": FAR}, high="0", strict=True, rate="-1/2", method="exact"),
+      exponent(two_levels.elsewhere, ROOT, along={"n": FAR}, high="0", strict=True, truth="-1/2", method="exact"),
       over={("sigma_1", "sigma_2"): ((1.0, 3.0), (0.0, 1.0), (0.1, 10.0)), "level": (1, 2)}, source=THEOREM, kind="convention",
       expected="supported", title="the two layers tend to ridge at other pairs of noise levels",
       statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}(\sigma_i^2)\|^2 \to 0 \quad (n \to \infty), \quad i = 1, 2",
@@ -87,7 +87,7 @@ claim("lt.noise-adaptive/limit/other-levels",
 
 # What the theorem needs: weights for each n, two levels, two layers, each weight in its place, x ~ N(0, I/n)
 claim("lt.noise-adaptive/fixed-weights",
-      exponent(two_levels.distance, ROOT, of="root", along={"n": (1e3, 1e12, per_profile(17, 25))}, high="0", strict=True, rate="1",
+      exponent(two_levels.distance, ROOT, of="root", along={"n": (1e3, 1e12, per_profile(17, 25))}, high="0", strict=True, truth="1",
                control=(None, {"fixed": "no"}), method="exact"),
       over={"d": 1, "level": 2, "order": "yx-yy", "fixed": "yes"}, source=THEOREM, kind="convention", expected="refuted",
       title="the two weights that are right at n = 100, for every length of the context",
@@ -98,7 +98,7 @@ claim("lt.noise-adaptive/fixed-weights",
           $\omega_{yy} = 0$ there is one number for two levels.""")
 claim("lt.noise-adaptive/three-levels",
       bound(two_levels.worst, r"\min_{c, v} \max_i |c (1 + v \sigma_i^2)(1 + \sigma_i^2) - 1|", equals=0, within=1e-9,
-            value=two_levels.alternating, method="exact"),
+            truth=two_levels.alternating, method="exact"),
       over={("sigma_1", "sigma_2", "sigma_3"): ((0.0, 1.0, 2.0), (0.5, 1.0, 2.0), (1.0, 3.0, 5.0))}, source=THEOREM, kind="stronger",
       expected="refuted", title="two layers serve three noise levels", assumes=(DRAWN, RIDGE, EACH),
       corrected=r"""two layers serve two levels and no three: $1/(1 + s)$ is strictly convex and a line in $s = \sigma^2$ meets it at most
@@ -107,7 +107,7 @@ claim("lt.noise-adaptive/three-levels",
           More layers with $\omega_{yy}$ raise the degree in $\sigma^2$ and serve more levels.""")
 claim("lt.noise-adaptive/one-layer",
       bound(two_levels.worst, r"\min_{c} \max_i |c (1 + \sigma_i^2) - 1|", equals=0, within=1e-9,
-            value="(sigma_2**2 - sigma_1**2)/(2 + sigma_1**2 + sigma_2**2)", method="exact"),
+            truth="(sigma_2**2 - sigma_1**2)/(2 + sigma_1**2 + sigma_2**2)", method="exact"),
       over=PAIRS, source=THEOREM, kind="stronger", expected="refuted", title="one layer with both weights serves two noise levels",
       assumes=(DRAWN, RIDGE),
       corrected=r"two layers are needed: in one, $\omega_{yy}$ multiplies a prediction that is still 0, so that $w = -\omega_{yx} \alpha$",
@@ -121,7 +121,7 @@ claim("lt.noise-adaptive/swapped",
       corrected=r"$\omega_{yx} = -c$ and $\omega_{yy} = v/n$; exchanged, $w \to cv\sigma^2 \alpha$, which even has the wrong sign")
 claim("lt.noise-adaptive/correlated",
       bound(two_levels.correlated, r"\min_{c, v} \max_{i, k} |c (1 + v \sigma_i^2)(\lambda_k + \sigma_i^2) - 1|", equals=0, within=1e-9,
-            value="(kappa - 1)/(kappa + 1 + 2*sigma_1**2)", method="exact"),
+            truth="(kappa - 1)/(kappa + 1 + 2*sigma_1**2)", method="exact"),
       over=PAIRS | {"kappa": (1.1, 2.0, 10.0)}, source=THEOREM, kind="stronger", expected="refuted",
       title="the two layers reach ridge on correlated covariates",
       assumes=(r"""$x_i \sim N(0, \mathbf{S}/n)$ with eigenvalues $\lambda_k = 1$ and $\kappa$ of $\mathbf{S}$; else as in the theorem""", EACH),

@@ -8,7 +8,7 @@ from typing import Any
 from lipverify.checks.linear_transformers.independent_tables import DEPTHS
 from lipverify.checks.linear_transformers.quantities import named
 from lipverify.checks.linear_transformers.rare_losses import BEYOND, CURVES, DEEP, FAMILIES, FREE, RAREST, SHOWING
-from lipverify.claims import Figure, Panel, Series
+from lipverify.claims.ledger import Figure, Panel, Series
 
 SHOWN = 6
 """The logarithm of the largest quotient that is drawn."""

@@ -12,10 +12,10 @@ from lipverify.checks.linear_transformers import layer_counts
 from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual
 from lipverify.checks.linear_transformers.condition_numbers import signed_residual, true_weights_ratio
 from lipverify.checks.linear_transformers.figures import layers_table
-from lipverify.claims import Source, agree, at, bound, claim, exponent
+from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
-THEOREM = Source("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within
+THEOREM = ("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within
     $\epsilon \|x_t\| \|w^*\|$ of least squares after $O(\log \kappa + \log \log 1/\epsilon)$ layers, $\kappa$ the condition number""")
 SPECTRUM = r"$\Sigma = \sum_i x_i x_i^\top$ has its eigenvalues in $[1/\kappa, 1]$, in units of the largest"
 NOISY = "$w^*$ is the least-squares solution; the labels may be noisy"
@@ -27,13 +27,13 @@ WITHIN = 1e-6
 """A few times the error of a limit over six decades of layers."""
 
 claim("lt.second-order/kappa",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", rate="1", error=1e-12, method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY}, scale="L"),
+      agree(recursion_residual, matrix_residual, r"\log_{10} \max |r|",
+            over={("kappa", "layers"): ((2.0, 4), (2.0, 9), (10.0, 6), (100.0, 8), (1e4, 12), (1e6, 15), (1e6, 17))}),
       over={"weights": "minimax", "epsilon": ACCURACIES}, source=THEOREM, kind="derived", expected="supported",
       title="O(log κ) layers at a fixed accuracy",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa): \quad \log \kappa(L, \epsilon) = \Omega(L)",
       assumes=(SPECTRUM, NOISY, BEST, r"$\epsilon$ fixed, $\kappa \to \infty$"),
-      agrees=agree(recursion_residual, matrix_residual, r"\log_{10} \max |r|", methods=("recursion", "matrices"),
-                   over={("kappa", "layers"): ((2.0, 4), (2.0, 9), (10.0, 6), (100.0, 8), (1e4, 12), (1e6, 15), (1e6, 17))}),
       finding=r"""Along an eigenvector of $\Sigma$ with eigenvalue $t$ the tokens' second moment obeys $s' = s(1 + \omega_{xx} s)^2$ and the
           residual $r' = r(1 + \omega_{yx} s)$, with $s = t$ and $r = 1$ at first; the prediction misses least squares by
           $x_t^\top r(\Sigma) w^*$. With $k^2$ the condition number of the tokens' moment, the best $\omega_{xx}$ is
@@ -42,7 +42,7 @@ claim("lt.second-order/kappa",
           $k'^2 - 1 \approx \frac{3}{16}(k^2-1)^2$. The second method forms matrices $\Sigma$ with that spectrum and runs the forward pass
           itself, in balls of 8192 bits: the residuals, down to $10^{-356}$, are the recursion's.""")
 claim("lt.second-order/epsilon",
-      exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", rate="1", error=1e-12, method="exact",
+      exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", truth="1", method="exact",
                along={"layers": RAY}, scale="L"),
       over={"weights": "minimax", "kappa": CONDITIONS}, source=THEOREM, kind="derived", expected="supported",
       title="O(log log 1/ε) layers at a fixed condition number",
@@ -50,8 +50,8 @@ claim("lt.second-order/epsilon",
       assumes=(SPECTRUM, NOISY, BEST, r"$\kappa$ fixed, $\epsilon \to 0$"),
       finding="Each layer squares the residual, up to a constant.")
 claim("lt.second-order/both",
-      bound(layer_counts.offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", error=1e-12, method="exact"),
-      bound(layer_counts.offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", error=1e-12, method="exact"),
+      bound(layer_counts.offset, r"\min_\epsilon C", of="least", low="-1/4", control="0.85", method="exact"),
+      bound(layer_counts.offset, r"\max_\epsilon C", of="largest", high="7/4", control="1/2", method="exact"),
       over={"weights": ("minimax", "universal"), "kappa": (2.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e12, 1e30)},
       source=THEOREM, kind="sharp", expected="supported",
       title="both terms together, with a remainder that lies in a band of two layers wherever it was counted",
@@ -74,14 +74,14 @@ claim("lt.second-order/both/proved",
           $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ down to a constant in
           $\log \kappa / \log(27/4) + O(1)$ layers, the second squares what is left in each layer; balls give the constants.""")
 claim("lt.second-order/kappa/coefficient",
-      bound(layer_counts.condition, r"L / \log \kappa", of="layers", equals="1/log(g)", within=WITHIN, error=1e-12, method="exact",
+      bound(layer_counts.condition, r"L / \log \kappa", of="layers", equals="1/log(g)", within=WITHIN, method="exact",
             along={"layers": RAY}, scale="L"),
       over={"weights": {"minimax": {"g": "27/4"}, "universal": {"g": "9/4"}}, "epsilon": ACCURACIES},
       source=THEOREM, kind="sharp", expected="supported", title="the coefficient of log κ", assumes=(SPECTRUM, NOISY, EITHER),
       finding=r"""The cubic $c + \omega_{xx} c^3$, $c = \sqrt{s}$, has slope 1 at the small end and can bring the large end down to
           $2/(3\sqrt{3})$ of itself: $27/4$ in $s$. A weight that must serve every $\kappa$ is the Newton-Schulz step, which gains $9/4$.""")
 claim("lt.second-order/epsilon/coefficient",
-      bound(layer_counts.accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, error=1e-12, method="exact",
+      bound(layer_counts.accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, method="exact",
             along={"layers": RAY}, scale="L"),
       over={"weights": ("minimax", "universal"), "kappa": CONDITIONS}, source=THEOREM, kind="sharp", expected="supported",
       title="the coefficient of log log 1/ε", assumes=(SPECTRUM, NOISY, EITHER),
@@ -90,8 +90,8 @@ claim("lt.second-order/epsilon/coefficient",
           here.""")
 claim("lt.second-order/kappa/least",
       bound(layer_counts.chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", control={"low": "1/3", "high": "1"},
-            error=1e-9, over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)}, method="exact"),
-      bound(layer_counts.chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, error=1e-12, method="exact",
+            over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)}, method="exact"),
+      bound(layer_counts.chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, method="exact",
             along={"layers": RAY}, scale="L"),
       over={"epsilon": 0.5}, source=THEOREM, kind="sharp", expected="supported",
       title="no GD++ has a smaller coefficient of log κ than 1/log 9, and at ε = 1/2 some has it",
@@ -105,7 +105,7 @@ claim("lt.second-order/kappa/least",
           weights gain only a factor 3 a layer in $\epsilon$; those of the other claims have the coefficient $1/\log(27/4)$ and square it.
           Between $1/\log 9$ and $1/\log(27/4)$ for both terms at once nothing is decided here.""")
 claim("lt.second-order/kappa/universal",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", rate="1", error=1e-12, method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY}, scale="L"),
       over={"weights": "universal", "epsilon": ACCURACIES[:2]}, source=THEOREM, kind="stronger", expected="supported",
       title="O(log κ) layers also when the weights do not know κ",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{ with } \omega_{xx}^l = -\tfrac{1}{3} (\tfrac{9}{4})^l",
@@ -115,7 +115,7 @@ claim("lt.second-order/kappa/universal",
 
 # What the theorem needs: the covariates' own weight, its sign, the least-squares solution
 claim("lt.second-order/without-xx",
-      exponent(layer_counts.descent, "L", along={"kappa": (1e2, 1e12, 21)}, scale=r"\kappa", high="1/4", rate="a", error=1e-12, method="exact"),
+      exponent(layer_counts.descent, "L", along={"kappa": (1e2, 1e12, 21)}, scale=r"\kappa", high="1/4", truth="a", method="exact"),
       over={"steps": {"fixed": {"a": "1"}, "best": {"a": "1/2"}}, "epsilon": 1e-6}, source=THEOREM, kind="stronger", expected="refuted",
       title="gradient descent without the covariates' own weight needs O(log κ) layers too",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",
@@ -126,7 +126,7 @@ claim("lt.second-order/without-xx",
           $L$ in place of $3^L$.""")
 claim("lt.second-order/wrong-sign",
       bound(signed_residual, r"\max |r|", high="(kappa - 1)/(kappa + 1)", control=("(kappa - 1)/(kappa + 1)/2", {"sign": -1}),
-            error=1e-12, method="exact"),
+            method="exact"),
       over={"kappa": (4.0, 100.0), "layers": (2, 4, 6)}, source=THEOREM, kind="stronger", expected="refuted",
       title="the sign of the covariates' own weight does not matter",
       statement=r"\max |r| \leq \frac{\kappa - 1}{\kappa + 1} \text{, what one step leaves, after layers with } \omega_{xx} > 0",
@@ -135,7 +135,7 @@ claim("lt.second-order/wrong-sign",
       finding="Claimed nowhere. With the right sign the same layers leave less than half of what one step does (the control).")
 claim("lt.second-order/true-weights",
       bound(true_weights_ratio, r"\frac{|\hat{y} - x_t^\top w_{\mathrm{OLS}}|}{\epsilon \|x_t\| \|w\|}", high="1",
-            value="sqrt(1 + sigma**2*kappa)", error=1e-9, method="exact"),
+            truth="sqrt(1 + sigma**2*kappa)", method="exact"),
       over={"kappa": 10.0, "sigma": (0.5, 1.0, 4.0), "layers": 3}, source=THEOREM, kind="stronger", expected="refuted",
       title="the same bound with the weights that made noisy labels in place of the least-squares solution",
       statement=r"""|\hat{y} - x_t^\top w_{\mathrm{OLS}}| \leq \epsilon \|x_t\| \|w\|, \qquad

@@ -21,9 +21,9 @@ from lipverify.checks.linear_transformers.independent_tables import (
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, NOISY
 from lipverify.checks.linear_transformers.table_figures import by_layers, counted, entries, losses, shares
-from lipverify.claims import Source, agree, at, bound, claim
+from lipverify.claims import agree, at, bound, claim
 
-TABLE_1 = Source(
+TABLE_1 = (
     "V",
     "Table 1",
     "paraphrased: adjusted evaluation losses of trained GD++, DIAG and FULL models with 1 to 7 layers, by law of the noise",
@@ -51,6 +51,12 @@ claim(
         control={"times": 0.1},
         method=("montecarlo", "observed"),
     ),
+    agree(
+        at(stored, **TABLES),
+        at(again, **TABLES),
+        r"\lg \mathcal{L}",
+        over={"noise": NOISE_LAWS},
+    ),
     source=TABLE_1,
     kind="printed",
     expected="supported",
@@ -58,19 +64,15 @@ claim(
     title={f"reached/{model}": f"every printed loss of {name} is reached" for model, name in ROWS.items()},
     statement=r"\mathcal{L} \leq \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, under every law of the noise but } \sigma = 0",
     assumes=FORM,
-    agrees=agree(
-        at(stored, **TABLES),
-        at(again, **TABLES),
-        r"\lg \mathcal{L}",
-        methods=("data", "measured again"),
-        over={"noise": NOISE_LAWS},
-    ),
     finding=at(counted, **COLUMNS),
     shows=at(entries, **COLUMNS),
 )
 claim(
     "lt.table-1/{model}/{noise}",
     bound(at(away, **TABLES), DISTANCE, equals=0, within=1, control={"times": "near"}, method=("montecarlo", "observed"), ),
+    agree(
+        at(protocol, **TABLES), at(protocol, **TABLES), r"\mathcal{L}", of=("expected", "sampled"), over={"layers": (1, 2)}
+    ),
     source=TABLE_1,
     kind="convention",
     expected={
@@ -83,9 +85,6 @@ claim(
     title={f"{model}/*": f"the printed losses of {name} are those of the best model known" for model, name in ROWS.items()},
     statement=r"\mathcal{L} = \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, to a tenth and the noise of the printed number}",
     assumes=FORM,
-    agrees=agree(
-        at(protocol, **TABLES), at(protocol, **TABLES), r"\mathcal{L}", of=("expected", "sampled"), methods=("conditional expectation", "protocol"), over={"layers": (1, 2)}
-    ),
     finding=at(by_layers, found=at(whole, **TABLES)),
     shows={"full/*": at(losses, found=at(whole, **TABLES)), "*": ()},
     corrected={

@@ -18,14 +18,14 @@ from lipverify.checks.linear_transformers.contributions import (
 )
 from lipverify.checks.linear_transformers.figures import cost_table, effects, without_terms
 from lipverify.checks.linear_transformers.quantities import TRAININGS
-from lipverify.claims import Source, at, bound, claim, identity, per_profile
+from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
-REBUTTAL = Source("V", "Rebuttal 3, on section 5.3", r"""Indeed, since $w_{xy}$ controls the how the current $y_t^l$ prediction affects the
+REBUTTAL = ("V", "Rebuttal 3, on section 5.3", r"""Indeed, since $w_{xy}$ controls the how the current $y_t^l$ prediction affects the
     prediction of $x_t^{l+1}$ for the next layer, it doesn't change the prediction $y_t^{l+1}$. It takes at least two layers for this
     effect to reach the prediction $y_t^{l+2}$. However, it is quite challenging to empirically isolate the effect of every component,
     since all of the elements work simultaneously at every layer.""")
-FOUR_TERMS = Source("V", "Section 5", "paraphrased: each of the four terms of a diagonal layer has a part in what trained models do")
+FOUR_TERMS = ("V", "Section 5", "paraphrased: each of the four terms of a diagonal layer has a part in what trained models do")
 LAYERS = "diagonal layers with four free weights each; any tokens, any number of them and any $d$; drawn up to $d = 5$"
 CHANGE = r"the change of a label is that from $\omega_{xy}^l = 0$ to its value, all other weights as they are"
 PARTS = r"""\omega_{yx}^{l+1} \bigl\{ \omega_{xy}^l \bigl( y_t \langle \beta, \alpha \rangle + \mu \langle \alpha, z_t \rangle \bigr)

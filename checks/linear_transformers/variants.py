@@ -6,10 +6,10 @@ its gates are even in each token.
 """
 
 from lipverify.checks.linear_transformers.weighted_keys import additive, mirrored, shared, step_in_words
-from lipverify.claims import Source, at, claim, identity
+from lipverify.claims import at, claim, identity
 
 # fmt: off
-REBUTTAL = Source("V", "Rebuttal 1, attention variants", """we believe our Theorem 4.1/4.2 would generalize to the linear version of RetNet, but
+REBUTTAL = ("V", "Rebuttal 1, attention variants", """we believe our Theorem 4.1/4.2 would generalize to the linear version of RetNet, but
     would not generalize to SSM and GLA (because SSM is time-varying and GLA has nonlinearities in the form of gates)""")
 SIZES = {("d", "n", "layers"): ((1, 2, 2), (2, 3, 2), (2, 4, 3))}
 DRAWN = r"integers from 1 to 9 for weights, tokens and query; exact arithmetic; decay $\gamma = \frac12$ a place"

@@ -9,6 +9,7 @@ from typing import Any
 
 from lipverify.checks.softmax.nearest import first_of_two, narrow, nearest
 from lipverify.checks.softmax.quantities import (
+    DIMENSIONS,
     LAWS,
     MANY_TOKENS,
     MODEL,
@@ -19,12 +20,12 @@ from lipverify.checks.softmax.quantities import (
     sampled_terms,
 )
 from lipverify.checks.softmax.worst_task import LARGEST, sampled_worst, worst, worst_at
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent
+from lipverify.claims import agree, at, bound, claim, exponent
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
-SKETCH = Source("S", "Proof Sketch, bounds of the bias",
-                r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$")
+SKETCH = ("S", "Proof Sketch, bounds of the bias",
+          r"$\Omega(L^2/w_{KQ}^2) < \mathcal{L}_{bias}(w_{KQ}) < \Theta(L^2/w_{KQ} + L^2/n)$")
 SHARP = {"relu/*": r"$B(w) = \Theta(L^2 w^{-3/2})$ for the ReLU law",
          "*": r"$B(w) = \Theta(L^2 w^{-2})$ for the affine law"}
 LARGEST_W = "min(1e15, 1e30**(2/(d + 2)))"
@@ -39,16 +40,19 @@ SHAPES = """The quadratic law's envelope holds for every $L$. The cosine law cha
 for law, dimensions, ray in (("affine", DIMENSIONS, (30, LARGEST_W)), ("relu", KINKED, LATER)):
     FAMILY: dict[str, Any] = {
         "source": SKETCH, "expected": "supported", "over": {"law": {law: LAWS[law]}, "d": dimensions},
-        "assumes": MANY_TOKENS, "agrees": sampled_terms("B", {"d": 5, "n": 100}),
+        "assumes": MANY_TOKENS,
     }
     claim("softmax.bias-lower/{law}/relevant",
-          exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, low="-2", rate="-beta", method="exact"),
+          exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, low="-2", truth="-beta", method="exact"),
+          sampled_terms("B", {"d": 5, "n": 100}),
           kind={"relu/*": "printed", "*": "stronger"}, corrected={"relu/*": SHARP["relu/*"], "*": ""}, **FAMILY)
     claim("softmax.bias-upper/{law}/relevant",
-          exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, high="-1", rate="-beta", method="exact"),
+          exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, high="-1", truth="-beta", method="exact"),
+          sampled_terms("B", {"d": 5, "n": 100}),
           kind={"relu/*": "printed", "*": "stronger"}, corrected=SHARP, **FAMILY)
     claim("softmax.bias-lower/{law}/sharp",
           exponent(many_tokens, "B / L^2", of="B", along={"w": ray}, equals="-beta", method="exact"),
+          sampled_terms("B", {"d": 5, "n": 100}),
           kind="sharp", **FAMILY)
 claim("softmax.bias-lower/{law}/sharp",
       exponent(many_tokens, "B / L^2", of="B", along={"w": (30, LARGEST_W, 16)}, equals="-beta", method="exact"),
@@ -62,13 +66,13 @@ claim("softmax.bias-lower/{law}/constant",
       it is a quarter of the mean square of the Laplacian of $f$ on the sphere; for the ReLU law it comes from the
       kink.""")
 claim("softmax.bias-upper/any-task/relevant",
-      exponent(worst, r"\sup_f B / L^2", of="high", along={"w": (1e2, 1e6, 13)}, high="-1", rate="-1", method="exact"),
-      exponent(worst, r"\sup_f B / L^2", of="low", along={"w": (1e2, 1e6, 13)}, low="-1", rate="-1", method="exact"),
+      exponent(worst, r"\sup_f B / L^2", of="high", along={"w": (1e2, 1e6, 13)}, high="-1", truth="-1", method="exact"),
+      exponent(worst, r"\sup_f B / L^2", of="low", along={"w": (1e2, 1e6, 13)}, low="-1", truth="-1", method="exact"),
+      agree(worst_at, at(sampled_worst, contexts=4000), r"\sup_f B",
+            over={("d", "n", "w"): ((2, 50, 20.0), (3, 100, 5.0))}),
       source=SKETCH, kind="sharp", expected="supported", over={"d": (2, 3, 5)},
       title="the largest bias of an L-Lipschitz task",
       statement=r"\sup_{Lip(f) \leq L} B(w; f) = \Theta\left(\frac{L^2}{w}\right)", assumes=MANY_TOKENS,
-      agrees=agree(worst_at, at(sampled_worst, contexts=4000), r"\sup_f B",
-                   over={("d", "n", "w"): ((2, 50, 20.0), (3, 100, 5.0))}),
       finding="""The bias of the affine and ReLU classes is below the printed upper bound by a power of $w$; that of the
       worst single task is not. It goes up and down over distances of about $w^{-1/2}$, everywhere; functions that are
       smooth, or have one kink, do not.""")
@@ -85,7 +89,7 @@ claim("softmax.bias-upper/any-task/constant",
 for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), ("cosine", (5,))):
     claim(f"softmax.bias-upper/{law}/every-window",
           exponent(at(few_tokens, law=law), "B / L^2", of="B", along={"n": (1e3, "10**min(12, 4 + 2*d)")},
-                   high="-min(1, 3/(d - 1))", rate="-2/(d - 1)", method="exact"),
+                   high="-min(1, 3/(d - 1))", truth="-2/(d - 1)", method="exact"),
           source=SKETCH, kind="stronger", expected="refuted", over={"d": where},
           statement=r"B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w",
           assumes=(*MODEL, r"$n \to \infty$ with $w = n^{3/(d-1)}$, beyond $n^{2/(d-1)}$"),
@@ -94,14 +98,14 @@ for law, where in (("affine", DIMENSIONS), ("relu", (5,)), ("quadratic", (5,)), 
           bring it closer.""",
           corrected=r"$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$")
 claim("softmax.bias-upper/{law}/nearest-token",
-      exponent(nearest, r"\lim_{w \to \infty} B / L^2", along={"n": (1e3, 1e12)}, high="-1", rate="-2/(d - 1)",
+      exponent(nearest, r"\lim_{w \to \infty} B / L^2", along={"n": (1e3, 1e12)}, high="-1", truth="-2/(d - 1)",
                method="exact"),
+      agree(narrow, first_of_two, "B",
+            over={"law": "affine", "d": (4, 5), "n": 20}),
       source=SKETCH, kind="stronger", expected="refuted", over={"law": LAWS | SMOOTH, "d": (4, 5, 8)},
       title="the bias as w grows at a fixed length",
       statement=r"""B(w) = \mathcal{O}\left(\frac{L^2}{w} + \frac{L^2}{n}\right) \quad \text{for every } w, \text{ at }
       w \to \infty""", assumes=(*MODEL, r"$w \to \infty$ at fixed $n$, then $n \to \infty$"),
-      agrees=agree(narrow, first_of_two, "B", methods=("exact", "quadrature"),
-                   over={"law": "affine", "d": (4, 5), "n": 20}),
       finding="""What is left of the bound is $L^2/n$; what is left of the bias is how far $f$ moves to the nearest
       token, $n^{-2/(d-1)}$ for every law that is Lipschitz and no better. For $d = 2$ that is less than $1/n$, and for
       $d = 3$ of its order.""", corrected="$B(w) = O(L^2/w + L^2 n^{-2/(d-1)})$ for every $w$")
@@ -110,10 +114,10 @@ PROVED: dict[str, Any] = {
     "assumes": (*MODEL, r"$n \geq K w^{(d-1)/2 + \beta - 1}$, $w \geq w_0$, with the numbers of `lipverify prove`"),
 }
 claim("softmax.bias-lower/{law}/proved",
-      bound(proved_rates, "b", of="bias", low="-2", value="-beta", method="certified"), kind="derived",
+      bound(proved_rates, "b", of="bias", low="-2", truth="-beta", method="certified"), kind="derived",
       proves="softmax.bias-lower/{law}/relevant", over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
 claim("softmax.bias-upper/{law}/proved",
-      bound(proved_rates, "b", of="bias", high="-1", value="-beta", method="certified"), kind="derived",
+      bound(proved_rates, "b", of="bias", high="-1", truth="-beta", method="certified"), kind="derived",
       proves="softmax.bias-upper/{law}/relevant", over={"law": LAWS, "d": DIMENSIONS}, **PROVED)
 for family in ({"law": SMOOTH, "d": (2, 3, 5)}, {"law": LAWS, "d": DIMENSIONS}):
     claim("softmax.bias-lower/{law}/sharp/proved",

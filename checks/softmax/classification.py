@@ -6,10 +6,10 @@ Lipschitz constant of the class probabilities and falls with the label noise. At
 
 from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_losses, sampled_windows, steps
 from lipverify.checks.softmax.figures import along, ladder_curves
-from lipverify.claims import Source, agree, at, bound, claim, per_profile
+from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
-REBUTTAL = Source("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss
+REBUTTAL = ("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss
     function, so it will again be a nearest neighbors estimate in the classification setting. Thus, we expect that the optimal attention weights will
     again scale with the label noise level and inversely with the Lipschitzness of the labels, for an analogous notion of Lipschitzness defined for
     the classification setting""")
@@ -32,10 +32,10 @@ claim(
     "extension.classification/brier/l",
     bound(exact_windows, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="exact",  # rungs of L are doubled: growth like L^(3/2)
           over={"d": D, "n": 64, ("ladder", "step"): steps(*SMOOTHER)}),
+    agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
     source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
     title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
     assumes=(*MODEL, SIZES, BY_L, BRIER),
-    agrees=agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
     shows=along(exact_windows, *SMOOTHER),
     finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its mean over tasks is
         the same number $v$ for every token when the law is the same in all directions, and is independent of the weights. So $\mathbb{E}(\hat p -
@@ -47,10 +47,10 @@ claim(
     "extension.classification/brier/noise",
     bound(exact_windows, CHANGE, of="{step}", high=0, strict=True, control=-0.38, method="exact",
           over={"d": D, "n": 64, ("ladder", "step"): steps(*NOISIER)}),
+    agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
     source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
     title="Brier loss: w* falls with the label noise",
     assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
-    agrees=agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
     shows=along(exact_windows, *NOISIER),
     finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta) p$: it raises $v$ and
         lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q, x \rangle$ has the same $L$ for

@@ -6,11 +6,11 @@ factor, at every length. A window that is not tuned again keeps its bias: the er
 
 from lipverify.checks.softmax.figures import three_levels
 from lipverify.checks.softmax.levels import LEVELS, PAIRS, agreed, fixed, floor, table, tables
-from lipverify.checks.softmax.quantities import LAWS, MODEL, optimum
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, per_profile
+from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, optimum
+from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
-FIGURE = Source("S", "ICL estimator intuition, figure", """Top: Varying Lipschitzness in the ground truth results in
+FIGURE = ("S", "ICL estimator intuition, figure", """Top: Varying Lipschitzness in the ground truth results in
     different optimal attention windows. Middle: Attention unit can adapt to these attention windows using softmax.
     Bottom: ICL error with varying number of context tokens.""")
 AFFINE = (r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$, affine law", MODEL[1])
@@ -25,9 +25,10 @@ SLIDE = at(three_levels, found=at(tables, d=3))
 claim("softmax.context-length/affine/theta/tuned",
       exponent(table, r"\mathcal{L}(w^*(L); L)", of="loss of {L} on {L}", along={"n": RAY}, equals="-4/(d + 3)",
                method="exact"),
+      *agreed(1.0, 1.0),
       source=FIGURE, kind="sharp", expected="supported", over={"L": LEVELS, "d": DEEP},
       title="the error of attention that is tuned to each of three Lipschitz constants", assumes=EVERY,
-      agrees=agreed(1.0, 1.0), shows=SLIDE,
+      shows=SLIDE,
       finding=r"""The three curves are one: the loss is $L^2$ times a function of $n$ and $\Lambda = nL^2/\sigma^2$,
       which for long contexts depends on $\Lambda$ alone. The exponent is worse than the $-1$ of finitely many
       parameters and tends to 0 as $d$ grows: softmax attention is a local average.""")
@@ -35,21 +36,22 @@ claim("softmax.context-length/affine/lower/mistuned",
       bound(table, FACTOR, of="{trained} on {tested}", low=1, strict=True, control=f"1.2*{LIMIT}",
             over={"n": (100.0, 1e4, 1e8)}, method="exact"),
       bound(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, equals=LIMIT, within=0.001, method="exact"),
+      *agreed(1.0, 3.0),
       source=FIGURE, kind="derived", expected="supported", over={"d": DEEP, ("trained", "tested"): PAIRS},
       title="the error of attention that is tuned to another Lipschitz constant",
       statement=r"""\frac{\mathcal{L}(w^*(L); L')}{\mathcal{L}(w^*(L'); L')} > 1 \quad (n = 10^2, 10^4, 10^8), \qquad
       \to \frac{a \rho^2 + \beta}{(a+\beta) \rho^{2a/(a+\beta)}}, \quad \rho = L'/L""",
-      assumes=(*EVERY, r"$a = (d-1)/2$, $\beta = 2$"), agrees=agreed(1.0, 3.0), shows=SLIDE,
+      assumes=(*EVERY, r"$a = (d-1)/2$, $\beta = 2$"), shows=SLIDE,
       finding="""Mistuned attention is worse at every length that is measured, and parallel in the limit: the curves of
       the figure keep a constant distance on logarithmic axes, as long as both windows are tuned at every $n$.""")
 claim("softmax.context-length/affine/fixed-window",
-      exponent(fixed, r"\mathcal{L}(w; L)", along={"n": RAY}, high=0, strict=True, rate=0, control=(None, {"equals": 0}),
+      exponent(fixed, r"\mathcal{L}(w; L)", along={"n": RAY}, high=0, strict=True, truth=0, control=(None, {"equals": 0}),
                method="exact"),
+      agree(fixed, floor, r"\mathcal{L}(w; L)",
+            over={"d": (2, 3, 5), "n": 1e30}),
       source=FIGURE, kind="convention", expected="refuted", over={"d": (2, 3, 5)},
       title="the error of attention that is not tuned again tends to 0",
       assumes=(*AFFINE, "$L = 1$; pretrained at $n = 100$, used on longer contexts"),
-      agrees=agree(fixed, floor, r"\mathcal{L}(w; L)", methods=("exact", "closed form"),
-                   over={"d": (2, 3, 5), "n": 1e30}),
       finding=r"""A window is tuned to a context length as well as to $L$. On longer contexts the noise goes on falling
       like $1/n$ and the bias stays: $B \to \frac{L^2}{3d} (1 - I_{d/2}(w) / I_{d/2-1}(w))^2$ for the affine law, with
       which the measured limits agree.""",

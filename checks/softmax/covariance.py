@@ -37,11 +37,11 @@ claim("softmax.covariance-inversion/whitened/proved",
 claim("softmax.covariance-inversion/{law}/{reading}",
       bound(optimal_matrix, RATIO, of="ratio", equals=1, within=0.25, method="montecarlo"),
       bound(optimal_matrix, MIXING, of="mixing", equals=0, within=0.15, method="montecarlo"),
+      agree(isotropic_window, optimal_matrix, "w", of=("", "scale"), over=WHITE),
       source=LEMMA_1, kind={"relu/*": "printed", "*": "stronger"}, expected="supported",
       over={("law", "sigma"): CASES, "reading": "whitened", **WHITE},
       title="the optimal matrix inverts the covariance up to a quarter, f isotropic after whitening", statement=INVERTS,
       assumes=(WHITENED, MINIMISED),
-      agrees=agree(isotropic_window, optimal_matrix, "w", of=("", "scale"), over=WHITE),
       shows=at(heat_map, found=at(optimal_matrix, **WHITE | {"condition": 10.0})),
       finding=r"""With $u = \Sigma^{-1/2} x$ and $\mathbf{M}' = \Sigma^{1/2} \mathbf{M} \Sigma^{1/2}$ the problem is the
       isotropic one, whatever $\Sigma$ is. That its minimiser over all matrices is a multiple of $\mathbf{I}$ is what is

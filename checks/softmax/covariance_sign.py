@@ -15,11 +15,11 @@ SIGNS = {"affine": {"most": "4/(3*d)"}, "relu": {"most": "2/(3*d)"}, "quadratic"
 claim("softmax.covariance-inversion/{law}/sign",
       bound(excess, r"\mathcal{L}(-w^* \mathbf{I}) - \mathcal{L}(w^* \mathbf{I})", of="excess", low=0, strict=True,
             control=("most", {"equals": 0}), method="exact"),
+      agree(excess, sampled_excess, r"\mathcal{L}(-w^*) / \mathcal{L}(w^*)", of="ratio", over={"d": 3, "n": 50}),
       source=LEMMA_1, kind={"quadratic/*": "convention", "*": "derived"},
       expected={"quadratic/*": "refuted", "*": "supported"},
       over={"law": SIGNS, ("d", "n"): [(3, 100), (5, 1000), (8, 10**6)]}, title="the optimal w cannot be negative",
       assumes=(WHITENED, r"$L = \sigma = 1$", r"$\mathbf{M}$ in whitened coordinates"),
-      agrees=agree(excess, sampled_excess, r"\mathcal{L}(-w^*) / \mathcal{L}(w^*)", of="ratio", over={"d": 3, "n": 50}),
       finding={"quadratic/*": r"""If all tokens change their sign, the scores do, and so does the odd part of $f$. An
       even law has none: its loss is even in $w$, and $-\mathbf{M}^*$ is as good as $\mathbf{M}^*$, for attending to
       $-x$ is as good as attending to $x$.""",
@@ -38,13 +38,13 @@ claim("softmax.covariance-inversion/harmonics/sign",
       bound(at(averaged_gap, contexts=per_profile(200_000, 4_000_000)),
             r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", low=0, method="montecarlo",
             control=(0.01, {"high": 0, "strict": True}), over=SEEN),
+      agree(odd_gap, at(sampled_gap, contexts=per_profile(400_000, 4_000_000)),
+            r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", over=SEEN),
       source=LEMMA_1, kind="convention", expected="refuted",
       title="the optimal w cannot be negative, for any law that rotations leave as it is",
       statement=r"\min_{w > 0} \mathcal{L}(w \Sigma^{-1}) \leq \min_{w < 0} \mathcal{L}(w \Sigma^{-1})",
       assumes=(WHITENED, "the only symmetry that is assumed is that of rotations",
                r"$\mathbb{E} f(x) f(x') = P_2(t) + \kappa P_\ell(t)$, $\ell$ odd, $\sigma = 0$"),
-      agrees=agree(odd_gap, at(sampled_gap, contexts=per_profile(400_000, 4_000_000)),
-                   r"\mathcal{L}(-w \mathbf{I}) - \mathcal{L}(w \mathbf{I})", over=SEEN),
       finding=r"""As $\mathcal{L}(-w) - \mathcal{L}(w) = 4 \mathbb{E} \sum_i a_i K_{odd}(t_i)$, a negative $w$ is better
       wherever the softmax weights of few tokens are anticorrelated with an odd harmonic, which happens: at $n = 8$ on
       $S^2$, $\mathbb{E} \sum_i a_i P_5(t_i) < 0$ at $w \approx 4$, because the best of eight tokens is typically where

@@ -4,14 +4,14 @@ It holds without a residual connection, and not with one. From the second layer 
 """
 
 from lipverify.checks.softmax.layers import contraction, odds_moved
-from lipverify.claims import Source, bound, claim
+from lipverify.claims import bound, claim
 
 # fmt: off
 claim(
     "extension.depth/collapse",
     bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", control="0.7*(1 - exp(-2*w))",
           method=("identity", "bounded")),
-    source=Source("R", "Global rebuttal, point 3, More layers", """We believe the post-attention multi-layer perceptron (MLP) block and/or layer
+    source=("R", "Global rebuttal, point 3, More layers", """We believe the post-attention multi-layer perceptron (MLP) block and/or layer
     normalization has to be incorporated into the model and analysis to prevent the tokens from collapsing to a single point similar to what happens
     in a power iteration"""),
     kind="derived", expected="supported", over={"w": (0.5, 1.0, 2.0), ("d", "n"): ((2, 5), (5, 20))},
@@ -27,7 +27,7 @@ claim(
     "extension.depth/residual",
     bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1", control=("0.5", {"residual": "no"}),
           method=("identity", "bounded")),
-    source=Source("R", "Global rebuttal, point 3, More layers", "the tokens from collapsing to a single point"), kind="stronger", expected="refuted",
+    source=("R", "Global rebuttal, point 3, More layers", "the tokens from collapsing to a single point"), kind="stronger", expected="refuted",
     over={"w": (1.0,), "d": 2, "n": 5, "residual": "yes"},
     title="the same with a residual connection",
     assumes=(r"$x_i \leftarrow x_i + \sum_j a_{ij} x_j$, no normalisation",),
@@ -44,7 +44,7 @@ claim(
         method="certified",
         over={"w": (1.0, 4.0), "layers": (2, 3)},
     ),
-    source=Source("R", "Global rebuttal, point 3, More layers",
+    source=("R", "Global rebuttal, point 3, More layers",
         "the covariates themselves change across layers, so a deeper transformer does not simply implement a kernel estimator with a different kernel"),
     kind="printed", expected="supported",
     title="two layers are no kernel estimator",

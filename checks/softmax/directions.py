@@ -30,29 +30,32 @@ LOCAL: dict[str, Any] = {
              ("n", "L"): per_profile(POINTS, [*POINTS, (100, 1.0), (1000, 3.0), (10**5, 10.0)])},
     "assumes": (*MODEL, r"""$d = 2, 3, 5, 8$; $n = 10^3$ with $L/\sigma = 0.3$ and $1$, $n = 10^5$ with $L/\sigma = 1$;
     over a factor of two"""),
-    "agrees": agree(optimum, at(sampled_optimum, contexts=per_profile(8000, 400_000)), "w^*", of="w",
-                    over={"d": (3, 5), "n": 100}),
 }
+SAMPLED = agree(optimum, at(sampled_optimum, contexts=per_profile(8000, 400_000)), "w^*", of="w",
+                over={"d": (3, 5), "n": 100})
 BEYOND = r"""The control lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n
 L^2 / \sigma^2$."""
 
 claim("softmax.window-directions/{law}/l",
       bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log L}", of="L", low=0, strict=True,
             control="most_L", method="exact"),
+      SAMPLED,
       source=SUMMARY, title="w* grows with L, the window narrows", **LOCAL,
       finding=rf"""A rougher function (larger $L$) wants a narrower window. The summary A calls high Lipschitzness
       smooth; the direction it gives, a smaller window, is the one measured here. {BEYOND}""")
 claim("softmax.window-directions/{law}/n",
       bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True,
             control="most_n", method="exact"),
+      SAMPLED,
       source=CONTEXT_GROWS, title="w* grows with n, the window narrows", **LOCAL, finding=BEYOND)
 claim("softmax.window-directions/{law}/sigma",
       bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log \sigma}", of="sigma", high=0, strict=True,
             control="-most_sigma", method="exact"),
+      SAMPLED,
       source=INSIGHTS, title="w* falls with the noise, the window widens", **LOCAL, finding=BEYOND)
 claim("softmax.window-directions/{law}/sigma-to-infinity",
       exponent(optimum, "w^*", of="w", along={"sigma": (10.0, 1e4, per_profile(9, 18))}, scale=r"\sigma", high=0,
-               strict=True, rate=-2, method="exact"),
+               strict=True, truth=-2, method="exact"),
       source=NOISE_GROWS, kind={"relu/*": "printed", "*": "stronger"}, expected="supported",
       over={"law": ("affine", "relu"), "d": (3, 5), "n": 50}, title="w* tends to 0 as the noise grows",
       assumes=(*MODEL, r"$\sigma \to \infty$ at $L = 1$, $n = 50$; $d = 3, 5$"),
@@ -77,7 +80,7 @@ claim("softmax.window-directions/{law}/noiseless",
       finding=r"""By `softmax.window-directions/any-amplitude/proved` $w^*$ never falls as $L / \sigma$ grows, and stays
       at or below this.""")
 claim("softmax.window-directions/{law}/n-to-infinity",
-      exponent(optimum, "w^*", of="w", along={"n": (1e4, 1e30)}, low=0, strict=True, rate="rate", method="exact"),
+      exponent(optimum, "w^*", of="w", along={"n": (1e4, 1e30)}, low=0, strict=True, truth="rate", method="exact"),
       source=CONTEXT_GROWS, kind={"relu/*": "printed", "*": "stronger"}, expected="supported",
       over={"law": LAWS, "d": (2, 3, 5, 8)},
       title="w* tends to infinity as the context grows", assumes=(*MODEL, r"$n \to \infty$ at $L = \sigma = 1$"),

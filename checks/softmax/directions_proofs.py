@@ -61,7 +61,7 @@ for moved, (printed, statement, title, step) in MOVES.items():
                    "the identity is checked; what follows from it is by hand"),
           finding=f"{MONOTONE} {step}")
 claim("softmax.window-directions/{law}/n-to-infinity/proved",
-      bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, value="rate",
+      bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, truth="rate",
             over={"d": (2, 3, 5, 8)}, method="certified"),
       proves="softmax.window-directions/{law}/n-to-infinity", source=CONTEXT_GROWS, kind="derived",
       expected="supported", over={"law": LAWS},

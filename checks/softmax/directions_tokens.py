@@ -20,7 +20,7 @@ claim("softmax.window-directions/{law}/tokens",
       finding=r"""The noise at $w^*$ is $\sigma^2$ over that number, and a fixed share of the loss: so the number is
       $\Theta(\Lambda^q)$ with $q$ the rate at which the loss falls, $3/(d+2)$ (ReLU) and $4/(d+3)$ (affine).""")
 claim("softmax.window-directions/{law}/nearest-neighbour",
-      exponent(tokens, HELD, high="0", rate="fall", method="exact"),
+      exponent(tokens, HELD, high="0", truth="fall", method="exact"),
       source=CONTEXT_GROWS, kind="convention", expected="refuted", over={"law": LAWS, "d": (2, 3, 5)},
       title="as n grows, the best window holds a bounded number of tokens", assumes=COUNTED,
       finding=r"""$w^* \to \infty$ as the slide says, and the window shrinks to the query; but it shrinks more slowly
@@ -29,7 +29,7 @@ claim("softmax.window-directions/{law}/nearest-neighbour",
       corrected=r"""the best window holds $\Theta(\Lambda^{3/(d+2)})$ tokens (ReLU), $\Theta(\Lambda^{4/(d+3)})$
       (affine): more and more""")
 claim("softmax.window-directions/affine/nearest-neighbour/noiseless",
-      exponent(at(tokens, law="affine", sigma=0.0), HELD, along={"n": (1e6, 1e18, 9)}, high="0", rate="2/(d + 1)",
+      exponent(at(tokens, law="affine", sigma=0.0), HELD, along={"n": (1e6, 1e18, 9)}, high="0", truth="2/(d + 1)",
                method="exact"),
       source=SIGNAL_GROWS, kind="convention", expected="refuted", over={"d": (5, 8)},
       title="without noise the best window holds a bounded number of tokens",

@@ -13,7 +13,8 @@ from lipverify.checks.softmax.levels import LENGTHS, LEVELS
 from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.checks.softmax.quantities import WINDOWS, Value, optimum, problem
 from lipverify.checks.softmax.window_proofs import closer
-from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table, at
+from lipverify.claims import at
+from lipverify.claims.ledger import Band, Figure, HeatMap, Panel, Region, Series, Table
 from lipverify.claims.ledger.symbols import SPELLED, said
 from lipverify.claims.plan.proved import proved_window
 

@@ -5,7 +5,7 @@ exponent in Lambda, and sharp is Lambda^{-3/(d+2)} for ReLU tasks, Lambda^{-4/(d
 L' the rate is the same and the factor a constant.
 """
 
-from lipverify.checks.softmax.quantities import LAWS, optimum
+from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, optimum
 from lipverify.checks.softmax.transfer import (
     ALONG,
     COVERED,
@@ -21,11 +21,11 @@ from lipverify.checks.softmax.transfer import (
     losses,
     proved_cost,
 )
-from lipverify.claims import DIMENSIONS, Source, at, bound, claim, exponent, identity
+from lipverify.claims import at, bound, claim, exponent, identity
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
-SAME_TASKS = Source("S", "Theorem 3, tested on the same $L$", THEOREM_3)
+SAME_TASKS = ("S", "Theorem 3, tested on the same $L$", THEOREM_3)
 SETTLED = (2, 3, 4, 5, 6, 7)
 """Where the loss at another L has an exponent to two digits: at d = 8, on L / 3, two powers of n that are close to each
 other, with factors of both signs, leave an error of 0.023 after 26 decades."""
@@ -33,26 +33,29 @@ PRICE = "((d - 1)*r + b)/((d - 1 + b)*r**((d - 1)/(d - 1 + b)))"
 """What the window of L costs on L' in the limit, r = (L'/L)^2, b = 2 beta."""
 
 claim("softmax.generalization-same/{law}/{side}/printed/{reading}",
-      exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-1/E", rate="-fall", method="exact",
+      exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-1/E", truth="-fall", method="exact",
                over={"d": DIMENSIONS}),
-      source=SAME_TASKS, kind=KINDS, expected="supported", over=FAMILY, assumes=ALONG, agrees=agreed("same"),
+      *agreed("same"),
+      source=SAME_TASKS, kind=KINDS, expected="supported", over=FAMILY, assumes=ALONG,
       finding=r"""The printed exponent is that of $L^2/w$ at the smallest window of the sketch, $\Lambda^{1/(d+2)}$. The
       best loss is no larger than at any window, so the sketch's own bounds give its square, $\Lambda^{-2/(d+2)}$.""",
       corrected=and_sharp(r"tighter, from the same sketch: $\mathcal{L} \leq C L^2 (\sigma^2/(nL^2))^{2/(d+2)}$"))
 claim("softmax.generalization-same/{law}/{side}/derived/{reading}",
-      exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-2/E", rate="-fall", method="exact",
+      exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-2/E", truth="-fall", method="exact",
                over={"d": DIMENSIONS}),
       identity(at(derivation, case="same"), r"\text{implied} - \text{stated}", control={"above": 1.5}),
-      source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=ALONG, agrees=agreed("same"),
+      *agreed("same"),
+      source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=ALONG,
       finding=r"""$N + B \leq C (\sigma^2 w^{d/2}/n + L^2/w)$ at the window that balances these two; the minimum can
       only be smaller.""")
 claim("softmax.generalization-same/{law}/theta/sharp",
       exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", equals="-fall", method="exact",
                over={"d": DIMENSIONS}),
-      source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS}, assumes=ALONG, agrees=agreed("same"))
+      *agreed("same"),
+      source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS}, assumes=ALONG)
 claim("softmax.generalization-same/affine/upper/along-l",
       exponent(at(optimum, law="affine", n=1e4), r"\mathrm{loss}", of="loss", along={"L": (1.0, 1e6, 9)},
-               high="2 - 2/(d + 2)", rate="2", over={"d": 3}, method="exact"),
+               high="2 - 2/(d + 2)", truth="2", over={"d": 3}, method="exact"),
       source=SAME_TASKS, kind="stronger", expected="refuted",
       assumes=(*TUNED, "affine law, $d = 3$",
                r"$n = 10^4$ and $\sigma = 1$ fixed: 'large enough $n$' not depending on $L$"),
@@ -62,11 +65,11 @@ claim("softmax.generalization-same/affine/upper/along-l",
       corrected=r"""what the sketch implies once the error of the nearest token is added: $\mathcal{L} \leq C L^2
       ((\sigma^2/(nL^2))^{2/(d+2)} + n^{-2/(d-1)})$""")
 claim("softmax.generalization-same/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", high="-1/E", value="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", high="-1/E", truth="-fall", method="certified"),
       proves="softmax.generalization-same/{law}/{side}/printed/{reading}", source=SAME_TASKS, expected="supported",
       **PROVED)
 claim("softmax.generalization-same/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", high="-2/E", value="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", high="-2/E", truth="-fall", method="certified"),
       proves="softmax.generalization-same/{law}/{side}/derived/{reading}", source=SKETCH, expected="supported",
       **PROVED)
 claim("softmax.generalization-same/{law}/theta/sharp/proved",
@@ -78,10 +81,10 @@ claim("softmax.generalization-{case}/{law}/theta/sharp",
                over={"d": SETTLED}),
       bound(losses, r"\mathrm{loss}(L') / \mathrm{loss}(L)", of="{case} over same", along={"n": (1e4, 1e30)},
             over={"d": (2, 3, 4, 5, 6, 7, 8)}, equals="((d - 1)*r + b)/(d - 1 + b)", within="t", method="exact"),
+      *agreed("{case}"),
       source=SKETCH, kind="sharp", expected="supported",
       over={"case": {"larger": {"r": "9", "t": "0.003"}, "smaller": {"r": "1/9", "t": "0.0003"}}, "law": LAWS},
       assumes=(*ALONG, "larger: tested on $L' = 3L$; smaller: tested on $L' = L/3$", r"$r = (L'/L)^2$, $b = 2 \beta$"),
-      agrees=agreed("{case}"),
       finding=r"""At $w^*(L)$ the slopes of both terms cancel, $a N = \beta B$ with $a = (d-1)/2$ and $B \propto
       w^{-\beta}$; on $L'$ the loss is $N + (L'/L)^2 B$. Against the window that is tuned to $L'$ the factor is $\frac{a
       \rho^2 + \beta}{(a+\beta) \rho^{2a/(a+\beta)}}$, $\rho = L'/L$: above 1 unless $\rho = 1$, and constant in $n$. A

@@ -4,6 +4,7 @@ The dependence on L' is as printed. The exponent of Lambda fails at every d that
 bound of the bias, L'^2 / w^2, gives twice it, and with that the bound holds.
 """
 
+from lipverify.checks.softmax.quantities import DIMENSIONS
 from lipverify.checks.softmax.transfer import (
     ALONG,
     FAMILY,
@@ -18,38 +19,40 @@ from lipverify.checks.softmax.transfer import (
     derivation,
     losses,
 )
-from lipverify.claims import DIMENSIONS, Source, at, bound, claim, exponent, identity
+from lipverify.claims import at, bound, claim, exponent, identity
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
-LARGER_TASKS = Source("S", "Theorem 3, tested on $L' > L$", THEOREM_3)
+LARGER_TASKS = ("S", "Theorem 3, tested on $L' > L$", THEOREM_3)
 TESTED = (*ALONG, "tested on $L' = 3L$")
 
 claim("softmax.generalization-larger/{law}/{side}/printed/{reading}",
-      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-2/E", rate="-fall",
+      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-2/E", truth="-fall",
                method="exact", over={"d": DIMENSIONS}),
-      source=LARGER_TASKS, kind=KINDS, expected="refuted", over=FAMILY, assumes=TESTED, agrees=agreed("larger"),
+      *agreed("larger"),
+      source=LARGER_TASKS, kind=KINDS, expected="refuted", over=FAMILY, assumes=TESTED,
       finding=r"""The printed bound is the largest window of the sketch, $\Lambda^{2/(d+2)}$, put into $L'^2/w$, which
       the sketch has as an upper bound of the bias. Its lower bound is $\Omega(L'^2/w^2)$, and with it the exponent
       doubles.""",
       corrected=and_sharp(r"$\mathcal{L} \geq C L'^2 (\sigma^2/(nL^2))^{4/(d+2)}$, with twice the printed exponent"))
 claim("softmax.generalization-larger/{law}/{side}/derived/{reading}",
-      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-4/E", rate="-fall",
+      exponent(losses, r"\mathrm{loss} / L'^2", of="larger", scale=r"\Lambda", low="-4/E", truth="-fall",
                method="exact", over={"d": DIMENSIONS}),
       identity(at(derivation, case="larger"), r"\text{implied} - \text{stated}", control={"above": 1.5}),
-      source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=TESTED, agrees=agreed("larger"),
+      *agreed("larger"),
+      source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=TESTED,
       finding=r"$B \geq C L'^2/w^2$ at the largest $w$ that the sketch allows, $\Lambda^{2/(d+2)}$.")
 claim("softmax.generalization-larger/relu/lower/along-test-constant",
-      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", rate="2",
+      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", truth="2",
                method="exact", along={"rho": (1.0, 1e6, 9)}, over={"d": (2, 5, 8)}),
       source=LARGER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to \infty$"),
       finding=r"""The dependence on $L'$ is as printed, and sharp: the loss is $N(w^*) + (L'/L)^2 B(w^*)$ exactly. A
       window tuned to $L'$ has $L'^{2 - 2\beta/(a+\beta)}$ for large $\Lambda$, so the dependence on $L'$ is worse.""")
 claim("softmax.generalization-larger/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="-2/E", value="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", low="-2/E", truth="-fall", method="certified"),
       proves="softmax.generalization-larger/{law}/{side}/printed/{reading}", source=LARGER_TASKS, expected="refuted",
       **PROVED)
 claim("softmax.generalization-larger/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="-4/E", value="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", low="-4/E", truth="-fall", method="certified"),
       proves="softmax.generalization-larger/{law}/{side}/derived/{reading}", source=SKETCH, expected="supported",
       **PROVED)

@@ -5,6 +5,7 @@ unit: sigma^2 belongs in front. Up to a constant, at fixed sigma, it holds for R
 """
 
 from lipverify.checks.softmax.figures import displayed
+from lipverify.checks.softmax.quantities import DIMENSIONS
 from lipverify.checks.softmax.transfer import (
     ALONG,
     FAMILY,
@@ -23,11 +24,11 @@ from lipverify.checks.softmax.transfer import (
     over_display,
     proved_display,
 )
-from lipverify.claims import DIMENSIONS, Source, at, bound, claim, exponent, identity
+from lipverify.claims import at, bound, claim, exponent, identity
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
-SMALLER_TASKS = Source("S", r"Theorem 3, tested on $L' \leq L$", THEOREM_3)
+SMALLER_TASKS = ("S", r"Theorem 3, tested on $L' \leq L$", THEOREM_3)
 TESTED = (*ALONG, "tested on $L' = L/3$")
 DISPLAY = r"\mathcal{L} \Big/ \frac{1}{n} \Bigl(\frac{nL^2}{\sigma^2}\Bigr)^{\frac{2}{2(d+2)}}"
 
@@ -59,10 +60,11 @@ claim("softmax.generalization-smaller/relu/lower/displayed/proved",
       corrected=r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C < 1$, for
       large $n$""")
 claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}",
-      exponent(losses, r"\mathrm{loss}", of="smaller", low="1/E - 1", rate="-fall", method="exact",
+      exponent(losses, r"\mathrm{loss}", of="smaller", low="1/E - 1", truth="-fall", method="exact",
                over={"d": DIMENSIONS}),
+      *agreed("smaller"),
       source=SMALLER_TASKS, kind={"relu/*": "convention", "*": "stronger"},
-      expected={"relu/*/ambient": "supported", "*": "refuted"}, over=FAMILY, assumes=TESTED, agrees=agreed("smaller"),
+      expected={"relu/*/ambient": "supported", "*": "refuted"}, over=FAMILY, assumes=TESTED,
       finding=r"""With $d$ in place of the 2 in $\frac{2}{2(d+2)}$ and $\sigma^2$ in front this is the noise $\sigma^2
       w^{d/2}/n$ at the smallest $w$ of the sketch, $\Lambda^{1/(d+2)}$. As printed it is weaker for $d > 2$ and the
       same for $d = 2$, where the claim is at its tightest. Constants are free here; with the constant 1 of the display
@@ -70,23 +72,24 @@ claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}",
       corrected=and_sharp(r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{d-1}{2(d+1)}}$, with the
       sphere's dimension for $d$"""))
 claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}",
-      exponent(losses, r"\mathrm{loss} / \sigma^2", of="smaller", low="D/(2*E) - 1", rate="-fall", method="exact",
+      exponent(losses, r"\mathrm{loss} / \sigma^2", of="smaller", low="D/(2*E) - 1", truth="-fall", method="exact",
                over={"d": DIMENSIONS}),
       identity(at(derivation, case="smaller"), r"\text{implied} - \text{stated}", control={"above": 1.5}),
+      *agreed("smaller"),
       source=SKETCH, kind="derived", expected={"affine/*/ambient": "refuted", "*": "supported"}, over=FAMILY,
-      assumes=TESTED, agrees=agreed("smaller"),
+      assumes=TESTED,
       finding=r"""$N = \sigma^2 w^{d/2}/n$ at the smallest $w$ that the sketch allows, $\Lambda^{1/(d+2)}$. Read with
       the ambient $d$ the noise is overstated by $w^{1/2}$, which the slack in the window covers for the ReLU law (at $d
       = 2$ just so), but not for the affine law at $d = 2$, whose $w^*$ is smaller.""",
       corrected={"affine/*/ambient": SHARP["*"], "*": ""})
 claim("softmax.generalization-smaller/relu/lower/along-test-constant",
-      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", rate="0",
+      exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", truth="0",
                method="exact", along={"rho": (1.0, 1e6, 9)}, over={"d": (2, 5, 8)}),
       source=SMALLER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to 0$"),
       finding=r"""What is left as $L' \to 0$ is the noise at $w^*(L)$, while a window tuned to $L'$ averages all tokens
       and has $\sigma^2/n$: no benefit of a small $L'$.""")
 claim("softmax.generalization-smaller/relu/lower/units",
-      exponent(at(in_other_units, law="relu", n=1e4), r"\mathrm{loss}", along={"s": (1.0, 1e6, 8)}, low="0", rate="-2",
+      exponent(at(in_other_units, law="relu", n=1e4), r"\mathrm{loss}", along={"s": (1.0, 1e6, 8)}, low="0", truth="-2",
                over={"d": 2}, method="exact"),
       source=SMALLER_TASKS, kind="printed", expected="refuted",
       statement=r"""\mathcal{L} \geq \frac{C}{n} \Lambda^{\frac{1}{d+2}}, \quad C = 1 \text{ as displayed, or any one }
@@ -100,10 +103,10 @@ claim("softmax.generalization-smaller/relu/lower/units",
       corrected=r"""$\sigma^2$ belongs in front: $\mathcal{L} \geq C \frac{\sigma^2}{n} (\dots)$, as in the noise term
       that the bound comes from.""")
 claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="1/E - 1", value="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", low="1/E - 1", truth="-fall", method="certified"),
       proves="softmax.generalization-smaller/{law}/{side}/printed/{reading}", source=SMALLER_TASKS,
       expected={"relu/*/ambient/proved": "supported", "*": "refuted"}, **PROVED)
 claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}/proved",
-      bound(proved_rates, "e", of="loss", low="D/(2*E) - 1", value="-fall", method="certified"),
+      bound(proved_rates, "e", of="loss", low="D/(2*E) - 1", truth="-fall", method="certified"),
       proves="softmax.generalization-smaller/{law}/{side}/derived/{reading}", source=SKETCH,
       expected={"affine/*/ambient/proved": "refuted", "*": "supported"}, **PROVED)

@@ -9,12 +9,12 @@ from typing import Any
 
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.rough import best, bias, proved, sampled_bias
-from lipverify.claims import Source, agree, at, bound, claim, exponent, per_profile
+from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
-REBUTTAL = Source("R", "Global rebuttal, point 1", """We expect that our results will hold for quite general function
+REBUTTAL = ("R", "Global rebuttal, point 1", """We expect that our results will hold for quite general function
     classes, in particular, those that satisfy Assumption B.4.""")
-THEOREM_2 = Source("S", "Theorem 2", r"$\Omega((nL^2/\sigma^2)^{1/d}) < w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$")
+THEOREM_2 = ("S", "Theorem 2", r"$\Omega((nL^2/\sigma^2)^{1/d}) < w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$")
 LIMIT = (r"""tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$; $\Lambda = n \to
     \infty$""", MODEL[1])
 FIELD = r"$\mathbb{E} (f(x) - f(x'))^2 = |x - x'|^{2s}$: functions of Hölder order below $s$, everywhere"
@@ -24,14 +24,15 @@ FIELDS: dict[Any, Any] = {"kind": "field", ("d", "s"): per_profile(
 ROUGHEST: dict[Any, Any] = {"kind": "field", ("d", "s"): per_profile(((2, 0.25),), ((2, 0.25), (3, 0.25)))}
 RATES: dict[str, Any] = {
     "source": REBUTTAL, "kind": "derived", "expected": "supported", "over": FIELDS, "assumes": (*LIMIT, FIELD),
-    "agrees": agree(bias, at(sampled_bias, contexts=4000), "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0}),
 }
+SAMPLED = agree(bias, at(sampled_bias, contexts=4000), "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0})
 PROVED: dict[str, Any] = {"kind": "derived", "assumes": (*MODEL, FIELD, r"""$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$
     and $n \geq K W^{(d-1)/2}$, $W = \Lambda^{2/(d - 1 + 2s)}$, with the numbers of `lipverify prove`""")}
 """Between two multiples of a power of Lambda for every n, L and sigma in that range: the exponent is exact."""
 
 claim("softmax.hoelder/window",
       exponent(best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", equals="2/(d - 1 + 2*s)", method="exact", **RAY),
+      SAMPLED,
       title="the best window on tasks of Hölder order s",
       statement=r"w^* = \Theta\left(\Lambda^{2/(d - 1 + 2s)}\right), \quad 0 < s < 1", **RATES,
       finding=r"""Tokens of a window lie at distances of the order $w^{-1/2}$, over which $f$ moves by $w^{-s/2}$: $B
@@ -40,12 +41,13 @@ claim("softmax.hoelder/window",
 claim("softmax.hoelder/loss",
       exponent(best, r"\mathcal{L}(w^*)", along={"n": (1e6, 1e18, 8)}, of="loss", equals="-2*s/(d - 1 + 2*s)",
                method="exact", **RAY),
+      SAMPLED,
       title="the loss at the best window on tasks of Hölder order s",
       statement=r"\mathcal{L}(w^*) = \Theta\left(\Lambda^{-2s/(d - 1 + 2s)}\right), \quad 0 < s < 1", **RATES,
       finding="""This is Stone's minimax rate for $s$-Hölder functions on a space of $d - 1$ dimensions: on tasks that
       are rough everywhere no estimator has a better one.""")
 claim("softmax.hoelder/printed-range",
-      exponent(best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", high="2/d", rate="2/(d - 1 + 2*s)", method="exact",
+      exponent(best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", high="2/d", truth="2/(d - 1 + 2*s)", method="exact",
                **RAY),
       source=THEOREM_2, kind="stronger", expected="refuted", over=ROUGHEST,
       title="the printed upper bound of the window, for rough tasks",
@@ -55,7 +57,7 @@ claim("softmax.hoelder/printed-range",
       fields as rough as Brownian motion. The slides state it for Lipschitz tasks.""",
       corrected=r"$w^* = \Theta(\Lambda^{2/(d - 1 + 2s)})$, inside of the printed range for $1/2 \leq s < 1$")
 claim("softmax.hoelder/largest-order",
-      exponent(best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", equals="2/(d - 1 + 2*s)", rate="2/(d + 2*s)",
+      exponent(best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", equals="2/(d - 1 + 2*s)", truth="2/(d + 2*s)",
                method="exact", **RAY),
       source=REBUTTAL, kind="convention", expected="refuted",
       over={"kind": "root", ("d", "s"): per_profile(((2, 0.5),), ((2, 0.5), (3, 0.5), (5, 0.5)))},
@@ -77,13 +79,13 @@ claim("softmax.hoelder/loss/proved",
       proves="softmax.hoelder/loss", source=REBUTTAL, expected="supported", over=FIELDS,
       title="the loss at the best window on tasks of Hölder order s, proved for every n", **PROVED)
 claim("softmax.hoelder/printed-range/proved",
-      bound(proved, "e", of="window", high="2/d", value="2/(d - 1 + 2*s)", method="certified"),
+      bound(proved, "e", of="window", high="2/d", truth="2/(d - 1 + 2*s)", method="certified"),
       proves="softmax.hoelder/printed-range", source=THEOREM_2, expected="refuted",
       over=ROUGHEST,
       title="the printed upper bound of the window, for tasks of Hölder order 1/4", **PROVED,
       corrected=r"$w^* = \Theta(\Lambda^{2/(d - 1 + 2s)})$, inside of the printed range for $1/2 \leq s < 1$")
 claim("softmax.hoelder/printed-range/edge/proved",
-      bound(proved, "e", of="window", high="2/d", value="2/d", method="certified"),
+      bound(proved, "e", of="window", high="2/d", truth="2/d", method="certified"),
       source=THEOREM_2, expected="supported", over={"kind": "field", "d": per_profile((2, 3), (2, 3, 5)), "s": 0.5},
       title="the printed upper bound of the window is reached by tasks of Hölder order 1/2",
       statement=r"w^* = \Theta\left(\Lambda^{2/d}\right), \quad s = 1/2", **PROVED,

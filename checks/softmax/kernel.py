@@ -6,15 +6,15 @@ twice that exponent. The prediction is at most as sensitive to the query as its 
 
 from lipverify.checks.softmax.figures import gaussian_kernels
 from lipverify.checks.softmax.gaussian import DRAWN, SLIDES, log_ratio, sensitivity, steepest, weights
-from lipverify.claims import Source, at, bound, claim, identity
+from lipverify.claims import at, bound, claim, identity
 
 # fmt: off
-INTUITION = Source("S", "ICL Estimator Intuition", r"""Attention $x_{n+1} \to x_i$: $\frac{e^{-\frac{w_{KQ}}{2} \|x_i -
+INTUITION = ("S", "ICL Estimator Intuition", r"""Attention $x_{n+1} \to x_i$: $\frac{e^{-\frac{w_{KQ}}{2} \|x_i -
     x_{n+1}\|^2}}{\sum_{j=1}^n e^{-\frac{w_{KQ}}{2} \|x_j - x_{n+1}\|^2}}$""")
-PROOF = Source("S", "Proof Sketch, the noise recalled", r"""Recall $\mathcal{L}_{noise}(w_{KQ}) = \sigma^2 \sum_i
+PROOF = ("S", "Proof Sketch, the noise recalled", r"""Recall $\mathcal{L}_{noise}(w_{KQ}) = \sigma^2 \sum_i
     \frac{e^{-2 w_{KQ} \|x_i - x_{n+1}\|^2}}{(\sum_j e^{-w_{KQ} \|x_j - x_{n+1}\|^2})^2}$""")
-ADAPT = Source("A", "In-depth insights, Lipschitz Adapt",
-               """Softmax functions [...] could play a vital role in this adaptive behavior because their output is
+ADAPT = ("A", "In-depth insights, Lipschitz Adapt",
+         """Softmax functions [...] could play a vital role in this adaptive behavior because their output is
     inherently bounded and smooth, promoting stability and preventing the model from becoming overly sensitive to small
     changes in input""")
 

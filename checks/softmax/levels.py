@@ -75,8 +75,8 @@ def floor(d: int, n: float) -> Value:
 def agreed(trained: float, tested: float) -> Any:
     """A loss by sampling at 100 tokens, and from the leading terms at 1e30."""
     pair = {"trained": trained, "tested": tested, "d": 5}
-    loss: dict[str, Any] = {"quantity": r"\mathrm{loss}", "of": "loss of {trained} on {tested}"}
+    loss = "loss of {trained} on {tested}"
     return (
-        agree(table, sampled, **loss, over={**pair, "n": 100.0}),
-        agree(table, leading, **loss, methods=("exact", "asymptotic"), over={**pair, "n": 1e30}),
+        agree(table, sampled, r"\mathrm{loss}", of=loss, over={**pair, "n": 100.0}),
+        agree(table, leading, r"\mathrm{loss}", of=loss, over={**pair, "n": 1e30}),
     )

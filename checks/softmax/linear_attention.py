@@ -9,11 +9,11 @@ import numpy as np
 from lipverify.checks.softmax import linear_floor
 from lipverify.checks.softmax.figures import with_and_without_floor
 from lipverify.checks.softmax.linear_floor import OFFSET
-from lipverify.checks.softmax.quantities import MODEL
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, identity, per_profile
+from lipverify.checks.softmax.quantities import DIMENSIONS, MODEL
+from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
-SUMMARY = Source("A", "In-depth insights, ICL Mechanism, unique to softmax",
+SUMMARY = ("A", "In-depth insights, ICL Mechanism, unique to softmax",
     "The authors also demonstrate that this adaptive behavior is unique to softmax and cannot be replicated by linear attention units.")
 FLOORS = {
     ("affine", "offset"): {"p": "0", "q": "4/(d + 3)", "F": "1/3", "T": "1/50", "X": "4"},
@@ -34,18 +34,18 @@ LAMBDA = r"""$\Lambda_\times = n_\times (L / \sigma)^2$: from $n_\times$ on soft
 LEAST = r"\min_{\mathbf{M}} \mathcal{L}_{\mathrm{lin}}"
 LINEAR = r"The floor is $K(1) - k_1$, what in $f$ is not linear: for affine tasks without offset it is 0, and the loss falls like $1/n$"
 SAMPLED = at(linear_floor.sampled, contexts=per_profile(32_768, 262_144))
-DRAWN = agree(linear_floor.linear, SAMPLED, LEAST, of=("", "least"), over={"d": 3, "n": 30}, methods=("symbolic", "montecarlo"), error=1e-12)
-RATIO = exponent(linear_floor.advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", high="0", strict=True, rate="p - q", over={"d": (2, 3, 5)}, method="exact")
+DRAWN = agree(linear_floor.linear, SAMPLED, LEAST, of=("", "least"), over={"d": 3, "n": 30})
+RATIO = exponent(linear_floor.advantage, rf"\mathcal{{L}}(w^*) / {LEAST}", high="0", strict=True, truth="p - q", over={"d": (2, 3, 5)}, method="exact")
 
 claim(
     "linear-attention.floor/{law}/{reading}/rate",
-    exponent(linear_floor.linear, LEAST, low="0", rate="-p", error=1e-12, method=(None, "bounded")),
-    exponent(linear_floor.softmax, r"\mathcal{L}(w^*)", high="0", strict=True, rate="-q", method="exact"),
+    exponent(linear_floor.linear, LEAST, low="0", truth="-p", method=(None, "bounded")),
+    exponent(linear_floor.softmax, r"\mathcal{L}(w^*)", high="0", strict=True, truth="-q", method="exact"),
+    DRAWN,
     source=SUMMARY, kind={"relu/offset/*": "convention", "*": "stronger"}, reading="linear attention does not adapt",
     expected={"affine/no-offset/*": "refuted", "*": "supported"}, over={("law", "reading"): FLOORS | WITHOUT, "d": (2, 3, 5, 8)},
     title="Linear attention has a floor, softmax attention has none",
     assumes=ASSUMED,
-    agrees=DRAWN,
     shows=at(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
     finding={
         "affine/no-offset/*": r"""Linear attention learns linear functions: its loss falls like $1/n$, faster than softmax attention's
@@ -62,7 +62,7 @@ claim(
     "linear-attention.floor/{law}/{reading}/proved",
     identity(linear_floor.above_floor, r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) - \Bigl(R + \frac{k m}{n k + m} + A \|\mathbf{M} - \eta \mathbf{I}\|_F^2\Bigr)",
              control={"floor": "101/100"}),
-    bound(linear_floor.falls, r"\text{exponent of } \mathcal{L}(w^*) \text{ in } n", high="0", strict=True, value="-q", over={"d": (2, 3, 5, 8)}, method="certified"),
+    bound(linear_floor.falls, r"\text{exponent of } \mathcal{L}(w^*) \text{ in } n", high="0", strict=True, truth="-q", over={"d": (2, 3, 5, 8)}, method="certified"),
     source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
     title="linear attention stays above its floor and softmax attention falls: proved",
     statement=r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) > R = K(1) - k_1 \quad \text{for every } \mathbf{M}, n, \sigma",
@@ -78,6 +78,7 @@ claim(
           over={"d": 3, "n": 30}, method="montecarlo"),
     bound(SAMPLED, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{over all M}}) / {LEAST}", of="over all M", equals=1, within="T",
           over={"d": 3, "n": 30}, method="montecarlo"),
+    DRAWN,
     source=SUMMARY, kind="derived", expected="supported", over={("law", "reading"): FLOORS},
     title="The floor of linear attention",
     statement={
@@ -86,7 +87,6 @@ claim(
         "*": r"\inf_{n, \mathbf{M}} \mathcal{L}_{\mathrm{lin}}(\mathbf{M}) = \frac{L^2}{6 d}",
     },
     assumes=ASSUMED,
-    agrees=DRAWN,
     finding=r"""Write $K(t) = \mathbb{E} f(x) f(x')$ at $t = \langle x, x' \rangle$ and $k_1 = d\, \mathbb{E}\, t K(t)$ for the variance of the linear
         part of $f$. As $\mathbb{E}\, x x^\top = \mathbf{I}/d$, the loss of linear attention is the convex quadratic $\|\mathbf{M}\|_F^2 (K(1) +
         \sigma^2 + (n-1) k_1/d) / (n d^2) - 2 k_1 \mathrm{tr}(\mathbf{M}) / d^2 + K(1)$; its minimiser is a multiple of $\mathbf{I}$, and its minimum

@@ -5,12 +5,12 @@ least there is proved for every d, n and Sigma.
 """
 
 from lipverify.checks.softmax.preconditioner import PARTS, from_preconditioner, stationary
-from lipverify.claims import Source, at, bound, claim, identity, per_profile
+from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
 STEP = r"""\mathbf{M}^* = \mathbf{P} = \left(\left(1 - \tfrac{1}{n}\right) \Sigma + \tfrac{A + B}{A n} (2 \Sigma + \mathrm{tr} \Sigma \, \mathbf{I})
     + \tfrac{d \sigma^2}{A n} \mathbf{I}\right)^{-1}"""
-KNOWN = Source("S", "What is known about ICL in this setting?",
+KNOWN = ("S", "What is known about ICL in this setting?",
     "Solving pretraining loss yields transformers that execute preconditioned GD during ICL. Only holds for linear attention and linear tasks")
 claim(
     "linear-attention.descent/{law}",

@@ -14,10 +14,11 @@ LARGEST_N, BEYOND, RESOLUTION = 10**24, (10, 10**3, 10**6), 16
 """A crossing is looked for up to there, looked at again so many times past it, and known to one in 16."""
 
 
-def linear(law: str, reading: str, d: int, n: float, ratio: float = 1.0) -> float:
+def linear(law: str, reading: str, d: int, n: float, ratio: float = 1.0) -> Value:
     """The least loss of linear attention over all M at sigma = 1, L = ratio; sums of positive terms in rationals."""
     form = closed_form(law, reading)
-    return form.at(form.least, d=d, n=n, L=ratio, sigma=1.0)
+    least = form.at(form.least, d=d, n=n, L=ratio, sigma=1.0)
+    return least, 1e-12 * least
 
 
 def softmax(law: str, d: int, n: float, ratio: float = 1.0) -> Value:
@@ -28,7 +29,7 @@ def softmax(law: str, d: int, n: float, ratio: float = 1.0) -> Value:
 
 def advantage(law: str, reading: str, d: int, n: float) -> Value:
     """The one over the other, at L = sigma = 1."""
-    floor, (loss, error) = linear(law, reading, d, n), softmax(law, d, n)
+    (floor, _), (loss, error) = linear(law, reading, d, n), softmax(law, d, n)
     return loss / floor, error / floor
 
 
@@ -75,7 +76,7 @@ def limit(law: str, reading: str, d: int) -> Any:
 def sampled(law: str, reading: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
     """The loss on contexts drawn in R^d, over the closed form: at its own M = w I, and at the best M on the draws."""
     form = closed_form(law, reading)
-    window, least = form.at(form.window, d=d, n=n, L=1.0, sigma=1.0), linear(law, reading, d, n)
+    window, least = form.at(form.window, d=d, n=n, L=1.0, sigma=1.0), linear(law, reading, d, n)[0]
     full = problem(law, d, n)
     if reading == "offset":
         full = full.replace(law=lv.laws.WithOffset(full.law))
@@ -93,7 +94,7 @@ def crossing(law: str, reading: str, d: int, ratio: float) -> Value:
     """Lambda = n (L / sigma)^2 from which on softmax attention has the smaller loss; unknown if it never does."""
 
     def ahead(n: int) -> bool:
-        here, least = problem(law, d, n, ratio), linear(law, reading, d, n, ratio)
+        here, least = problem(law, d, n, ratio), linear(law, reading, d, n, ratio)[0]
         # the uniform window may do already, and no window averages more noise away than that
         if float(lv.loss_terms(here, 0.0).total) < least or least < 1 / n:
             return least > 1 / n
@@ -120,5 +121,5 @@ def closed_form(law: str, reading: str) -> Any:
 def losses(law: str, reading: str, d: int) -> dict[str, list[float]]:
     """Both least losses along n, for the figure."""
     ladder = [float(round(n)) for n in np.geomspace(1e2, 1e12, 11)]
-    both = [[linear(law, reading, d, n) for n in ladder], [softmax(law, d, n)[0] for n in ladder]]
+    both = [[linear(law, reading, d, n)[0] for n in ladder], [softmax(law, d, n)[0] for n in ladder]]
     return {"n": ladder, "linear": both[0], "softmax": both[1]}

@@ -6,12 +6,12 @@ the worst tasks the loss falls like Lambda^{-2/(d+2)}, which the sketch of Theor
 
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.shared_constant import CLASSES, mixed, worst_task
-from lipverify.claims import Source, at, bound, claim, exponent
+from lipverify.claims import at, bound, claim, exponent
 
 # fmt: off
-REVIEWED = Source("R", "Rebuttal 4, on Lipschitzness", """A model that is pretrained on Affine, ReLU and Cosine functions performs equally well for
+REVIEWED = ("R", "Rebuttal 4, on Lipschitzness", """A model that is pretrained on Affine, ReLU and Cosine functions performs equally well for
     inference on any particular one of those tasks despite not sharing any common structure other than lipshitzness""")
-REVIEW_2 = Source("R", "Review 2, strengths",
+REVIEW_2 = ("R", "Review 2, strengths",
     "I like Theorem 3.5, whose test data are any arbitrary $L$-Lipschitz task, which is pretty general ICL setting")
 WORST = r"\sup_f \mathrm{loss} / L^2"
 MIXED = (1e9, 1e22, 14)
@@ -42,8 +42,8 @@ claim(
 )
 claim(
     "softmax.lipschitz-sufficient/worst-task",
-    exponent(worst_task, WORST, of="high", along={"n": (1e6, 1e13, 12)}, high="-1/(d + 2)", rate="-2/(d + 2)", method="exact"),
-    exponent(worst_task, WORST, of="low", along={"n": (1e6, 1e13, 12)}, low="-3/(d + 2)", strict=True, rate="-2/(d + 2)", method="exact"),
+    exponent(worst_task, WORST, of="high", along={"n": (1e6, 1e13, 12)}, high="-1/(d + 2)", truth="-2/(d + 2)", method="exact"),
+    exponent(worst_task, WORST, of="low", along={"n": (1e6, 1e13, 12)}, low="-3/(d + 2)", strict=True, truth="-2/(d + 2)", method="exact"),
     source=REVIEW_2, kind="derived", expected="supported", over={"d": 2},
     title="tested on the worst L-Lipschitz tasks",
     statement=r"\Lambda^{-3/(d+2)} \ll \sup_{Lip(f) \leq L} \mathcal{L}(w^*; f) / L^2 = \mathcal{O}\left(\Lambda^{-1/(d+2)}\right)",

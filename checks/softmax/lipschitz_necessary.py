@@ -6,10 +6,10 @@ what must be shared is E (Delta f)^2: an affine class with another L serves the 
 
 from lipverify.checks.softmax.other_constants import gain, hair, matched, nearly, price, sampled, table
 from lipverify.checks.softmax.quantities import MODEL
-from lipverify.claims import Source, agree, at, bound, claim, exponent, per_profile
+from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
-SLIDE = Source("S", "Empirical Generalization, necessary", """Shared Lipschitzness across (train, test) is necessary for ICL. 3 attention units,
+SLIDE = ("S", "Empirical Generalization, necessary", """Shared Lipschitzness across (train, test) is necessary for ICL. 3 attention units,
     pretrained on Affine tasks with $L = 1$, Cosine with $L = 0.1$, Cosine with $L = 10$. Test on Cosine tasks with $L = 1$. Only pretraining on the
     same Lipschitzness generalizes""")
 FACTOR = r"\mathrm{loss}(w^*_{\mathrm{trained}}) / \mathrm{loss}(w^*_{\mathrm{tested}})"
@@ -31,16 +31,16 @@ DERIVED = r"""The bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)
 claim(
     "softmax.lipschitz-necessary/experiment",
     bound(EXPERIMENT, FACTOR, of=OF, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, method="exact"),
-    bound(EXPERIMENT, FACTOR, of=OF, low="2", strict=True, value="found", method="exact", over={("trained", "n"): {
+    bound(EXPERIMENT, FACTOR, of=OF, low="2", strict=True, truth="found", method="exact", over={("trained", "n"): {
         ("cosine-smooth", 1e2): {"found": "2.14"}, ("cosine-smooth", 1e3): {"found": "9.25"},
         ("cosine-smooth", 1e4): {"found": "42.5"}, ("cosine-rough", 1e2): {"found": "3.95"},
         ("cosine-rough", 1e3): {"found": "8.86"}, ("cosine-rough", 1e4): {"found": "10.2"},
     }}),
+    agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on cosine", over={"trained": "affine", "d": 5, "n": 1000.0}),
     source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
     statement=FACTOR + r" \leq 2 \quad \text{for affine } L = 1 \text{ alone}",
     assumes=(*TUNED, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
              "generalizes: within a factor of two of the window that is tuned to the tested class"),
-    agrees=agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on cosine", over={"trained": "affine", "d": 5, "n": 1000.0}),
     finding="""The cosine with $L = 0.1$ moves by less than the noise, so the attention trained on it averages all tokens ($w^* = 0$); that of the
         cosine with $L = 10$ has a window that is too narrow for the tested class.""",
 )
@@ -48,28 +48,28 @@ claim(
     "softmax.lipschitz-necessary/{trained}/factor",
     bound(table, FACTOR, high="2", control="1", of=OF, along={"n": RAY}, method="exact"),
     bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
+    SAMPLED,
     source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
     over={"trained": "affine", "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, RHO, "generalizes: within a factor of two in the limit"),
-    agrees=SAMPLED,
     finding=DERIVED,
 )
 claim(
     "softmax.lipschitz-necessary/{trained}/factor",
-    bound(table, FACTOR, low="2", strict=True, value=price, of=OF, along={"n": RAY}, method="exact"),
+    bound(table, FACTOR, low="2", strict=True, truth=price, of=OF, along={"n": RAY}, method="exact"),
     bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
+    SAMPLED,
     source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
     over={"trained": COSINES, "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, RHO, "does not generalize: not within a factor of two in the limit"),
-    agrees=SAMPLED,
     finding=DERIVED,
 )
 claim(
     "softmax.lipschitz-necessary/{trained}/rate",
-    exponent(table, FACTOR, low="0", strict=True, rate="0", of=OF, along={"n": RAY}, method="exact"),
+    exponent(table, FACTOR, low="0", strict=True, truth="0", of=OF, along={"n": RAY}, method="exact"),
+    SAMPLED,
     source=SLIDE, kind="convention", reading="no other rate for every n", expected="refuted", over={"trained": COSINES, "d": (2, 3, 5, 8)},
     assumes=(*LIMIT, "does not generalize: not within any constant factor as $n$ grows"),
-    agrees=SAMPLED,
     finding="""A wrong Lipschitz constant costs a factor that does not grow with $n$: $w^*$ of all smooth classes grows like $n^{2/(d+3)}$, and the
         loss at any constant multiple of the best $w$ has the best rate.""",
     corrected="A shared Lipschitz constant is necessary for the best constant, not for the rate.",
@@ -77,7 +77,7 @@ claim(
 claim(
     "softmax.lipschitz-necessary/affine-other/{side}/factor",
     bound(matched, r"\mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1))",
-          low="1", value=gain, control=(None, nearly), along={"n": RAY}, method="exact"),
+          low="1", truth=gain, control=(None, nearly), along={"n": RAY}, method="exact"),
     source=SLIDE, kind="stronger", expected="refuted", over={"d": (2, 3, 5)},
     statement=r"""\lim_{n \to \infty} \mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1)) \geq 1 \quad \text{on cosine
         } L = 1, \text{ for every } L_0""",

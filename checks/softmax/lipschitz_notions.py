@@ -11,14 +11,14 @@ from lipverify.checks.softmax.lipschitz_constants import (
     proved_ratio,
     ratio_of_windows,
 )
-from lipverify.claims import Source, at, bound, claim, identity
+from lipverify.claims import at, bound, claim, identity
 
 # fmt: off
-DEFINITION = Source("S", "Definition (Lipschitzness)",
+DEFINITION = ("S", "Definition (Lipschitzness)",
     r"$Lip(f) := \inf_{L} \{L : \|f(x) - f(x')\| \leq L \|x - x'\| \ \forall x, x'\}$. For any $f \in \mathcal{F}$, $Lip(f) = \max(|\ell_1|, |\ell_2|)$.")
-DIRECTION = Source("S", "Definition (Direction-wise Lipschitzness)",
+DIRECTION = ("S", "Definition (Direction-wise Lipschitzness)",
     r"If $s \in \mathrm{col}(\mathbf{B})$: $\max_{f} \mathrm{Lip}_s(f) = 1$; if $s \in \mathrm{col}(\mathbf{B})^\perp$: $\max_{f} \mathrm{Lip}_s(f) = 0$")
-SHARED = Source("S", "Generalization Guarantees",
+SHARED = ("S", "Generalization Guarantees",
     "Shared Lipschitzness across (train, test) is both **necessary** and **sufficient** for ICL.")
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$",
@@ -58,7 +58,7 @@ MEAN = r"$w^*$ depends on $\mathbb{E}\, \ell^2$; at one largest $L$ windows diff
 claim(
     "softmax.lipschitz-notion/largest",
     bound(at(ratio_of_windows, L=1.0), r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", along={"n": (1e6, 1e18, 9)}, equals=1, within=0.01,
-          value="3**(-2/(d + 3))", method="exact"),
+          truth="3**(-2/(d + 3))", method="exact"),
     source=SHARED, kind="convention", reading="shared: the same largest constant", expected="refuted", over={"d": (2, 5)},
     statement=ONE_LARGEST,
     title="classes with the same largest Lipschitz constant have one window",
@@ -69,7 +69,7 @@ claim(
 )
 claim(
     "softmax.lipschitz-notion/largest/proved",
-    bound(proved_ratio, r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=0.15, value="3**(-2/(d + 3))", method="certified"),
+    bound(proved_ratio, r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=0.15, truth="3**(-2/(d + 3))", method="certified"),
     proves="softmax.lipschitz-notion/largest", source=SHARED, kind="convention", reading="shared: the same largest constant", expected="refuted",
     over={"d": (2, 5)},
     statement=ONE_LARGEST,
@@ -79,7 +79,7 @@ claim(
         for every $L$, and linear tasks of slope 1 have its covariance at $L^2 = 3$. It is not within 0.15 of 1, for any of these $n$.""",
     corrected=MEAN,
 )
-GENERAL = Source("R", "Global rebuttal, point 1",
+GENERAL = ("R", "Global rebuttal, point 1",
     "We expect that our results will hold for quite general function classes, in particular, those that satisfy Assumption B.4.")
 BREAKS = {"beside": {"beta": "3/2"}, "clip": {"beta": "3/2"}, "step": {"beta": "1/2"}}
 LINKS = (

@@ -6,10 +6,10 @@ order of smoothness as well: ReLU tasks have other windows than smooth ones.
 
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.shared_constant import PAIRS, derivation, on_waves, sampled, table
-from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
+from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 
 # fmt: off
-SLIDE = Source("S", "Empirical Generalization, sufficient", """Shared Lipschitzness across (train, test) is sufficient for ICL. 3 attention units,
+SLIDE = ("S", "Empirical Generalization, sufficient", """Shared Lipschitzness across (train, test) is sufficient for ICL. 3 attention units,
     pretrained on Affine, ReLU, and Cosine tasks with $L = 1$. Tested on (Left) Affine, (Middle) ReLU, (Right) Cosine, with $L = 1$. All three
     attention units generalize to all test distributions since $L$ is the same""")
 FACTOR = r"\mathrm{loss}(w^*_{\mathrm{trained}}) / \mathrm{loss}(w^*_{\mathrm{tested}})"
@@ -30,28 +30,28 @@ claim(
     "softmax.lipschitz-sufficient/experiment",
     bound(at(table, d=3, sigma=0.3), FACTOR, of="{trained} on {tested}", high="2", control="1",
           over={("trained", "tested"): PAIRS, "n": (1e2, 1e3, 1e4)}, method="exact"),
+    SAMPLED,
     source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
     assumes=(*TUNED, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
              "generalizes: within a factor of two of the window that is tuned to the tested class"),
-    agrees=SAMPLED,
     finding="A window of another class costs little at these sizes, for the loss is flat at its minimum.",
 )
 claim(
     "softmax.lipschitz-sufficient/consistent",
-    exponent(table, r"\mathrm{loss}", of="loss of {trained} on {tested}", along={"n": RAY}, high="0", strict=True, rate="-q", method="exact"),
+    exponent(table, r"\mathrm{loss}", of="loss of {trained} on {tested}", along={"n": RAY}, high="0", strict=True, truth="-q", method="exact"),
+    SAMPLED,
     source=SLIDE, kind="convention", reading="the loss tends to 0", expected="supported", over=MEASURED,
     statement=r"\mathrm{loss}(w^*_{\mathrm{trained}}) \to 0 \quad \text{on each of the three classes}",
     assumes=(*LIMIT, "generalizes: the loss tends to 0"),
-    agrees=SAMPLED,
     finding="""Any $w$ that grows without bound, and slower than $n^{2/(d-1)}$, sends both terms to 0, whatever it was trained on; for this much a
         shared $L$ is not needed.""",
 )
 claim(
     "softmax.lipschitz-sufficient/{trained}-to-{tested}/{side}/same-rate",
-    exponent(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, high="0", rate="p", method="exact"),
+    exponent(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, high="0", truth="p", method="exact"),
+    agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on {tested}", over={"d": 5, "n": 100.0}),
     source=SLIDE, kind="convention", reading="the same rate for every n", expected={"*relu*": "refuted", "*": "supported"}, over=MEASURED,
     assumes=(*LIMIT, "generalizes: within a constant factor, for all $n$, of the window that is tuned to the tested class"),
-    agrees=agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on {tested}", over={"d": 5, "n": 100.0}),
     finding={
         "relu-*": """The factor grows like $n^p$, slowly: an experiment does not see it. The bias of the ReLU class falls like $w^{-3/2}$ and that of
             a smooth one like $w^{-2}$, so windows tuned to ReLU tasks are too narrow for smooth ones by a power of $n$, and the noise dominates.""",
@@ -66,15 +66,15 @@ claim(
     "softmax.lipschitz-sufficient/theta/sharp",
     exponent(table, FACTOR, of="{trained} on {tested}", along={"n": (*RAY[:2], per_profile(16, 27))}, equals="p", over=MEASURED, method="exact"),
     identity(derivation, r"\text{implied} - \text{stated}", control={"kinked": "affine"}),
+    SAMPLED,
     source=SLIDE, kind="sharp", expected="supported",
     statement=FACTOR + r""" = \Theta(n^p), \quad p_{\mathrm{relu} \to \mathrm{smooth}} = \frac{d-1}{(d+2)(d+3)}, \; p_{\mathrm{smooth} \to
         \mathrm{relu}} = \frac{3}{(d+2)(d+3)}, \; p_{\mathrm{smooth} \to \mathrm{smooth}} = 0""",
     assumes=LIMIT,
-    agrees=SAMPLED,
 )
 claim(
     "softmax.lipschitz-sufficient/any-class/{side}/same-rate",
-    exponent(on_waves, FACTOR, along={"n": (1e5, 1e12, 8)}, high="0", rate="8/(d + 3)**2", control=(None, "8/(d + 3)**2 + 0.04"), method="exact"),
+    exponent(on_waves, FACTOR, along={"n": (1e5, 1e12, 8)}, high="0", truth="8/(d + 3)**2", control=(None, "8/(d + 3)**2 + 0.04"), method="exact"),
     source=SLIDE, kind="stronger", expected="refuted", over={"d": 2},
     statement=r"\sup_{\text{tested 1-Lipschitz}} " + FACTOR + r" = \mathcal{O}(1)",
     assumes=(

@@ -6,10 +6,10 @@ With two tokens it is proved for every d, k and sigma in a smaller ball, among m
 
 from lipverify.checks.softmax.figures import beside_aligned
 from lipverify.checks.softmax.low_rank import CASES, averaged, best_in_case, searched_in_case
-from lipverify.claims import Source, agree, at, bound, claim, identity, per_profile
+from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
-THEOREM_4 = Source("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution
+THEOREM_4 = ("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution
     $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set
     $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$,
     $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$. If $\mathbf{s} \in \mathrm{col}(\mathbf{B})$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} > 0$; if
@@ -46,14 +46,14 @@ for covariates, kind, tokens, pairs in (
         scale,
         bound(best_in_case, "c'^* / c^*", of="ratio", equals=0, within=EXACT, over=PAIRS, method="exact"),
         bound(SEARCHED, "c'^* / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
+        *tuple(
+            agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates} | pairs)
+            for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
+        ),
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": MEANT},
         title="M* = c BB^T",
         statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \quad C = d",
         assumes=(tokens, *SET),
-        agrees=tuple(
-            agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates} | pairs)
-            for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
-        ),
         shows=at(beside_aligned, best=at(best_in_case, covariates=covariates, d=4, k=2),
                      found=at(searched_in_case, covariates=covariates, d=4, k=2, contexts=CONTEXTS)),
         finding=r"""Exactly, the best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ has $c' = 0$; and the
@@ -64,22 +64,22 @@ for covariates, kind, tokens, pairs in (
         f"lowrank.directions/{covariates}/relevant",
         scale,
         bound(SEARCHED, rf"\min {QUADRATIC}", of="relevant", low="0", strict=True, control="1.1*d", over=pairs, method="montecarlo"),
+        *agrees,
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is positive on the relevant directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}}) \implies {QUADRATIC} > 0",
         assumes=(tokens, *SET, EITHER),
-        agrees=agrees,
         finding=r"Least over the unit vectors of $\mathrm{col}(\mathbf{B})$, from the sampled minimiser before any averaging.",
     )
     claim(
         f"lowrank.directions/{covariates}/spurious",
         bound(best_in_case, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=EXACT, over=PAIRS, method="exact"),
         bound(SEARCHED, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
+        *agrees,
         source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is zero on the spurious directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}})^\perp \implies {QUADRATIC} = 0",
         assumes=(tokens, *SET, EITHER),
-        agrees=agrees,
         finding=r"""On average over the unit vectors off $\mathrm{col}(\mathbf{B})$, in units of that on it; no single entry of the sampled minimiser
             stands out.""",
     )

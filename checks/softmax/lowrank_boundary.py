@@ -7,10 +7,10 @@ not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, proved by
 from lipverify.checks.softmax import low_rank_radius as ball
 from lipverify.checks.softmax.figures import forgetting, radii_by_noise
 from lipverify.checks.softmax.low_rank import best, searched
-from lipverify.claims import Source, agree, at, bound, claim, per_profile
+from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
-THEOREM_4 = Source("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any
+THEOREM_4 = ("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any
     optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$
     optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$
     satisfies, for $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$""")
@@ -38,13 +38,13 @@ claim(
     bound(SEARCHED, RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo"),
     bound(ball.counterexamples, r"\text{counterexamples}", high="0", control={"low": "1"},
           over={"covariates": "product", "problems": per_profile(5, 60)}, method="exact"),
+    agree(best, SEARCHED, "c^*", of="c", over={WHERE: LARGE[2:3]}),
+    agree(best, SEARCHED, r"\mathcal{L}", of="loss", over={WHERE: LARGE[2:3]}),
     source=THEOREM_4, kind="stronger", expected="supported",
     title="Neither n = 2 nor no noise nor a small ball is needed at the points measured on a product of spheres",
     statement=FORM + r" \quad \text{at seven points with } n > 2, \text{ six of them with } \sigma > 0, \text{ and in random problems}",
     assumes=(*PRODUCT, r"""the $(d, k, n, \sigma, C)$ of the cells, $C$ from $4k$ to $6k$; in random problems $n \leq 10^6$, every ball up to $C =
         3k$, within the invariant family"""),
-    agrees=(agree(best, SEARCHED, "c^*", of="c", over={WHERE: LARGE[2:3]}),
-            agree(best, SEARCHED, r"\mathcal{L}", of="loss", over={WHERE: LARGE[2:3]})),
     finding=r"""No counterexample was found. On the product $|\mathbf{B}^\top x|$ is the same for every token, so $e^{c \langle z_i, z \rangle}$ is a
         function of the distance $|z_i - z|$ by itself, and a score along $\mathbf{B}_\perp$ only multiplies the weights by independent random
         factors, which cost variance. (At $n = 2$, with weights $1/2 \pm h$, what the loss gains from $h$ is linear in it, and $\mathbf{E} \tanh(y +
@@ -53,17 +53,17 @@ claim(
 CURVES = per_profile([9, 10, 12, 16, 24, 60, 200, 1000], [9, 10, 11, 12, 14, 16, 20, 24, 32, 50, 70, 100, 200, 500, 1000, 10_000])
 claim(
     "lowrank.boundary/sphere/small-ball",
-    bound(ball.radius, r"\min(C_{\max}, 4 d) / d", low="1", value=ball.limit_value,
+    bound(ball.radius, r"\min(C_{\max}, 4 d) / d", low="1", truth=ball.limit_value,
           over={("d", "k"): ((2, 1), (3, 2), (6, 2)), "n": (1000, 10**6), "sigma": (0.0, 0.5)}, method="exact"),
     bound(best, RATIO, of="ratio", equals=0, within=EXACT,
           over={("d", "k", "C"): ((2, 1, 2.0), (3, 2, 3.0), (6, 2, 6.0)), "n": 20, "sigma": (0.0, 0.5)}, method="exact"),
+    agree(ball.radius, ball.limit, r"C_{\max} / d",
+          over={"covariates": "sphere", ("d", "k"): ((2, 1), (3, 1), (3, 2), (6, 2)), "n": 1e12, "sigma": 0.5}),
     over={"covariates": "sphere"}, source=THEOREM_4, kind="stronger", expected="supported",
     title="On the sphere M* = c BB^T in balls of radius C up to d, with noise and without",
     statement=FORM + r" \quad \text{if } C \leq d \text{ (} n = 10^3, 10^6 \text{), if } C = d \text{ (} n = 20 \text{)}",
     assumes=(*SPHERE[:2], r"within the invariant family, exactly, at the $(d, k)$ of the cells, $\sigma = 0$ and $\sigma = 1/2$",
              r"$C_{\max}$ is the largest radius up to which $c'^* = 0$ in every ball"),
-    agrees=agree(ball.radius, ball.limit, r"C_{\max} / d", methods=("exact", "limit n → ∞"),
-                 over={"covariates": "sphere", ("d", "k"): ((2, 1), (3, 1), (3, 2), (6, 2)), "n": 1e12, "sigma": 0.5}),
     shows=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
                  none=at(ball.radii, d=2, k=1, sigma=0.0, lengths=CURVES), quarter=at(ball.radii, d=2, k=1, sigma=0.25, lengths=CURVES),
                  half=at(ball.radii, d=2, k=1, sigma=0.5, lengths=CURVES), one=at(ball.radii, d=2, k=1, sigma=1.0, lengths=CURVES)),
@@ -84,16 +84,14 @@ claim(
     bound(at(searched, contexts=FEW), RATIO, of="ratio", equals=0, within="0.1", control=(None, {"C": 2.5}), over={WHERE: [AT_20]}, method="montecarlo"),
     bound(at(ball.gained, contexts=MOST), GAIN, of="gain", high="0", control=({"low": "5e-4"}, "5e-4"), over={WHERE: [AT_9]}, method="montecarlo"),
     bound(at(ball.gained, contexts=MORE), GAIN, of="gain", high="0", control=({"low": "5e-3"}, "5e-3"), over={WHERE: [AT_12]}, method="montecarlo"),
+    agree(best, at(ball.gained, contexts=MOST), GAIN, of="gain", over={WHERE: [AT_9]}),
+    agree(best, at(ball.gained, contexts=MORE), GAIN, of="gain", over={WHERE: [AT_12]}),
+    agree(best, at(searched, contexts=FEW), "c^*", of="c", over={WHERE: [AT_20]}),
+    agree(best, at(searched, contexts=FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
     source=THEOREM_4, kind="stronger", expected="refuted",
     title="On the sphere M* = c BB^T without noise, whatever the radius of the ball",
     statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
     assumes=(*SPHERE, r"$d = 2$, $k = 1$, $\sigma = 0$"),
-    agrees=(
-        agree(best, at(ball.gained, contexts=MOST), GAIN, of="gain", over={WHERE: [AT_9]}),
-        agree(best, at(ball.gained, contexts=MORE), GAIN, of="gain", over={WHERE: [AT_12]}),
-        agree(best, at(searched, contexts=FEW), "c^*", of="c", over={WHERE: [AT_20]}),
-        agree(best, at(searched, contexts=FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
-    ),
     shows=at(forgetting, found=at(ball.along, lengths=ALONG)),
     finding=at(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
     corrected=r"""At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C = 2.5$ where it fails in a larger

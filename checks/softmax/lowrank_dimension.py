@@ -5,10 +5,10 @@ of c BB^T does not go to 0: a floor is left, small where k is much smaller than 
 """
 
 from lipverify.checks.softmax.low_rank_floor import best_loss, floor, in_block, projected
-from lipverify.claims import Source, agree, at, bound, claim, exponent
+from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
-PART_II = Source("S", "Results Part II: Softmax Attn Learns Attn Window Direction", r"""Interesting case: $k \ll d$, then learning
+PART_II = ("S", "Results Part II: Softmax Attn Learns Attn Window Direction", r"""Interesting case: $k \ll d$, then learning
     $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax attention should depend only on projections of
     the input onto $\mathrm{col}(\mathbf{B})$""")
 PRODUCT = (
@@ -20,18 +20,18 @@ SPHERE = (r"tokens and query uniform on $S^{d-1}$", *PRODUCT[1:])
 claim(
     "lowrank.dimension/learned",
     exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"n": (1e6, 1e24, 9)}, equals="-4/(m + 3)", over={"m": (2, 3)}, method="exact"),
+    agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
+          over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
     source=PART_II, kind="derived", expected="supported",
     title="the rate after learning col(B), whatever d",
     statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
     assumes=(*PRODUCT, "$m = k$"),
-    agrees=agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
-                 over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
     finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels see $\mathbf{B}^\top x$ alone: the problem is that of the sphere in
         $\mathbb{R}^k$, to the last digit, and $d$ is gone.""",
 )
 claim(
     "lowrank.dimension/not-learned",
-    exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", along={"n": (1e6, 1e24, 9)}, low="-4/(m + 2)", strict=True, rate="-4/(m + 3)",
+    exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", along={"n": (1e6, 1e24, 9)}, low="-4/(m + 2)", strict=True, truth="-4/(m + 3)",
              over={"m": (3, 5, 8)}, method="exact"),
     source=PART_II, kind="derived", expected="supported",
     title="without learning col(B) the rate is that of d dimensions",
@@ -48,12 +48,12 @@ claim(
     bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
           control=(None, {"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"}),
           over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}, method="exact"),
+    agree(floor, in_block, r"\lim \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
+          over={("d", "k"): ((3, 1), (5, 2))}),
     source=PART_II, kind="convention", expected="refuted",
     title="the same for tokens uniform on the sphere: the loss goes to 0",
     statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
     assumes=SPHERE,
-    agrees=agree(floor, in_block, r"\lim \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", methods=("quadrature", "exact"),
-                 over={("d", "k"): ((3, 1), (5, 2))}),
     finding=r"""The slides' tokens are uniform on $S^{d-1}$, and their projections $\mathbf{B}^\top x_i$ fill a ball. There scores $c \langle
         \mathbf{B}^\top x_i, \mathbf{B}^\top x \rangle$ are no distances: they prefer tokens whose projection is long, and no $c$ makes attention a
         window about $\mathbf{B}^\top x$. The best $c$ is near $d$, where the projections, which are nearly normal, are shifted by nearly the right

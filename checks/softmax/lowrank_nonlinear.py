@@ -6,14 +6,14 @@ even families; of the affine one it does learn the column space, and cannot lear
 
 from lipverify.checks.softmax.figures import learned
 from lipverify.checks.softmax.low_rank_training import assumed, closed_form, minimised, trained
-from lipverify.claims import Source, agree, at, bound, claim, per_profile
+from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 LAST = r"""Affine: $f(\mathbf{x}) = \mathbf{w}^\top \mathbf{x} + 2$; quadratic: $f(x) = (\mathbf{w}^\top x)^2$; cosine: $f(x) = \cos(4 w^\top x)$ [S]. The
     results indicate that softmax attention effectively learns the low-rank structure [$\rho(\mathbf{M}, \mathbf{B})$], leading to improved
     performance, while linear attention does not [A]."""
-SOFTMAX = Source("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), softmax attention", LAST)
-LINEAR = Source("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), linear attention", LAST)
+SOFTMAX = ("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), softmax attention", LAST)
+LINEAR = ("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), linear attention", LAST)
 OPTIMISERS = {"covariates": ("product", "sphere"), "optimiser": ("gd", "adam")}
 SEEDS = per_profile(8, 24)
 TRAINED = at(trained, seeds=SEEDS)
@@ -59,14 +59,12 @@ claim(
 claim(
     "lowrank.nonlinear/{family}/{attention}/rho",
     bound(TRAINED, RHO, of="rho", low=QUARTER, control=(0.3, -1.5), over=OPTIMISERS, method="training"),
+    agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c", of="c"),
+    agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c'", of="c_perp"),
     source=LINEAR, kind="convention", reading="no structure is learned", expected={"affine/*": "refuted", "*": "supported"},
     over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
     title="Training linear attention does not lower rho(M, B)",
     assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
-    agrees=(
-        agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c", of="c", methods=("closed form", "minimised")),
-        agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c'", of="c_perp", methods=("closed form", "minimised")),
-    ),
     shows=CURVES,
     finding={
         "affine/*": r"""On the affine family linear attention does recover the column space. Its loss is quadratic in $\mathbf{M}$; over $c

@@ -4,12 +4,20 @@ With d read as the dimension of the sphere the rate holds; with d that of the sp
 Beyond the relevant range, at w >> n^{2/(d-1)}, no rate can hold: N <= sigma^2.
 """
 
-from lipverify.checks.softmax.quantities import MANY_TOKENS, MODEL, READINGS, few_tokens, many_tokens, sampled_terms
-from lipverify.claims import DIMENSIONS, Source, at, bound, claim, exponent
+from lipverify.checks.softmax.quantities import (
+    DIMENSIONS,
+    MANY_TOKENS,
+    MODEL,
+    READINGS,
+    few_tokens,
+    many_tokens,
+    sampled_terms,
+)
+from lipverify.claims import at, bound, claim, exponent
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
-SKETCH = Source("S", "Proof Sketch, rate of the noise", r"""for the relevant range of $w_{KQ}$,
+SKETCH = ("S", "Proof Sketch, rate of the noise", r"""for the relevant range of $w_{KQ}$,
     $\mathcal{L}_{noise}(w_{KQ}) = \Theta(\sigma^2 (w_{KQ}^{d/2} + 1)/n)$""")
 # D is the dimension in each reading; rate is the true exponent, from which the controls are derived; n = w^(d/2 + 1)
 FAMILY = {"reading": READINGS, "d": DIMENSIONS}
@@ -17,16 +25,17 @@ CORRECTED = r"$N(w) = \Theta(\sigma^2 (w^{(d-1)/2} + 1)/n)$ for $w = o(n^{2/(d-1
 
 claim("softmax.noise-rate/{side}/{reading}",
       exponent(many_tokens, r"n N / \sigma^2", of="nN", along={"w": (30, "min(1e15, 1e30**(2/(d + 2)))")},
-               low="D/2", high="D/2", rate="(d - 1)/2", method="exact"),
+               low="D/2", high="D/2", truth="(d - 1)/2", method="exact"),
+      sampled_terms("N", {"d": 5, "n": 100}, law="affine"),
       source=SKETCH, kind="convention", expected={"lower/ambient": "refuted", "*": "supported"}, over=FAMILY,
-      assumes=MANY_TOKENS, agrees=sampled_terms("N", {"d": 5, "n": 100}, law="affine"),
+      assumes=MANY_TOKENS,
       finding=r"""The sharp exponent is $(d-1)/2$, half the dimension of the sphere: a window of angle $w^{-1/2}$ holds
       $n w^{-(d-1)/2}$ tokens. With $d$ read as the ambient dimension the rate is an upper bound and no more. Which $d$
       is meant is open: the slides have $x_i \in \mathbb{R}^d$ and $\mathbf{I}_d$, and call the law of $x_i$ uniform on
       the $d$-dimensional hypersphere. Both readings are therefore conventions here.""",
       corrected={"*/ambient": CORRECTED, "*": ""})
 claim("softmax.noise-rate/lower/every-window",
-      exponent(few_tokens, r"N / \sigma^2", of="N", along={"n": (1e2, 1e8)}, low="1/2", rate="0", method="exact"),
+      exponent(few_tokens, r"N / \sigma^2", of="N", along={"n": (1e2, 1e8)}, low="1/2", truth="0", method="exact"),
       source=SKETCH, kind="stronger", expected="refuted",
       over={"d": (2, 3, 4, 5, 6, 7)},  # beyond, the limit is approached too slowly for six decades of n to decide it
       statement=r"N(w) = \Omega\left(\sigma^2\, \frac{w^{(d-1)/2} + 1}{n}\right) \quad \text{for every } w",
@@ -35,7 +44,7 @@ claim("softmax.noise-rate/lower/every-window",
       and $N \to \sigma^2$, which no power of $w$ can follow: $N \leq \sigma^2$ always.""",
       corrected=CORRECTED)
 claim("softmax.noise-rate/{side}/{reading}/proved",
-      bound(at(proved_rates, law="affine"), "a", of="noise", low="D/2", high="D/2", value="(d - 1)/2",
+      bound(at(proved_rates, law="affine"), "a", of="noise", low="D/2", high="D/2", truth="(d - 1)/2",
             method="certified"),
       proves="softmax.noise-rate/{side}/{reading}", source=SKETCH, kind="derived",
       expected={"lower/ambient/*": "refuted", "*": "supported"}, over=FAMILY, corrected=CORRECTED,

@@ -5,12 +5,12 @@ Linear attention whose scores are divided by their sum hardly learns, or has an 
 """
 
 from lipverify.checks.softmax.kernels import at_rate, drawn_tail, many, normalised, sampled, tail, terms
-from lipverify.claims import Source, agree, at, bound, claim, exponent, per_profile
+from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
-UNIQUE = Source("A", "In-depth insights, ICL Mechanism, unique to softmax",
+UNIQUE = ("A", "In-depth insights, ICL Mechanism, unique to softmax",
     "this adaptive behavior is unique to softmax and cannot be replicated by linear attention units")
-SKETCH = Source("S", "Proof Sketch",
+SKETCH = ("S", "Proof Sketch",
     r"$\mathcal{L}_{\text{noise}} = \Theta(\sigma^2 (w^{d/2} + 1)/n)$, $\Omega(L^2/w^2) < \mathcal{L}_{\text{bias}} < \Theta(L^2/w + L^2/n)$")
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$; $f(x) = \langle q, x \rangle$, $q$ uniform on the sphere; $L = \sigma = 1$",
@@ -25,13 +25,13 @@ POWERS = {"kernel": "rational", ("d", "power"): ((3, 3.0), (3, 1.5), (5, 2.5))}
 
 claim(
     "softmax.other-kernels/unique",
-    exponent(at_rate, r"\mathcal{L}(w)", along={"n": (1e4, 1e24, 9)}, low="0", rate="-4/(d + 3)", method="exact"),
+    exponent(at_rate, r"\mathcal{L}(w)", along={"n": (1e4, 1e24, 9)}, low="0", truth="-4/(d + 3)", method="exact"),
+    agree(terms, at(sampled, contexts=CONTEXTS), "B", of="bias", over={"kernel": SHORT_KERNELS, "d": 3, "n": 30, "w": 4.0}),
     source=UNIQUE, kind="convention", reading="no other kernel adapts", expected="refuted",
     over={"kernel": SHORT_KERNELS, "d": per_profile((3,), (3, 5))},
     title="no attention but softmax has a window that adapts",
     statement=r"\inf_n \mathcal{L}(w_n) > 0 \quad \text{for every } w_n, \ K \neq e^{-u}",
     assumes=(*SHORT, r"$w = n^{2/(d+3)}$, which adapts to $n$"),
-    agrees=agree(terms, at(sampled, contexts=CONTEXTS), "B", of="bias", over={"kernel": SHORT_KERNELS, "d": 3, "n": 30, "w": 4.0}),
     finding="""A box, which attends to the tokens of a ball alike, has the rate of softmax attention. What counts is that weights are positive, add
         to one and are near the query; the sentence holds for linear attention.""",
     corrected=r"the box and the Epanechnikov kernel have the rate $\Lambda^{-4/(d+3)}$ of softmax attention at $d = 3$",
@@ -39,11 +39,11 @@ claim(
 claim(
     "softmax.other-kernels/rational/bias",
     exponent(many, "B / L^2", of="bias", along={"w": (1e3, 1e8, 8)}, equals="-min(2, 2*power - d + 1)", method="exact"),
+    agree(terms, at(sampled, contexts=CONTEXTS), "B", of="bias", over={"kernel": "rational", "power": (1.5, 3.0), "d": 3, "n": 30, "w": 4.0}),
     source=SKETCH, kind="derived", expected="supported", over=POWERS,
     title="how fast a kernel has to decay",
     statement=r"B = \Theta\left(w^{-\min(2,\ 2p - (d - 1))}\right), \quad p > (d - 1)/2",
     assumes=RATIONAL,
-    agrees=agree(terms, at(sampled, contexts=CONTEXTS), "B", of="bias", over={"kernel": "rational", "power": (1.5, 3.0), "d": 3, "n": 30, "w": 4.0}),
     finding=r"""Far tokens are many: their share of the weights is that of $\int u^{(d-3)/2} K(u)\, du$. For $p > (d + 1)/2$ the kernel has the bias
         of softmax; for $p$ between $(d - 1)/2$ and that, far tokens pull the prediction to the mean by the share $w^{-(p - (d-1)/2)}$; for smaller
         $p$ no window is narrow.""",
@@ -59,7 +59,7 @@ claim(
 )
 claim(
     "softmax.other-kernels/rational/any-power",
-    exponent(many, "B / L^2", of="bias", along={"w": (1e3, 1e8, 8)}, equals="-2", rate="-min(2, 2*power - d + 1)", method="exact"),
+    exponent(many, "B / L^2", of="bias", along={"w": (1e3, 1e8, 8)}, equals="-2", truth="-min(2, 2*power - d + 1)", method="exact"),
     source=SKETCH, kind="stronger", expected="refuted", over={"kernel": "rational", ("d", "power"): ((3, 1.5), (5, 2.5))},
     title="every kernel that decays has the bias of softmax",
     statement=r"B = \Theta\left(w^{-2}\right) \quad \text{for every } p > (d - 1)/2",
@@ -79,12 +79,12 @@ claim(
 )
 claim(
     "linear-attention.normalised/finite",
-    exponent(tail, r"P\left(\sum_i a_i^2 > A\right)", along={"A": (1e2, 1e12, 9)}, high="-1", rate="-1/2", method="exact"),
+    exponent(tail, r"P\left(\sum_i a_i^2 > A\right)", along={"A": (1e2, 1e12, 9)}, high="-1", truth="-1/2", method="exact"),
+    agree(tail, at(drawn_tail, contexts=CONTEXTS), r"P\left(\sum_i a_i^2 > A\right)", over={"d": (3, 5), "A": (2.0, 50.0)}),
     source=UNIQUE, kind="stronger", expected="refuted", over={"d": (3, 5)},
     title="normalised linear attention has a finite loss",
     statement=r"\mathbb{E} \sum_i a_i^2 < \infty \implies P\left(\sum_i a_i^2 > A\right) = \mathcal{O}(A^{-1})",
     assumes=(MODEL[0], r"weights $s_i / \sum_j s_j$, $s_i = w \langle x_i, x \rangle$, $n = 2$; $w > 0$ drops out"),
-    agrees=agree(tail, at(drawn_tail, contexts=CONTEXTS), r"P\left(\sum_i a_i^2 > A\right)", over={"d": (3, 5), "A": (2.0, 50.0)}),
     finding=r"""The sum of the scores has a positive density at 0, so that $P(\sum a_i^2 > A) \sim C A^{-1/2}$ and the mean is infinite; for $d = 3$
         it is $1 / (1 + \sqrt{2A - 1})$. Linear attention is divided by $n$ for a reason. The program refuses such weights.""",
     corrected=r"$P(\sum_i a_i^2 > A) = \Theta(A^{-1/2})$: the loss is infinite at every $w$",

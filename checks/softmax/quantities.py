@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import lipverify as lv
-from lipverify.claims import Source, agree, at
+from lipverify.claims import agree, at, per_profile
 
 Value = tuple[float, float]
+DIMENSIONS = per_profile((2, 3, 4, 5, 6, 7, 8), (2, 3, 4, 5, 6, 7, 8, 9, 10, 12))
+"""The dimensions that a statement about a limit is measured in."""
 WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """The w at which noise and bias are compared with sampled ones: from hardly any window to one of few tokens."""
 
@@ -112,7 +114,7 @@ SMOOTH = {"cosine": {"beta": "2"}, "quadratic": {"beta": "2"}}
 """The slides' other classes, without a kink as well."""
 READINGS = {"ambient": {"D": "d", "E": "d + 2"}, "intrinsic": {"D": "d - 1", "E": "d + 1"}}
 """d is the dimension of the space, or of the sphere in it."""
-LEMMA_1 = Source(
+LEMMA_1 = (
     "S",
     "Lemma 1: Inverting the data covariance",
     r"""Under natural symmetry conditions: $x_i \sim \Sigma^{1/2} \mathcal{U}^d \; \forall i \implies \mathbf{M}^* = w_{KQ} \Sigma^{-1}$

@@ -4,11 +4,11 @@ It holds for any tokens, functions and attention weights, at every n: the noise 
 """
 
 from lipverify.checks.softmax.decomposition import gap, noise_share
-from lipverify.claims import Source, bound, claim, identity
+from lipverify.claims import bound, claim, identity
 
 # fmt: off
-SOURCE = Source("S", "Decomposition",
-                r"""$\mathcal{L}(\mathbf{M}) = \mathcal{L}_{bias}(\mathbf{M}) + \mathcal{L}_{noise}(\mathbf{M})$,
+SOURCE = ("S", "Decomposition",
+          r"""$\mathcal{L}(\mathbf{M}) = \mathcal{L}_{bias}(\mathbf{M}) + \mathcal{L}_{noise}(\mathbf{M})$,
     $\mathcal{L}_{noise} = \mathbb{E} (\sum_i \epsilon_i a_i)^2$; $\mathcal{L}_{noise} = \sigma^2 \sum_i a_i^2$""")
 SPLITS = r"\mathcal{L}(w) = B(w) + N(w), \qquad N(w) = \sigma^2\, \mathbb{E} \sum_i a_i^2"
 NOISE = r"noise centred, of variance $\sigma^2$, independent of tokens and task and between tokens"

@@ -8,13 +8,13 @@ from typing import Any
 
 from lipverify.checks.softmax import figures
 from lipverify.checks.softmax.nearest import proved_slope_beyond, slope_beyond
-from lipverify.checks.softmax.quantities import MODEL, curve, sampled_curve
+from lipverify.checks.softmax.quantities import DIMENSIONS, MODEL, curve, sampled_curve
 from lipverify.checks.softmax.slopes import at_twice, slopes, squares_and_distances
 from lipverify.checks.softmax.window_proofs import every_n
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, identity, per_profile
+from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
-TABLE = Source("S", "Tradeoff table", r"""paraphrased: $\mathbf{M}$ large: attention decays quickly with distance, fewer
+TABLE = ("S", "Tradeoff table", r"""paraphrased: $\mathbf{M}$ large: attention decays quickly with distance, fewer
     points that are attended to, estimator bias low, noise variance high; $\mathbf{M}$ small: slowly, more, high, low""")
 LAWS = {"affine": {"linear": "1"}, "relu": {"linear": "1/(2 - d*(gamma(d/2)/gamma((d + 1)/2))**2/pi)"}}
 """The share of the linear part in the variance of f: it alone makes the bias fall at first, by the share 2 w / d."""
@@ -33,16 +33,18 @@ UP_TO_BEST: dict[str, Any] = {
 }
 
 claim("softmax.tradeoff/{law}/noise/relevant",
-      bound(slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, value="0.0002/d",
+      bound(slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, truth="0.0002/d",
             over=GRID, method="exact"),
-      title="the noise rises with w, up to w*", agrees=AGREED["N"], shows=CURVES, **UP_TO_BEST,
+      *AGREED["N"],
+      title="the noise rises with w, up to w*", shows=CURVES, **UP_TO_BEST,
       finding=r"""The rise is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the
       control claims more than its slope $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is also one over the
       number of points that are attended to: fewer as $w$ grows.""")
 claim("softmax.tradeoff/{law}/bias/relevant",
       bound(slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True,
-            value="0.02*linear/d", over=GRID, method="exact"),
-      title="the bias falls with w, up to w*", agrees=AGREED["B"], shows=CURVES, **UP_TO_BEST,
+            truth="0.02*linear/d", over=GRID, method="exact"),
+      *AGREED["B"],
+      title="the bias falls with w, up to w*", shows=CURVES, **UP_TO_BEST,
       finding="""The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2
       w / d$: the control claims more than that.""")
 EVERY: dict[str, Any] = {
@@ -55,8 +57,9 @@ BEYOND = (*MODEL, r"from $w = 4 n^{2/(d-1)}$ to twice that, $n = 1000$")
 claim("softmax.tradeoff/{law}/bias/every-window",
       bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
             over={"n": 1000}, method="exact", **RISES),
+      *AGREED["B"],
       over={"law": "affine", "d": DIMENSIONS}, title="the bias falls with w, whatever w", assumes=BEYOND,
-      agrees=AGREED["B"], shows=CURVES, **EVERY,
+      shows=CURVES, **EVERY,
       finding=r"""The direction of the table holds up to the optimal window and past it, but not for every $w$: in every
       dimension measured the bias of the loss has a minimum and rises again towards that of the nearest neighbour,
       because a window that holds one token averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which

@@ -6,10 +6,10 @@ multiplies the query's empty slot is never seen by the loss, and ends small only
 
 from lipverify.checks.softmax.figures import block_shares
 from lipverify.checks.softmax.trained_blocks import curvature_at_best, slope_in_row, trained
-from lipverify.claims import Source, at, bound, claim, identity, per_profile
+from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
-REBUTTAL = Source("R", "Rebuttal 1, answer 1, on the decomposition of equation (4)", r"""Do trained models have the same decomposition for
+REBUTTAL = ("R", "Rebuttal 1, answer 1, on the decomposition of equation (4)", r"""Do trained models have the same decomposition for
     $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition empirically, [...] trained on ReLU functions of varying
     ambient dimensions""")
 RUNS, FRESH = per_profile(12, 24), per_profile(1000, 40_000)

@@ -8,11 +8,11 @@ from typing import Any
 
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.value_matrix import best_scale, joint, proved_scale, sampled_scale
-from lipverify.claims import Source, agree, bound, claim, exponent, per_profile
+from lipverify.claims import agree, bound, claim, exponent, per_profile
 
 # fmt: off
-SIMPLICITY = Source("S", "Learning Model: One Layer of Softmax Self-Attention",
-                    r"""For simplicity, we consider $\mathbf{W}_V = \begin{bmatrix} \mathbf{0}_{d \times d} &
+SIMPLICITY = ("S", "Learning Model: One Layer of Softmax Self-Attention",
+              r"""For simplicity, we consider $\mathbf{W}_V = \begin{bmatrix} \mathbf{0}_{d \times d} &
     \mathbf{0}_d \\ \mathbf{0}_d & 1 \end{bmatrix}$""")
 OPTIMUM = (MODEL[0] + r", $L = \sigma = 1$", MODEL[1])
 CLASS = {"*/offset*": (*OPTIMUM, r"$b \sim \mathrm{Unif}[-L, L]$ as on the slides"),
@@ -31,11 +31,12 @@ claim("softmax.values-ignore-covariates/{law}/c/{reading}",
       bound(best_scale, "c^* - 1", of="excess", equals=0, within="1e-15",
             control=(None, {"low": "-min(1, floor(100/n))", "high": "1 - min(1, floor(100/n))", "strict": True}),
             method="exact"),
+      agree(best_scale, sampled_scale, "c^*", of=("c", "{reading}"), over={"d": 3, "n": 100}),
       source=SIMPLICITY, kind="stronger", expected="refuted",
       over={"law": ("affine", "relu"), "reading": ("offset", "no-offset"), "d": per_profile((3,), (2, 3, 5)),
             "n": (10, 100, 1e4, 1e8, 1e30)}, title="the optimal c is 1",
       statement=r"c^* = \argmin_c \mathbb{E} \Bigl(c \sum_i a_i y_i - f(x)\Bigr)^2 = 1 \quad \text{at } w = w^*",
-      assumes=CLASS, agrees=agree(best_scale, sampled_scale, "c^*", of=("c", "{reading}"), over={"d": 3, "n": 100}),
+      assumes=CLASS,
       finding=r"""For given weights the loss is a quadratic in $c$ with its minimum at $c^* = \mathbb{E}[P f(x)] /
       \mathbb{E}[P^2]$, $P = \sum_i a_i y_i$, so $c^* - 1 = (G - B - N) / \mathbb{E}[P^2]$ with $G = \frac{1}{2}
       \mathbb{E} \sum_i a_i (f(x_i) - f(x))^2$. Both signs occur. Where tokens are few the noise dominates and $c^* < 1$
@@ -86,12 +87,12 @@ NO_OFFSET: dict[str, Any] = {
     $w_\infty$ is the limit of $w^*$.""",
 }
 claim("softmax.values-ignore-covariates/{law}/window/{reading}",
-      exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": LINEAR_RAY}, equals="2/(d + 3)", rate="0",
+      exponent(joint, "w^*", of="w", scale=r"\Lambda", along={"n": LINEAR_RAY}, equals="2/(d + 3)", truth="0",
                method="exact"),
       kind="stronger", expected="refuted", title="the best c leaves the growth of the window as it is", **NO_OFFSET,
       corrected=LINEAR)
 claim("softmax.values-ignore-covariates/{law}/rate/{reading}",
-      exponent(joint, "c^* - 1", of="excess", along={"n": LINEAR_RAY}, equals="-2/(d + 3)", rate="0", method="exact"),
+      exponent(joint, "c^* - 1", of="excess", along={"n": LINEAR_RAY}, equals="-2/(d + 3)", truth="0", method="exact"),
       kind="stronger", expected="refuted", title="the optimal c tends to 1 from above", **NO_OFFSET, corrected=LINEAR)
 claim("softmax.values-ignore-covariates/{law}/joint/{reading}",
       exponent(joint, r"\mathcal{L}(w^*, c^*)", of="loss", along={"n": LINEAR_RAY}, equals=-1, method="exact"),

@@ -4,10 +4,10 @@ This holds from the width r = d on, where every d x d matrix is such a product. 
 """
 
 from lipverify.checks.softmax.factors import factored
-from lipverify.claims import Source, at, bound, claim, per_profile
+from lipverify.claims import at, bound, claim, per_profile
 
 # fmt: off
-REBUTTAL = Source("R", "Global rebuttal, point 3", r"""Regarding infinite width (suggested by Reviewer hHKc), increasing the inner dimension of
+REBUTTAL = ("R", "Global rebuttal, point 3", r"""Regarding infinite width (suggested by Reviewer hHKc), increasing the inner dimension of
     $\mathbf{M}_K^\top \mathbf{M}_Q$ will not change the optimal value of $\mathbf{M} = \mathbf{M}_K^\top \mathbf{M}_Q$, so our results will not
     change""")
 SAME = r"\min_{\mathbf{M}_K, \mathbf{M}_Q \in \mathbb{R}^{r \times d}} \mathcal{L}(\mathbf{M}_K^\top \mathbf{M}_Q) = \min_{\mathbf{M}} \mathcal{L}(\mathbf{M})"

@@ -9,24 +9,24 @@ from typing import Any
 
 from lipverify.checks.softmax import figures
 from lipverify.checks.softmax import window_proofs as proofs
-from lipverify.checks.softmax.quantities import LAWS, MODEL, READINGS, optimum, sampled_optimum
-from lipverify.claims import DIMENSIONS, Source, agree, at, bound, claim, exponent, identity, per_profile
+from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, optimum, sampled_optimum
+from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 from lipverify.claims.plan.proved import proved_rates
 
 # fmt: off
-THEOREM_2 = Source("S", "Theorem 2", r"""For sufficiently large $n$, the minimizer of the pretraining population loss
+THEOREM_2 = ("S", "Theorem 2", r"""For sufficiently large $n$, the minimizer of the pretraining population loss
     induced by $D(\mathcal{F}_L^+)$ is $\mathbf{M}^* = w_{KQ} \mathbf{I}_d$ where $\Omega((nL^2/\sigma^2)^{1/d}) <
     w_{KQ} < \mathcal{O}((nL^2/\sigma^2)^{2/d})$""")
-SKETCH = Source("S", "Proof Sketch", r"""$\mathcal{L}_{noise} = \Theta(\sigma^2 (w^{d/2}+1)/n)$ and $\Omega(L^2/w^2) <
+SKETCH = ("S", "Proof Sketch", r"""$\mathcal{L}_{noise} = \Theta(\sigma^2 (w^{d/2}+1)/n)$ and $\Omega(L^2/w^2) <
     \mathcal{L}_{bias} < \Theta(L^2/w + L^2/n)$; use these to get a range for $w_{KQ}$""")
 FAMILY = {"law": LAWS, "reading": READINGS, "d": DIMENSIONS}
 SHARP = {"relu/*": r"$w^* = \Theta(\Lambda^{2/(d+2)})$ for the ReLU law",
          "*": r"$w^* = \Theta(\Lambda^{2/(d+3)})$ for the affine law"}
 MEASURED: dict[str, Any] = {
     "assumes": (*MODEL, r"$\Lambda = n L^2 / \sigma^2 \to \infty$ along $n \to \infty$ at fixed $L / \sigma$"),
-    "agrees": agree(optimum, at(sampled_optimum, contexts=per_profile(8_000, 400_000)), "w^*", of="w",
-                    over={"d": (3, 5), "n": 100}),  # about a hundredth of w* is left open
 }
+SAMPLED = agree(optimum, at(sampled_optimum, contexts=per_profile(8_000, 400_000)), "w^*", of="w",
+                over={"d": (3, 5), "n": 100})  # about a hundredth of w* is left open
 PROVED: dict[str, Any] = {
     "source": THEOREM_2, "title": "the window theorem that is proved for every n",
     "assumes": (*MODEL, r"""$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$, with the
@@ -34,24 +34,27 @@ PROVED: dict[str, Any] = {
 }
 
 claim("softmax.window-printed/{law}/{side}/{reading}",
-      exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/D", high="2/D", rate="rate", method="exact"),
+      exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/D", high="2/D", truth="rate", method="exact"),
+      SAMPLED,
       source=THEOREM_2, kind={"relu/*/ambient": "printed", "relu/*": "convention", "*": "stronger"},
       expected={"affine/lower/*": "refuted", "relu/lower/intrinsic": "refuted", "*": "supported"},
       over=FAMILY, corrected=SHARP,
       shows={"relu/*/ambient": at(figures.against_lambda, found=at(figures.windows)), "*": ()}, **MEASURED)
 claim("softmax.window-derived/{law}/{side}/{reading}",
-      exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", rate="rate", method="exact"),
+      exponent(optimum, "w^*", of="w", scale=r"\Lambda", low="1/E", high="2/E", truth="rate", method="exact"),
       identity(proofs.derivation, r"\text{implied} - \text{stated}", control={"below": 1.5}),
+      SAMPLED,
       source=SKETCH, kind="derived", expected="supported", over=FAMILY, **MEASURED)
 claim("softmax.window-derived/{law}/sharp",
       exponent(optimum, "w^*", of="w", scale=r"\Lambda", equals="rate", method="exact"),
+      SAMPLED,
       source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS, "d": DIMENSIONS}, **MEASURED)
 claim("softmax.window-printed/{law}/{side}/{reading}/proved",
-      bound(proved_rates, "e", of="window", low="1/D", high="2/D", value="rate", method="certified"),
+      bound(proved_rates, "e", of="window", low="1/D", high="2/D", truth="rate", method="certified"),
       proves="softmax.window-printed/{law}/{side}/{reading}", kind="derived", over=FAMILY, corrected=SHARP,
       expected={"affine/lower/*": "refuted", "relu/lower/intrinsic/*": "refuted", "*": "supported"}, **PROVED)
 claim("softmax.window-derived/{law}/{side}/{reading}/proved",
-      bound(proved_rates, "e", of="window", low="1/E", high="2/E", value="rate", method="certified"),
+      bound(proved_rates, "e", of="window", low="1/E", high="2/E", truth="rate", method="certified"),
       proves="softmax.window-derived/{law}/{side}/{reading}", kind="derived", expected="supported",
       over=FAMILY, corrected=SHARP, **PROVED)
 claim("softmax.window-derived/{law}/sharp/proved",
@@ -64,10 +67,10 @@ claim("softmax.window-theorem/{law}",
             method="certified"),
       bound(proofs.closer, "k_2 / k_1 - 1", of="width", high="1/20", control="1/1000", over={"start": 1e6},
             method="certified"),
+      agree(proofs.theorem, proofs.derived_constant, r"\lim k_1 = \lim k_2", of=("limit", ""),
+            over={"d": (2, 3, 5)}),
       kind="derived", expected="supported", over={"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
       statement=r"k_1 \Lambda^e < w^* < k_2 \Lambda^e, \quad k_2 / k_1 \to 1 \ (\Lambda_0 \to \infty)",
-      agrees=agree(proofs.theorem, proofs.derived_constant, r"\lim k_1 = \lim k_2", of=("limit", ""),
-                   methods=("proved", "derived"), over={"d": (2, 3, 5)}),
       shows={"relu": (at(figures.closing_in, found=at(figures.windows), proved=at(figures.edges)), *CONSTANTS), "*": CONSTANTS},
       finding=r"""$w^* / \Lambda^e$ stands here as the interval from $k_1$ to $k_2$, which contains it for every context
       of the range, not as a value that was measured. Noise and bias lie between explicit multiples of $w^{(d-1)/2}/n$
@@ -91,14 +94,14 @@ SMOOTH = {"shift": "3", "room": "1/100"}
 claim("softmax.window-every-dimension/{law}",
       bound(proofs.every_dimension, r"w^* / (k_d W)", of="share", equals=1, within="room", method="certified"),
       bound(proofs.every_dimension, "e", of="rate", equals="2/(d + shift)", within="1e-15", method="certified"),
+      agree(proofs.every_dimension, proofs.share, r"w^* / (k_d W)", of=("share", ""),
+            over={"d": (2, 3, 5, 8)}),
       source=THEOREM_2, kind="sharp", expected="supported",
       over={"law": {"affine": SMOOTH, "quadratic": SMOOTH, "relu": {"shift": "2", "room": "1/50"}},
             "d": (2, 3, 5, 8, 10, 20, 30, 50, 100, 1000)},
       title="The optimal window in every dimension at once, with its constant as a function of d",
       statement=r"""w^* = k_d W (1 \pm \varepsilon), \quad W = (n L^2/\sigma^2)^{1/((d-1)/2 + \beta)}, \quad
       k_d^{(d+3)/2} = S_d\, \Gamma(d) / \Gamma(\tfrac{d-1}{2})""",
-      agrees=agree(proofs.every_dimension, proofs.share, r"w^* / (k_d W)", of=("share", ""),
-                   methods=("proved", "exact"), over={"d": (2, 3, 5, 8)}),
       assumes=(*MODEL,
                r"""$\varepsilon = 1/100$, $\beta = 2$ and $S_d = 1/(3d)$ for the affine law, $8/((d-1)(d+2))$ for the
                quadratic one; for ReLU $1/50$, $3/2$ and $k_d^{(d+2)/2} = \frac{2 - \sqrt 2}{6 \pi} \Gamma(\tfrac d2)

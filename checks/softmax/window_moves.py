@@ -7,7 +7,6 @@ from typing import Any
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, optimum, problem
-from lipverify.claims import Source
 
 
 def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
@@ -84,21 +83,21 @@ def at_no_noise(d: int, n: int) -> float:
 
 EXAMPLES = r"""$\sigma \to \infty$: no signal, average the noise, $w_{KQ} \to 0$. $L \gg \sigma$: no point aggregating noise, pick the nearest
     neighbour, $w_{KQ} \to \infty$. $n \to \infty$: the query token is in the context! Choose the nearest neighbour, $w_{KQ} \to \infty$"""
-NOISE_GROWS = Source("S", r"Some extreme examples, $\sigma \to \infty$", EXAMPLES)
-SIGNAL_GROWS = Source("S", r"Some extreme examples, $L \gg \sigma$", EXAMPLES)
-CONTEXT_GROWS = Source("S", r"Some extreme examples, $n \to \infty$", EXAMPLES)
-SUMMARY = Source(
+NOISE_GROWS = ("S", r"Some extreme examples, $\sigma \to \infty$", EXAMPLES)
+SIGNAL_GROWS = ("S", r"Some extreme examples, $L \gg \sigma$", EXAMPLES)
+CONTEXT_GROWS = ("S", r"Some extreme examples, $n \to \infty$", EXAMPLES)
+SUMMARY = (
     "S",
     "Intuition Summary",
     "paraphrased: function change: rapid; desired (attention window, $w_{KQ}$): (small, large). Slow: (large, small)",
 )
-INSIGHTS = Source(
+INSIGHTS = (
     "A",
     "In-depth insights, ICL Mechanism, the window adjusts",
     """This window's size dynamically adjusts—shrinking with increased Lipschitzness (less noisy functions) and expanding with
     higher noise levels.""",
 )
-SMOOTHER = Source(
+SMOOTHER = (
     "A",
     "TL;DR; In-depth insights, Attention Window",
     """paraphrased: the attention window narrows for smoother functions (higher Lipschitzness); a smaller attention window is

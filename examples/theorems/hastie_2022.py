@@ -50,8 +50,8 @@ def excess(g, d, snr):
 # fmt: off
 OVER, AT = {"g": (0.25, 0.5, 2.0, 4.0), "snr": (1.0, 5.0)}, {"g": (0.5, 2.0), "d": 20, "snr": 5.0}
 PRINTED = (PAPER, "isotropic features", r"$g/(1 - g)$ for $g = d/n < 1$; $r^2 (1 - 1/g) + 1/(g - 1)$ beyond, noise 1")
-claim("hastie.limit", bound(ridgeless, "R", equals=limit, within="1e-3", along={"d": (20, 2e12)}), over=OVER,
-      source=PRINTED, kind="printed", expected="supported", agrees=agree(ridgeless, sampled, "R", over=AT))
+claim("hastie.limit", bound(ridgeless, "R", equals=limit, within="1e-3", along={"d": (20, 2e12)}),
+      agree(ridgeless, sampled, "R", over=AT), over=OVER, source=PRINTED, kind="printed", expected="supported")
 claim("hastie.finite", bound(ridgeless, "R", equals=limit, within="1e-3"), over=OVER | {"d": (20, 200)},
       source=PRINTED, kind="stronger", expected="refuted",
       corrected=r"$d/(n - d - 1)$ below and $r^2 (1 - n/d) + n/(d - n - 1)$ above, at every $n$")

@@ -52,7 +52,7 @@ OVER = RHO | {"kappa": (0.5, 2.0, 10.0), "alpha": (1.0, 4.0)}
 CURVE = (PAPER, "new tasks, as pretraining grows", "the limit of the error; formula derived anew")
 SAME = agree(risk, forward_pass, "e_d", over=RHO | {"kappa": (0.5, 2.0), "alpha": 1.0, "d": 10})
 claim("lu.curve", bound(correction, "d (e_d - e)", low=0, high=0.3, control={"low": 0.3}, method="montecarlo"),
-      over=OVER | {"d": (10, 20, 40)}, source=CURVE, kind="derived", expected="supported", agrees=SAME)
+      SAME, over=OVER | {"d": (10, 20, 40)}, source=CURVE, kind="derived", expected="supported")
 claim("lu.curve/finite", bound(risk, "e_d", equals=limit, within=1e-3, method="montecarlo"), source=CURVE,
       over=OVER | {"d": 10}, kind="stronger", expected="refuted", corrected="the limit and at most $0.3/d$ more")
 claim("lu.transition", bound(risk, "e_d", equals="max(0, 1 - kappa)", within=1e-3, method="montecarlo"), kind="printed",

@@ -52,6 +52,6 @@ claim("mahankali.skewed", identity(off, r"\mathbf{A}^* K - \eta \mathbf{I}", con
       over=OVER | {"skew": (0.5, 1.0)}, kind="printed", expected="supported",
       source=(PAPER, "other covariances", r"for $x \sim N(0, K)$, $w \sim N(0, K^{-1})$: one step with $\eta K^{-1}$"))
 claim("mahankali.not-ridge", bound(over_bayes, "R / R_B", low=1, control="(d + 1 + sigma**2) / sigma**2"),
+      agree(over_bayes, over_bayes_sampled, "R / R_B", over={"d": 5, "n": 20, "sigma": 1.0}),
       over={"d": (5, 10), "n": (5, 20, 80), "sigma": (0.5, 1.0)}, kind="derived", expected="supported",
-      agrees=agree(over_bayes, over_bayes_sampled, "R / R_B", over={"d": 5, "n": 20, "sigma": 1.0}),
       source=(PAPER, "abstract", "with enough capacity ridge regression is learned; one layer learns one step"))

@@ -53,8 +53,8 @@ def softmax(law, d, n):
 RATE = ("Stone, Ann. Statist. 10 (1982)", "the rates", "smoothness $b$, $k$ dimensions: the rate is $n^{-2b/(2b+k)}$")
 SAME = agree(box, sampled, r"\sup R", over={"k": (1, 2), "b": (0.5, 1.0), "n": 50, "h": (0.1, 0.3)})
 POWER = "-2*b/(2*b + k)"
-claim("stone.box", exponent(best_box, r"\min_h \sup R", along={"n": (1e6, 1e16)}, equals=POWER, rate=POWER),
-      over={"k": (1, 2, 3), "b": (0.5, 1.0)}, source=RATE, kind="printed", expected="supported", agrees=SAME)
-claim("stone.softmax", exponent(softmax, "R(w^*)", high="-2/(d + 1)", strict=True, rate="-s/(d + c)"), source=RATE,
+claim("stone.box", exponent(best_box, r"\min_h \sup R", along={"n": (1e6, 1e16)}, equals=POWER, truth=POWER),
+      SAME, over={"k": (1, 2, 3), "b": (0.5, 1.0)}, source=RATE, kind="printed", expected="supported")
+claim("stone.softmax", exponent(softmax, "R(w^*)", high="-2/(d + 1)", strict=True, truth="-s/(d + c)"), source=RATE,
       over={"law": {"relu": {"s": "3", "c": "2"}, "affine": {"s": "4", "c": "3"}}, "d": (2, 3, 5)}, kind="derived",
       finding="On functions smoother than their class the best window is faster than minimax.", expected="supported")

@@ -52,7 +52,7 @@ def best(d, b, n):
 
 # fmt: off
 RATE = "-2*b/(2*b + d - 1)"
-claim("stone-softmax.rate", exponent(best, r"\min_w \sup R", along={"n": (1e6, 1e16)}, equals=RATE, rate=RATE),
+claim("stone-softmax.rate", exponent(best, r"\min_w \sup R", along={"n": (1e6, 1e16)}, equals=RATE, truth=RATE),
+      agree(risk, sampled, r"\sup R", over={"d": 3, "b": (0.5, 1.0), "n": 50, "w": (5.0, 20.0)}),
       over={"d": (2, 3, 5), "b": (0.5, 1.0)}, kind="derived", expected="supported",
-      agrees=agree(risk, sampled, r"\sup R", over={"d": 3, "b": (0.5, 1.0), "n": 50, "w": (5.0, 20.0)}),
       source=("Stone, Ann. Statist. 10 (1982)", "the rates", "smoothness $b$, $k$ dimensions: $n^{-2b/(2b+k)}$"))

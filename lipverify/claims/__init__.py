@@ -2,42 +2,36 @@
 
 A claims file imports from here what it declares with:
 
-    from lipverify.claims import Source, agree, at, bound, claim, exponent, identity, per_profile
+    from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
+
+What it shows is made of records of the ledger, and needs them only where it draws a figure of its own:
+
+    from lipverify.claims.ledger import Figure, Panel, Series, Table
 """
 
 from lipverify.claims.language.claim import agree, at, claim
 from lipverify.claims.language.form import bound, exponent, identity
-from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
-from lipverify.claims.ledger.record import Source, Table
-from lipverify.claims.plan.profile import DIMENSIONS, per_profile
+from lipverify.claims.plan.profile import per_profile
 from lipverify.errors import InvalidInput
 from lipverify.foundation.lazy import directory
 
-__all__ = [
-    "DIMENSIONS",
-    "Band",
-    "Figure",
-    "HeatMap",
-    "Panel",
-    "Region",
-    "Series",
-    "Source",
-    "Table",
-    "agree",
-    "at",
-    "bound",
-    "claim",
-    "exponent",
-    "identity",
-    "per_profile",
-]
+__all__ = ["agree", "at", "bound", "claim", "exponent", "identity", "per_profile"]
 __dir__ = directory(__name__)
+RETIRED = {
+    "draw": "draw(function, name=...) is written at(function, name=...) now; import at",
+    "needs": "@needs(name=calls) is written at(function, name=at(...)) now, where a claim calls it",
+    "DIMENSIONS": "DIMENSIONS is written out now, such as per_profile((2, 3), (2, 3, 5, 8))",
+    "Source": "Source(paper, place, printed) is written (paper, place, printed) now; nothing is imported for it",
+    **dict.fromkeys(
+        ("Band", "Figure", "HeatMap", "Panel", "Region", "Series", "Table"),
+        "records of figures and tables come from lipverify.claims.ledger now",
+    ),
+}
+"""Names of earlier versions, and what is written in their place."""
 
 
 def __getattr__(name: str) -> object:
     """Refuse a name of earlier versions by what is written in its place."""
-    if name == "draw":
-        raise InvalidInput("draw(function, name=...) is written at(function, name=...) now; import at.")
-    if name == "needs":
-        raise InvalidInput("@needs(name=calls) is written at(function, name=at(...)) now, where a claim calls it.")
+    if name in RETIRED:
+        raise InvalidInput(f"{name}: {RETIRED[name]}.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

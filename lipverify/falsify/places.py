@@ -12,8 +12,9 @@
 | text, values that give symbols a meaning, coordinates of a control, and those that `over` couples | as declared |
 
 A name in the upper half has its natural range: a statement about d that says no more is meant for every d. Of any other
-coordinate only its declared values say what it may be: a probability stays between 0 and 1. `search=` of the claim says
-otherwise, and an assumption such as "n >= 100" binds. All of it shrinks to what is simplest; numbers have three digits.
+coordinate only its declared values say what it may be, or an assumption of the claim: one such as "n >= 100"
+binds, "0 <= p <= 1" is the range, "n in {50, 60}" the values, and "law is 1-Lipschitz" draws functions with slopes up
+to 1. All of it shrinks to what is simplest; numbers have three digits.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
@@ -45,8 +46,27 @@ NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
 """An assumption that bounds a coordinate, such as "n >= 100" or "0 < p <= 0.5"."""
 
+LISTED = re.compile(r"([A-Za-z_]\w*) in \{(.+)\}")
+"""One that gives its values, such as "n in {50, 60}"."""
+LIPSCHITZ = re.compile(r"(?:the )?law is 1-Lipschitz")
+
 Bounds = Mapping[str, Sequence[tuple[str, float]]]
 """Relations that a coordinate keeps, such as [(">=", 100)]."""
+
+
+class Assumed(NamedTuple):
+    """What the assumptions of a claim say of single coordinates.
+
+    Attributes
+    ----------
+    bounds
+        Relations that a coordinate keeps.
+    ranges
+        Where it is drawn: (low, high) of those that are bounded on both sides, lists of values, "lipschitz" for a law.
+    """
+
+    bounds: Bounds
+    ranges: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -62,20 +82,17 @@ class Axis:
     """What symbols mean where the coordinates have these values."""
 
 
-def axes_of(
-    form: Form, over: Mapping[Any, Any], given: Mapping[str, Any], profile: Profile, assumed: Bounds | None = None
-) -> list[Axis]:
+def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Profile) -> list[Axis]:
     """The axes of a form's free coordinates: those of the claim, and its own.
 
     Parameters
     ----------
     form, over
         The form, and the coordinates of its claim that are free.
-    given
-        `search=` of the claim.
     assumed
-        What its assumptions say of coordinates, from `assumptions`.
+        What the assumptions of its claim say of coordinates, from `assumptions`.
     """
+    bounds, given = assumed
     frozen = {name for each in (form.false, form.true) if isinstance(each, dict) for name in each}
     axes: list[Axis] = []
     for key, values in itertools.chain((over or {}).items(), (form.over or {}).items()):
@@ -88,7 +105,7 @@ def axes_of(
             axes.append(_declared(names, declared))
         else:
             for name, known in columns.items():
-                axes.append(_axis(name, known, given.get(name), (assumed or {}).get(name, ())))
+                axes.append(_axis(name, known, given.get(name), bounds.get(name, ())))
     return axes
 
 
@@ -105,22 +122,43 @@ def lies_in(axes: Sequence[Axis], place: Place) -> bool:
     )
 
 
-def assumptions(texts: Iterable[str]) -> Bounds:
+def assumptions(texts: Iterable[str]) -> Assumed:
     r"""What assumptions say of single coordinates, of those that say nothing else.
 
-    >>> assumptions(["n >= 100", r"$0 < p \leq 1$", "the tokens are independent"])
-    {'n': [('>=', 100.0)], 'p': [('>', 0.0), ('<=', 1.0)]}
+    >>> found = assumptions(["n >= 100", r"$0 < p \leq 1$", "k in {1, 3}", "the tokens are independent"])
+    >>> found.bounds
+    {'n': [('>=', 100)], 'p': [('>', 0), ('<=', 1)]}
+    >>> found.ranges
+    {'k': [1, 3], 'p': (0, 1)}
     """
     found: dict[str, list[tuple[str, float]]] = {}
+    ranges: dict[str, Any] = {}
     for text in texts:
         plain = re.sub(r"\\(ge|le)q?\b", lambda sign: ">=" if sign[1] == "ge" else "<=", text.strip().strip("$"))
         plain = plain.replace("≥", ">=").replace("≤", "<=").replace("\\", "")
         match = ASSUMED.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", plain).strip())
         if match:
             low, below, name, sign, bound = match.groups()
-            relations = [(below.replace("<", ">"), float(low))] if low else []
-            found.setdefault(name, []).extend([*relations, *([(sign, float(bound))] if sign else [])])
-    return {name: relations for name, relations in found.items() if relations}
+            relations = [(below.replace("<", ">"), _value(low))] if low else []
+            found.setdefault(name, []).extend([*relations, *([(sign, _value(bound))] if sign else [])])
+        elif listed := LISTED.fullmatch(plain):
+            ranges[listed[1]] = [_value(each.strip()) for each in listed[2].split(",")]
+        elif LIPSCHITZ.fullmatch(plain):
+            ranges["law"] = "lipschitz"
+    bounds = {name: relations for name, relations in found.items() if relations}
+    for name, relations in bounds.items():
+        low = [bound for sign, bound in relations if sign in (">", ">=")]
+        high = [bound for sign, bound in relations if sign in ("<", "<=")]
+        if low and high:
+            ranges[name] = (max(low), min(high))
+    return Assumed(bounds, ranges)
+
+
+def _value(text: str) -> Any:
+    """A number as it is written, whole or not; else the text."""
+    if re.fullmatch(r"[-+]?\d+", text):
+        return int(text)
+    return float(text) if re.fullmatch(NUMBER, text) else text
 
 
 def is_known(name: str, values: Sequence[Any]) -> bool:
@@ -183,7 +221,7 @@ def _axis(name: str, declared: Sequence[Any], given: Any, relations: Sequence[tu
     if whole:
         low, high = math.ceil(low), math.floor(high)
     if low > high:
-        raise InvalidInput(f"{name}: the assumptions leave nothing between {low:g} and {high:g}; give search=.")
+        raise InvalidInput(f"{name}: the assumptions leave nothing between {low:g} and {high:g}.")
     if low == high:
         return listed([low])
     numbers = _single(_numbers(name, low, high, whole, is_known(name, declared)).filter(kept))

@@ -147,7 +147,7 @@ def search(
     ... def square(x):
     ...     return x * x, 1e-12
     ... claim("mine.square", bound(square, "x^2", high="x", control="x / 20"), over={"x": (0.1, 0.8)},
-    ...       search={"x": (0.01, 8)}, source=("My notes", "Lemma 1", "smaller"), kind="printed")
+    ...       assumes="0.01 <= x <= 8", source=("My notes", "Lemma 1", "smaller"), kind="printed")
     ... '''
     >>> quick = profile_named("quick")
     >>> with TemporaryDirectory() as folder:
@@ -160,9 +160,8 @@ def search(
     for module in HEAVY:
         import_module(module)
     found, begun = Search(sought, progress=progress), time.perf_counter()
-    declared = sought.declaration
-    bounds = assumptions(sought.assumes)
-    found.axes = tuple(axes_of(form, sought.over, declared.search, profile, bounds) for form in sought.forms)
+    assumed = assumptions(sought.assumes)
+    found.axes = tuple(axes_of(form, sought.over, assumed, profile) for form in sought.forms)
     for which, place in kept:
         if (
             which < len(sought.forms)

@@ -14,7 +14,7 @@ from lipverify.errors import InvalidInput
 from lipverify.falsify.trial import Trial
 
 FORMS = ("exponent", "bound", "identity")
-DROPPED: dict[str, Any] = {"agrees": (), "shows": (), "finding": "", "corrected": "", "proves": ""}
+DROPPED: dict[str, Any] = {"shows": (), "finding": "", "corrected": "", "proves": ""}
 """What belongs to the claim as a whole, and not to one point of it."""
 STEM = "found"
 """What the ids of counterexamples begin with: the stems of lipverify's own claims are taken."""
@@ -43,7 +43,11 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
     rest = "\n".join(lines).rstrip()
     assert isinstance(own, ast.Expr)
     assert isinstance(own.value, ast.Call)
-    return f"{rest}\n\n\n{_call(own.value, trial, sought)}\n"
+    checks = {each.id for node in tree.body if isinstance(node, ast.Assign) and _agrees(node.value)
+              for each in node.targets if isinstance(each, ast.Name)}  # fmt: skip
+    first, *forms = own.value.args
+    decides = [each for each in forms if not (_agrees(each) or (isinstance(each, ast.Name) and each.id in checks))]
+    return f"{rest}\n\n\n{_call(ast.Call(own.value.func, [first, *decides], own.value.keywords), trial, sought)}\n"
 
 
 def id_of(sought: Sought) -> str:
@@ -60,6 +64,11 @@ def _declares(node: ast.stmt) -> bool:
 
 def _is_claim(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _name(node.value.func) == "claim"
+
+
+def _agrees(node: ast.expr) -> bool:
+    """Whether it is a cross-check, which is no part of what is claimed at a point."""
+    return isinstance(node, ast.Call) and _name(node.func) == "agree"
 
 
 def _name(function: ast.expr) -> str:
@@ -80,7 +89,7 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
         }
         free = {name: value for name, value in free.items() if name not in own}
     texts = [text or ast.unparse(form) for text, form in zip(bare, kept, strict=True)]
-    changed = {**DROPPED, "search": None, "over": _over(free, trial, sought), "expected": _expected(sought)}
+    changed = {**DROPPED, "over": _over(free, trial, sought), "expected": _expected(sought)}
     changed |= {"title": f"counterexample to {sought.id}"}
     id = f"{STEM}.{sought.declaration.id.partition('.')[2]}" if isinstance(first, ast.Constant) else id_of(sought)
     keywords = [each for each in call.keywords if each.arg is None or each.arg not in changed]

@@ -152,7 +152,7 @@ DECLARED = dedent("""\
         return x * x, 1e-6
 
     def grows(n):
-        return n**0.5 * (1 + 1 / n)
+        return n**0.5 * (1 + 1 / n), 1e-12 * n**0.5
 
     def nothing(x, more=0):
         return Fraction(more)
@@ -163,7 +163,7 @@ DECLARED = dedent("""\
           kind="stronger", corrected="at most $x$", **{**SAID, "expected": "refuted"})
     claim("mine.wide", bound(square, "x^2", high="x**2 + 1e-7", control="x/5", over={"x": 0.25}), kind="derived",
           **{**SAID, "expected": "inconclusive"})
-    claim("mine.grows", exponent(grows, "q", equals="1/2", control="3/5", error=1e-12), kind="convention", **SAID)
+    claim("mine.grows", exponent(grows, "q", equals="1/2", control="3/5"), kind="convention", **SAID)
     claim("mine.nothing", identity(nothing, "0 x", control={"more": 1}, over={"x": 2}), kind="printed", **SAID)
 """)
 Edit = Callable[[dict[str, Any]], Any]

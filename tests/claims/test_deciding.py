@@ -46,7 +46,7 @@ GROWING = dedent(f"""\
     def slow(n):
         return n ** 0.5 * (1 + 3 * n ** -0.15), 1e-13
 
-    claim("mine.slow", exponent(slow, "q", equals="1/2", along={{"n": (1e2, 1e6)}}, control="0.6", error=1e-13),
+    claim("mine.slow", exponent(slow, "q", equals="1/2", along={{"n": (1e2, 1e6)}}, control="0.6"),
           {SOURCE})
 """)
 

@@ -58,8 +58,8 @@ def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:
     ("form", "found"),
     [
         ('bound(tends, "q", along={"n": (1e4, 1e30)}, equals="3", within="0.001")', "supported"),
-        ('bound(tends, "q", along={"n": (1e4, 1e30)}, high="3.01", value="3")', "supported"),
-        ('bound(tends, "q", along={"n": (1e4, 1e30)}, low="3.01", value="3")', "refuted"),
+        ('bound(tends, "q", along={"n": (1e4, 1e30)}, high="3.01", truth="3")', "supported"),
+        ('bound(tends, "q", along={"n": (1e4, 1e30)}, low="3.01", truth="3")', "refuted"),
         ('bound(grows, "q", along={"n": (1e4, 1e30)}, high="1e9", control="1")', "inconclusive"),
     ],
 )
@@ -71,11 +71,11 @@ def test_a_limit_is_read_where_there_is_one(claims: Declared, form: str, found: 
 @pytest.mark.parametrize(
     ("form", "found"),
     [
-        ('exponent(tends, "q", low="0", strict=True, rate="0")', "refuted"),
-        ('exponent(tends, "q", low="0", rate="0")', "supported"),
-        ('exponent(grows, "q", low="0", strict=True, rate="1/20")', "supported"),
-        ('exponent(grows, "q", high="0", strict=True, rate="1/20")', "refuted"),
-        ('exponent(grows, "q", high="1/20", strict=True, rate="1/20")', "refuted"),
+        ('exponent(tends, "q", low="0", strict=True, truth="0")', "refuted"),
+        ('exponent(tends, "q", low="0", truth="0")', "supported"),
+        ('exponent(grows, "q", low="0", strict=True, truth="1/20")', "supported"),
+        ('exponent(grows, "q", high="0", strict=True, truth="1/20")', "refuted"),
+        ('exponent(grows, "q", high="1/20", strict=True, truth="1/20")', "refuted"),
     ],
 )
 def test_o_and_omega_leave_the_power_itself_out(claims: Declared, form: str, found: str) -> None:
@@ -83,8 +83,8 @@ def test_o_and_omega_leave_the_power_itself_out(claims: Declared, form: str, fou
 
 
 def test_what_is_strict_is_said_with_small_letters(claims: Declared) -> None:
-    [small] = claims('claim("mine.power", exponent(grows, "q", low="0", strict=True, rate="1/20"), **SAID)')
-    [limit] = claims('claim("mine.limit", bound(tends, "q", along={"n": (1e4, 1e30)}, high="4", value="3"), **SAID)')
+    [small] = claims('claim("mine.power", exponent(grows, "q", low="0", strict=True, truth="1/20"), **SAID)')
+    [limit] = claims('claim("mine.limit", bound(tends, "q", along={"n": (1e4, 1e30)}, high="4", truth="3"), **SAID)')
     assert (small.claimed, small.statement) == ("q = ω(1)", r"q = \omega\left(1\right)")
     assert (limit.claimed, limit.statement) == ("lim q ≤ 4", r"\lim_{n \to \infty} q \leq 4")
 
@@ -101,7 +101,7 @@ def test_coordinates_name_a_quantity_and_are_not_given_to_the_function(claims: D
 
 def test_cross_checks_name_quantities_in_the_same_way(claims: Declared) -> None:
     text = """claim("mine.check", bound(one, "q", of="a on b", high="2", control="0.5", over={"x": 1, "y": 2}),
-        agrees=agree(one, pair, "q", of="{trained} on {tested}",
+        agree(one, pair, "q", of="{trained} on {tested}",
             over={("trained", "tested"): [("a", "b")], "x": 1, "y": 2}), **SAID)"""
     record = run(claims(text), jobs=0).claims[0]
     assert record.verdict == "supported"

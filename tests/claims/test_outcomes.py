@@ -179,10 +179,10 @@ def test_the_sentence_on_controls_is_true_of_the_cells() -> None:
 
 
 OWN = '''
-from lipverify.claims import Source, bound, claim
+from lipverify.claims import bound, claim
 from lipverify.foundation.quoting import counted
 
-LEMMA, FIGURE = (Source("Mine", place, "$x > 0$") for place in ("Lemma 1", "Figure 2"))
+LEMMA, FIGURE = (("Mine", place, "$x > 0$") for place in ("Lemma 1", "Figure 2"))
 
 
 def x(at: int) -> tuple[float, float]:

@@ -33,13 +33,13 @@ POWER = dedent("""\
     from lipverify.claims import claim, exponent
 
     def power(d, n):
-        return 2 * n ** (1 / d) * (1 + 1 / n)
+        return 2 * n ** (1 / d) * (1 + 1 / n), 1e-12
 
     claim(
         "mine.power/test",
         exponent(
             power,
-            "q", error=1e-12,
+            "q",
             equals="1/d",
             control="1/(d + 1)",
             along={"n": (1e4, 1e30)},
@@ -223,17 +223,17 @@ def test_a_function_that_does_not_say_what_it_takes_is_refused(tmp_path: Path) -
 
 def test_a_second_method_is_asked_and_heard(tmp_path: Path) -> None:
     def with_second(value: str) -> Record:
-        second = f"def second(d, n):\n    return {value}, 1e-6\n\ndef first(d, n):\n    return power(d, n), 1e-9\n\n"
-        asked = 'agrees=agree(first, second, "q", methods=("own", "second"), over={"d": (2, 3), "n": 1e4}),\n    source'
+        second = f"def second(d, n):\n    return {value}, 1e-6\n\ndef first(d, n):\n    return power(d, n)[0], 1e-9\n\n"
+        asked = 'agree(first, second, "q", over={"d": (2, 3), "n": 1e4}),\n    over'
         text = POWER.replace("import claim", "import agree, claim").replace("claim(\n", second + "claim(\n")
-        return verified(tmp_path, text.replace("source", asked, 1))["mine.power/test"]
+        return verified(tmp_path, text.replace("over", asked, 1))["mine.power/test"]
 
     agreeing = with_second("2 * n ** (1 / d) * (1 + 1 / n)")
     assert agreeing.verdict == "supported"
-    assert [check.methods for check in agreeing.cross_checks] == 2 * [("own", "second")]
+    assert [check.methods for check in agreeing.cross_checks] == 2 * [("first", "second")]
     apart = with_second("2.1 * n ** (1 / d)")
     assert apart.verdict == "inconclusive"
-    assert "own and second disagree on q" in apart.problem
+    assert "first and second disagree on q" in apart.problem
 
 
 def test_a_bound_on_both_sides_and_text_in_a_cell(tmp_path: Path) -> None:
@@ -302,7 +302,8 @@ def test_a_text_over_several_lines_is_printed_as_one(tmp_path: Path) -> None:
 
 def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
     text = dedent("""
-        from lipverify.claims import Table, at, bound, claim
+        from lipverify.claims import at, bound, claim
+        from lipverify.claims.ledger import Table
 
         def terms(law, d):
             return {"bias": (1 / d, 1e-9), "noise": (2 / d, 1e-9), "curve": [1.0, 2.0]}
@@ -319,7 +320,7 @@ def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
         LAWS = {"affine": {"b": "1"}, "relu": {"b": "1/2"}}
         claim(
             "mine.terms/{law}/{side}",
-            bound(terms, "B", of="bias", low="b/d", high="2/d", value="1/d"),
+            bound(terms, "B", of="bias", low="b/d", high="2/d", truth="1/d"),
             over={"law": LAWS, "d": (2, 3)}, source=("N", "p", "q"),
             kind={"affine/*": "printed", "*": "stronger"},
             expected={"affine/lower": "inconclusive", "*": "supported"},
@@ -342,12 +343,12 @@ def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
 
 
 def test_controls_come_out_the_other_way_and_are_judged_from_the_same_data(tmp_path: Path) -> None:
-    found = verified(tmp_path, SQUARE.replace('high="x"', 'high="x / 10"').replace('control="x / 10"', 'value="x**2"'))
+    found = verified(tmp_path, SQUARE.replace('high="x"', 'high="x / 10"').replace('control="x / 10"', 'truth="x**2"'))
     record = found["mine.square"]
     assert (record.verdict, record.control.caught) == ("refuted", True)
     assert {(cell.control.expects, cell.control.verdict) for cell in record.cells} == {("supported", "supported")}
     assert record.control.statement == "x² ≤ 1.1 x^2"
-    blunt = SQUARE.replace('control="x / 10"', 'value="x**2"').replace("1e-12", "x * x")
+    blunt = SQUARE.replace('control="x / 10"', 'truth="x**2"').replace("1e-12", "x * x")
     assert verified(tmp_path, blunt)["mine.square"].verdict == "inconclusive"
 
 
@@ -375,7 +376,7 @@ def test_a_function_is_a_bound_and_an_identity_has_a_falsified_object(tmp_path: 
 
         claim("mine.binomial", identity(difference, "(x + 1)^2 - (x^2 + a x + 1)", control={"a": 2.001}),
               over={"x": (0.5, 0.25)}, source=("N", "p", "q"), kind="derived")
-        claim("mine.function", bound(square, "x^2", high=ceiling, value="x**2"), over={"x": (0.5, 0.25)},
+        claim("mine.function", bound(square, "x^2", high=ceiling, truth="x**2"), over={"x": (0.5, 0.25)},
               source=("N", "p", "q"), kind="derived")
     """)
     records = verified(tmp_path, text)
@@ -452,22 +453,24 @@ def test_resuming_believes_nothing_of_another_version(tmp_path: Path) -> None:
     [
         ("return 1 / 0", 4, "ZeroDivisionError"),
         ("return helper(n)", 4, "NameError"),
-        ('return float("nan")', 3, "finite"),
+        ('return float("nan"), 0.0', 3, "finite"),
         ("return 1.0, -1.0", 3, "error >= 0"),
         ("return 1.0, None", 3, "finite"),
-        ("return -1.0", 3, "positive"),
-        ("return 1j", 3, "finite"),
-        ("return True", 3, "finite"),
-        ("return None", 3, "finite"),
-        ('return "3"', 3, "finite"),
+        ("return -1.0, 0.0", 3, "positive"),
+        ("return 1j, 0.0", 3, "finite"),
+        ("return True, 0.0", 3, "finite"),
+        ("return None", 3, "without an error"),
+        ('return "3", 0.0', 3, "finite"),
         ("raise SystemExit", 3, "ended the program"),
-        ("return [1.0, 2.0, 3.0]", 3, "finite"),
+        ("return [1.0, 2.0, 3.0]", 3, "without an error"),
     ],
 )
 def test_what_her_function_does_wrong_is_an_error_with_its_line(
     body: str, line: int, said: str, tmp_path: Path
 ) -> None:
-    broken = POWER.replace("mine.power/test", "mine.broken").replace("return 2 * n ** (1 / d) * (1 + 1 / n)", body)
+    broken = POWER.replace("mine.power/test", "mine.broken").replace(
+        "return 2 * n ** (1 / d) * (1 + 1 / n), 1e-12", body
+    )
     placed = broken.splitlines()
     assert placed[line - 1].startswith("    return" if line == 4 else "def power")
     found = verified(tmp_path, broken + SQUARE)
@@ -477,22 +480,12 @@ def test_what_her_function_does_wrong_is_an_error_with_its_line(
     assert said in found["mine.broken"].problem
 
 
-def test_a_bare_value_needs_a_declared_error(tmp_path: Path) -> None:
-    bare = SQUARE.replace("x * x, 1e-12", "x * x")
-    record = verified(tmp_path, bare)["mine.square"]
+@pytest.mark.parametrize(("text", "id"), [(SQUARE, "mine.square"), (POWER, "mine.power/test")])
+def test_a_value_without_an_error_is_refused(text: str, id: str, tmp_path: Path) -> None:
+    record = verified(tmp_path, text.replace(", 1e-12", ""))[id]
     assert record.verdict == "error"
     assert "a value without an error" in record.problem
     assert "my_claims.py:" in record.problem
-    assert verified(tmp_path, bare.replace('high="x"', 'error=1e-15, high="x"'))["mine.square"].verdict == "supported"
-    assert (
-        verified(tmp_path, bare.replace('high="x"', 'error=0.9, high="x/1.5"'))["mine.square"].verdict == "inconclusive"
-    )
-
-
-def test_a_bare_value_that_grows_needs_a_declared_error_too(tmp_path: Path) -> None:
-    record = verified(tmp_path, POWER.replace(" error=1e-12,", ""))["mine.power/test"]
-    assert record.verdict == "error"
-    assert "a value without an error" in record.problem
 
 
 def test_what_is_shown_is_a_figure_or_a_table(tmp_path: Path) -> None:
@@ -568,13 +561,22 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "a ray of one": (POWER.replace("(1e4, 1e30)", "(1e4,)"), 13, "start, stop"),
     "unknown verdict": (changed(POWER, "expected", '"true"'), 18, "expected = 'true'"),
     "error for a verdict": (changed(POWER, "expected", '"error"'), 18, "expected = 'error'"),
-    "bad error": (POWER.replace("error=1e-12", "error=-1.0"), 10, "error = -1.0"),
     "an unknown grade": (plus(POWER, 'method=("exact", "sure")'), 14, "its grade is one of"),
     "three controls": (changed(POWER, "control", "(1, 2, 3)"), 12, "(false, true)"),
     "along that is a name": (changed(POWER, "along", '"n"'), 13, "start, stop"),
     "along of two": (changed(POWER, "along", '{"n": (1, 1e9), "d": (1, 1e9)}'), 13, "start, stop"),
     "instead of earlier versions": (plus(POWER, 'instead="1/2"'), 14, "control=(false, true)"),
-    "sharp of earlier versions": (plus(POWER, 'sharp="1/2"'), 14, "rate="),
+    "sharp of earlier versions": (plus(POWER, 'sharp="1/2"'), 14, "truth="),
+    "rate of earlier versions": (plus(POWER, 'rate="1/2"'), 14, "truth="),
+    "value of earlier versions": (plus(SQUARE, 'value="1/2"'), 13, "truth="),
+    "error of earlier versions": (plus(POWER, "error=1e-12"), 14, "returns (value, error)"),
+    "log of earlier versions": (plus(POWER, 'log="1"'), 14, "over that power of the logarithm"),
+    "agrees of earlier versions": (POWER.replace("over=", "agrees=(), over="), 15, "beside the forms"),
+    "methods of earlier versions": (
+        POWER.replace("over=", f"{AGREE}(power, power, 'q', methods=('a', 'b')),\n    over=", 1), 15, "what ran",
+    ),
+    "Source of earlier versions": (POWER.replace("claim, exp", "Source, claim, exp"), 1, "(paper, place, printed)"),
+    "Figure of earlier versions": (POWER.replace("claim, exp", "Figure, claim, exp"), 1, "claims.ledger"),
     "given of earlier versions": (plus(POWER, "given={}"), 14, "at(function, name=value)"),
     "grade of earlier versions": (plus(SQUARE, 'grade="observed"'), 13, "method=(method, grade)"),
     "figures of earlier versions": (POWER.replace("over=", "figures=(), over="), 15, "shows="),
@@ -586,7 +588,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "function of a name that is taken": (POWER + "\ndef power(d, n):\n    return n\n", 3, "name of its own"),
     "a function without a name": (POWER.replace("        power,", "        lambda d, n: n,"), 8, "by its name"),
     "a second method that is no function": (
-        POWER.replace("source", f"agrees={AGREE}(power, 3, 'q', over=dict(d=2, n=9)),\n    source", 1), 16,
+        POWER.replace("over=", f"{AGREE}(power, 3, 'q', over=dict(d=2, n=9)),\n    over=", 1), 15,
         "not a function",
     ),
     "ids twice": (POWER + POWER[POWER.index("claim(\n") :], 20, "two claims have it"),

@@ -153,7 +153,7 @@ def test_what_is_exact_is_proved_and_its_record_says_how(what: str, tmp_path: Pa
 
 def test_a_ball_proves_a_bound_by_what_it_contains(tmp_path: Path) -> None:
     function = "from flint import arb\ndef root():\n    return arb(2).sqrt()\n"
-    record = record_of(tmp_path, f'{function}claim("mine.root", bound(root, "r", low=1.4, value="2**(1/2)"), SOURCE)')
+    record = record_of(tmp_path, f'{function}claim("mine.root", bound(root, "r", low=1.4, truth="2**(1/2)"), SOURCE)')
     [cell] = record.cells
     assert (cell.grade, cell.method) == ("proved", "certified")
     assert cell.proof is not None
@@ -187,10 +187,10 @@ WINDOW = """
         ("return best", 'of="w"', "bounded"),
         ("return {'w': best.w, 'w_error': best.w_error}", 'of="w"', "bounded"),
         ("return best.w, 2 * best.w_error", "", "bounded"),
-        ("return best.w", "error=1e-3", "bounded"),
+        ("return best.w, 1e-3 * best.w", "", "bounded"),
         ("return best.w, best.w_error / 2", "", "estimated"),
         ("return best.w * (1 + 1e-15), best.w_error", "", "estimated"),
-        ("return best.w", "error=1e-17", "estimated"),
+        ("return best.w, 1e-17 * best.w", "", "estimated"),
         ("return best.w, best.w_error / 2", 'method="exact"', "estimated"),
         ("from fractions import Fraction; return Fraction(str(best.w))", "", "estimated"),
         ("import sympy; return sympy.Rational(str(best.w))", "", "estimated"),
@@ -308,7 +308,7 @@ def test_a_limit_is_no_more_than_the_values_along_its_ray(tmp_path: Path) -> Non
     own = f'def power(n):\n    return n**0.5, 1e-12\nclaim("mine.power", {form}, SOURCE)'
     assert record_of(tmp_path, own).grade == "estimated"
     ours = WINDOW.replace("n=1000", "n=n").replace("window(d)", "window(d, n)")
-    ours = ours.replace("high=100.0, control=1.0,", 'low="0", rate="1/3", along={{"n": (1e4, 1e8, 8)}},').replace(
+    ours = ours.replace("high=100.0, control=1.0,", 'low="0", truth="1/3", along={{"n": (1e4, 1e8, 8)}},').replace(
         "bound(", "exponent("
     )
     assert record_of(tmp_path, ours.format(body="return best.w, best.w_error", how="")).grade == "extrapolated"

@@ -22,8 +22,22 @@ import typst
 from msgspec.structs import replace
 from rich.console import Console
 
-from lipverify.claims import Band, Figure, Panel, Series, Source, Table
-from lipverify.claims.ledger import Allowed, CrossCheck, Heading, Ledger, Provenance, Record, read_ledger, write_ledger
+from lipverify.claims.ledger import (
+    Allowed,
+    Band,
+    CrossCheck,
+    Figure,
+    Heading,
+    Ledger,
+    Panel,
+    Provenance,
+    Record,
+    Series,
+    Source,
+    Table,
+    read_ledger,
+    write_ledger,
+)
 from lipverify.cli import main
 from lipverify.cli.verify import verdict_table  # internal: the table of a hostile ledger, without a run
 from lipverify.export import export_ledger

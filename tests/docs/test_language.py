@@ -22,7 +22,8 @@ PAGE = (ROOT / "docs/language.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \| ([\w, ]+) \| (.+) \| `(.+)` \|$", re.MULTILINE)
 TABLE = {name: (of.split(", "), example) for name, of, _, example in ROW.findall(PAGE)}
 MEASURES = """
-from lipverify.claims import Figure, Table, agree, at, bound, claim, exponent, identity, per_profile
+from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
+from lipverify.claims.ledger import Figure, Table
 
 def power(d=2, n=100, shift=0):
     return (n + shift) ** (1 / d), 1e-12
@@ -44,34 +45,46 @@ POSITIONAL = {
     "bound": ["power", '"q"'],
     "identity": ["off", '"q"'],
     "agree": ["power", "again", '"q"'],
-    "claim": ['"mine.power"', 'exponent(power, "q", low="1/d", rate="1/d")'],
+    "claim": ['"mine.power"', 'exponent(power, "q", low="1/d", truth="1/d")'],
 }
-BESIDE = {
-    "exponent": {"low": '"1/(d + 1)"', "rate": '"1/d"'},
+BESIDE: dict[str, dict[str, str]] = {
+    "exponent": {"low": '"1/(d + 1)"', "truth": '"1/d"'},
     "bound": {"high": '"20"', "control": '"1"'},
     "identity": {"control": '{"shift": 1}'},
     "agree": {},
     "claim": {"over": '{"d": (2, 3)}', "source": '("Notes", "1", "q")', "kind": '"printed"'},
 }
 """What a call needs beside the keyword that is shown, and ..."""
-INSTEAD_OF = {"low": ("low", "high"), "high": ("low", "high"), "equals": ("low", "high"), "value": ("control",)}
+INSTEAD_OF = {"low": ("low", "high"), "high": ("low", "high"), "equals": ("low", "high")}
 """... what that keyword replaces."""
 
 
-def keywords(function: Callable[..., Any]) -> set[str]:
-    return {each.name for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD}
+def keywords(function: Callable[..., Any]) -> dict[str, Any]:
+    """What a function takes by name, and in its first places, with the kind of each."""
+    taken = inspect.signature(function).parameters.values()
+    return {each.name: each.kind for each in taken if each.kind is not each.VAR_KEYWORD}
 
 
 def test_every_keyword_has_one_row_and_every_row_a_keyword() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (?:claim|exponent|bound|identity|agree)\b", PAGE, re.MULTILINE)
     assert sorted(rows) == sorted(TABLE), "a row that is not read, or one that stands there twice"
     for name, function in FUNCTIONS.items():
-        assert {keyword for keyword, (of, _) in TABLE.items() if name in of} == keywords(function), name
+        assert {keyword for keyword, (of, _) in TABLE.items() if name in of} == {*keywords(function)}, name
+
+
+def test_the_page_says_how_many_words_there_are() -> None:
+    """What is imported, and what is written with an equals sign; what stands in first places has no keyword."""
+    functions = lipverify.claims.__all__
+    written = {
+        name for each in FUNCTIONS.values() for name, kind in keywords(each).items() if kind.name == "KEYWORD_ONLY"
+    }
+    count = len(functions) + len(written)
+    assert f"{count} words: {len(functions)} functions and {len(written)} keywords" in " ".join(PAGE.split())
 
 
 def test_every_name_that_a_claims_file_imports_is_on_the_page() -> None:
     mentioned = set(re.findall(r"`(\w+)[`(]", PAGE))
-    assert set(lipverify.claims.__all__) - {"DIMENSIONS"} <= mentioned
+    assert {*lipverify.claims.__all__} <= mentioned
 
 
 def call(function: str, keyword: str, example: str) -> str:
@@ -91,7 +104,7 @@ def call(function: str, keyword: str, example: str) -> str:
 def file_of(function: str, keyword: str, example: str) -> str:
     text = call(function, keyword, example)
     if function == "agree":
-        return MEASURES + call("claim", "agrees", f"agrees={text}")
+        return MEASURES + call("claim", "forms", f"{POSITIONAL['claim'][1]}, {text}")
     if function != "claim":
         return MEASURES + call("claim", "forms", text)
     return MEASURES + text

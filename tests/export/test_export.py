@@ -21,8 +21,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims import Figure, HeatMap, Panel, Series
-from lipverify.claims.ledger import Allowed, Ledger, write_ledger
+from lipverify.claims.ledger import Allowed, Figure, HeatMap, Ledger, Panel, Series, write_ledger
 from lipverify.errors import InvalidInput
 from lipverify.export import FORMATS, export_ledger, rows  # internal: the tables before they are written to a file
 from lipverify.export.comma_separated import comma_separated  # internal: one table, read back

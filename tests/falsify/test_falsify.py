@@ -24,7 +24,7 @@ from lipverify.falsify import Search, search
 from lipverify.falsify.again import again  # internal: a second opinion on a point that was found
 
 # internal: the strategies that draw places, under test themselves
-from lipverify.falsify.places import axes_of, lies_in, places_of, written_covariates, written_laws
+from lipverify.falsify.places import assumptions, axes_of, lies_in, places_of, written_covariates, written_laws
 from lipverify.laws import Affine, Sum, law_named
 from tests.commands import Commands
 
@@ -36,7 +36,7 @@ SQUARE = dedent(f"""\
     def square(x):
         return x * x, 1e-12
 
-    WIDE = {{"over": {{"x": (0.1, 0.8)}}, "search": {{"x": (0.01, 8)}}}}
+    WIDE = {{"over": {{"x": (0.1, 0.8)}}, "assumes": "0.01 <= x <= 8"}}
     claim("mine.square", bound(square, "x^2", high="x", control="x / 20"), **WIDE, {SOURCE})
     claim("mine.true", bound(square, "x^2", high="x + x**2", control="x / 20"), **WIDE, {SOURCE})
 """)
@@ -83,7 +83,7 @@ def test_a_false_bound_is_refuted_where_it_was_not_measured_and_kept(lipverify: 
 def test_a_bound_that_is_zero_there_gets_a_control_that_is_less(lipverify: Commands, tmp_path: Path) -> None:
     """A share of 0 is 0, so that its control would allow whatever the claim allows: no ready claim was written."""
     text = LOSSES.replace('high="1/w", control="1/(100*w)"', 'high="w", control="w/100"').replace(
-        "over=", 'search={"w": [0]}, over='
+        "over=", 'assumes="w in {0}", over='
     )
     done = lipverify("falsify", write(tmp_path, text), "--seconds", "5", "--out", str(tmp_path / "found"), "--json")
     [told] = json.loads(done.stdout)
@@ -114,7 +114,7 @@ def test_how_far_a_search_has_come_is_told_after_each_trial(tmp_path: Path) -> N
 
 
 def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Path) -> None:
-    quick = LOSSES.replace("over={", 'search={"law": ["affine", "relu"], "w": (1, 100)}, over={')
+    quick = LOSSES.replace("over={", 'assumes=("law in {affine, relu}", "1 <= w <= 100"), over={')
     found = searched(tmp_path, quick, seconds=30.0)
     assert found.found is not None
     where = found.found.place.where
@@ -163,14 +163,14 @@ def test_a_function_that_breaks_somewhere_is_told_and_the_rest_is_searched(tmp_p
 
 
 def test_a_claim_says_where_it_is_meant_to_hold(tmp_path: Path) -> None:
-    within = SQUARE.replace("(0.01, 8)", "(0.1, 0.9)")
+    within = SQUARE.replace("0.01 <= x <= 8", "0.1 <= x <= 0.9")
     assert searched(tmp_path, within, "mine.square", seconds=1.0).found is None
-    meant = LOSSES.replace("over={", 'search={"law": "lipschitz", "d": (3, 5), "n": [50, 60]}, over={')
+    meant = LOSSES.replace("over={", 'assumes=("law is 1-Lipschitz", "3 <= d <= 5", "n in {50, 60}"), over={')
     [sought] = sought_in(write(tmp_path, meant), None, QUICK)
     seen: list[dict[str, Any]] = []
 
     @settings(max_examples=60, deadline=None, database=None)
-    @given(places_of(axes_of(sought.forms[0], sought.over, sought.declaration.search, QUICK)))
+    @given(places_of(axes_of(sought.forms[0], sought.over, assumptions(sought.assumes), QUICK)))
     def look(place: Any) -> None:
         seen.append(place.where)
 
@@ -180,12 +180,11 @@ def test_a_claim_says_where_it_is_meant_to_hold(tmp_path: Path) -> None:
     assert not any(word in each["law"] for each in seen for word in ("steps", "zonal", "+"))
 
 
-@pytest.mark.parametrize("search", ['"x"', '{"x": 3}', '{"x": ()}', "{3: (1, 2)}", '{"y": (1, 2)}'])
-def test_what_is_no_place_to_look_is_refused_with_its_line(search: str, lipverify: Commands, tmp_path: Path) -> None:
-    path = write(tmp_path, SQUARE.replace('{"x": (0.01, 8)}', search))
+def test_assumptions_that_leave_nothing_are_refused(lipverify: Commands, tmp_path: Path) -> None:
+    path = write(tmp_path, SQUARE.replace('"0.01 <= x <= 8"', '("x >= 3", "x <= 2")'))
     done = lipverify("falsify", path, "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert "my_claims.py:7: search = " in done.stderr
+    assert "x: the assumptions leave nothing between 3 and 2" in done.stderr
 
 
 READINGS = dedent(f"""\
@@ -273,7 +272,7 @@ NEEDLE = dedent(f"""\
         return 10 - (math.log(x) - 1) ** 2 - (math.log(y) + 1) ** 2 - (math.log(z) - 0.5) ** 2, 1e-12
 
     claim("mine.hill", bound(hill, "q", high="9.99", control="-99"), over={{"x": 1.0, "y": 1.0, "z": 1.0}},
-          search={{name: (0.1, 10) for name in "xyz"}}, {SOURCE})
+          assumes=[f"0.1 <= {{name}} <= 10" for name in "xyz"], {SOURCE})
 """)
 """False in a ball of radius 0.1, of a cube with edges of 4.6: 4e-5 of what is drawn."""
 
@@ -369,9 +368,9 @@ TRUE = dedent(f"""\
     claim("mine.coin", bound(coin, "p^m", high="1", control="-1"), over={{"p": (0.05, 0.9), "m": (1, 3)}}, {SOURCE})
     claim("mine.comb", bound(whole, "c", low="0.86", high="1", control=dict(high="0")), over={{"k": (1, 9)}}, {SOURCE})
     claim("mine.root", bound(root, "r", low="0", high="1", control=dict(high="-1")), over={{"x": (-0.9, 0.9)}},
-          search={{"x": (-5, 5)}}, {SOURCE})
+          assumes="-5 <= x <= 5", {SOURCE})
     claim("mine.edge", bound(coin, "p^m", high=lambda p, m: math.acos(2 * p) + 9, control="-1"),
-          over={{"p": (0.1, 0.5), "m": 1}}, search={{"p": (0.1, 0.9)}}, {SOURCE})
+          over={{"p": (0.1, 0.5), "m": 1}}, assumes="0.1 <= p <= 0.9", {SOURCE})
     claim("mine.ordered", bound(ordered, "h - l", low="0", control="9"),
           over={{("low", "high"): [(1, 2), (3, 4), (7, 9)]}}, {SOURCE})
     claim("mine.tokens", bound(tokens, "1/n", high="0.01", control="0"), over={{"n": (100, 1000)}},
@@ -414,7 +413,7 @@ def drawn(text: str, name: str, folder: Path) -> list[dict[str, Any]]:
     seen: list[dict[str, Any]] = []
 
     @settings(max_examples=200, deadline=None, database=None, derandomize=True)
-    @given(places_of(axes_of(sought.forms[0], sought.over, sought.declaration.search, QUICK)))
+    @given(places_of(axes_of(sought.forms[0], sought.over, assumptions(sought.assumes), QUICK)))
     def look(place: Any) -> None:
         seen.append(place.where)
 
@@ -429,8 +428,8 @@ def test_values_keep_their_kind_and_their_range(tmp_path: Path) -> None:
     assert {each["m"] for each in coins} == {1, 2, 3}
     assert {type(each["m"]) for each in coins} == {int}
     assert {each["shift"] for each in drawn(TRUE, "shift", tmp_path)} == {0}
-    asked = TRUE.replace('over={"m": (1, 2, 5), "shift": 0}', 'search={"shift": (0, 3)}, over={"m": 1, "shift": 0}')
-    assert {each["shift"] for each in drawn(asked, "shift", tmp_path)} == {0, 1, 2, 3}, "search= says otherwise"
+    asked = TRUE.replace('over={"m": (1, 2, 5), "shift": 0}', 'assumes="0 <= shift <= 3", over={"m": 1, "shift": 0}')
+    assert {each["shift"] for each in drawn(asked, "shift", tmp_path)} == {0, 1, 2, 3}, "the assumption says otherwise"
     every = {(each["low"], each["high"]) for each in drawn(TRUE, "ordered", tmp_path)}
     assert every == {(1, 2), (3, 4), (7, 9)}
 
@@ -485,14 +484,14 @@ def test_what_holds_at_the_dimensions_of_its_cells_is_refuted_at_others(lipverif
 
 def test_what_was_found_outside_of_what_is_declared_now_is_not_tried_again(lipverify: Commands, tmp_path: Path) -> None:
     out = tmp_path / "found"
-    wide, within = SQUARE, SQUARE.replace("(0.01, 8)", "(0.1, 0.9)")
+    wide, within = SQUARE, SQUARE.replace("0.01 <= x <= 8", "0.1 <= x <= 0.9")
     options = ("mine.square", "--seconds", "2", "--out", str(out))
     assert lipverify("falsify", write(tmp_path, wide), *options).returncode == 1
     done = lipverify("falsify", write(tmp_path, within), *options)
     assert done.returncode == 0, done.stdout
     assert "searched x = 0.1 to 0.9" in done.stdout
     [sought] = sought_in(write(tmp_path, TRUE), "mine.coin", QUICK)
-    axes = axes_of(sought.forms[0], sought.over, {}, QUICK)
+    axes = axes_of(sought.forms[0], sought.over, assumptions(()), QUICK)
     assert lies_in(axes, Place({"p": 0.5, "m": 2}))
     outside: list[dict[str, Scalar]] = [{"p": 1.5, "m": 2}, {"p": 0.5, "m": 1.5}, {"p": 0.5}, {"p": "x", "m": 2}]
     outside.append({"p": 0.5, "m": 2, "q": 1})

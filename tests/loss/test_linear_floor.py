@@ -94,7 +94,7 @@ def test_the_crossing_is_a_crossing() -> None:
     behind, ahead = (round((middle + sign * error) / 0.3**2) for sign in (-1, 1))
     for n, wins in ((behind, False), (ahead, True)):
         assert (
-            linear_floor.softmax("affine", 3, n, 0.3)[0] < linear_floor.linear("affine", "offset", 3, n, 0.3)
+            linear_floor.softmax("affine", 3, n, 0.3)[0] < linear_floor.linear("affine", "offset", 3, n, 0.3)[0]
         ) == wins
     assert linear_floor.crossing("affine", "no-offset", 3, 0.3)[1] == np.inf
 

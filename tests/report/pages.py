@@ -7,8 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lipverify.claims import Figure, Panel, Series
-from lipverify.claims.ledger import Ledger, Record
+from lipverify.claims.ledger import Figure, Ledger, Panel, Record, Series
 from lipverify.report import write_report
 
 # internal: the model says what stands on a page without a search through the PDF

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from lipverify.claims import Band, Figure, HeatMap, Region, Series
+from lipverify.claims.ledger import Band, Figure, HeatMap, Region, Series
 
 # internal: figures are drawn and joined without a report around them
 from lipverify.report.drawings import Drawings, joined

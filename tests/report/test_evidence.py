@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims import Source
-from lipverify.claims.ledger import Ledger
+from lipverify.claims.ledger import Ledger, Source
 
 # internal: the model with its figures drawn, for references from one to the next
 from lipverify.report.build import build

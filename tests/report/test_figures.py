@@ -11,7 +11,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 
 from lipverify import verify
-from lipverify.claims import Figure, Panel, Series
+from lipverify.claims.ledger import Figure, Panel, Series
 from lipverify.claims.ledger.figure import Scale  # internal: the literal type of an axis, for an annotation
 from lipverify.claims.plan import select_claims
 

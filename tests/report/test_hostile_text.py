@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims import Band, Figure, Panel, Series, Source
-from lipverify.claims.ledger import Allowed, Ledger, Provenance, Record
+from lipverify.claims.ledger import Allowed, Band, Figure, Ledger, Panel, Provenance, Record, Series, Source
 
 # internal: one character is followed through the text, and a formula made that cannot be set
 from lipverify.report.text import Run, printable

@@ -7,8 +7,7 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
-from lipverify.claims import Figure, Series
-from lipverify.claims.ledger import Allowed, Ledger, Scalar
+from lipverify.claims.ledger import Allowed, Figure, Ledger, Scalar, Series
 from lipverify.claims.ledger.figure import Layer  # internal: the literal type of a layer, for an annotation
 from lipverify.claims.ledger.reach import at  # internal: the place of a cell as a terminal writes it
 from lipverify.report import digits, words  # internal: how numbers and grades are printed, to compare

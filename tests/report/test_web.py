@@ -19,8 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims import Figure, HeatMap, Panel, Region, Series
-from lipverify.claims.ledger import Ledger, write_ledger
+from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series, write_ledger
 from lipverify.report import digits  # internal: how a number is printed, to compare
 from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
 

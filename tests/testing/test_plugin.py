@@ -39,8 +39,9 @@ def stated(
 ) -> str:
     """The text of a claim that x <= 1, known to a quarter."""
     return (
-        f'claim("mine.{name}", bound({measure}, "x", high=1, control={control}), over={{"d": 3, "x": {x}}},\n'
-        f'      source=("Notes", "Lemma 1", "$x$ is at most one"), kind="printed", expected={expected!r}, {agrees})\n'
+        f'claim("mine.{name}", bound({measure}, "x", high=1, control={control}), {agrees}\n'
+        f'      over={{"d": 3, "x": {x}}},\n'
+        f'      source=("Notes", "Lemma 1", "$x$ is at most one"), kind="printed", expected={expected!r})\n'
     )
 
 
@@ -126,10 +127,10 @@ def test_a_control_that_escapes_fails(pytester: pytest.Pytester) -> None:
 def test_methods_that_disagree_are_the_reason_of_a_skip(pytester: pytest.Pytester) -> None:
     result = run(
         pytester,
-        own(stated("split", 0.5, "supported", agrees='agrees=agree(value, far, "x", over={"x": 0.5, "d": 3})')),
+        own(stated("split", 0.5, "supported", agrees='agree(value, far, "x", over={"x": 0.5, "d": 3}),')),
     )
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*the methods disagree on x: exact 0.5 ± 0.25, montecarlo 9.5 ± 0.25*"])
+    result.stdout.fnmatch_lines(["SKIPPED*the methods disagree on x: value 0.5 ± 0.25, far 9.5 ± 0.25*"])
 
 
 def test_a_check_that_breaks_is_an_error_and_costs_the_others_nothing(pytester: pytest.Pytester) -> None:

@@ -2,9 +2,9 @@ r"""How a theorem is declared: what is measured is functions, and the claims are
 
     claim(
         "softmax.window-printed/{law}/{side}/{reading}",
-        exponent(optimum, "w^*", scale=r"\Lambda", low="1/D", high="2/D", rate="rate"),
+        exponent(optimum, "w^*", scale=r"\Lambda", low="1/D", high="2/D", truth="rate"),
         over={"law": LAWS, "reading": {"ambient": {"D": "d"}, "intrinsic": {"D": "d - 1"}}, "d": DIMENSIONS},
-        source=Source("S", "Theorem 2", "..."),
+        source=("S", "Theorem 2", "..."),
         kind="printed",
         expected={"affine/lower/*": "refuted", "*": "supported"},
     )
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,47 +66,40 @@ class Agreement:
     functions: tuple[Call, Call]
     quantity: str
     of: tuple[str, str]
-    methods: tuple[str, str]
     over: Any
-    error: float | None
     line: int
 
 
 def agree(
-    one: Callable[..., Any] | Call,
+    function: Callable[..., Any] | Call,
     other: Callable[..., Any] | Call,
     quantity: str,
+    /,
     *,
     of: str | tuple[str, str] = "",
-    methods: tuple[str, str] = ("exact", "montecarlo"),
     over: Any = None,
-    error: float | None = None,
     **retired: Any,
 ) -> Agreement:
     """A cross-check: two functions must give the same quantity within their errors, or the claim is not decided.
 
     Parameters
     ----------
-    one, other
-        The functions, called by name with the coordinates; both return (value, error) or a mapping of such. What else
+    function, other
+        What measures, called by name with the coordinates; both return (value, error) or a mapping of such. What else
         one of them is called with stands in `at(function, name=value)`.
     quantity
         What both give, in LaTeX.
     of
         Which quantity of a mapping, as for `exponent`; a pair where the two call it differently.
-    methods
-        How each measures.
     over
         Where they are compared, beside the coordinates of the reading.
-    error
-        Relative error of values that come alone; where none is declared these are refused.
     retired
         Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
     Agreement
-        For `agrees=` of a claim.
+        For `claim`, beside its forms.
 
     Raises
     ------
@@ -121,8 +114,8 @@ def agree(
     line = caller_line()
     refuse_retired("agree", retired, line)
     pair = (of, of) if isinstance(of, str) else of
-    functions = tuple(each if isinstance(each, Call) else Call(each) for each in (one, other))
-    return Agreement((functions[0], functions[1]), quantity, pair, methods, over, error, line)
+    functions = tuple(each if isinstance(each, Call) else Call(each) for each in (function, other))
+    return Agreement((functions[0], functions[1]), quantity, pair, over, line)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,14 +137,14 @@ class Declaration:
     finding: Any = ""
     agrees: tuple[Agreement, ...] = ()
     shows: Any = ()
-    search: Mapping[str, Any] = field(default_factory=dict)
     line: int = 0
     file: str = field(default="", compare=False)
 
 
 def claim(
     id: str,
-    *forms: Form,
+    /,
+    *forms: Form | Agreement,
     source: Any,
     kind: Any,
     expected: Any = None,
@@ -163,9 +156,7 @@ def claim(
     proves: str = "",
     reading: Any = "",
     finding: Any = "",
-    agrees: Sequence[Agreement] | Agreement = (),
     shows: Any = (),
-    search: Mapping[str, Any] | None = None,
     **retired: Any,
 ) -> Declaration:
     r"""Declare a theorem: a statement, its readings, and what would decide it.
@@ -179,9 +170,9 @@ def claim(
         `family.name`, then whatever tells readings of the statement apart, joined by "/"; `{law}` makes a claim for
         each value of the coordinate `law`, and `{side}` one for the lower and one for the upper bounds.
     forms
-        What decides it: `exponent`, `bound`, `identity`; all of them must hold.
+        What decides it: `exponent`, `bound`, `identity`, all of which must hold, and cross-checks, `agree`.
     source
-        `Source(paper, place, printed)`, or these three as a tuple; the last is what is printed there, with `$LaTeX$`.
+        (paper, place, printed): the last is what is printed there, with `$LaTeX$`.
         Claims with the same paper and place are of one passage, which counts once.
     kind
         "printed", "convention", "stronger", "derived" or "sharp".
@@ -193,8 +184,13 @@ def claim(
         The statement in words; by default its formula.
     statement
         LaTeX of the statement, where the forms do not say it all.
-    assumes, corrected, finding
-        What is assumed; what holds in place of a statement that fails; what the evidence shows, in sentences.
+    assumes
+        What is assumed: a text or several. One that bounds a coordinate also says where `lipverify falsify` looks for
+        counterexamples: "n >= 100", "0 <= p <= 1", "n in {50, 60}", "law is 1-Lipschitz". Elsewhere it looks in the
+        natural range of d, n, w, L, sigma and laws, and between the least and the largest declared value of any other
+        coordinate.
+    corrected, finding
+        What holds in place of a statement that fails; what the evidence shows, in sentences.
     proves
         The id of the claim that this one is a proof of, such as "mine.window/{law}": where it comes to the same verdict
         at all points of that claim, the statement has its grade.
@@ -202,15 +198,9 @@ def claim(
         Where the wording of a source leaves several readings open, the name of the one that the claim belongs to;
         claims of one passage (the same paper and place) and reading must all hold. By default the coordinate `reading`,
         if `over` has it; else the claim is a reading by itself.
-    agrees
-        Cross-checks, from `agree`.
     shows
         What is shown of it: calls from `at` of functions that make a `Figure` or a `Table` each, or several, handed
         what is measured. Where no figure is made, one is derived from the first form.
-    search
-        Where `lipverify falsify` looks for counterexamples, where that is not the range of the statement (for d, n, w,
-        L, sigma and laws their natural one, for any other coordinate from the least to the largest declared value):
-        coordinates to (low, high) or to a list of values; "law" to "lipschitz", laws as steep as 1 at most.
     retired
         Words of earlier versions, refused with what replaces them.
 
@@ -238,14 +228,15 @@ def claim(
         raise Fault("no id: an id such as 'mine.window/tanh' names a claim; a claim without it is refused.", line=line)
     if not isinstance(proves, str):
         raise Fault(f"proves = {proves!r}: it is the id of the claim that this one proves.", "proves", line=line)
-    if not forms or not all(isinstance(form, Form) for form in forms):
+    agrees = tuple(form for form in forms if isinstance(form, Agreement))
+    decides = tuple(form for form in forms if isinstance(form, Form))
+    if not decides or len(decides) + len(agrees) < len(forms):
         raise Fault(f"claim {id}: nothing would decide it; give exponent(...), bound(...) or identity(...).", line=line)
     declared = Declaration(
-        id=id, forms=forms, source=on_one_line(source), kind=kind, expected=expected, over=over,
+        id=id, forms=decides, source=on_one_line(source), kind=kind, expected=expected, over=over,
         title=on_one_line(title), statement=on_one_line(statement), assumes=on_one_line(assumes),
         corrected=on_one_line(corrected), proves=proves, reading=reading, finding=on_one_line(finding),
-        agrees=(agrees,) if isinstance(agrees, Agreement) else tuple(agrees),
-        shows=calls_of(shows), search=_search(search, line), line=line,
+        agrees=agrees, shows=calls_of(shows), line=line,
     )  # fmt: skip
     frame.setdefault(DECLARATIONS, []).append(declared)
     if frame.get("__name__") == "__main__" and "__file__" in frame:
@@ -257,16 +248,3 @@ def _verify(path: str) -> None:
     """A claims file that is run as a program verifies itself, in a process that starts as the command line does."""
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "lipverify", "verify", path, *sys.argv[1:]])
-
-
-def _search(value: Any, line: int) -> Mapping[str, Any]:
-    """Where to look, refused unless it is ranges or lists by name."""
-    if value is None:
-        return {}
-    rule = 'it maps coordinates to (low, high) or lists of values, such as {"n": (2, 100), "law": "lipschitz"}'
-    named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
-    if not named or not all(
-        each == "lipschitz" or (isinstance(each, tuple | list) and each) for each in value.values()
-    ):
-        raise Fault(f"search = {value!r}: {rule}.", "search", line=line)
-    return dict(value)

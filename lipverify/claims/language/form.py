@@ -6,7 +6,6 @@ said of it in words is derived from that; its cells are planned elsewhere (`lipv
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, get_args
@@ -19,14 +18,12 @@ from lipverify.claims.ledger.symbols import letter, on_one_line, plain
 from lipverify.foundation.calls import Call, names
 
 SHARE = 0.1
-"""How far the control of a bound is from the sharp value, as a share of it, where the claim does not say."""
+"""How far the control of a bound is from the true value, as a share of it, where the claim does not say."""
 NEAREST = "the nearest that the evidence bears out"
 EQUALITY_RESOLUTION = 0.02
 """Exponents may be called equal only if the measured one is known to this much."""
 CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION
 """How far the control's exponent is from the true one: the least that a limit known to the resolution tells apart."""
-LOGARITHM_DISTANCE = 0.1
-"""The same where the claim speaks of a power of the logarithm: beside one a limit is known to a few hundredths."""
 LETTERS = {"low": "Ω", "high": "O", "equals": "Θ"}
 LATEX = {"low": r"\Omega", "high": r"\mathcal{O}", "equals": r"\Theta"}
 STRICT = {"low": "ω", "high": "o", "equals": "Θ"}
@@ -41,12 +38,11 @@ class Form:
     quantity: str
     range: Range
     of: str = ""
-    sharp: Edge | None = None
+    truth: Edge | None = None
     false: Range | dict[str, Any] | None = None
     true: Range | dict[str, Any] | None = None
     method: str | None = None
     grade: Grade | None = None
-    error: float | None = None
     over: Any = None
     given: Mapping[str, Any] = field(default_factory=dict)
     line: int = 0
@@ -86,26 +82,26 @@ class Form:
         return allowed.latex(self.quantity)
 
     def control(self, true: bool) -> Range | dict[str, Any] | None:
-        """The false or the true control: as it is given, else derived from the sharp value; None where neither is."""
+        """The false or the true control: as it is given, else derived from the true value; None where neither is."""
         given = self.true if true else self.false
-        return given if given is not None else self.slackened() if true else self.beyond_sharp()
+        return given if given is not None else self.slackened() if true else self.beyond_truth()
 
-    def beyond_sharp(self) -> Range | None:
-        """The false control that the sharp value gives."""
-        if self.sharp is None or self.range.equals is not None:
+    def beyond_truth(self) -> Range | None:
+        """The false control that the true value gives."""
+        if self.truth is None or self.range.equals is not None:
             return self.off_target()
         return self.range.moved(
-            {name: self.beyond(self.sharp, +1 if name == "low" else -1) for name, _ in self.range.edges()}
+            {name: self.beyond(self.truth, +1 if name == "low" else -1) for name, _ in self.range.edges()}
         )
 
     def slackened(self) -> Range | None:
-        """The true control that the sharp value gives."""
-        if self.sharp is None:
+        """The true control that the true value gives."""
+        if self.truth is None:
             return None
         if self.range.equals is not None:
-            return self.range.moved({"equals": self.sharp})
+            return self.range.moved({"equals": self.truth})
         return self.range.moved(
-            {name: self.slack(self.sharp, -1 if name == "low" else +1) for name, _ in self.range.edges()}
+            {name: self.slack(self.truth, -1 if name == "low" else +1) for name, _ in self.range.edges()}
         )
 
     def off_target(self) -> Range | None:
@@ -115,13 +111,13 @@ class Form:
             return None
         return self.range.moved({"equals": plus(target, within, times=3)})
 
-    def beyond(self, sharp: Edge, sign: int) -> Edge:
-        """Just beyond the sharp value, where the bound is false."""
-        return scaled(sharp, 1 + sign * SHARE * _sign(sharp))
+    def beyond(self, truth: Edge, sign: int) -> Edge:
+        """Just beyond the true value, where the bound is false."""
+        return scaled(truth, 1 + sign * SHARE * _sign(truth))
 
-    def slack(self, sharp: Edge, sign: int) -> Edge:
-        """Just short of the sharp value, where the bound is true."""
-        return scaled(sharp, 1 + sign * SHARE * _sign(sharp))
+    def slack(self, truth: Edge, sign: int) -> Edge:
+        """Just short of the true value, where the bound is true."""
+        return scaled(truth, 1 + sign * SHARE * _sign(truth))
 
     def control_in_words(self, true: bool, said: Callable[[Range], str]) -> str:
         """A control of the claim as a whole, the false one or the true one; `said` puts a range into words."""
@@ -202,7 +198,6 @@ class Limit(Along):
 class Exponent(Along):
     """A power of what grows, along a ray."""
 
-    log: Edge | None = None
     name: ClassVar[str] = "exponent"
 
     @property
@@ -210,27 +205,21 @@ class Exponent(Along):
         """What the interval is of, as text with `$LaTeX$`."""
         return f"limit exponent of ${self.quantity}$ in ${self.grows}$"
 
-    @property
-    def distance(self) -> float:
-        """How far the exponent of the false control is from the true one."""
-        beside = self.log is not None and str(self.log) != "0"
-        return LOGARITHM_DISTANCE if beside else CONTROL_DISTANCE
-
-    def beyond(self, sharp: Edge, sign: int) -> Edge:
+    def beyond(self, truth: Edge, sign: int) -> Edge:
         """The least that a limit known to the resolution tells apart."""
-        return plus(sharp, sign * self.distance)
+        return plus(truth, sign * CONTROL_DISTANCE)
 
-    def slack(self, sharp: Edge, sign: int) -> Edge:
-        """At the sharp exponent itself the ratio decides."""
-        return sharp
+    def slack(self, truth: Edge, sign: int) -> Edge:
+        """At the true exponent itself the ratio decides."""
+        return truth
 
     def off_target(self) -> Range | None:
         """The false control of an equality of exponents."""
         target = self.range.equals
-        return None if target is None else self.range.moved({"equals": plus(target, self.distance)})
+        return None if target is None else self.range.moved({"equals": plus(target, CONTROL_DISTANCE)})
 
     def slackened(self) -> Range | None:
-        """Of a quantity with the sharp exponent O and Ω are true, and o and ω are not."""
+        """Of a quantity with the true exponent O and Ω are true, and o and ω are not."""
         true = super().slackened()
         return None if true is None else replace(true, strict=False)
 
@@ -248,30 +237,24 @@ class Exponent(Along):
         )
 
     def power(self, power: Edge) -> str:
-        """s^a (log s)^b in LaTeX."""
-        raised = "1" if str(power) == "0" else f"{self.symbol}^{{{power.inline_latex}}}"
-        if self.log is None or str(self.log) == "0":
-            return raised
-        exponent = "" if str(self.log) == "1" else f"^{{{self.log.inline_latex}}}"
-        logarithm = rf"(\log {self.symbol}){exponent}" if exponent else rf"\log {self.symbol}"
-        return logarithm if raised == "1" else f"{raised} {logarithm}"
+        """s^a in LaTeX."""
+        return "1" if str(power) == "0" else f"{self.symbol}^{{{power.inline_latex}}}"
 
 
 def exponent(
-    measure: Callable[..., Any] | Call,
+    function: Callable[..., Any] | Call,
     quantity: str,
+    /,
     *,
     along: Mapping[str, Any] | None = None,
     low: Any = None,
     high: Any = None,
     equals: Any = None,
-    log: Any = None,
     strict: bool = False,
-    rate: Any = None,
+    truth: Any = None,
     control: Any = None,
     scale: str = "",
     of: str = "",
-    error: float | None = None,
     method: str | tuple[str | None, str] | None = None,
     over: Any = None,
     **retired: Any,
@@ -280,10 +263,10 @@ def exponent(
 
     Parameters
     ----------
-    measure
-        The function, called by name with the coordinates of the cell and with what grows; it returns (value, error), a
-        value alone, or a mapping of named ones. It gets `seed`, `contexts` and `backend` if it takes them. What else
-        it is called with stands in `at(function, name=value)`.
+    function
+        What measures, called by name with the coordinates of the cell and with what grows; it returns (value, error),
+        or a mapping of names to such pairs. It gets `seed`, `contexts` and `backend` if it takes them. What else it is
+        called with stands in `at(function, name=value)`.
     quantity
         What it measures, in LaTeX.
     along
@@ -291,12 +274,11 @@ def exponent(
         coordinates; two decades at least. If it is n or d, the points are whole numbers. By default n, from 1e4 to
         1e30.
     low, high, equals
-        The exponent: a formula in the coordinates and in the symbols of the readings.
-    log
-        The power of log s beside it.
+        The exponent: a formula in the coordinates and in the symbols of the readings. Of a power of log s beside it,
+        measure the quantity over that power.
     strict
         Whether the power itself is left out: omega(s^low), o(s^high).
-    rate
+    truth
         The true exponent. The controls are derived from it: the false one lies beyond it by twice the resolution of
         limits, the true one is the claim with this exponent.
     control
@@ -308,8 +290,6 @@ def exponent(
     of
         Which quantity of those that the function returns; coordinates that its name holds in braces, such as
         "{trained} to {tested}", are not given to the function unless it takes them.
-    error
-        Relative error of values that the function returns alone; where none is declared these are refused.
     method
         How it measures; what ran decides which grade the numbers have (`lipverify.claims.run.ran`). A function that
         takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it returns
@@ -333,33 +313,32 @@ def exponent(
         If a rule is broken; `lipverify verify` shows the line.
 
     >>> def window(d, n): return n**0.5, 1e-12 * n**0.5
-    >>> exponent(window, "w^*", low="1/d", rate="1/2").quantity
+    >>> exponent(window, "w^*", low="1/d", truth="1/2").quantity
     'w^*'
     """
     line = caller_line()
     refuse_retired("exponent", retired, line)
     return form_of(
-        Exponent, measure, quantity, line, **_ray({"n": RAY} if along is None else along, scale, line), low=low,
-        high=high, equals=equals, log=log, strict=strict, sharp=rate, control=control, of=of, error=error,
-        method=method, over=over,
+        Exponent, function, quantity, line, **_ray({"n": RAY} if along is None else along, scale, line), low=low,
+        high=high, equals=equals, strict=strict, truth=truth, control=control, of=of, method=method, over=over,
     )  # fmt: skip
 
 
 def bound(
-    measure: Callable[..., Any] | Call,
+    function: Callable[..., Any] | Call,
     quantity: str,
+    /,
     *,
     low: Any = None,
     high: Any = None,
     equals: Any = None,
     within: Any = None,
     strict: bool = False,
-    value: Any = None,
+    truth: Any = None,
     control: Any = None,
     along: Mapping[str, Any] | None = None,
     scale: str = "",
     of: str = "",
-    error: float | None = None,
     method: str | tuple[str | None, str] | None = None,
     over: Any = None,
     **retired: Any,
@@ -368,14 +347,14 @@ def bound(
 
     Parameters
     ----------
-    measure, quantity, of, error, method, over
+    function, quantity, of, method, over
         As for `exponent`; the function is called with the coordinates of the cell.
     low, high, equals, within
         The bounds: formulas in the coordinates, numbers, or functions of coordinates by name. `within` is how far the
         value may be from `equals`, in its own units; the control of an equality lies three times as far.
     strict
         Whether the value must differ from low and high.
-    value
+    truth
         The true value; the controls are a tenth of it away.
     control
         The false control, or both, (false, true): a bound in place of the one that is given, `dict(low=..., high=...)`,
@@ -403,14 +382,15 @@ def bound(
     refuse_retired("bound", retired, line)
     kind, limit = (Bound, {}) if along is None else (Limit, _ray(along, scale, line))
     return form_of(
-        kind, measure, quantity, line, **limit, low=low, high=high, equals=equals, within=within, strict=strict,
-        sharp=value, control=control, of=of, error=error, method=method, over=over,
+        kind, function, quantity, line, **limit, low=low, high=high, equals=equals, within=within, strict=strict,
+        truth=truth, control=control, of=of, method=method, over=over,
     )  # fmt: skip
 
 
 def identity(
-    measure: Callable[..., Any] | Call,
+    function: Callable[..., Any] | Call,
     quantity: str,
+    /,
     *,
     control: Any,
     of: str = "",
@@ -422,8 +402,8 @@ def identity(
 
     Parameters
     ----------
-    measure
-        The function returns the difference as an expression or a matrix of SymPy, which is 0 for all values of its
+    function
+        What returns the difference: as an expression or a matrix of SymPy, which is 0 for all values of its
         symbols or is not; or as a fraction; or as (difference, bound on its rounding).
     quantity
         The difference, in LaTeX.
@@ -454,7 +434,7 @@ def identity(
     line = caller_line()
     refuse_retired("identity", retired, line)
     return form_of(
-        Identity, measure, quantity, line, equals=0, control=control, of=of, method=method, over=over,
+        Identity, function, quantity, line, equals=0, control=control, of=of, method=method, over=over,
     )  # fmt: skip
 
 
@@ -462,7 +442,14 @@ RAY = (1e4, 1e30)
 """From where to where n grows, where a claim does not say."""
 RETIRED = {
     "instead": "control=(false, true) holds both controls",
-    "sharp": "the true exponent is rate=, the true value of a bound is value=",
+    "sharp": "the true exponent, or the true value of a bound, is truth=",
+    "rate": "the true exponent is truth=",
+    "value": "the true value of a bound is truth=",
+    "error": "the function returns (value, error)",
+    "log": "measure the quantity over that power of the logarithm, and claim the exponent that is left",
+    "search": "a bound in assumes= says where the statement is meant to hold, such as assumes='0 <= p <= 1'",
+    "methods": "what ran is recorded",
+    "agrees": "agree(...) stands beside the forms: claim(id, bound(...), agree(...), ...)",
     "given": "what else the function is called with stands in at(function, name=value)",
     "grade": "method=(method, grade) states both",
     "figures": "shows=at(function, name=...) holds figures and tables",
@@ -492,12 +479,12 @@ def _ray(along: Any, scale: str, line: int) -> dict[str, Any]:
     return {"along": grows, "start": start, "stop": stop, "points": ray[2] if len(ray) == 3 else None, "scale": scale}
 
 
-def form_of(kind: type[Form], measure: Any, quantity: Any, line: int, **given: Any) -> Form:
+def form_of(kind: type[Form], called: Any, quantity: Any, line: int, **given: Any) -> Form:
     """A form from what is declared, refused where it breaks a rule that needs no points."""
     if not isinstance(quantity, str) or not quantity.strip():
         raise Fault("no quantity: the quantity is what the function measures, in LaTeX such as r'w^*'; a claim without "
                     "it is refused.", "quantity", line=line)  # fmt: skip
-    function, beside = (measure.function, measure.where) if isinstance(measure, Call) else (measure, {})
+    function, beside = (called.function, called.where) if isinstance(called, Call) else (called, {})
     if not callable(function):
         raise Fault(f"{function!r} is not a function that measures {quantity}.", line=line)
     try:
@@ -510,10 +497,8 @@ def form_of(kind: type[Form], measure: Any, quantity: Any, line: int, **given: A
         given["method"], given["grade"] = _method(given.get("method"))
         given["range"] = range_of(**edges, strict=strict)
         given["false"], given["true"] = _controls(given.pop("control", None), given["range"])
-        for name, keyword in (("sharp", "rate" if kind is Exponent else "value"), ("log", "log")):
-            if given.get(name) is not None:
-                given[name] = edge(given[name], keyword)
-        _refuse_error(given.get("error"))
+        if given.get("truth") is not None:
+            given["truth"] = edge(given["truth"], "truth")
     except Fault as fault:
         raise Fault(str(fault), fault.keyword, fault.item, line) from None
     if given["method"] is None and sampled:
@@ -562,16 +547,9 @@ def _method(value: Any) -> tuple[str | None, Grade | None]:
     return method, grade
 
 
-def _refuse_error(error: Any) -> None:
-    if error is not None and (
-        isinstance(error, bool) or not isinstance(error, int | float) or not 0 <= error < math.inf
-    ):
-        raise Fault(f"error = {error!r}: the relative error of a value must be finite and >= 0.", "error")
-
-
-def _sign(sharp: Edge) -> int:
+def _sign(truth: Edge) -> int:
     """Of a negative value more is less; one that is negative without a minus in front needs a control of its own."""
-    return -1 if str(sharp).startswith("-") else 1
+    return -1 if str(truth).startswith("-") else 1
 
 
 def sides_of(forms: tuple[Form, ...]) -> Iterator[str]:

@@ -133,7 +133,7 @@ def measurement(form: Form, place: Place, measured: Measured, profile: Profile) 
     """What is measured at a point: a value, or the growth along a ray."""
     if isinstance(form, Along):
         of = filled(form.of, place.where)
-        return measured.along(ray_of(form, place, profile), place, of, form.error, form.given, profile)
+        return measured.along(ray_of(form, place, profile), place, of, form.given, profile)
     return measured.at(place, form.given, profile)
 
 
@@ -173,23 +173,21 @@ def _cell(form: Form, place: Place, measured: Measured, profile: Profile) -> Cel
         method=form.method,
         grade=form.grade,
         of=filled(form.of, place.where),
-        error=form.error,
     )
 
 
 def reader(form: Form, place: Place, measured: Measured) -> Read:
     """How a result is read: as a value, as the limit of a growth, or as the exponent of one."""
     if isinstance(form, Exponent):
-        return _exponent_reader(form, place)
+        return _exponent_reader(form)
     return _limit if isinstance(form, Limit) else _value_reader(form, place, measured)
 
 
-def _exponent_reader(form: Exponent, place: Place) -> Read:
-    log = None if form.log is None else value_of(meant_at(form.log, place), place, "log")
+def _exponent_reader(form: Exponent) -> Read:
     power = rf"{POWER} $\log {form.grows}$ in ${form.quantity}$"
 
     def read(growth: Any, allowed: Allowed) -> Estimate:
-        found = estimate(growth, allowed, log)
+        found = estimate(growth, allowed)
         return found if found.allowed is None else replace(found, quantity=power)
 
     return read
@@ -204,11 +202,11 @@ def _limit(growth: Any, allowed: Allowed) -> Estimate:
 
 
 def _value_reader(form: Form, place: Place, measured: Measured) -> Read:
-    of, error, call = filled(form.of, place.where), form.error, calling(measured.found(), place)
+    of, call = filled(form.of, place.where), calling(measured.found(), place)
     interval = _difference if isinstance(form, Identity) else _interval
 
     def read(result: Any, allowed: Allowed) -> Estimate:
-        found, why = interval(*number(result, of, error, call)), remark(result, of)
+        found, why = interval(*number(result, of, call)), remark(result, of)
         if why == SOMEWHERE and decide(found.interval, allowed) == "supported":
             return Estimate(Interval(None, None), why)
         open_ended = why and found.interval == Interval(None, None)
@@ -244,8 +242,8 @@ def _control(form: Form, true: bool, place: Place, measured: Measured, profile: 
         return ControlPlan(NEAREST, partial(_nearest, form.range))
     raise Fault(
         "no control: a control is a near statement that is false, and must come out refuted on the same "
-        "evidence; give rate= or value= (the true one, from which it is derived) or control= (its bound); a claim "
-        "without it is refused.",
+        "evidence; give truth= (the true exponent or value, from which it is derived) or control= (its bound); a "
+        "claim without it is refused.",
         "control",
     )
 

@@ -110,9 +110,7 @@ class CellPlan:
     grade: Grade | None = None
     """The best grade that the claim states for it; what ran decides (`lipverify.claims.run.ran`)."""
     of: str = ""
-    """Which quantity of the result is read, and ..."""
-    error: float | None = None
-    """... the relative error of a value that comes alone."""
+    """Which quantity of the result is read."""
     edges: dict[str, str] = field(default_factory=dict)
     """The allowed range as formulas in the coordinates, where these say it all."""
     quantity_latex: str = ""
@@ -152,10 +150,13 @@ class CrossPlan:
 
     where: dict[str, Scalar]
     quantity: str
-    methods: tuple[str, str]
+    functions: tuple[str, str]
+    """What the functions are called."""
     measurements: tuple[Measurement, Measurement]
     read: Callable[[Any, Any], Side_by_side]
     quantity_latex: str = ""
+    of: tuple[str, str] = ("", "")
+    """Which quantity of the result of each is read."""
 
 
 @dataclass(frozen=True)

@@ -76,10 +76,6 @@ def _require(declared: Declaration, template: tuple[str, ...], outer: Mapping[An
         foreign = [name for name in named_in(text) if name not in known]
         if foreign:
             raise Fault(f"{keyword} = {text!r}: {{{foreign[0]}}} is no coordinate of over=.", keyword)
-    families = [declared.over, *(form.over for form in declared.forms)]
-    free = {each for over in families if isinstance(over, Mapping) for name in over for each in _names(name)}
-    if strange := [name for name in declared.search if name not in free]:
-        raise Fault(f"search = {dict(declared.search)!r}: {strange[0]} is no coordinate of over=.", "search")
     if not sides:
         raise Fault(f"id = {declared.id!r}: {{side}} needs low= or high= in every form.", "id")
 
@@ -148,7 +144,7 @@ def _method(agreement: Agreement, call: Call, place: Place, here: Place) -> Meas
     told = {name for of in agreement.of for name in named_in(of)}
     needed = [name for name in place.where if name not in told]
     try:
-        return measured_by(call.function, needed, tuple(here.where), tuple(call.where), "agrees")
+        return measured_by(call.function, needed, tuple(here.where), tuple(call.where), "")
     except Fault as fault:
         raise fault.within(agreement.line) from None
 
@@ -159,16 +155,18 @@ def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iter
         here = family.joined(place)
         both = [_method(agreement, each, place, here) for each in agreement.functions]
         plans = [each.at(here, call.where, profile) for each, call in zip(both, agreement.functions, strict=True)]
+        of = (filled(agreement.of[0], here.where), filled(agreement.of[1], here.where))
 
-        def read(one: Any, other: Any, here: Place = here) -> Side_by_side:
+        def read(one: Any, other: Any, here: Place = here, of: tuple[str, str] = of) -> Side_by_side:
             (a, spread), (b, other_spread) = (
-                number(result, filled(of, here.where), agreement.error, f"{agreement.quantity} at {here}")
-                for result, of in zip((one, other), agreement.of, strict=True)
+                number(result, name, f"{agreement.quantity} at {here}")
+                for result, name in zip((one, other), of, strict=True)
             )
             return (a, b), (spread, other_spread)
 
         quantity = f"${agreement.quantity}$"
-        yield CrossPlan(here.where, plain(quantity), agreement.methods, (plans[0], plans[1]), read, quantity)
+        first, second = (each.function.__name__.replace("_", " ") for each in agreement.functions)
+        yield CrossPlan(here.where, plain(quantity), (first, second), (plans[0], plans[1]), read, quantity, of)
 
 
 def sourced(source: Any) -> Source:
@@ -243,8 +241,8 @@ def _in_words(form: Form, family: Place) -> Form:
         name: value.meaning(place) if isinstance(value, Range) else value
         for name, value in (("false", form.false), ("true", form.true))
     }
-    sharp = None if form.sharp is None else meant_at(form.sharp, place)
-    return replace(form, range=form.range.meaning(place), sharp=sharp, **controls)
+    truth = None if form.truth is None else meant_at(form.truth, place)
+    return replace(form, range=form.range.meaning(place), truth=truth, **controls)
 
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:

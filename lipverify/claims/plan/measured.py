@@ -88,14 +88,12 @@ class Measured:
         point = replace(point, alone={name: each.address for name, each in alone.items()})
         return Measurement(value_at, (self.found(), point), tuple(alone.values()))
 
-    def along(
-        self, ray: Ray, place: Place, of: str, error: float | None, given: Mapping[str, Any], profile: Profile
-    ) -> Measurement:
+    def along(self, ray: Ray, place: Place, of: str, given: Mapping[str, Any], profile: Profile) -> Measurement:
         """The growth of one of its quantities along a ray, which needs a value at each point."""
         values = tuple(self.at(place.joined(Place({ray.along: s})), given, profile) for s in ray.ladder)
         # what values are handed tells growths apart as it tells the first values apart
         point = replace(self._point(place, given, profile), alone=values[0].arguments[1].alone)
-        return Measurement(growth_along, (self.found(), ray, point, of, error), values)
+        return Measurement(growth_along, (self.found(), ray, point, of), values)
 
     def found(self) -> Callable[..., Any]:
         """The function as it can be sent to other processes: by its claims file, or by its module."""
@@ -169,16 +167,15 @@ def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
     return plain
 
 
-def number(result: Any, of: str, error: float | None, call: str) -> tuple[float, float]:
+def number(result: Any, of: str, call: str) -> tuple[float, float]:
     """(value, error) of one quantity of a result; the error may be infinite, and nothing is not-a-number.
 
-    A value that comes by itself has the declared relative error; where none is declared it is refused. A third entry
-    says in words why the error is infinite (`remark`).
+    A third entry says in words why the error is infinite (`remark`).
 
     Raises
     ------
     InvalidInput
-        If there is no such quantity, or it is not a real number with an error >= 0.
+        If there is no such quantity, it comes without an error, or it is not a real number with an error >= 0.
     """
     if of:
         if not isinstance(result, Mapping) or of not in result:
@@ -192,13 +189,11 @@ def number(result: Any, of: str, error: float | None, call: str) -> tuple[float,
         result = result[""]
     if isinstance(result, list | tuple) and len(result) == 3 and isinstance(result[2], str):
         result = result[:2]
-    pair = isinstance(result, list | tuple) and len(result) == 2
-    if not pair and error is None:
-        way_out = "return (value, error), or declare the relative error: error=1e-10"
-        raise InvalidInput(f"{call} is {result!r}, a value without an error; {way_out}.")
-    value, spread = (_real(each) for each in result) if pair else (_real(result), (error or 0.0) * abs(_real(result)))
+    if not isinstance(result, list | tuple) or len(result) != 2:
+        raise InvalidInput(f"{call} is {result!r}, a value without an error; return (value, error).")
+    value, spread = map(_real, result)
     if not (math.isfinite(value) and spread >= 0):
-        rule = "it must be a finite real number, or (value, error) with an error >= 0"
+        rule = "it must be (value, error): a finite real number, and an error >= 0"
         raise InvalidInput(f"{call} is {result!r}; {rule}.")
     return value, spread
 
@@ -227,9 +222,7 @@ def _real(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
 
 
-def growth_along(
-    function: Callable[..., Any], ray: Ray, point: Point, of: str, error: float | None, *values: Any
-) -> Growth:
+def growth_along(function: Callable[..., Any], ray: Ray, point: Point, of: str, *values: Any) -> Growth:
     """The growth of a quantity along a ray, from the values that were measured there.
 
     Raises
@@ -239,8 +232,10 @@ def growth_along(
     """
     from lipverify.scaling import growth_of
 
-    found = [number(value, of, error, f"{calling(function, point)} at {ray.along}={s:g}") for s, value in
-             zip(ray.ladder, values, strict=True)]  # fmt: skip
+    found = [
+        number(value, of, f"{calling(function, point)} at {ray.along}={s:g}")
+        for s, value in zip(ray.ladder, values, strict=True)
+    ]
     for s, (value, _) in zip(ray.ladder, found, strict=True):
         if value <= 0:
             rule = "what grows like a power is positive"

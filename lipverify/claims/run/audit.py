@@ -411,9 +411,15 @@ def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
     pairs = [(name, getattr(record, name), getattr(claim, name)) for name in SPOKEN]
     pairs += [("control", record.control, control), ("file", PurePath(record.file).name, PurePath(claim.file).name)]
     if record.verdict != "error":
-        checks = [(check.where, check.quantity, check.quantity_latex, check.methods) for check in record.cross_checks]
-        asked = [(plan.where, plan.quantity, plan.quantity_latex, plan.methods) for plan in claim.evidence.cross_checks]
+        planned = claim.evidence.cross_checks
+        checks = [(check.where, check.quantity, check.quantity_latex) for check in record.cross_checks]
+        asked = [(plan.where, plan.quantity, plan.quantity_latex) for plan in planned]
         pairs += [("cells", len(record.cells), len(claim.cells)), ("cross-checks", checks, asked)]
+        pairs += [
+            ("methods", _short(check.methods), _short((plan.functions, plan.of)))
+            for check, plan in zip(record.cross_checks, planned, strict=False)
+            if not set(check.methods) <= {*METHODS, *plan.functions, *plan.of}
+        ]
         pairs += list(_made(record, claim.evidence))
         by_method = any(tried.what == "method" for tried in record.tried)
         for cell, plan in zip(record.cells, claim.cells, strict=False):

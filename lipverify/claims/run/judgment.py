@@ -22,7 +22,7 @@ from lipverify.claims.ledger.symbols import plain
 from lipverify.claims.ledger.verdict import Allowed, Verdict, conclude, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
 from lipverify.claims.plan.measured import Point, growth_along, number
-from lipverify.claims.plan.proved import Stood
+from lipverify.claims.plan.proved import OWN, Stood
 from lipverify.claims.run.deciding import step_of
 from lipverify.claims.run.measurement import Outcome
 from lipverify.claims.run.ran import Ran, behind, no_stronger
@@ -46,7 +46,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
     try:
         cells = tuple(_cell(claim, plan, results, standing(plan, outcomes)) for plan in claim.cells)
-        crossed = tuple(_cross_check(plan, results) for plan in claim.evidence.cross_checks)
+        crossed = tuple(_cross_check(plan, outcomes) for plan in claim.evidence.cross_checks)
         verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
         disagree = not all(each.agrees for each in crossed)
         figures, tables = claim.made_shows(results)
@@ -140,25 +140,26 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
 def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
     """What stands behind the number of a cell; a limit is extrapolated, and no more than the values along its ray."""
     along = plan.measurement.function is growth_along
-    values = [_stands(plan, each, outcomes) for each in (plan.measurement.needs if along else (plan.measurement,))]
+    derives = plan.method == "exact" or plan.grade == "bounded"
+    sources = plan.measurement.needs if along else (plan.measurement,)
+    values = [_stands(each, plan.of, outcomes, derives) for each in sources]
     worst = max(values, key=lambda stood: list(GRADES).index(stood.grade))
     stood = no_stronger(worst, plan.grade, plan.method)
     return Stood("extrapolated", stood.method) if along and stood.grade in ("proved", "bounded") else stood
 
 
-def _stands(plan: CellPlan, source: Measurement, outcomes: Mapping[str, Outcome]) -> Stood:
+def _stands(source: Measurement, of: str, outcomes: Mapping[str, Outcome], derives: bool) -> Stood:
     """What stands behind the value that one measurement gave."""
     every = list(source.with_needs())
     made = {each for one in every for each in (outcomes[one.address].ran or Ran()).made}
     points = [argument for one in every for argument in one.arguments if isinstance(argument, Point)]
     try:
-        _, spread = number(outcomes[source.address].result, plan.of, plan.error, source.address)
+        _, spread = number(outcomes[source.address].result, of, source.address)
     except InvalidInput:
         spread = math.inf
-    derives = plan.method == "exact" or plan.grade == "bounded"
     sampled = any("contexts" in point.options for point in points)
     ran = outcomes[source.address].ran or Ran()
-    return behind(ran, made, plan.of, spread, derives=derives, sampled=sampled)
+    return behind(ran, made, of, spread, derives=derives, sampled=sampled)
 
 
 def _overstated(claim: Claim, plan: CellPlan, proof: ProofRecord) -> bool:
@@ -223,22 +224,31 @@ def unnoticed(claimed: Allowed, control: Allowed) -> float | None:
     return max(moved, default=None)
 
 
-def _cross_check(plan: CrossPlan, results: Mapping[str, Any]) -> CrossCheck:
+def _cross_check(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> CrossCheck:
     """Two methods agree if their values differ by no more than twice their errors together.
 
     A 95 % half-width is about two standard errors; a run has some hundred such checks, and at four standard errors
     the chance of a false alarm in any of them is below one in a hundred.
     """
-    values, errors = plan.read(*(results[each.address] for each in plan.measurements))
+    values, errors = plan.read(*(outcomes[each.address].result for each in plan.measurements))
     return CrossCheck(
         where=plan.where,
         quantity=plan.quantity,
-        methods=plan.methods,
+        methods=_methods(plan, outcomes),
         values=values,
         errors=errors,
         agrees=agree(values, errors),
         quantity_latex=plan.quantity_latex,
     )
+
+
+def _methods(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> tuple[str, str]:
+    """What tells the two apart: what ran, else how the functions are called, else which quantities were read."""
+    stood = [_stands(each, of, outcomes, True) for each, of in zip(plan.measurements, plan.of, strict=True)]
+    words = [each.method for each in stood]
+    ran = tuple(name if word == OWN else word for word, name in zip(words, plan.functions, strict=True))
+    one, other = next((pair for pair in (ran, plan.functions, plan.of) if len(set(pair)) == 2), ran)
+    return one, other
 
 
 def speaks_of_all(text: str, names: tuple[str, ...]) -> bool:

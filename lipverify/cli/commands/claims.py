@@ -146,8 +146,8 @@ def falsify(
 
     Searches the range that the statement speaks of: d from 2 to 50, n to 1e6, w to 1000, L and sigma a decade beyond
     their values, laws and covariates written out; any other number between its least and its largest declared value;
-    text and coordinates of the control as declared. `search=` of the claim says otherwise, assumptions such as
-    "n >= 100" bind, and the last line says what was searched. Steers towards a refutation, makes what it finds as
+    text and coordinates of the control as declared. An assumption of the claim binds ("n >= 100") or is the range
+    ("0 <= p <= 1"), and the last line says what was searched. Steers towards a refutation, makes what it finds as
     simple as it can, measures it again by the other exact route, by balls or by sampling where these reach it, and
     writes it as a claims file that `lipverify verify` runs. A point at which the function raises is no counterexample.
     What was found is tried first next time. Needs the extra `testing`.
