@@ -29,9 +29,11 @@ from hypothesis import strategies as st
 
 from lipverify.claims.language.family import Place
 from lipverify.claims.language.form import Form
+from lipverify.claims.ledger.symbols import LETTERS
 from lipverify.claims.plan.cells import places
 from lipverify.claims.plan.profile import Profile
 from lipverify.errors import InvalidInput
+from lipverify.foundation.latex import plain
 from lipverify.problem.covariates import Covariates
 from lipverify.problem.written import covariates_named, law_named
 from lipverify.strategies import dimensions
@@ -44,6 +46,9 @@ DIGITS = 3
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
 """An assumption that bounds a coordinate, such as "n >= 100" or "0 < p <= 0.5"."""
+
+_TYPED = {"≥": ">=", "≤": "<=", **LETTERS}
+"""How a relation and a Greek letter are typed."""
 
 Bounds = Mapping[str, Sequence[tuple[str, float]]]
 """Relations that a coordinate keeps, such as [(">=", 100)]."""
@@ -113,9 +118,8 @@ def assumptions(texts: Iterable[str]) -> Bounds:
     """
     found: dict[str, list[tuple[str, float]]] = {}
     for text in texts:
-        plain = re.sub(r"\\(ge|le)q?\b", lambda sign: ">=" if sign[1] == "ge" else "<=", text.strip().strip("$"))
-        plain = plain.replace("≥", ">=").replace("≤", "<=").replace("\\", "")
-        match = ASSUMED.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", plain).strip())
+        written = "".join(_TYPED.get(character, character) for character in plain(text))
+        match = ASSUMED.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", written).strip())
         if match:
             low, below, name, sign, bound = match.groups()
             relations = [(below.replace("<", ">"), float(low))] if low else []

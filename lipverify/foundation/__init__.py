@@ -6,6 +6,7 @@ streams      random numbers as a function of their address
 means        means with errors: bounded samples, equal batches, many samples
 calls        functions at points, and what must be called before
 compiling    a C source text as a loaded library
+latex        formulas: one reader, a writer for each place where they are shown
 lazy         packages that import a name when it is first used
 
 The names below are for tests and for whoever extends the library.

@@ -33,11 +33,11 @@ from lipverify.claims.ledger import (
 )
 from lipverify.claims.ledger.figure import Layer
 from lipverify.claims.ledger.reach import at
-from lipverify.report import digits, symbols, words, write_report
+from lipverify.foundation.latex import UnreadableError, symbols, typst_math
+from lipverify.report import digits, words, write_report
 from lipverify.report.build import build
 from lipverify.report.drawings import Drawings, joined
 from lipverify.report.figures import draw
-from lipverify.report.latex import typst_math
 from lipverify.report.looks import series_looks
 from lipverify.report.model import Drawing, Report, Symbol, Theorem
 from lipverify.report.notation import symbols_in
@@ -45,7 +45,6 @@ from lipverify.report.readings import heading, names
 from lipverify.report.text import Run, Text, printable, rich
 from lipverify.report.theorem import telling_figure
 from lipverify.report.typeset import typeset
-from lipverify.report.vocabulary import UnreadableError
 from lipverify.report.web import web_page
 from tests import ROOT
 from tests.ledgers import (

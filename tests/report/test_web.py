@@ -21,12 +21,12 @@ from msgspec.structs import replace
 
 from lipverify.claims import Figure, HeatMap, Panel, Region, Series
 from lipverify.claims.ledger import Ledger, write_ledger
+from lipverify.foundation.latex import UnreadableError
 from lipverify.report import digits
 from lipverify.report.heatmaps import BLANK
 from lipverify.report.looks import series_looks
 from lipverify.report.mathml import many, mathml
 from lipverify.report.text import APART, Run, formula
-from lipverify.report.vocabulary import UnreadableError
 from lipverify.report.web import web_page
 from lipverify.report.web.axes import axis, has_place, round_values
 from lipverify.report.web.colours import PAPERS, colour_class, colour_rule

@@ -18,6 +18,7 @@ from scipy.special import erf, erfc, expit, gamma
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.latex import typst_math
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
 from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading, n, sigma, valid_windows, w
 from lipverify.loss.asymptotic.closed import closed_numbers, known
@@ -27,7 +28,6 @@ from lipverify.loss.asymptotic.sphere import density, half_moment, mean
 from lipverify.loss.asymptotic.tasks import applied, task_of
 from lipverify.loss.asymptotic.tokens import circle_mean
 from lipverify.problem.laws import Scaled
-from lipverify.report.latex import typst_math
 from lipverify.scaling import growth
 from tests.strategies import log_floats
 
