@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from docutils import nodes
@@ -14,9 +13,9 @@ from lipverify.claims.ledger.reach import condition_of
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import all_claims
+from lipverify.foundation.latex import pieces
 from lipverify.report.sources import quotation
 
-FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
 PARTS = {
     "Passages that are false as printed, by the claims that refute them": ("printed",),
     "Readings that a source leaves open": ("convention", "derived", "sharp"),
@@ -104,9 +103,8 @@ def _entries(claim: Claim) -> Iterator[tuple[str, list[nodes.Node]]]:
 
 def _text(text: str) -> Iterator[nodes.Node]:
     """Words, and formulas between dollar signs."""
-    for place, piece in enumerate(FORMULA.split(text)):
-        if piece:
-            yield nodes.math(piece, piece) if place % 2 else nodes.Text(piece.replace(r"\$", "$"))
+    for is_formula, piece in pieces(text):
+        yield nodes.math(piece, piece) if is_formula else nodes.Text(piece)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -8,8 +8,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
+from lipverify.foundation.latex import UnreadableError
 from lipverify.report.mathml import mathml
-from lipverify.report.vocabulary import UnreadableError
 
 log = logging.getLogger(__name__)
 

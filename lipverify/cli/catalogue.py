@@ -13,7 +13,6 @@ from rich.text import Text
 from lipverify.claims.ledger.outcomes import Judged, counts, measured, passages, recorded
 from lipverify.claims.ledger.reach import condition_of, reach_of
 from lipverify.claims.ledger.record import KINDS, Outcome, Passage, read_ledger
-from lipverify.claims.ledger.symbols import plain
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import select_claims
@@ -21,6 +20,7 @@ from lipverify.cli.lines import SIGNS
 from lipverify.cli.tables import grouped
 from lipverify.cli.wrapping import wrapped
 from lipverify.errors import InvalidInput
+from lipverify.foundation.latex import plain
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 from lipverify.report.sources import quotation, short

@@ -1,7 +1,7 @@
 r"""Ledger text as LaTeX that any engine takes: words are escaped, and of formulas only what is understood passes.
 
-Formulas pass if `lipverify.report.latex` can read them, which knows no command that defines, includes or writes
-anything, and if they hold nothing that means something else inside a table. All others are set as their source.
+Formulas are read and written anew by `lipverify.foundation.latex`, which knows no command that defines, includes or
+writes anything, nor one that means something else inside a table. What it does not know is set as its source.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from lipverify.report.latex import tidy, typst_math
-from lipverify.report.symbols import BELOW, CHARACTERS, DECORATIONS, ESCAPED, FENCES, NAMED
+from lipverify.foundation.latex import UnreadableError, latex_source, pieces, symbols
 from lipverify.report.visible import visible
-from lipverify.report.vocabulary import UnreadableError
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -28,30 +26,8 @@ _TYPOGRAPHY = {
     "†": r"\dag{}", "‡": r"\ddag{}", "′": r"\ensuremath{'}", "µ": r"\ensuremath{\mu}", "⟨": r"\ensuremath{\langle}",
     "⟩": r"\ensuremath{\rangle}", "✓": r"\ensuremath{\checkmark}",
 }  # fmt: skip
-_HATTED = {"\u0302": "\ue000", "\u0303": "\ue001", "": "\ue002"}
-_PRIVATE = {"\ue000": r"\ensuremath{\hat{", "\ue001": r"\ensuremath{\tilde{", "\ue002": "}}"}
-"""A letter with a hat is two characters; `visible` leaves none of these three of its own in any text."""
-_STANDARD = frozenset(CHARACTERS) - FENCES.keys() - ESCAPED.keys() - {
-    "lt", "gt", "coloneqq", "omicron", "iint", "hbar", "sqrtsign", "degree", "S", "checkmark",
-    "implies", "iff", "varnothing", "lesssim", "gtrsim", "smallsetminus", "geqslant", "leqslant", "triangleq",
-    "subsetneq", "gtrless", "dotplus", "intercal", "dotsc", "dotsb", "square", "Box", "blacksquare",
-    "complement", "mho", "eth",
-}  # fmt: skip
-"""Commands for one character that LaTeX knows without a package."""
-_BY_CHARACTER = {CHARACTERS[name]: name for name in sorted(_STANDARD, reverse=True)}
-_FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
-_REFUSED = re.compile(
-    r"\\(?:begin|end|limits|nolimits|cancel|bm|mathscr|notag|nonumber|lt|gt|coloneqq|omicron|degree|checkmark"
-    r"|sqrtsign|mbox|hbox|emph|text\w*|rm|bf|it|cal|sf|tt|not|nicefrac|sfrac|substack|pmod|bmod|mathop|enspace|varnothing|middle|operatorname)(?![A-Za-z])|\\[\\-]|[&%#~]|\^[^']*'"
-)
-"""Rows, what needs a package beyond amsmath and amssymb, what only some places take, a prime after a power."""
-_PLAIN_WORDS = re.compile(r"\\(?:text|operatorname)\{[A-Za-z0-9 ,.;:()/-]*\}")
-"""Words within a formula, of letters that mean nothing to LaTeX."""
-_TAKEN = dict.fromkeys(DECORATIONS, 1) | {"mathbf": 1}
-_TAKEN |= dict.fromkeys(
-    ("frac", "tfrac", "dfrac", "cfrac", "binom", "dbinom", "tbinom", "overset", "stackrel", "underset"), 2
-)
-"""How many arguments a command takes."""
+_MARKED = re.compile(rf"([^\W\d_])([{''.join(symbols.MARKS)}])|.", re.DOTALL)
+"""A letter with a mark above it, which is a character of its own, or any one character."""
 
 
 def rich(text: str) -> str:
@@ -60,67 +36,30 @@ def rich(text: str) -> str:
     >>> print(rich(r"$w^{1/d}$ at 5 % & $\input{x}$"))
     $w^{1/d}$ at 5 \% \& \$\textbackslash{}input\{x\}\$
     """
-    pieces, at = [], 0
-    for match in _FORMULA.finditer(text):
-        pieces += [words(text[at : match.start()].replace(r"\$", "$")), formula(match[1])]
-        at = match.end()
-    return "".join((*pieces, words(text[at:].replace(r"\$", "$"))))
+    return "".join(formula(piece) if is_formula else words(piece) for is_formula, piece in pieces(text))
 
 
 def formula(source: str) -> str:
     """A formula between dollar signs; words where it is not understood, or could disturb the table."""
-    source = tidy(source)
     try:
-        typst_math(source)
+        written = latex_source(source)
     except UnreadableError:
         return words(f"${source}$")
-    plain = source.isascii() and source.isprintable()
-    if not plain or _REFUSED.search(_PLAIN_WORDS.sub("", source)) or not _grouped(_PLAIN_WORDS.sub("x", source)):
-        return words(f"${source}$")
-    for name, upright in (NAMED | BELOW).items():
-        operator = rf"\\operatorname{{{upright}}}".replace(" ", r"\\,")
-        source = re.sub(rf"\\{name}(?![A-Za-z])", operator, source)
-    bare = source.strip()
-    space = (
-        " " if (len(bare) - len(bare.rstrip("\\"))) % 2 else ""
-    )  # of a control space, which must not quote the dollar
-    return f"${bare}{space}$"
-
-
-def _grouped(source: str) -> bool:
-    """Whether every script and argument is a group or one sign: LaTeX takes no more, where our reader does."""
-    for match in re.finditer(r"[\^_]|\\([A-Za-z]+)", source):
-        at = match.end()
-        for _ in range(1 if match[1] is None else _TAKEN.get(match[1], 0)):
-            argument = re.compile(r"\s*(?:\[[^\]{}]*\])?\s*(?:(\{)|[A-Za-z0-9*]|\\([A-Za-z]+))").match(source, at)
-            if argument is None or (argument[2] is not None and argument[2] not in _STANDARD):
-                return False
-            at = _closing(source, argument.start(1)) if argument[1] else argument.end()
-    return True
-
-
-def _closing(source: str, opening: int) -> int:
-    """The place after the bracket that closes the one at `opening`."""
-    depth = 0
-    for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(source, opening):
-        depth += {"{": 1, "}": -1}.get(match[0], 0)
-        if depth == 0:
-            return match.end()
-    return len(source)
+    return f"${written}{' ' * written.endswith(chr(92))}$"  # a control space must not quote the dollar
 
 
 def words(text: str) -> str:
     r"""Words as they are, whatever is in them.
 
     >>> print(words("50 % of a_1 & \\end{table}, σ ≤ 1"))
-    50 \% of a\_1 \& \textbackslash{}end\{table\}, \ensuremath{\sigma} \ensuremath{\le} 1
+    50 \% of a\_1 \& \textbackslash{}end\{table\}, \ensuremath{\sigma} \ensuremath{\leq} 1
     """
-    text = re.sub(r"([^\W\d_])([\u0302\u0303])", _hatted, visible(text))
-    return "".join(map(_character, text))
+    return _MARKED.sub(_written, visible(text))
 
 
-def _hatted(found: re.Match[str]) -> str:
-    return _HATTED[found[2]] + found[1] + _HATTED[""]
+def _written(found: re.Match[str]) -> str:
+    letter, mark = found.groups()
+    return _formula_of(rf"\{symbols.MARKS[mark]}{{{letter}}}") if mark else _character(found[0])
 
 
 def breakable(text: str) -> str:
@@ -133,14 +72,20 @@ def breakable(text: str) -> str:
 
 
 def _character(character: str) -> str:
-    for known in (_SPECIAL, _TYPOGRAPHY, _PRIVATE):
+    for known in (_SPECIAL, _TYPOGRAPHY):
         if character in known:
             return known[character]
     if character.isascii() or (ord(character) < 0x180 and unicodedata.category(character).startswith("L")):
         return character
-    if character in _BY_CHARACTER:
-        return rf"\ensuremath{{\{_BY_CHARACTER[character]}}}"
-    return _composed(character) or rf"\texttt{{U+{ord(character):04X}}}"
+    return _composed(character) or _formula_of(character)
+
+
+def _formula_of(latex: str) -> str:
+    """A formula among words; what is none is named by its code points."""
+    try:
+        return rf"\ensuremath{{{latex_source(latex)}}}"
+    except UnreadableError:
+        return "".join(rf"\texttt{{U+{ord(character):04X}}}" for character in latex)
 
 
 def _composed(character: str) -> str:

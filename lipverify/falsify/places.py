@@ -30,9 +30,11 @@ from hypothesis import strategies as st
 
 from lipverify.claims.language.family import Place
 from lipverify.claims.language.form import Form
+from lipverify.claims.ledger.symbols import LETTERS
 from lipverify.claims.plan.cells import places
 from lipverify.claims.plan.profile import Profile
 from lipverify.errors import InvalidInput
+from lipverify.foundation.latex import plain
 from lipverify.problem.covariates import Covariates
 from lipverify.problem.written import covariates_named, law_named
 from lipverify.strategies import dimensions
@@ -49,6 +51,8 @@ ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBE
 LISTED = re.compile(r"([A-Za-z_]\w*) in \{(.+)\}")
 """One that gives its values, such as "n in {50, 60}"."""
 LIPSCHITZ = re.compile(r"(?:the )?law is 1-Lipschitz")
+_TYPED = {"≥": ">=", "≤": "<=", **LETTERS}
+"""How a relation and a Greek letter are typed."""
 
 Bounds = Mapping[str, Sequence[tuple[str, float]]]
 """Relations that a coordinate keeps, such as [(">=", 100)]."""
@@ -134,16 +138,15 @@ def assumptions(texts: Iterable[str]) -> Assumed:
     found: dict[str, list[tuple[str, float]]] = {}
     ranges: dict[str, Any] = {}
     for text in texts:
-        plain = re.sub(r"\\(ge|le)q?\b", lambda sign: ">=" if sign[1] == "ge" else "<=", text.strip().strip("$"))
-        plain = plain.replace("≥", ">=").replace("≤", "<=").replace("\\", "")
-        match = ASSUMED.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", plain).strip())
+        written = "".join(_TYPED.get(character, character) for character in plain(text))
+        match = ASSUMED.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", written).strip())
         if match:
             low, below, name, sign, bound = match.groups()
             relations = [(below.replace("<", ">"), _value(low))] if low else []
             found.setdefault(name, []).extend([*relations, *([(sign, _value(bound))] if sign else [])])
-        elif listed := LISTED.fullmatch(plain):
+        elif listed := LISTED.fullmatch(written):
             ranges[listed[1]] = [_value(each.strip()) for each in listed[2].split(",")]
-        elif LIPSCHITZ.fullmatch(plain):
+        elif LIPSCHITZ.fullmatch(written):
             ranges["law"] = "lipschitz"
     bounds = {name: relations for name, relations in found.items() if relations}
     for name, relations in bounds.items():

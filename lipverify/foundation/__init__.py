@@ -6,6 +6,7 @@ streams      random numbers as a function of their address
 means        means with errors: bounded samples, equal batches, many samples
 calls        a function with its arguments, as data
 compiling    compile a C source and load it
+latex        formulas: one reader, and one writer for each place where they are shown
 lazy         packages that import a name on first use
 
 The names below are for tests and for whoever extends the library.

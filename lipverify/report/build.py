@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
 from lipverify.claims.ledger.record import GRADES, Ledger, Passage
-from lipverify.claims.ledger.symbols import plain
+from lipverify.foundation.latex import plain
 from lipverify.foundation.quoting import counted
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.front import Contents, Draw, contents_of, front

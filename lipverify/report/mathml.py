@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import msgspec
 import typst
 
-from lipverify.report.latex import typst_math
+from lipverify.foundation.latex import typst_math
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 _SCRIPTS = ("msup", "msub", "msubsup")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from lipverify.foundation.latex.reader import Node, Row, Sign, Styled, inside, read
+from lipverify.foundation.latex.source import COMMANDS
 from lipverify.report.model import Front, Symbol, Theorem
 from lipverify.report.text import rich
 from lipverify.report.words import NOTATION
 
 Page = TypeVar("Page", Front, Theorem)
-_WORDS = re.compile(r"\\(?:text|mathrm|operatorname\*?)\s*\{[^{}]*\}")
-_SYMBOL = re.compile(r"\\(?:mathbf|mathcal|mathbb|hat|bar|tilde)\s*\{?\\?[A-Za-z]+\}?|\\[A-Za-z]+|[A-Za-z]")
 
 
 class Defined:
@@ -50,7 +49,19 @@ def _entry(k: int) -> Symbol:
 def symbols_in(page: msgspec.Struct) -> Iterator[str]:
     """The symbols in all formulas of a page, as they are written in LaTeX."""
     for formula in _formulas(msgspec.to_builtins(page)):
-        yield from (re.sub(r"[{}\s]", "", each) for each in _SYMBOL.findall(_WORDS.sub(" ", formula)))
+        yield from _symbols(read(formula))
+
+
+def _symbols(node: Node) -> Iterator[str]:
+    r"""The letters of a formula by their commands, each with its own: `\mathbf{M}` is `\mathbfM`."""
+    match node:
+        case Sign(text):
+            yield COMMANDS.get(text, text)
+        case Styled(command, Row((Sign(text),))):
+            yield f"\\{command}{COMMANDS.get(text, text)}"
+        case _:
+            for part in inside(node):
+                yield from _symbols(part)
 
 
 def _formulas(data: object) -> Iterator[str]:

@@ -10,8 +10,8 @@ import msgspec
 from lipverify.claims.ledger.outcomes import by_outcome
 from lipverify.claims.ledger.reach import briefly, reach
 from lipverify.claims.ledger.record import Outcome, Passage, Record
-from lipverify.claims.ledger.symbols import plain
 from lipverify.claims.ledger.verdict import Verdict
+from lipverify.foundation.latex import plain
 from lipverify.report import words
 from lipverify.report.text import Text, printable, rich
 

@@ -1,7 +1,7 @@
 """Ledger text as runs of words and formulas, safe to hand to the typesetter as data.
 
 The text never becomes source: it travels as JSON strings. Only formulas are evaluated, and those
-are built from the fixed vocabulary of `lipverify.report.latex`.
+are built from the fixed vocabulary of `lipverify.foundation.latex`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ from typing import Literal
 
 import msgspec
 
+from lipverify.foundation.latex import UnreadableError, pieces, typst_math
 from lipverify.report.digits import scientific
-from lipverify.report.latex import typst_math
 from lipverify.report.visible import invisible, named
-from lipverify.report.vocabulary import UnreadableError
 
-_FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
 _SHORT_CODE = re.compile(r"`([^`]+)`")
 _POWER = re.compile(r"(?<![\w.@-])(\d+(?:\.\d+)?(?:\(\d+\))?)e([+-]?)0*(\d{1,4})(?![\w.])")
 """A number such as 1.5e-07, or 1.77(3)e-07 with its error in units of the last digit."""
@@ -51,13 +49,13 @@ def rich(text: str) -> Text:
     ['1.5 \\times 10^{-7}', ' to ', '10^{9}', ' of ', '2e3']
     """
     runs: list[Run] = []
-    at = 0
-    for match in _FORMULA.finditer(text):
-        runs += _words(text[at : match.start()])
-        run = formula(match[1])
-        runs.append(run if run.kind == "math" else Run("code", printable(match[0])))
-        at = match.end()
-    return tuple(runs + _words(text[at:]))
+    for is_formula, piece in pieces(text):
+        if is_formula:
+            run = formula(piece)
+            runs.append(run if run.kind == "math" else Run("code", printable(f"${piece}$")))
+        else:
+            runs += _words(piece)
+    return tuple(runs)
 
 
 @lru_cache(_REMEMBERED)
@@ -89,7 +87,7 @@ def _words(text: str) -> list[Run]:
         if piece and position % 2:
             runs.append(Run("code", printable(piece)))
         else:
-            runs += _with_powers(piece.replace(r"\$", "$"))
+            runs += _with_powers(piece)
     return runs
 
 

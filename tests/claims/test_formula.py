@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from lipverify.claims.language.formula import Formula, FunctionBound, bound, formula
 from lipverify.claims.ledger.symbols import GREEK  # internal: every Greek letter that is printed must be readable
 from lipverify.errors import InvalidInput
-from lipverify.report.latex import typst_math  # internal: the report must typeset what a formula prints
+from lipverify.foundation.latex import typst_math
 from tests.claims.readers import from_latex, from_plain
 
 SYMBOLS = {  # as printed plainly and in LaTeX

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from lipverify.claims.language import typeset
+from lipverify.foundation.latex import typst_math
 
 # internal: lemmas that print formulas
 from lipverify.proofs.checker import circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows
-from lipverify.report.latex import typst_math  # internal: the report must typeset what is printed
 
 LEMMAS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": " ".join(lemma.__doc__.split())

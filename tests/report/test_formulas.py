@@ -10,15 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.report import symbols  # internal: every entry of the vocabulary is tried
-
-# internal: one formula as the typesetter gets it, so that code in it would be seen
-from lipverify.report.latex import typst_math
+# internal: every entry of the vocabulary is tried; one formula as the typesetter gets it; the refusal of one formula
+from lipverify.foundation.latex import UnreadableError, symbols, typst_math
 from lipverify.report.text import Run, rich  # internal: runs of text are put on the front, one a formula
 from lipverify.report.typeset import typeset  # internal: a report of formulas alone is set without a ledger
-
-# internal: the refusal of one formula, which a report shows as its source
-from lipverify.report.vocabulary import UnreadableError
 from tests.report.pages import model_of, text_of
 
 

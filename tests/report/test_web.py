@@ -20,6 +20,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series, write_ledger
+
+# internal: the refusal of one formula, which a page shows as its source
+from lipverify.foundation.latex import UnreadableError
 from lipverify.report import digits  # internal: how a number is printed, to compare
 from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
 
@@ -27,9 +30,6 @@ from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell wi
 from lipverify.report.looks import series_looks
 from lipverify.report.mathml import many, mathml  # internal: one formula as the browser gets it
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
-
-# internal: the refusal of one formula, which a page shows as its source
-from lipverify.report.vocabulary import UnreadableError
 from lipverify.report.web import web_page  # internal: the page without a file
 
 # internal: ticks and rounding, tried on random values

@@ -14,8 +14,9 @@ from lipverify.claims.language.fault import Fault, caller_line
 from lipverify.claims.language.formula import Formula, formula
 from lipverify.claims.language.range import EDGES, Edge, Range, edge, plus, range_of, scaled
 from lipverify.claims.ledger.record import Grade
-from lipverify.claims.ledger.symbols import letter, on_one_line, plain
+from lipverify.claims.ledger.symbols import letter, on_one_line
 from lipverify.foundation.calls import Call, names
+from lipverify.foundation.latex import plain
 
 SHARE = 0.1
 """How far the control of a bound is from the true value, as a share of it, where the claim does not say."""

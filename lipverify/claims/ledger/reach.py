@@ -17,9 +17,10 @@ from fractions import Fraction
 from typing import Any
 
 from lipverify.claims.ledger.record import Cell, Ray, Record
-from lipverify.claims.ledger.symbols import Scalar, is_letter, letter, named, plain
+from lipverify.claims.ledger.symbols import Scalar, is_letter, letter, named
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.foundation.ladder import ASSUMPTION, BRIEFLY
+from lipverify.foundation.latex import plain
 
 __all__ = ["Spot", "at", "at_points", "condition", "number", "reach", "reach_of"]
 

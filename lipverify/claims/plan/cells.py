@@ -17,7 +17,6 @@ from lipverify.claims.language.range import Range, edge, meant_at, value_of
 from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import Ray
 from lipverify.claims.ledger.summary import POWER
-from lipverify.claims.ledger.symbols import plain
 from lipverify.claims.ledger.verdict import Allowed, Interval, contains, decide
 from lipverify.claims.plan.claim import CellPlan, ControlPlan, Estimate, Measurement, Read
 from lipverify.claims.plan.exponents import estimate
@@ -26,6 +25,7 @@ from lipverify.claims.plan.profile import Profile, settled
 from lipverify.claims.plan.proved import SOMEWHERE
 from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import defaults
+from lipverify.foundation.latex import plain
 
 Plans = list[tuple[Place, CellPlan]]
 """The cells of a form, each with the point that it stands at."""

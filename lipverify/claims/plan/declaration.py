@@ -17,12 +17,13 @@ from lipverify.claims.language.range import Range, meant_at
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import KINDS, Kind, Source
-from lipverify.claims.ledger.symbols import plain, said
+from lipverify.claims.ledger.symbols import said
 from lipverify.claims.plan.cells import Plans, cells, places, spots
 from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
 from lipverify.claims.plan.measured import Measured, call_at, measured_by, number
 from lipverify.claims.plan.profile import Profile, settled
 from lipverify.foundation.calls import Call, names
+from lipverify.foundation.latex import plain
 
 ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*")
 RECORDABLE = ("supported", "refuted", "inconclusive")

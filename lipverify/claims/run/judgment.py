@@ -18,7 +18,6 @@ from lipverify.claims.ledger.record import (
     Record,
 )
 from lipverify.claims.ledger.summary import agree, controls_caught, follows, middle, repeated_by
-from lipverify.claims.ledger.symbols import plain
 from lipverify.claims.ledger.verdict import Allowed, Verdict, conclude, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
 from lipverify.claims.plan.measured import Point, growth_along, number
@@ -28,6 +27,7 @@ from lipverify.claims.run.measurement import Outcome
 from lipverify.claims.run.ran import Ran, behind, no_stronger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import Interrupted
+from lipverify.foundation.latex import plain
 from lipverify.foundation.quoting import told
 
 _EVERY = re.compile(r"\b(?:every|all|any|each|whatever)\b|\\forall", re.IGNORECASE)

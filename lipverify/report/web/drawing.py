@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
-from lipverify.claims.ledger.symbols import plain
+from lipverify.foundation.latex import plain
 from lipverify.report import digits
 from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, series_looks
 from lipverify.report.text import printable

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from lipverify.claims.ledger.figure import Figure, HeatMap
-from lipverify.claims.ledger.symbols import plain
+from lipverify.foundation.latex import plain
 from lipverify.report import digits
 from lipverify.report.heatmaps import BLANK, scale
 from lipverify.report.text import printable

@@ -18,6 +18,9 @@ from scipy.special import erf, erfc, expit, gamma
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
+
+# internal: every constant has to be a formula that a report can print
+from lipverify.foundation.latex import typst_math
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
 from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading, n, sigma, valid_windows, w
 
@@ -34,7 +37,6 @@ from lipverify.loss.asymptotic.sphere import density, half_moment, mean
 # internal: one task's derivation, before numbers are put in
 from lipverify.loss.asymptotic.tasks import applied, task_of
 from lipverify.loss.asymptotic.tokens import circle_mean  # internal: the operator of the circle against its series
-from lipverify.report.latex import typst_math  # internal: every constant has to be a formula that a report can print
 from lipverify.scaling import growth
 from tests.strategies import log_floats
 

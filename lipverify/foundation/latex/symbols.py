@@ -1,6 +1,6 @@
-"""LaTeX commands that stand for one character, an operator name, or a decoration.
+"""The LaTeX that is read: commands by what they stand for, and how many arguments each takes.
 
-The characters are data: the typesetter gives them their spacing from Unicode's own classes.
+The reader and its three writers share these tables. A command that stands in none of them is refused.
 """
 
 # ruff: noqa: SIM905 - the long lists are read as words
@@ -27,12 +27,13 @@ _RELATIONS = {
     "ll": "≪", "gg": "≫", "lesssim": "≲", "gtrsim": "≳", "asymp": "≍", "approx": "≈", "sim": "∼",
     "simeq": "≃", "cong": "≅", "equiv": "≡", "propto": "∝", "in": "∈", "notin": "∉", "ni": "∋",
     "subset": "⊂", "subseteq": "⊆", "supset": "⊃", "supseteq": "⊇", "prec": "≺", "succ": "≻",
-    "preceq": "⪯", "succeq": "⪰", "mid": "∣", "parallel": "∥", "perp": "⟂", "to": "→",
+    "preceq": "⪯", "succeq": "⪰", "preccurlyeq": "≼", "succcurlyeq": "≽",
+    "mid": "∣", "parallel": "∥", "perp": "⟂", "to": "→",
     "rightarrow": "→", "leftarrow": "←", "gets": "←", "leftrightarrow": "↔", "mapsto": "↦",
     "Rightarrow": "⇒", "implies": "⟹", "Leftarrow": "⇐", "iff": "⟺", "Leftrightarrow": "⇔",
     "longrightarrow": "⟶", "geqslant": "⩾", "leqslant": "⩽", "triangleq": "≜", "doteq": "≐",
     "hookrightarrow": "↪", "nearrow": "↗", "searrow": "↘", "downarrow": "↓", "models": "⊨", "vdash": "⊢",
-    "subsetneq": "⊊", "gtrless": "≷", "Longrightarrow": "⟹", "longleftarrow": "⟵",
+    "subsetneq": "⊊", "gtrless": "≷", "Longrightarrow": "⟹", "Longleftrightarrow": "⟺", "longleftarrow": "⟵",
     "uparrow": "↑", "colon": ":", "coloneqq": "≔",
 }  # fmt: skip
 _OPERATIONS = {
@@ -82,24 +83,26 @@ DECORATIONS = {
     "ddot": "dot.double", "check": "caron", "breve": "breve", "mathbb": "bb", "mathcal": "cal",
     "mathscr": "scr", "mathfrak": "frak", "boldsymbol": "bold",
     "bm": "bold", "mathsf": "sans", "mathtt": "mono", "mathit": "italic", "cancel": "cancel",
-    "underbrace": "underbrace", "overbrace": "overbrace", "sqrt": "sqrt", "overrightarrow": "arrow",
-    "mathring": "circle", "mathop": "limits",
+    "underbrace": "underbrace", "overbrace": "overbrace", "overrightarrow": "arrow",
+    "mathring": "circle", "mathop": "limits", "pmb": "bold", "mathds": "bb", "mathbbm": "bb",
 }  # fmt: skip
 """Commands with one argument, and the function that does the same in Typst."""
 
-UPRIGHT = frozenset("text textrm textnormal mathrm textit textbf textsf texttt textup emph mbox hbox".split())
+MARKS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0307": "dot", "\u0308": "ddot", "\u030c": "check"}
+"""Unicode's marks above the letter before them, and the command of each."""
+
+UPRIGHT = frozenset("text textrm textnormal textsc mathrm textit textbf textsf texttt textup emph mbox hbox".split())
 """Commands whose argument is words."""
 
-SPACES = {
-    ",": "thin", ":": "med", ">": "med", ";": "thick", "!": "#h(-1em/6)", " ": "space",
-    "quad": "quad", "qquad": "wide", "enspace": "space",
-}  # fmt: skip
+SPACES = {",": "thin", ":": "med", ">": "med", ";": "thick", "!": "#h(-1em/6)", " ": "space", "quad": "quad",
+          "qquad": "wide", "enspace": "space", "\\": "\\ "}  # fmt: skip
+"""Spaces and the end of a line, and how Typst writes them."""
 
-SWITCHES = {"rm": "upright", "bf": "bold", "it": "italic", "cal": "cal", "sf": "sans", "tt": "mono"}
-"""Old commands that set the rest of their group in another letter, and the function that does so in Typst."""
+SWITCHES = {"rm": "mathrm", "bf": "mathbf", "it": "mathit", "cal": "mathcal", "sf": "mathsf", "tt": "mathtt"}
+"""Old commands that set the rest of their group in another letter, and the command with an argument that does so."""
 
-NEGATED = {"=": "≠", "<": "≮", ">": "≯", "\\in": "∉", "\\leq": "≰", "\\le": "≰", "\\geq": "≱", "\\ge": "≱",
-           "\\equiv": "≢", "\\sim": "≁", "\\subset": "⊄", "\\subseteq": "⊈", "\\exists": "∄"}  # fmt: skip
+NEGATED = {"=": "≠", "<": "≮", ">": "≯", "∈": "∉", "≤": "≰", "≥": "≱", "≡": "≢", "∼": "≁", "⊂": "⊄", "⊆": "⊈",
+           "∃": "∄"}  # fmt: skip
 """Relations after `\\not`, each with its negation as one character."""
 
 SILENT = frozenset(
@@ -113,3 +116,20 @@ SIZES = {
     for side in ("", "l", "r", "m")
 }
 """Commands that enlarge the bracket after them, and the height in em."""
+
+FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac".split())
+BINOMIALS = frozenset("binom tbinom dbinom".split())
+STACKED = {"overset": "above", "stackrel": "above", "underset": "below"}
+"""Commands that set their first argument above or below their second."""
+
+MATRICES = {"matrix": "", "smallmatrix": "", "pmatrix": "(", "bmatrix": "[", "vmatrix": "|", "Vmatrix": "‖"}
+"""Environments of rows and columns, and the bracket that opens each."""
+STACKS = frozenset("aligned align align* split gather gather* gathered multline multline* array".split())
+"""Environments of lines one below the other."""
+
+ARGUMENTS = (
+    dict.fromkeys([*DECORATIONS, *UPRIGHT, "mathbf", "substack", "pmod", "label"], "{")
+    | dict.fromkeys([*FRACTIONS, *BINOMIALS, *STACKED], "{{")
+    | {"sqrt": "[{", "xrightarrow": "{", "operatorname": "*{"}
+)
+"""The arguments of each command that has some, in pylatexenc's notation: `{` one, `[` one that may be left out."""

@@ -1,0 +1,32 @@
+r"""Formulas in LaTeX: one reader, and a writer for each place where they are shown.
+
+reader      a formula as a tree; what is not understood is refused with its place in the text
+symbols     the commands that are known
+typst       for the PDF, and for MathML, which Typst's compiler makes of it
+text        for a terminal and for speech: `w^* \leq \tfrac{a}{b} n` is w* ≤ (a / b) n
+source      LaTeX again, as any engine or as matplotlib takes it
+"""
+
+from typing import TYPE_CHECKING
+
+from lipverify.foundation.lazy import lazy
+
+if TYPE_CHECKING:
+    from lipverify.foundation.latex.reader import UnreadableError, pieces, read
+    from lipverify.foundation.latex.source import latex_source, mathtext
+    from lipverify.foundation.latex.text import plain
+    from lipverify.foundation.latex.typst import typst_math
+
+__all__ = ["UnreadableError", "latex_source", "mathtext", "pieces", "plain", "read", "typst_math"]
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "UnreadableError": "reader",
+        "pieces": "reader",
+        "read": "reader",
+        "latex_source": "source",
+        "mathtext": "source",
+        "plain": "text",
+        "typst_math": "typst",
+    },
+)

@@ -1,0 +1,209 @@
+r"""Formulas as LaTeX again: in full braces for any engine with amsmath and amssymb, or for matplotlib's mathtext.
+
+What is written holds only the commands of these tables, so that a formula can neither define nor include anything,
+whatever it is put into. What a dialect cannot say is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NoReturn
+
+from lipverify.foundation.latex import symbols
+from lipverify.foundation.latex.reader import (
+    Fenced,
+    Fraction,
+    Grid,
+    Named,
+    Node,
+    Root,
+    Row,
+    Scripts,
+    Sign,
+    Sized,
+    Space,
+    Stacked,
+    Styled,
+    UnreadableError,
+    Words,
+    read,
+)
+
+_REMEMBERED = 1 << 12
+_PLAIN_WORDS = re.compile(r"[A-Za-z0-9\u00c0-\u017f ,.;:()/+*=!?'-]*")
+"""Words of letters and marks that mean nothing to LaTeX."""
+_UNUSUAL = {"lt", "gt", "coloneqq", "omicron", "sqrtsign", "degree", "S", "vert", "Vert", "|"} | symbols.FENCES.keys()
+"""Commands that some engine does not know, or of which another is the usual one."""
+COMMANDS = {
+    character: f"\\{name}"
+    for name, character in reversed(symbols.CHARACTERS.items())
+    if name not in _UNUSUAL and character not in ":<>"
+}
+COMMANDS |= {symbols.CHARACTERS[name]: f"\\{name}" for name in ("leq", "geq", "neq", "to", "ell", "Longrightarrow")}
+COMMANDS |= {
+    "⟺": r"\Longleftrightarrow",
+    "≔": ":=",
+    "ο": "o",
+    "√": r"\surd",
+    "°": r"{}^{\circ}",
+    "‖": r"\|",
+    "⟨": r"\langle",
+    "⟩": r"\rangle",
+}
+COMMANDS |= {name: f"\\{name}" for name in "{}#%$&_"}
+COMMANDS |= {"⌊": r"\lfloor", "⌋": r"\rfloor", "⌈": r"\lceil", "⌉": r"\rceil", "−": "-", "·": r"\cdot", "’": "'"}
+"""Characters that are written by a command, or by another character."""
+_NEGATIONS = {character: sign for sign, character in symbols.NEGATED.items() if character not in COMMANDS}
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """What a reader of LaTeX knows beyond what all do."""
+
+    name: str
+    fractions: bool
+    r"""Whether it knows `\tfrac`, `\dfrac` and `\cfrac`; else each is `\frac`."""
+    sizes: bool
+    r"""Whether it knows `\bigl` and its kin; else brackets have the size of a letter."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Commands that it knows by another name, or, by an empty one, does without."""
+    unknown: frozenset[str] = frozenset()
+    """Commands that it does not know at all."""
+
+
+_BOLD_AND_DOUBLE = {"bm": "boldsymbol", "pmb": "boldsymbol", "mathds": "mathbb", "mathbbm": "mathbb"}
+LATEX = Dialect(
+    "LaTeX", True, True, {**_BOLD_AND_DOUBLE, "nicefrac": "tfrac", "sfrac": "tfrac"}, frozenset({"cancel", "mathscr"})
+)
+MATHTEXT = Dialect(
+    "mathtext",
+    False,
+    False,
+    {**_BOLD_AND_DOUBLE, "mathop": "", "overrightarrow": "vec"},
+    frozenset({"cancel", "check", "underbrace", "overbrace"}),
+)
+
+
+@lru_cache(_REMEMBERED)
+def latex_source(latex: str, dialect: Dialect = LATEX) -> str:
+    r"""A formula, given without dollar signs, in the words of a dialect.
+
+    Raises
+    ------
+    UnreadableError
+        If it is not understood, with the place, or the dialect has no words for a part of it.
+
+    >>> print(latex_source(r"{\rm Var} f \le \frac12"), latex_source(r"\tfrac{a}{2}", MATHTEXT))
+    {\mathrm{Var}} f \leq \frac{1}{2} \frac{a}{2}
+    >>> latex_source(r"\cancel{x}")
+    Traceback (most recent call last):
+        ...
+    lipverify.foundation.latex.reader.UnreadableError: \cancel cannot be written in LaTeX
+    """
+    return _Writer(dialect).row(read(latex).parts).strip(" ")
+
+
+def mathtext(latex: str) -> str:
+    """A formula for matplotlib."""
+    return latex_source(latex, MATHTEXT)
+
+
+@dataclass(frozen=True)
+class _Writer:
+    dialect: Dialect
+
+    def row(self, parts: Sequence[Node]) -> str:
+        """Parts side by side, with a space where a command would run into a letter."""
+        written = ""
+        for part in map(self.part, parts):
+            apart = re.search(r"\\[A-Za-z]+$", written) and part[:1].isalpha()
+            written += f" {part}" if apart else part
+        return written
+
+    def part(self, node: Node) -> str:
+        """One part."""
+        match node:
+            case Row():
+                return self.braced(node)
+            case Sign(text):
+                return self.sign(text)
+            case Space("\\"):
+                self.refuse("a line break")
+            case Space(command):
+                return f"\\{command}" if command else " "
+            case Words(text, command):
+                if not _PLAIN_WORDS.fullmatch(text):
+                    self.refuse(repr(text))
+                return rf"\mathrm{{{text}}}".replace(" ", r"\ ") if command == "mathrm" else rf"\text{{{text}}}"
+            case Named(text, command) if command in symbols.OPERATORS:
+                return f"\\{command}"
+            case Named(text, command):
+                star = command.removeprefix("operatorname") if self.dialect.sizes else ""
+                return rf"\operatorname{star}{{{self.plain(text)}}}"
+            case Scripts(base, below, primes, above):
+                scripts = "'" * primes + "".join(
+                    f"{sign}{self.script(node)}" for sign, node in (("_", below), ("^", above)) if node
+                )
+                return f"{self.part(base) if base else '{}'}{scripts}"
+            case Fraction(command, over, under):
+                general = "binom" if command in symbols.BINOMIALS else "frac"
+                name = self.dialect.renamed.get(command, command) if self.dialect.fractions else general
+                return f"\\{name}{self.braced(over)}{self.braced(under)}"
+            case Root(inside, index):
+                return f"\\sqrt{f'[{self.row([index])}]' if index else ''}{self.braced(inside)}"
+            case Styled(command, inside):
+                if command in self.dialect.unknown:
+                    self.refuse(f"\\{command}")
+                name = self.dialect.renamed.get(command, command)
+                return f"\\{name}{self.braced(inside)}" if name else self.braced(inside)
+            case Fenced(fences, parts):
+                middles = [f"\\middle{self.fence(sign)}" for sign in fences[1:-1]]
+                signs = [f"\\left{self.fence(fences[0])}", *middles]
+                enclosed = [
+                    sign + self.after(sign, self.row(part.parts)) for sign, part in zip(signs, parts, strict=True)
+                ]
+                return f"{''.join(enclosed)}\\right{self.fence(fences[-1])}"
+            case Sized(command, fence):
+                return f"\\{command}{self.fence(fence)}" if self.dialect.sizes else self.sign(fence)
+            case Stacked(base, above, below):
+                small = above or below or Row(())
+                return f"\\{'overset' if above else 'underset'}{self.braced(small)}{self.braced(base)}"
+            case Grid(name, _):
+                self.refuse(rf"\begin{{{name}}}")
+
+    def braced(self, node: Node) -> str:
+        """An argument in braces."""
+        return f"{{{self.row(node.parts if isinstance(node, Row) else [node])}}}"
+
+    def script(self, node: Node) -> str:
+        """A script: one sign as it is, anything else in braces."""
+        return self.part(node) if isinstance(node, Sign) else self.braced(node)
+
+    def sign(self, text: str) -> str:
+        """A character by its command."""
+        if text in _NEGATIONS:
+            return f"\\not{self.sign(_NEGATIONS[text])}"
+        if text not in COMMANDS and not text.isascii():
+            self.refuse(repr(text))
+        return COMMANDS.get(text, text)
+
+    def fence(self, text: str) -> str:
+        """A bracket, or the dot for none."""
+        return COMMANDS.get(text, text) if text else "."
+
+    def after(self, sign: str, text: str) -> str:
+        """A text behind a bracket whose command must not run into it."""
+        return f" {text}" if sign[-1].isalpha() and text[:1].isalpha() else text
+
+    def plain(self, text: str) -> str:
+        """The name of an operator."""
+        if not _PLAIN_WORDS.fullmatch(text):
+            self.refuse(repr(text))
+        return text.replace(" ", r"\,")
+
+    def refuse(self, what: str) -> NoReturn:
+        """No words for a part."""
+        raise UnreadableError(f"{what} cannot be written in {self.dialect.name}")

@@ -1,0 +1,159 @@
+"""Formulas as plain text with Unicode's letters, for a terminal, a title and what a page is heard as."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from lipverify.foundation.latex import symbols
+from lipverify.foundation.latex.reader import (
+    Fenced,
+    Fraction,
+    Grid,
+    Named,
+    Node,
+    Root,
+    Row,
+    Scripts,
+    Sign,
+    Sized,
+    Space,
+    Stacked,
+    Styled,
+    UnreadableError,
+    Words,
+    pieces,
+    read,
+)
+
+_REMEMBERED = 1 << 13
+_MARKS = re.compile(r"[\\^_{}$]")
+"""Without one of these a text has no formula."""
+_SIGNS = {"⋅": "·", "⋆": "*", "⊤": "T", "∑": "Σ", "⟂": "⊥", "∣": "|", "∼": "~", "′": "'", "∀": "for every ", "ϵ": "ε",
+          "ϕ": "φ", "∗": "*", "’": "'"}  # fmt: skip
+"""Signs that terminals draw badly, or that have a plainer form."""
+_MARKED = {command: mark for mark, command in symbols.MARKS.items()}
+_MARKED |= {"widehat": _MARKED["hat"], "widetilde": _MARKED["tilde"], "overline": _MARKED["bar"]}
+_SPACES = {"!": "", "": " "}
+_RELATIONS = "=<>≤≥≠≪≫≈∼≍∝∈∉→⇒⟹⟺"
+_LIMITS = frozenset(["lim", "liminf", "limsup", "max", "min", "sup", "inf"])
+"""Operators that act on all that follows."""
+_SUPERSCRIPTS = str.maketrans("0123456789+-()Tni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ᵀⁿⁱ")
+_SUBSCRIPTS = str.maketrans("0123456789+-()xijk", "₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₓᵢⱼₖ")
+_PRIME = "'"
+
+
+@lru_cache(_REMEMBERED)
+def plain(text: str) -> str:
+    r"""A formula, or a text with formulas between dollar signs, on one line; what cannot be read stays as it is.
+
+    >>> plain(r"n N / \sigma^2"), plain(r"w^*"), plain(r"w^* = \Theta(\Lambda^{2/(d + 3)})")
+    ('n N / σ²', 'w*', 'w* = Θ(Λ^(2/(d + 3)))')
+    >>> plain(r"\frac{\mathbf{M}^*_{11}}{w + 1} \leq \sqrt{d}"), plain(r"at most $n^2$")
+    ('M*_11 / (w + 1) ≤ √d', 'at most n²')
+    """
+    if not _MARKS.search(text):
+        return " ".join(text.split())
+    parts = pieces(text) if "$" in text else [(True, text)]
+    return " ".join("".join(_formula(part) if formula else part for formula, part in parts).split())
+
+
+def _formula(latex: str) -> str:
+    try:
+        return _row(read(latex).parts)
+    except UnreadableError:
+        return latex
+
+
+def _row(parts: Sequence[Node]) -> str:
+    """Parts side by side; a fraction is put in brackets before a factor, after a function, and after a stroke."""
+    texts = [_written(part) for part in parts]
+    for k, part in enumerate(parts):
+        if isinstance(part, Fraction) and (_divides(parts[:k]) or _is_factor(parts[k + 1 :])):
+            texts[k] = f"({texts[k]})"
+    text = "".join(texts)
+    if len(parts) > 1:
+        text = re.sub(rf"(?<=[^\s:{_RELATIONS}])(?=[{_RELATIONS}])|(?<=[{_RELATIONS}])(?=[^\s{_RELATIONS}])", " ", text)
+    return re.sub(r"\s+(?=[,;)])", "", re.sub(r"\s+", " ", text))
+
+
+def _divides(before: Sequence[Node]) -> bool:
+    """Whether what stands before a fraction would take its numerator alone: a function or a stroke."""
+    part = next((part for part in reversed(before) if not isinstance(part, Space)), None)
+    base = part.base if isinstance(part, Scripts) else part
+    if isinstance(base, Named):
+        return base.command in symbols.OPERATORS - _LIMITS
+    return base == Sign("/") or (isinstance(base, Sized) and base.fence == "/")
+
+
+def _is_factor(after: Sequence[Node]) -> bool:
+    """Whether what stands behind a fraction would be taken for a factor of its denominator."""
+    part = next((part for part in after if not isinstance(part, Space) or "quad" in part.command), Space("quad"))
+    if isinstance(part, Space) or (isinstance(part, Words) and part.command != "mathrm"):
+        return False
+    return not (text := _written(part)) or text[0] not in f"+-±,;:./)]}}|‖⟩⌋⌉{_RELATIONS}"
+
+
+def _written(node: Node) -> str:
+    match node:
+        case Row(parts):
+            return _row(parts)
+        case Sign(text):
+            return _SIGNS.get(text, text)
+        case Space(command):
+            return _SPACES.get(command, " ")
+        case Words(text, _) | Named(text, _):
+            return text
+        case Scripts(base, below, primes, above):
+            return _with_scripts(base, below, primes, above)
+        case Fraction(command, over, under) if command in symbols.BINOMIALS:
+            return f"binom({_written(over)}, {_written(under)})"
+        case Fraction(_, over, under):
+            return f"{_whole(_written(over))} / {_whole(_written(under))}"
+        case Root(inside, index):
+            return f"{_script(index, '^') if index else ''}√{_whole(_written(inside))}"
+        case Styled(command, inside):
+            text = _written(inside)
+            if command not in _MARKED:
+                return text
+            return text + _MARKED[command] if len(text) == 1 else f"{command.removeprefix('wide')}({text})"
+        case Fenced(fences, rows):
+            texts = [text for pair in zip(fences, map(_written, rows), strict=False) for text in pair]
+            return "".join([*texts, fences[-1]])
+        case Sized(_, fence):
+            return fence
+        case Stacked(base, above, below):
+            return _with_scripts(base, below, 0, above)
+        case Grid(name, rows):
+            opening = symbols.MATRICES.get(name, "{" if name == "cases" else "")
+            closing = {"(": ")", "[": "]", "{": "}"}.get(opening, opening)
+            return opening + "; ".join(" ".join(_written(cell).strip() for cell in row) for row in rows) + closing
+
+
+def _with_scripts(base: Node | None, below: Node | None, primes: int, above: Node | None) -> str:
+    text = _written(base) if base else ""
+    text = f"({text})" if isinstance(base, Fraction) else text
+    raised, lowered = (_script(node, sign) if node else "" for node, sign in ((above, "^"), (below, "_")))
+    primed = _PRIME * primes
+    return f"{text}{primed}{raised}{lowered}" if raised == "*" else f"{text}{lowered}{primed}{raised}"
+
+
+def _script(node: Node, sign: str) -> str:
+    """A script in small letters where there are all of them; else behind its sign, in brackets if it is several.
+
+    Of subscripts one letter in braces is made small, as in the name of a coordinate.
+    """
+    text = _written(node).strip()
+    letters = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS if isinstance(node, Row) and len(text) == 1 else {}
+    if text == "*" or not text:
+        return text
+    if text != "(" and {ord(character) for character in text} <= letters.keys():
+        return text.translate(letters)
+    return f"{sign}{text}" if len(text) == 1 or (sign == "_" and text.isalnum()) else f"{sign}({text})"
+
+
+def _whole(text: str) -> str:
+    """In brackets unless it is one thing."""
+    text = text.strip()
+    return f"({text})" if re.search(r"[\s+\-/]|\d[^\W\d_]", text) else text
