@@ -789,10 +789,11 @@ class RuntimeCompiler:
 
     def __init__(self, package: str = PACKAGES[0]) -> None:
         try:
-            named = [file for file in files(package) or () if file.name.startswith(("libnvrtc.so", "nvrtc64_"))]
+            paths = [str(file.locate()) for file in files(package) or () if file.match("*nvrtc*.so.*")]
         except PackageNotFoundError:
             pytest.skip(f"{package} is not installed")
-        self.library = ctypes.CDLL(str(named[0].locate()))
+        for part in ("libnvrtc-builtins.so.", "libnvrtc.so."):  # the second looks for the first, not always beside it
+            self.library = ctypes.CDLL(next(path for path in paths if part in path))
 
     def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
         size = ctypes.c_size_t()
