@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -40,6 +41,17 @@ def kills_its_process(folder: str, times: int) -> float:
     marks = len(list(Path(folder).glob("killed-*")))
     if marks < times:
         (Path(folder) / f"killed-{marks}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 1.0
+
+
+def dies_with_the_lock(folder: str) -> float:
+    """Killed, once, at the moment in which a process has the lock that all processes of the pool share."""
+    mark = Path(folder) / "killed"
+    if not mark.exists():
+        mark.touch()
+        channel = next(each for each in gc.get_objects() if type(each).__name__ == "WorkerChannel")
+        assert channel.mutex.acquire()
         os.kill(os.getpid(), signal.SIGKILL)
     return 1.0
 
@@ -199,6 +211,15 @@ def test_a_limit_begins_when_a_process_has_the_task(tmp_path: Path, monkeypatch:
     with processes(1, modules=["takes_long_to_import"]) as workers:
         found = outcomes([Measurement(number, (1,))], workers, limit=0.5)
     assert found["number(1)"].result == 1.0
+
+
+def test_a_process_that_is_killed_with_a_lock_of_the_pool_costs_its_task_a_retry(tmp_path: Path) -> None:
+    killer, others = Measurement(dies_with_the_lock, (str(tmp_path),)), [Measurement(number, (k,)) for k in range(5)]
+    clock = time.monotonic()
+    with processes(1) as workers:
+        found = outcomes([killer, *others], workers)
+    assert [found[each.address].result for each in (killer, *others)] == [1.0, *map(float, range(5))]
+    assert time.monotonic() - clock < 30.0, "half of what a process waits for the lock"
 
 
 @pytest.mark.parametrize("code", [0, 1])

@@ -227,10 +227,12 @@ class _Run:
                     return
             elif problem := self._spoilt(address):
                 self._finish(address, Outcome(None, problem, 0.0))
+            elif address in self.suspects:
+                self.workers.restart()  # for who is killed may have held a lock that all processes share
+                self._begin(address)
+                return
             else:
                 self._begin(address)
-                if address in self.suspects:
-                    return
         self._plan_more()
 
     def _plan_more(self) -> bool:
