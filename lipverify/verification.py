@@ -164,7 +164,7 @@ def verify(
     backend
         "numpy", "native" or "cupy": where contexts are sampled.
     jobs
-        Processes that measure; one a processor by default, 0 measures in this process.
+        Processes that measure; one a processor by default, 0 measures in this process, where there is no limit.
     limit
         Seconds that one measurement may take; 1800 in the profile quick and 21600 in full by default.
     title, author

@@ -62,7 +62,9 @@ class How:
             raise InvalidInput(f"jobs = {self.jobs} and cluster = {self.cluster!r}: give one of them.")
         if self.limit is not None and not 0 < self.limit < math.inf:
             raise InvalidInput(f"limit = {self.limit:g}: the seconds for one measurement must be positive and finite.")
-
+        if self.jobs == 0 and self.limit is not None:
+            rule = "nothing ends a measurement in this process"
+            raise InvalidInput(f"jobs = 0 and limit = {self.limit:g}: {rule}; give jobs = 1, which is a process too.")
         if self.decide is not None and not 0 < self.decide < math.inf:
             raise InvalidInput(f"decide = {self.decide:g}: the seconds for open claims must be positive and finite.")
 

@@ -8,7 +8,7 @@ from typing import Any
 from lipverify.claims.ledger.verdict import Verdict
 from lipverify.claims.plan.declaration import Sought
 from lipverify.claims.plan.profile import Profile
-from lipverify.falsify.trial import NotReached, Trial, tried
+from lipverify.falsify.trial import NotReached, Trial, a_process, in_time, tried
 from lipverify.loss.methods import instead_of_exact
 
 SECONDS = 20.0
@@ -35,16 +35,25 @@ class Again:
 def again(trial: Trial, sought: Sought, profile: Profile) -> list[Again]:
     """The trial by each other method that reaches it; sampling only where no other one does."""
     found: list[Again] = []
-    for by, (method, options) in METHODS.items():
-        if by in SAMPLED and len([each for each in found if each.verdict is not None]) > 1:
-            continue
-        with instead_of_exact(method, **options) as other:
-            try:
-                form = sought.forms[trial.form]
-                one = tried(form, trial.form, sought.family, trial.place, profile, SECONDS)
-            except NotReached as reason:
-                found += [Again(by, None, str(reason))] * bool(other.used)
+    with a_process() as workers:
+        for by, method in METHODS.items():
+            if by in SAMPLED and len([each for each in found if each.verdict is not None]) > 1:
                 continue
-        if other.used:
-            found.append(Again(by, one.verdict, one.measured))
+            again = (trial.form, trial.place, profile)
+            try:
+                other = in_time(workers, SECONDS, _tried_by, sought, profile, by, *method, *again)
+            except NotReached as reason:
+                other = Again(by, None, str(reason))
+            found += [other] if other is not None else []
     return found
+
+
+def _tried_by(sought: Sought, by: str, method: str, options: dict[str, Any], *again: Any) -> Again | None:
+    """The trial by this method; None if the function asks for no exact loss."""
+    with instead_of_exact(method, **options) as other:
+        try:
+            trial = tried(sought, *again)
+            said = Again(by, trial.verdict, trial.measured)
+        except NotReached as reason:
+            said = Again(by, None, str(reason))
+    return said if other.used else None

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
@@ -17,9 +16,9 @@ from hypothesis.errors import Flaky, HypothesisException
 from lipverify.claims.language.family import Place
 from lipverify.claims.plan.declaration import Sought
 from lipverify.claims.plan.profile import Profile
-from lipverify.claims.run.measurement import TimeLimit
+from lipverify.claims.run.workers import Processes
 from lipverify.falsify.places import Axis, assumptions, axes_of, lies_in, places_of
-from lipverify.falsify.trial import NotReached, Trial, refutes, tried
+from lipverify.falsify.trial import NotReached, Trial, a_process, in_time, refutes, tried
 
 FIRST_ROUND, LARGEST_ROUND = 40, 2000
 """Examples of a round, half of them drawn and half steered; each round has twice those of the one before."""
@@ -31,15 +30,6 @@ SHARE, LEAST = 1 / 20, 1.0
 
 FIRST = 5
 """So many times as long until there is a first answer: what is imported and tabulated once counts with it."""
-HEAVY = (
-    "sympy",
-    "flint",
-    "lipverify.loss.exact",
-    "lipverify.loss.certified",
-    "lipverify.loss.montecarlo",
-    "lipverify.optimum",
-)
-"""Imported before the clock runs: an import that the limit interrupts would leave half a module."""
 
 
 class TimeUp(BaseException):
@@ -157,48 +147,37 @@ def search(
     >>> outcome.found is not None  # x > 1
     True
     """
-    for module in HEAVY:
-        import_module(module)
-    found, begun = Search(sought, progress=progress), time.perf_counter()
+    found = Search(sought, progress=progress)
     assumed = assumptions(sought.assumes)
     found.axes = tuple(axes_of(form, sought.over, assumed, profile) for form in sought.forms)
-    for which, place in kept:
-        if (
-            which < len(sought.forms)
-            and lies_in(found.axes[which], place)
-            and _look(found, which, place, profile, begun, seconds)
-        ):
-            found.kept = True
-            break
-    if not found.kept:
-        _rounds(found, profile, begun, seconds)
-    found.seconds = time.perf_counter() - begun
+    with a_process() as workers:
+        workers.value(int, seconds=LEAST)  # the time of a call begins after the imports, and that of the search
+        begun = time.perf_counter()
+        look = _Look(found, profile, workers, begun, begun + seconds)
+        inside = (each for each in kept if each[0] < len(sought.forms) and lies_in(found.axes[each[0]], each[1]))
+        found.kept = any(look(which, place) for which, place in inside)
+        if not found.kept:
+            _rounds(look)
+        found.seconds = time.perf_counter() - begun
     return found
 
 
-def _rounds(found: Search, profile: Profile, begun: float, seconds: float) -> None:
+def _rounds(look: _Look) -> None:
     """Rounds of growing size until something is found or the time is up."""
+    found = look.found
     cases = st.one_of(*(st.tuples(st.just(which), places_of(axes)) for which, axes in enumerate(found.axes)))
     size, round_, idle = FIRST_ROUND, 0, 0
     while found.found is None:
         before = len(found.seen)
-        with suppress(TimeUp, Refuted, TimeLimit):  # the alarm may ring on the way out
-            _round(found, cases, size, profile, begun, seconds, profile.seed + round_)
+        with suppress(TimeUp, Refuted):
+            _round(look, cases, size, look.profile.seed + round_)
         idle = idle + 1 if len(found.seen) == before else 0
-        if time.perf_counter() - begun >= seconds or idle >= IDLE:
+        if look.left <= 0 or idle >= IDLE:
             return
         size, round_ = min(2 * size, LARGEST_ROUND), round_ + 1
 
 
-def _round(
-    found: Search,
-    cases: st.SearchStrategy[tuple[int, Place]],
-    size: int,
-    profile: Profile,
-    begun: float,
-    seconds: float,
-    address: int,
-) -> None:
+def _round(look: _Look, cases: st.SearchStrategy[tuple[int, Place]], size: int, address: int) -> None:
     @seed(address)
     @settings(
         max_examples=size,
@@ -211,38 +190,53 @@ def _round(
     )
     @given(cases)
     def examine(case: tuple[int, Place]) -> None:
-        if time.perf_counter() - begun >= seconds:
+        if look.left <= 0:
             raise TimeUp
-        if _look(found, *case, profile, begun, seconds):
+        if look(*case):
             raise Refuted
 
     try:
         examine()
     except HypothesisException as error:
-        if not isinstance(error, Flaky) and found.found is None:
+        if not isinstance(error, Flaky) and look.found.found is None:
             raise
 
 
-def _look(found: Search, which: int, free: Place, profile: Profile, begun: float, seconds: float) -> bool:
-    """Whether the claim fails at a point; a point is measured once."""
-    key = f"{which} {free.where}"
-    if key in found.seen:
-        return found.seen[key]
-    found.trials += 1
-    end = begun + seconds
-    share = max(LEAST, SHARE * seconds) * (1 if found.answered else FIRST)
-    form = found.sought.forms[which]
-    failed = False
-    try:
-        trial = tried(form, which, found.sought.family, free, profile, min(share, end - time.perf_counter()))
-        failed = refutes(trial, form, found.sought.family, profile, min(share, end - time.perf_counter()))
-        _note(found, trial, failed, begun)
-    except NotReached as reason:
-        if time.perf_counter() < end or not found.answered:  # the end of the budget says nothing of a point
-            found.not_reached[str(reason)] += 1
-    found.seen[key] = failed
-    found.progress(time.perf_counter() - begun, found.trials)
-    return failed
+@dataclass(frozen=True)
+class _Look:
+    """A look at a point of a search, which ends at a time."""
+
+    found: Search
+    profile: Profile
+    workers: Processes
+    begun: float
+    end: float
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self.end - time.perf_counter()
+
+    def __call__(self, which: int, free: Place) -> bool:
+        """Whether the claim fails at a point; a point is measured once."""
+        found, sought = self.found, self.found.sought
+        key = f"{which} {free.where}"
+        if key in found.seen:
+            return found.seen[key]
+        found.trials += 1
+        share = max(LEAST, SHARE * (self.end - self.begun)) * (1 if found.answered else FIRST)
+        failed = False
+        try:
+            seconds = min(share, self.left)
+            trial = in_time(self.workers, seconds, tried, sought, self.profile, which, free, self.profile)
+            failed = refutes(trial, sought, self.profile, self.workers, min(share, self.left))
+            _note(found, trial, failed, self.begun)
+        except NotReached as reason:
+            if self.left > 0 or not found.answered:  # the end of the budget says nothing of a point
+                found.not_reached[str(reason)] += 1
+        found.seen[key] = failed
+        found.progress(time.perf_counter() - self.begun, found.trials)
+        return failed
 
 
 def _note(found: Search, trial: Trial, failed: bool, begun: float) -> None:

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 from lipverify.claims.language.family import Place
-from lipverify.claims.language.form import Form
+from lipverify.claims.language.file import ClaimsFile
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, decide
 from lipverify.claims.plan.cells import function_of, measurement, reader
 from lipverify.claims.plan.claim import Measurement
+from lipverify.claims.plan.declaration import Sought
 from lipverify.claims.plan.profile import Profile
-from lipverify.claims.run.measurement import TimeLimit, alarm, timed
+from lipverify.claims.plan.registry import sought_named
+from lipverify.claims.run.measurement import timed
+from lipverify.claims.run.workers import LOST, Processes, processes
+from lipverify.foundation.remembered import remembering
 
-SHORTEST = 1e-3
-"""Seconds that a step has at least."""
+HEAVY = (
+    "sympy.physics.units",
+    "flint",
+    "lipverify.loss.exact",
+    "lipverify.loss.certified",
+    "lipverify.loss.montecarlo",
+    "lipverify.optimum",
+)
+"""Imported before the time of a trial begins, which would otherwise count them."""
 MORE_CONTEXTS = 16
 """How many times as many contexts a sampled refutation is drawn again with, from another seed."""
 
@@ -66,61 +79,86 @@ def _share(room: float, value: float, edge: float) -> float:
     return room / size if size else 0.0
 
 
-def tried(form: Form, which: int, family: Place, free: Place, profile: Profile, seconds: float) -> Trial:
-    """The trial at a point.
+@contextmanager
+def a_process() -> Iterator[Processes]:
+    """Where trials are made: one that takes too long is ended with its process, and the next process goes on.
 
-    All of it is to end within so many seconds: what is allowed there may take as long as what is measured.
+    What a process has found is remembered by the next.
+    """
+    for module in HEAVY:
+        import_module(module)  # once: forked processes have them
+    with remembering() as shared, processes(1, shared, modules=HEAVY) as workers:
+        yield workers
+
+
+def in_time(
+    workers: Processes, seconds: float, function: Callable[..., Any], sought: Sought, profile: Profile, *arguments: Any
+) -> Any:
+    """The value of a function of a claim, such as `tried`, in a process.
+
+    The process finds the claim by its id, for what a claim is made of need not be anything that can be sent.
 
     Raises
     ------
     NotReached
-        If there is no answer there, or none in time.
+        If it takes longer than so many seconds, or ends its process.
     """
-    place, end = family.joined(free), time.perf_counter() + seconds
     try:
-        with alarm(seconds):
-            allowed = form.range.allowed(place)
-            measured = function_of(form, place, family)
-            planned = measurement(form, place, measured, profile)
-        result = _run(planned, end)
-        with alarm(_left(end)):
-            estimate = reader(form, place, measured)(result, allowed)
-    except TimeLimit:
-        raise NotReached(f"it did not end within {seconds:.2g} s") from None
+        return workers.value(_of_a_claim, function, sought.file, sought.id, profile, *arguments, seconds=seconds)
+    except TimeoutError as error:
+        raise NotReached(str(error)) from None
+    except LOST:
+        raise NotReached("it killed its process (too little memory?)") from None
+
+
+def _of_a_claim(function: Callable[..., Any], file: ClaimsFile, id: str, profile: Profile, *arguments: Any) -> Any:
+    return function(sought_named(file, id, profile), *arguments)
+
+
+def tried(sought: Sought, which: int, free: Place, profile: Profile) -> Trial:
+    """The trial of a form at a point.
+
+    Raises
+    ------
+    NotReached
+        If there is no answer there.
+    """
+    form, family = sought.forms[which], sought.family
+    place = family.joined(free)
+    try:
+        allowed = form.range.allowed(place)
+        measured = function_of(form, place, family)
+        result = _run(measurement(form, place, measured, profile))
+        estimate = reader(form, place, measured)(result, allowed)
+        claimed = form.range.meaning(place).text(form.said)
     except Exception as error:  # functions of the file make bounds too: what raises refutes nothing
-        raise NotReached(f"{type(error).__name__}: {error}") from None
-    claimed = form.range.meaning(place).text(form.said)
+        raise error if isinstance(error, NotReached) else NotReached(f"{type(error).__name__}: {error}") from None
     found = Trial(free, which, estimate.interval, allowed, claimed, form.said)
     if found.verdict == "error":
         raise NotReached(f"the interval {estimate.interval} is none")
     return found
 
 
-def refutes(trial: Trial, form: Form, family: Place, profile: Profile, seconds: float) -> bool:
+def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, seconds: float) -> bool:
     """Whether the trial refutes; what is sampled must do so again, clearly, from other draws and many more of them."""
     if trial.verdict != "refuted":
         return False
-    if not form.drawn:
+    if not sought.forms[trial.form].drawn:
         return True
     fresh = replace(profile, seed=profile.seed + 1, contexts=MORE_CONTEXTS * profile.contexts)
-    again = tried(form, trial.form, family, trial.place, fresh, seconds)
+    again = in_time(workers, seconds, tried, sought, profile, trial.form, trial.place, fresh)
     low, high = again.interval.ends
     room = (high - low) / 2
     return decide(Interval(low - room, high + room), again.allowed) == "refuted"
 
 
-def _left(end: float) -> float:
-    """Seconds until then; of an alarm 0 would mean none."""
-    return max(end - time.perf_counter(), SHORTEST)
-
-
-def _run(measurement: Measurement, end: float) -> Any:
-    """The result of a measurement, after what it needs, all of it before the end."""
+def _run(measurement: Measurement) -> Any:
+    """The result of a measurement, after what it needs."""
     results: dict[str, Any] = {}
     for each in measurement.with_needs():
         if each.address not in results:
-            outcome = timed(each, [results[need.address] for need in each.needs], _left(end))
+            outcome = timed(each, [results[need.address] for need in each.needs])
             if outcome.problem:
-                raise NotReached(outcome.problem.removeprefix(f"{each.address}: ").partition("; --limit")[0])
+                raise NotReached(outcome.problem.removeprefix(f"{each.address}: "))
             results[each.address] = outcome.result
     return results[measurement.address]

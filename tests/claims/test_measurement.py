@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
+import pickle
 import signal
-import sys
+import subprocess
 import time
-import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,9 +18,7 @@ from typing import Any
 import pytest
 
 from lipverify.claims.plan import Measurement
-
-# internal: its seconds are shortened; its alarm alone
-from lipverify.claims.run import Given, Outcome, ThisProcess, Workers, measure, measurement, processes
+from lipverify.claims.run import Given, Outcome, ThisProcess, Workers, measure, processes
 
 
 def number(k: int) -> float:
@@ -42,6 +41,18 @@ def kills_its_process(folder: str, times: int) -> float:
     marks = len(list(Path(folder).glob("killed-*")))
     if marks < times:
         (Path(folder) / f"killed-{marks}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 1.0
+
+
+def dies_with_the_lock(folder: str) -> float:
+    """Killed, once, at the moment in which a process has the lock that all processes of the pool share."""
+    mark = Path(folder) / "killed"
+    if not mark.exists():
+        mark.touch()
+        channels = [each for each in gc.get_objects() if type(each).__name__ == "WorkerChannel"]
+        [channel] = [each for each in channels if each.mutex.reader_mutex]  # others are of pools that have ended
+        assert channel.mutex.acquire()
         os.kill(os.getpid(), signal.SIGKILL)
     return 1.0
 
@@ -164,26 +175,134 @@ def test_a_task_that_kills_its_worker_again_is_named_and_the_others_are_measured
     assert len(list(tmp_path.glob("killed-*"))) == 2
 
 
-@pytest.mark.parametrize("kind", ["this process", "processes"])
-def test_a_task_past_its_limit_is_ended_and_says_so(kind: str) -> None:
+def test_a_task_past_its_limit_is_ended_and_says_so() -> None:
     slow, quick = Measurement(sleeps, (60.0,)), Measurement(number, (1,))
     clock = time.monotonic()
-    with WORKERS[kind]() as workers:
+    with processes(2) as workers:
         found = outcomes([slow, quick], workers, limit=0.3)
     assert found[slow.address].problem == "sleeps(60.0): it did not end within 0.3 s; --limit SECONDS allows more"
     assert found[quick.address].result == 1.0
+    assert 0.3 <= found[slow.address].seconds < 5.0
     assert time.monotonic() - clock < 60.0
 
 
-def test_a_task_that_no_signal_reaches_is_ended_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measurement, "GRACE", 0.2)
-    stuck, others = Measurement(hangs, (60.0,)), [Measurement(sleeps, (k / 100,)) for k in range(5)]
+def leaves_a_mark(folder: str, name: str, seconds: float) -> float:
+    with (Path(folder) / name).open("a") as file:
+        file.write("begun\n")
+    time.sleep(seconds)
+    return seconds
+
+
+@pytest.mark.parametrize("ends", ["hangs", "is killed"])
+def test_a_task_that_is_ended_with_its_process_costs_the_others_nothing(tmp_path: Path, ends: str) -> None:
+    stuck = Measurement(hangs, (60.0,)) if ends == "hangs" else Measurement(kills_its_process, (str(tmp_path), 99))
+    others = [Measurement(leaves_a_mark, (str(tmp_path), f"{k}", 0.2)) for k in range(5)]
     clock = time.monotonic()
     with processes(2) as workers:
         found = outcomes([stuck, *others], workers, limit=0.5)
-    assert "did not end within 0.5 s" in found[stuck.address].problem
-    assert [found[measurement.address].result for measurement in others] == [k / 100 for k in range(5)]
+    assert ("did not end within 0.5 s" if ends == "hangs" else "was killed twice") in found[stuck.address].problem
+    assert [found[other.address].result for other in others] == [0.2] * 5
+    assert [(tmp_path / f"{k}").read_text() for k in range(5)] == ["begun\n"] * 5, "none began a second time"
     assert time.monotonic() - clock < 60.0
+
+
+def test_a_limit_begins_when_a_process_has_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "takes_long_to_import.py").write_text("import time\ntime.sleep(1.0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with processes(1, modules=["takes_long_to_import"]) as workers:
+        found = outcomes([Measurement(number, (1,))], workers, limit=0.5)
+    assert found["number(1)"].result == 1.0
+
+
+def test_a_process_that_is_killed_with_a_lock_of_the_pool_costs_its_task_a_retry(tmp_path: Path) -> None:
+    killer, others = Measurement(dies_with_the_lock, (str(tmp_path),)), [Measurement(number, (k,)) for k in range(5)]
+    clock = time.monotonic()
+    with processes(1) as workers:
+        found = outcomes([killer, *others], workers)
+    assert [found[each.address].result for each in (killer, *others)] == [1.0, *map(float, range(5))]
+    assert time.monotonic() - clock < 30.0, "half of what a process waits for the lock"
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_task_that_ends_its_process_is_noticed_without_any_limit(code: int) -> None:
+    with processes(1) as workers:
+        found = outcomes([Measurement(os._exit, (code,)), Measurement(number, (1,))], workers)
+    assert "was killed twice" in found[f"_exit({code})"].problem
+    assert found["number(1)"].result == 1.0
+
+
+def starts_a_child(folder: str, then: float) -> float:
+    child = subprocess.Popen(["sleep", "1000"])
+    (Path(folder) / "child").write_text(str(child.pid))
+    if then < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(then)
+    return then
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for a process there")
+@pytest.mark.parametrize("then", [0.0, 60.0, -1.0], ids=["it is done", "it takes too long", "it is killed"])
+def test_what_a_task_has_started_ends_with_its_process(tmp_path: Path, then: float) -> None:
+    with processes(1) as workers:
+        outcomes([Measurement(starts_a_child, (str(tmp_path), then))], workers, limit=0.5)
+    child, until = int((tmp_path / "child").read_text()), time.monotonic() + 10
+    while runs(child) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not runs(child)
+
+
+def test_a_process_that_is_killed_between_tasks_costs_nothing() -> None:
+    def plan() -> Iterator[dict[str, Measurement]]:
+        yield {"number(1)": Measurement(number, (1,))}
+        for _ in range(2):  # the first is planned while that is measured
+            yield {}
+        time.sleep(0.2)
+        for process in multiprocessing.active_children():
+            os.kill(process.pid or 0, signal.SIGKILL)
+        time.sleep(0.5)
+        yield {f"number({k})": Measurement(number, (k,)) for k in range(2, 6)}
+
+    with processes(2) as workers:
+        found = measure(plan(), workers, limit=30.0)
+    assert [found[f"number({k})"].result for k in range(1, 6)] == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+class Unreadable:
+    """What can be sent and not be read."""
+
+    def __reduce__(self) -> Any:
+        return raises, (7,)
+
+
+def test_a_task_that_cannot_be_read_is_the_problem_of_its_measurement_alone() -> None:
+    with pytest.raises(ValueError, match="no 7"):
+        pickle.loads(pickle.dumps(Unreadable()))
+    measurements = [Measurement(named, ("it", Unreadable())), Measurement(number, (1,))]
+    with processes(1) as workers:
+        found = outcomes(measurements, workers)
+    assert [found[each.address].problem.endswith("ValueError: no 7") for each in measurements] == [True, False]
+
+
+def test_a_lost_process_is_replaced_while_the_main_thread_waits_and_never_while_it_works() -> None:
+    """A fork from another thread copies the locks that this one holds, and the child would wait for them."""
+    with processes(1) as workers:
+        assert workers.value(number, 1, seconds=30.0) == 1.0
+        [before] = multiprocessing.active_children()
+        lost = workers.submit(os._exit, 3)
+        until = time.monotonic() + 10
+        while before.is_alive() and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(0.5)  # five times as long as the pool takes to notice
+        assert multiprocessing.active_children() == []
+        assert workers.wait([lost], 30.0) == {lost}
+        assert workers.value(number, 2, seconds=30.0) == 2.0
 
 
 def test_an_executor_of_the_callers_is_never_ended() -> None:
@@ -229,68 +348,3 @@ GIVEN_UP = "the executor gave it up"
 def test_an_executor_that_gives_up_is_the_problem_of_each_measurement(workers: Workers, said: str) -> None:
     found = outcomes([Measurement(number, (k,)) for k in range(3)], workers)
     assert [outcome.problem.partition(": ")[2].startswith(said) for outcome in found.values()] == [True] * 3
-
-
-class Slow:
-    """An object of which the end takes longer than the limit."""
-
-    def __del__(self) -> None:
-        busy(0.3)
-
-
-def busy(seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        pass
-
-
-def collected(phase: str, info: dict[str, int]) -> None:
-    busy(0.15)
-
-
-class Key:
-    """Something that a weak dictionary may hold by."""
-
-
-class Slowly(dict[Any, Any]):
-    """A dictionary that takes longer than the limit to give something up."""
-
-    def __delitem__(self, key: Any) -> None:
-        busy(0.3)
-
-
-def forgotten() -> None:
-    """A weak dictionary forgets what it holds."""
-    held, key = weakref.WeakKeyDictionary[Any, Any](), Key()
-    held.data = Slowly()  # type: ignore[attr-defined]
-    held[key] = None
-    del key
-
-
-@pytest.mark.parametrize("kind", ["a callback of the collector", "the end of an object", "the end of a key"])
-def test_an_alarm_within_a_callback_of_the_interpreter_rings_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is raised there is printed as "Exception ignored" and lost; Hypothesis has such a callback."""
-    lost: list[Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", lost.append)
-    monkeypatch.setattr(measurement, "AGAIN", 0.05)
-
-    def long() -> None:
-        if kind == "the end of an object":
-            Slow()
-        elif kind == "the end of a key":
-            forgotten()
-        else:
-            gc.collect()
-        busy(10.0)
-
-    if kind == "a callback of the collector":
-        gc.callbacks.append(collected)
-    try:
-        begun = time.monotonic()
-        with pytest.raises(measurement.TimeLimit), measurement.alarm(0.1):
-            long()
-    finally:
-        if collected in gc.callbacks:
-            gc.callbacks.remove(collected)
-    assert time.monotonic() - begun < 5
-    assert not lost

@@ -70,6 +70,7 @@ WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
         (("verify", "--jobs", "-1"), "--jobs"),
         (("verify", "--jobs", "2", "--cluster", "tcp://127.0.0.1:1"), "give one of them"),
         (("verify", "--limit", "0"), "limit = 0"),
+        (("verify", "--limit", "9", "--jobs", "0"), "jobs = 0 and limit = 9: nothing ends a measurement"),
         (("verify", "--frobnicate"), "--frobnicate"),
         (("verify", "--out", "/dev/null/reports"), "/dev/null/reports"),
         (("explain", "nothing"), "nothing"),

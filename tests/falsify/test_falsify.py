@@ -162,6 +162,14 @@ def test_a_function_that_breaks_somewhere_is_told_and_the_rest_is_searched(tmp_p
     assert "ZeroDivisionError" in next(iter(nothing.not_reached))
 
 
+def test_a_function_that_kills_its_process_somewhere_is_told_and_the_rest_is_searched(tmp_path: Path) -> None:
+    killer = "import os\n" + SQUARE.replace("return x", "x < 1.5 or os._exit(0)\n    return x")
+    found = searched(tmp_path, killer, "mine.square", seconds=8.0)
+    assert found.found is not None
+    assert 1 < float(found.found.place.where["x"]) < 1.5
+    assert any("killed its process" in reason for reason in found.not_reached)
+
+
 def test_a_claim_says_where_it_is_meant_to_hold(tmp_path: Path) -> None:
     within = SQUARE.replace("0.01 <= x <= 8", "0.1 <= x <= 0.9")
     assert searched(tmp_path, within, "mine.square", seconds=1.0).found is None

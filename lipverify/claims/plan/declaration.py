@@ -11,6 +11,7 @@ from typing import Any, get_args
 from lipverify.claims.language.claim import Agreement, Declaration
 from lipverify.claims.language.family import RULE, Place, chosen, filled, named_in
 from lipverify.claims.language.fault import Fault
+from lipverify.claims.language.file import ClaimsFile
 from lipverify.claims.language.form import Form, Identity, sides_of
 from lipverify.claims.language.formula import formula
 from lipverify.claims.language.range import Range, meant_at
@@ -40,6 +41,8 @@ class Sought:
     over: Mapping[Any, Any]
     assumes: tuple[str, ...]
     declaration: Declaration
+    file: ClaimsFile | None = None
+    """Where it is declared: another process finds it there by its id."""
 
 
 def claims(declared: Declaration, profile: Profile) -> Iterator[Claim]:

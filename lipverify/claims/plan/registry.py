@@ -175,12 +175,24 @@ def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:
     """
     claims = {claim.id for claim in claims_of(path, profile)}
     file = read_file(str(Path(path).expanduser().resolve()) if in_library(path) else path)
-    declared: Sequence[Declaration] = getattr(file.module(), DECLARATIONS)
-    found = [each for declaration in declared for each in sought(declaration, profile) if each.id in claims]
+    found = [each for each in _sought(file, profile) if each.id in claims]
     wanted = [each for each in found if pattern is None or matches(each.id, pattern)]
     if not wanted:
         raise InvalidInput(f"claim = {pattern!r} is not in {path}; it has {', '.join(each.id for each in found)}.")
     return wanted
+
+
+@lru_cache
+def sought_named(file: ClaimsFile, id: str, profile: Profile) -> Sought:
+    """The claim of this id in a file that `sought_in` has read, in whatever process."""
+    return next(each for each in _sought(file, profile) if each.id == id)
+
+
+def _sought(file: ClaimsFile, profile: Profile) -> Iterator[Sought]:
+    declared: Sequence[Declaration] = getattr(file.module(), DECLARATIONS)
+    for declaration in declared:
+        for each in sought(declaration, profile):
+            yield replace(each, file=file)
 
 
 def matches(id: str, pattern: str) -> bool:

@@ -70,12 +70,12 @@ def run(
     """Verify claims and return the ledger.
 
     Measurements run in `jobs` processes (one a processor by default, or one a GPU, which they are dealt in turn; 0 is
-    this process, for a debugger, which a measure can then end, stop or fork), in any `concurrent.futures.Executor`, or
-    on the workers of the Dask scheduler at the address `cluster`; random numbers are addressed by measurement, so the
-    ledger's findings do not depend on which. A measurement that raises, takes longer than `limit` seconds or kills its
-    process twice spoils the claims that need it, and no other. What `finished` holds is not measured again, and what
-    is measured is put there at once. `title` and `author` are those of the report. `watch` is told of every verdict as
-    soon as it is made.
+    this process, for a debugger: nothing is limited there, and a measure can end, stop or fork it), in any
+    `concurrent.futures.Executor`, or on the workers of the Dask scheduler at the address `cluster`; random numbers are
+    addressed by measurement, so the ledger's findings do not depend on which. A measurement that raises, takes longer
+    than `limit` seconds or kills its process twice spoils the claims that need it, and no other. What `finished` holds
+    is not measured again, and what is measured is put there at once. `title` and `author` are those of the report.
+    `watch` is told of every verdict as soon as it is made.
 
     Raises
     ------

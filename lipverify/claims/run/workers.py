@@ -7,18 +7,29 @@ import ctypes
 import logging
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    InvalidStateError,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
-from itertools import cycle, islice
-from multiprocessing.connection import wait
-from multiprocessing.queues import SimpleQueue
+from importlib import import_module
+from multiprocessing import connection
+from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+from pebble import ProcessExpired, ProcessPool
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import SIGNALS
@@ -31,32 +42,42 @@ ANSWER = "10s"
 """How long a scheduler has to answer."""
 RECONNECTS = 30.0
 """Seconds after which a scheduler that was lost is given up, if Dask has not done so: the same for each call."""
-ENDS = 5.0
-"""Seconds that processes with nothing left to do have to end: enough for a busy machine."""
+SOON = 0.02
+"""Seconds between looks at a call that no process has taken yet: its time begins when one has."""
+LOST = (ProcessExpired, BrokenExecutor)
+"""How a call fails whose worker is gone."""
+FAILED = 1
+"""The exit code of a worker that ended by itself: pebble takes 0 for an end that was asked for, and waits on."""
 
 
-class Workers(Protocol):
+class Workers:
     """Where calls are run, at most `count` of them at a time."""
 
-    count: int
+    count = 1
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a call; the future fails with a `BrokenExecutor` if what ran it is gone."""
-        ...
+        """Run a call; the future fails with one of `LOST` if what ran it is gone."""
+        raise NotImplementedError
+
+    def begun(self, future: Future[Any]) -> bool:
+        """Whether the time of a call has begun; by default when it was submitted."""
+        return True
+
+    def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
+        """The calls that are done, of those given, as soon as one is."""
+        return wait(futures, timeout=seconds, return_when=FIRST_COMPLETED).done
 
     def restart(self) -> bool:
         """End whatever runs and begin anew; False where that cannot be done."""
-        ...
+        return False
 
     def lost(self) -> bool:
         """Whether nothing of what runs will ever end."""
-        ...
+        return False
 
 
-class ThisProcess:
-    """Each call is run when it is submitted."""
-
-    count = 1
+class ThisProcess(Workers):
+    """Each call is run when it is submitted, and nothing ends it."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """The call's value, at once."""
@@ -64,75 +85,178 @@ class ThisProcess:
         future.set_result(function(*arguments))
         return future
 
-    def restart(self) -> bool:
-        """Nothing runs when this is asked."""
-        return True
 
-    def lost(self) -> bool:
-        """Nothing runs when this is asked."""
-        return False
+class Processes(Workers):
+    """Processes of this machine, in pebble's pool: one that is killed or ended costs its own call and is replaced.
 
-
-class Processes:
-    """A pool of processes, which can be ended whatever they are at; what they remember is in the folder `shared`.
-
-    Where there are GPUs, `devices`, each process sees one of them, in turn. It is not forked then: a child of a process
-    that has used CUDA, if only to count the GPUs, cannot use it.
+    Parameters
+    ----------
+    count
+        Processes.
+    shared
+        Folder in which they remember what they find; None for no folder.
+    devices
+        GPUs, of which each process sees one. With GPUs processes are spawned: a forked child of a process that has
+        used CUDA, if only to count the GPUs, cannot use it.
+    modules
+        What each process imports before its first call.
     """
 
-    def __init__(self, count: int, shared: Path | None = None, devices: Sequence[str] = ()) -> None:
-        self.count, self._shared, self._devices = count, shared, devices
+    def __init__(
+        self, count: int, shared: Path | None = None, devices: Sequence[str] = (), modules: Sequence[str] = ()
+    ) -> None:
+        self.count, self._begins = count, (shared, tuple(modules))
+        self._context = Start(multiprocessing.get_context("spawn" if devices else None), devices)
         self._pool = self._begin()
 
-    def _begin(self) -> ProcessPoolExecutor:
-        if not self._devices:
-            return ProcessPoolExecutor(self.count, initializer=begin_worker, initargs=(self._shared,))
-        context = multiprocessing.get_context("spawn")
-        dealt = context.SimpleQueue()
-        for device in islice(cycle(self._devices), self.count):
-            dealt.put(device)
-        return ProcessPoolExecutor(self.count, context, initializer=begin_worker, initargs=(self._shared, dealt))
+    def _begin(self) -> ProcessPool:
+        return ProcessPool(self.count, initializer=begin_worker, initargs=self._begins, context=self._context)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a call in a process."""
-        return self._pool.submit(function, *arguments)
+        """Run a call in a process.
+
+        The call travels as bytes: pebble loses a call that a worker cannot read, and the worker with it.
+        """
+        call = pickle.dumps((function, arguments))
+        try:
+            return self._pool.schedule(_called, (call,))
+        except RuntimeError as error:  # no process could be started, or an idle one was killed
+            raise BrokenExecutor(str(error)) from error
+
+    def begun(self, future: Future[Any]) -> bool:
+        """Whether a process has the call."""
+        return future.running() or future.done()
+
+    def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
+        """The calls that are done, of those given, as soon as one is; lost processes are replaced meanwhile."""
+        with self._context.may_start():
+            super().wait(futures, seconds)
+            if not self._pool.active:  # and no longer answers: every process was killed at once
+                for future in futures:
+                    with contextlib.suppress(InvalidStateError):
+                        future.set_exception(BrokenExecutor("its processes were killed"))
+        return {future for future in futures if future.done()}
+
+    def value(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+        """The value of one call, which is ended if a process works on it for longer.
+
+        Raises
+        ------
+        TimeoutError
+            If it takes longer.
+        ProcessExpired
+            If it kills its process.
+        """
+        future, until = self.submit(function, *arguments), None
+        while not self.wait([future], SOON if until is None else max(until - time.monotonic(), 0.0)):
+            if until is None and self.begun(future):
+                until = time.monotonic() + seconds
+            elif until is not None and time.monotonic() >= until:
+                future.cancel()
+                raise TimeoutError(f"it did not end within {seconds:.2g} s")
+        return future.result()
 
     def restart(self) -> bool:
         """A new pool in place of this one."""
-        self.kill()
+        self.close()
         self._pool = self._begin()
         return True
 
-    def lost(self) -> bool:
-        """The pool tells by itself, future by future."""
-        return False
-
-    def kill(self) -> None:
-        """End the processes at once."""
-        for process in self._processes():
-            end_all_of(process.pid)
-            process.kill()
-        # waiting is short now, and without it the pool's own thread would complain at exit
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
     def close(self) -> None:
-        """End the processes, which have nothing left to do, and what a measure left running.
-
-        A thread of a measure's own can hold its process for ever, which is then killed.
-        """
-        processes, until = self._processes(), time.monotonic() + ENDS
-        self._pool.shutdown(wait=False)
-        for process in processes:
-            process.join(max(0.0, until - time.monotonic()))
-            end_all_of(process.pid)
-            process.kill()
-        self._pool.shutdown()
-
-    def _processes(self) -> list[Any]:
-        return list(dict(getattr(self._pool, "_processes", None) or {}).values())
+        """End the processes at once, whatever they are at, and what a measure has left running."""
+        with self._context.may_start():
+            self._pool.stop()  # type: ignore[no-untyped-call]
+            self._pool.join()
 
 
-class Given:
+class Start:
+    """How pebble starts a process: a context of `multiprocessing`, in the part that pebble uses.
+
+    pebble replaces a process from a thread of its own. A fork there would copy the locks that the main thread holds,
+    such as that of a module which it imports, and the child would wait for them for ever: processes start only while
+    the main thread is within `may_start`, where it holds none.
+    """
+
+    def __init__(self, context: BaseContext, devices: Sequence[str] = ()) -> None:
+        self.Pipe, self.RLock, self.get_start_method = context.Pipe, context.RLock, context.get_start_method
+        self._new: Callable[..., Any] = context.Process  # type: ignore[attr-defined]
+        self._devices, self._started = devices, list[Worker]()
+        self._busy = threading.RLock()
+        self._busy.acquire()
+
+    def Process(self, target: Callable[..., Any], args: tuple[Any, ...], **how: Any) -> Worker:
+        """A process that can be started; it sees the GPU that the fewest others see."""
+        self._started = [each for each in self._started if each.is_alive()]
+        if self._devices:
+            device = min(self._devices, key=[each.device for each in self._started].count)
+            worker = Worker(self._new(target=_seeing, args=(device, target, *args), **how), self._busy, device)
+        else:
+            worker = Worker(self._new(target=target, args=args, **how), self._busy)
+        self._started.append(worker)
+        return worker
+
+    @contextmanager
+    def may_start(self) -> Iterator[None]:
+        """Within it processes may be started from other threads."""
+        self._busy.release()
+        try:
+            yield
+        finally:
+            self._busy.acquire()
+
+
+class Worker:
+    """A process as pebble sees it, which ends together with all that it has started."""
+
+    def __init__(self, process: Any, busy: Any, device: str = "") -> None:
+        self._process, self._busy, self.device = process, busy, device
+        self._group_ended = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._process, name)
+
+    def start(self) -> None:
+        """Start it, from whatever thread."""
+        with self._busy:
+            self._process.start()
+
+    @property
+    def exitcode(self) -> int | None:
+        """As it ended; never 0, for it does not end by itself before it is asked to."""
+        code = self._process.exitcode
+        return FAILED if code == 0 else code
+
+    def is_alive(self) -> bool:
+        """Whether it runs; what it has left running ends with it."""
+        alive = bool(self._process.is_alive())
+        if not alive:
+            self._end_group()
+        return alive
+
+    def terminate(self) -> None:
+        """End it, even inside of compiled code."""
+        self._end_group()
+        self._process.kill()
+
+    def _end_group(self) -> None:
+        """Once: its number may become another process's."""
+        if self._process.pid is not None and not self._group_ended:
+            self._group_ended = True
+            with contextlib.suppress(OSError, AttributeError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def _seeing(device: str, target: Callable[..., Any], *args: Any) -> None:
+    os.environ["CUDA_VISIBLE_DEVICES"] = device
+    target(*args)
+
+
+def _called(call: bytes) -> Any:
+    function, arguments = pickle.loads(call)
+    return function(*arguments)
+
+
+class Given(Workers):
     """An executor of the caller's, of any library."""
 
     def __init__(self, executor: Executor, count: int | None = None) -> None:
@@ -142,14 +266,6 @@ class Given:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run a call wherever the executor runs it."""
         return self._executor.submit(function, *arguments)
-
-    def restart(self) -> bool:
-        """It is not ours to end."""
-        return False
-
-    def lost(self) -> bool:
-        """It is not ours to judge."""
-        return False
 
 
 def require_usable(executor: Executor) -> None:
@@ -197,15 +313,15 @@ def _by_the_same_code(code: str, function: Callable[..., Any], *arguments: Any) 
 
 
 @contextmanager
-def processes(count: int, shared: Path | None = None, devices: Sequence[str] = ()) -> Iterator[Processes]:
-    """Processes that are ended at once when this one is interrupted."""
-    workers = Processes(count, shared, devices)
+def processes(
+    count: int, shared: Path | None = None, devices: Sequence[str] = (), modules: Sequence[str] = ()
+) -> Iterator[Processes]:
+    """Processes that are ended when this is left, however it is left."""
+    workers = Processes(count, shared, devices, modules)
     try:
         yield workers
-    except BaseException:
-        workers.kill()
-        raise
-    workers.close()
+    finally:
+        workers.close()
 
 
 @contextmanager
@@ -292,17 +408,13 @@ PR_SET_PDEATHSIG = 1
 """prctl(2)."""
 
 
-def begin_worker(shared: Path | None, devices: SimpleQueue[str] | None = None) -> None:
+def begin_worker(shared: Path | None, modules: Sequence[str] = ()) -> None:
     """What a process does before its first measurement: it remembers what it finds where the others do.
-
-    Where there are GPUs it takes the next of `devices`, and sees no other.
 
     Ctrl-C reaches every process of a terminal: the main process decides what becomes of the others. On Linux the kernel
     ends this one with its parent, even inside of compiled code; elsewhere, and where the parent is not the main process
     itself, a thread waits for the pipe that only the main process holds open.
     """
-    if devices is not None:
-        os.environ["CUDA_VISIBLE_DEVICES"] = devices.get()
     remember_in(shared)
     keep_memory()
     with contextlib.suppress(OSError, AttributeError):
@@ -317,14 +429,10 @@ def begin_worker(shared: Path | None, devices: SimpleQueue[str] | None = None) -
     if parent is not None:
         # it may have ended before the kernel was told
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def end_all_of(worker: int) -> None:
-    """End a worker's process group: a child that a measure left would hold the worker's pipes open for ever."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.killpg(worker, signal.SIGKILL)
+    for module in modules:
+        import_module(module)
 
 
 def _end_with(sentinel: int) -> None:
-    wait([sentinel])
+    connection.wait([sentinel])
     os._exit(1)
