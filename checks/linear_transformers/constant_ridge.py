@@ -27,12 +27,12 @@ claim("lt.constant-ridge-bound/derived",
       over=MEASURED, source=TABLE_1, kind="derived", expected="supported", title="no GD++ model beats the best constant ridge",
       assumes=(STANDARD, ADJUSTED),
       finding=r"""A GD++ model of any depth is $w = g(\Sigma) \alpha$ with a polynomial $g$, $\alpha = \sum y x$. At an eigenvalue $t$ of
-          $\Sigma$ the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t + \sigma^2})^2$, a quadratic in $g(t)$ whose
-          minimum is at $g = 1/(t + \mathbb{E} \sigma^2)$: the same for every law with that $\mathbb{E} \sigma^2$, and that is ridge with the
-          constant $\mathbb{E} \sigma^2$. What a model loses beyond it is
-          $\frac{1}{2} \int \rho(t) \frac{t + s}{t} (e(t) - \frac{s}{t + s})^2 dt$ with $e = 1 - t g$ and $s = \mathbb{E} \sigma^2$; it is 0
-          for no polynomial, unless $s = 0$ and even then for no finite depth. So it is for every depth; measured are the optima at one,
-          found by least squares from many starts on the exact integral.""")
+          $\Sigma$ the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t + \sigma^2})^2$, a quadratic in $g(t)$
+          whose minimum is at $g = 1/(t + \mathbb{E} \sigma^2)$: the same for every law with that $\mathbb{E} \sigma^2$, and that is ridge
+          with the constant $\mathbb{E} \sigma^2$. What a model loses beyond it is $\frac{1}{2} \int \rho(t) \frac{t + s}{t} (e(t) -
+          \frac{s}{t + s})^2 dt$ with $e = 1 - t g$ and $s = \mathbb{E} \sigma^2$; it is 0 for no polynomial, unless $s = 0$ and even then
+          for no finite depth. So it is for every depth; measured are the optima at one, found by least squares from many starts on the
+          exact integral.""")
 claim("lt.constant-ridge-bound/printed",
       bound(CONSTANT, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}",
             of="least", low=1, control=(1.15, 0.94), method="exact"),
@@ -58,8 +58,8 @@ claim("lt.constant-ridge-bound/noise/{reading}",
       assumes={"*/same-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} the same sequences, {LEFT_OPEN}", FALSE_ALARM),
                "*/own-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} sequences of its own, {LEFT_OPEN}", FALSE_ALARM)},
       finding=at(likelihood, **CONSTANTS),
-      corrected={"*/same-sequences": r"""if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model over
-                     the sequences of its column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""", "*": ""})
+      corrected={"*/same-sequences": r"""if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model
+                     over the sequences of its column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""", "*": ""})
 OF_GDPP, OF_CONSTRR = r"\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)", r"\mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})"
 claim("lt.constant-ridge-bound/one-sample",
       bound(at(ridge.difference, contexts=CONTEXTS, found=at(ridge.optima, layers=3, seen_in=1e5)),
@@ -69,9 +69,9 @@ claim("lt.constant-ridge-bound/one-sample",
       title="the rows of GD++ and of ConstRR were measured on the same sequences",
       assumes=(STANDARD, ADJUSTED, "both rows are means over the same 100,000 sequences, which the paper does not say",
                "GD++ with 3 layers at its optimum"),
-      finding=r"""From four layers on GD++ and ConstRR are nearly the same function of the context, and on the same sequences they would differ
-          by far less than the last printed digit; in most columns their printed entries are indeed equal, digit by digit, though both carry
-          the same error of one or two percent. The entries that differ, 3 and 4 layers at $\sigma_{\max} = 4$ and 3 to 7 layers at
-          $\sigma_{\max} = 5$, were not measured on the sequences of ConstRR in their column.""",
-      corrected=r"""the entries of 3 and 4 layers at $\sigma_{\max} = 4$ and of 3 to 7 layers at $\sigma_{\max} = 5$ belong to another sample
-          than the rest of their columns""")
+      finding=r"""From four layers on GD++ and ConstRR are nearly the same function of the context, and on the same sequences they would
+          differ by far less than the last printed digit; in most columns their printed entries are indeed equal, digit by digit, though
+          both carry the same error of one or two percent. The entries that differ, 3 and 4 layers at $\sigma_{\max} = 4$ and 3 to 7 layers
+          at $\sigma_{\max} = 5$, were not measured on the sequences of ConstRR in their column.""",
+      corrected=r"""the entries of 3 and 4 layers at $\sigma_{\max} = 4$ and of 3 to 7 layers at $\sigma_{\max} = 5$ belong to another
+          sample than the rest of their columns""")

@@ -29,7 +29,8 @@ claim("lt.constant-ridge-bound/other-sizes/tuned",
       bound(SIZED, TO_TUNED, of="TunedRR over AdaRR", high=1, control=0.35, method="montecarlo"),
       over={("d", "n"): ((10, 13), (10, 40), (20, 40))}, source=TABLE_1, kind="stronger", expected="supported",
       title="a cap and a factor improve adaptive ridge at other sizes too", assumes=(ANY_SIZE, ADJUSTED),
-      finding="""As in the table, where $d = 10$ and $n = 20$. Of the sizes that were measured the gain is largest at the shortest context.""")
+      finding="""As in the table, where $d = 10$ and $n = 20$. Of the sizes that were measured the gain is largest at the shortest
+          context.""")
 claim("lt.constant-ridge-bound/other-sizes/adaptive",
       bound(SIZED, TO_ADAPTIVE, of="AdaRR over ConstRR", high=1, control=0.05, method="montecarlo"),
       over={("d", "n"): ((5, 10), (10, 40), (20, 40))}, source=TABLE_1, kind="stronger", expected="supported",

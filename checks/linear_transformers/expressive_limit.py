@@ -66,13 +66,13 @@ claim("lt.expressive-limit/probability",
       title="At most 0.1 with high probability, for n much larger than d: from where on",
       statement=rf"{TENTH} \leq 0.01 \text{{ for }} n = 1000 (d + 4), \qquad \leq \frac{{100 (d + 4)}}{{n}} \text{{ for every }} n",
       assumes=(TOKENS, LINEAR, f"{SURE}; $n = $ times $(d + 4)$"),
-      finding=r"""By Markov's inequality the share is at most $100 (d + 4) / n$ (`length/proved`), which falls to 0 as $n/d$ grows; sampled, it
-          is far smaller at $n = 1000 (d + 4)$. The control is a context a tenth as long.""")
+      finding=r"""By Markov's inequality the share is at most $100 (d + 4) / n$ (`length/proved`), which falls to 0 as $n/d$ grows; sampled,
+          it is far smaller at $n = 1000 (d + 4)$. The control is a context a tenth as long.""")
 claim("lt.expressive-limit/probability/proved",
       bound(cosines.above_by_moment, r"P(\cos > 0.1)", high="1/100", control={"times": 9000}, method="symbolic",
             over={"d": (1, 2, 3, 5, 10, 30, 1000), "times": 10_100}),
       source=THEOREM, kind="printed", expected="supported", title="At most 0.1 with high probability, for n much larger than d: proved",
       statement=rf"{TENTH} \leq \frac{{100 (d + 4)}}{{n}} \quad \text{{for every }} n",
       assumes=(TOKENS, LINEAR, f"{SURE}; less than 1/100 at $n = 10100 (d + 4)$ and beyond"),
-      finding=r"""Markov's inequality with $\mathbb{E} \cos^2 \leq (d + 4)/n$ (`length/proved`): the share of contexts above 0.1 falls to 0 as
-          $n/d$ grows. A more exact count begins earlier (`probability`).""")
+      finding=r"""Markov's inequality with $\mathbb{E} \cos^2 \leq (d + 4)/n$ (`length/proved`): the share of contexts above 0.1 falls to 0
+          as $n/d$ grows. A more exact count begins earlier (`probability`).""")

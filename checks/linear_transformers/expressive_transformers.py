@@ -33,8 +33,8 @@ claim("lt.expressive-limit/transformer",
       statement=r"\mathbb{E} \cos^2(y^l, y^*) \leq \frac{5}{n} (1 + o(1)), \qquad \mathbb{E} \cos(y^l, y^*) = 0",
       assumes=(TOKENS, LINEAR, "random full $P$ and $Q$, fresh for each context; $w = e_1$ or $w \\sim N(0, \\mathbf{I})$",
                r"$n \gg d \log^2 n$, where single tokens do not rule the sums; measured at $d = 3$ and $10$, $n = 300$ to $3000$"),
-      finding=r"""The layers see the moments $\sum e_i e_i^\top$ only. Changing the sign of a single token $(x_i, y_i)$ leaves them as they are
-          and turns $y_i^l$ into $-y_i^l$, while $y_i^* > 0$ stays. So the mean cosine is exactly 0, and averaged over the $2^n$ signs
+      finding=r"""The layers see the moments $\sum e_i e_i^\top$ only. Changing the sign of a single token $(x_i, y_i)$ leaves them as they
+          are and turns $y_i^l$ into $-y_i^l$, while $y_i^* > 0$ stays. So the mean cosine is exactly 0, and averaged over the $2^n$ signs
           $\cos^2 = \sum (y_i^l y_i^*)^2 / (\|y^l\|^2 \|y^*\|^2)$, which tends to $(1 + 4\cos^2\theta)/n$ for $v$ at the angle $\theta$ to
           $e_1$: between $1/n$ and $5/n$, and $(1 + 4/d)/n$ in the mean over directions $v$ that nothing distinguishes. The largest over all
           $v$ that are the same for all signs of the tokens is 5. The printed proof counts dimensions of the column space, which is sharp
@@ -45,16 +45,16 @@ claim("lt.expressive-limit/attained",
       source=THEOREM, kind="sharp", expected="supported", title="The order in n is attained: no bound of smaller order holds",
       statement=rf"{RMS} = \Theta(n^{{-1/2}}) \text{{ for }} w = e_1, \quad \lim {SQUARE} = 5",
       assumes=(TOKENS, LINEAR, "$w = e_1$, no layer: $y^0 = x(1)$, in any dimension"),
-      finding=r"""$5 = \mathbb{E} g^6 / (\mathbb{E} g^2\, \mathbb{E} g^4)$: the two vectors are independent but for the signs, and their entries
-          are large together.""")
+      finding=r"""$5 = \mathbb{E} g^6 / (\mathbb{E} g^2\, \mathbb{E} g^4)$: the two vectors are independent but for the signs, and their
+          entries are large together.""")
 claim("lt.expressive-limit/every-context",
       bound(one_context, r"\cos(y^*, y)", high="0.1", control=("0.05", {"equals": 1, "within": "1e-15*n"}), method="exact",
             over={("d", "n"): ((1, 1000), (3, 1000), (3, 100_000)), "fixed": "x(1) = 1"}),
       source=THEOREM, kind="stronger", expected="refuted", title="At most 0.1 for every context, however long",
       statement=r"|\cos(y^l, y^*)| \leq 0.1 \text{ for all } x_1, \ldots, x_n, \quad n \gg d",
       assumes=(TOKENS, LINEAR, "$w = e_1$ and no layer"),
-      finding="""Tokens with $x(1) = 1$ have $y = y^* = 1$ for $w = e_1$. They have probability 0, but by continuity contexts near them do not:
-          no $n$ makes the bound sure.""",
+      finding="""Tokens with $x(1) = 1$ have $y = y^* = 1$ for $w = e_1$. They have probability 0, but by continuity contexts near them do
+          not: no $n$ makes the bound sure.""",
       corrected=r"the bound holds in root mean square, and with probability tending to 1 as $n/d \to \infty$; not for every context")
 claim("lt.expressive-limit/odd-target",
       bound(at(sampled_best, contexts=per_profile(100, 1000)), RMS, of="cosine", high="0.1", truth="sqrt(3/5)",

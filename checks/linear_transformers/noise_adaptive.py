@@ -70,8 +70,8 @@ claim("lt.noise-adaptive/rate/{order}/proved",
       finding=r"""$w - w_{\mathrm{ridge}} = cv (\lambda/n - s) \alpha - \frac{1}{1+s} (\mathbf{I} - \Sigma) w_{\mathrm{ridge}}$. The second
           moment of the first part is exact given $\Sigma$ and at most a polynomial in $\mathrm{tr}\, \Sigma$, whose moments are those of a
           chi-squared number; that of the second is at most $\mathbb{E}\, \mathrm{tr} (\mathbf{I} - \Sigma)^2 = d(d+1)/n$. Minkowski's
-          inequality adds them, and all of it times $n$ falls in $n$. The same holds for every pair of levels, $d$ and $n$, with another $K$;
-          for short contexts it is large.""")
+          inequality adds them, and all of it times $n$ falls in $n$. The same holds for every pair of levels, $d$ and $n$, with another
+          $K$; for short contexts it is large.""")
 claim("lt.noise-adaptive/limit/other-levels",
       exponent(two_levels.elsewhere, ROOT, along={"n": FAR}, high="0", strict=True, truth="-1/2", method="exact"),
       over={("sigma_1", "sigma_2"): ((1.0, 3.0), (0.0, 1.0), (0.1, 10.0)), "level": (1, 2)}, source=THEOREM, kind="convention",

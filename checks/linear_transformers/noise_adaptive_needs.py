@@ -36,8 +36,8 @@ claim("lt.noise-adaptive/one-layer",
       over=PAIRS, source=THEOREM, kind="stronger", expected="refuted", title="one layer with both weights serves two noise levels",
       assumes=(DRAWN, RIDGE),
       corrected=r"two layers are needed: in one, $\omega_{yy}$ multiplies a prediction that is still 0, so that $w = -\omega_{yx} \alpha$",
-      finding="""Claimed nowhere, like its counterpart for three levels: they say that the theorem's two layers are needed, and what they are
-          enough for.""")
+      finding="""Claimed nowhere, like its counterpart for three levels: they say that the theorem's two layers are needed, and what they
+          are enough for.""")
 claim("lt.noise-adaptive/swapped",
       bound(two_levels.distance, ROOT, of="root", high=0.1, control=(0.01, {"swapped": "no"}), method="exact"),
       over={"d": 1, "level": 2, "order": "yx-yy", "n": 1e8, "swapped": "yes"}, source=THEOREM, kind="stronger", expected="refuted",
@@ -49,7 +49,8 @@ claim("lt.noise-adaptive/correlated",
             truth="(kappa - 1)/(kappa + 1 + 2*sigma_1**2)", method="exact"),
       over=PAIRS | {"kappa": (1.1, 2.0, 10.0)}, source=THEOREM, kind="stronger", expected="refuted",
       title="the two layers reach ridge on correlated covariates",
-      assumes=(r"""$x_i \sim N(0, \mathbf{S}/n)$ with eigenvalues $\lambda_k = 1$ and $\kappa$ of $\mathbf{S}$; else as in the theorem""", EACH),
+      assumes=(r"""$x_i \sim N(0, \mathbf{S}/n)$ with eigenvalues $\lambda_k = 1$ and $\kappa$ of $\mathbf{S}$; else as in the
+          theorem""", EACH),
       finding=r"""Ridge shrinks each direction by a factor of its own, $1/(\lambda_k + s)$; the two layers multiply $\alpha$ by one number a
           noise level. Two directions are enough to tell, at a single level.""",
       corrected=r"""$x \sim N(0, \mathbf{I}/n)$ is needed: with eigenvalues 1 and $\kappa$ the least relative error is

@@ -52,8 +52,8 @@ claim("lt.second-order/both",
       assumes=(SPECTRUM, NOISY, EITHER, r"$\kappa$ from 2 to $10^{30}$, $\epsilon$ from $10^{-1}$ to $10^{-10000}$"),
       shows=at(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
                   universal=at(layer_counts.tabulated, weights="universal")),
-      finding=r"""Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded remainder, in
-          the range that was counted. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
+      finding=r"""Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded remainder,
+          in the range that was counted. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
 claim("lt.second-order/both/proved",
       bound(layer_counts.every_offset, r"\sup_{\kappa, \epsilon} C", high="4", control="3/2 - 1e-6", method="certified"),
       source=THEOREM, kind="printed", expected="supported", title="both terms together, for every condition number and every accuracy",
@@ -61,7 +61,7 @@ claim("lt.second-order/both/proved",
           \text{for every } \kappa \geq 1, \ \epsilon \leq \tfrac{1}{2}""",
       assumes=(SPECTRUM, NOISY, BEST, r"""the number stands between $1 - \log_2 \log 2 = 1.53$, which $\kappa = 1$,
           $\epsilon = \frac{1}{2}$ need, and what is proved for all, 3.66"""),
-      finding=r"""With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which rises in $k$. Two inequalities on whole rays,
-          polynomials whose coefficients are all positive after a shift, carry it: $k' \leq (4/27)^{1/2} (k + 1)$ for large $k$, and
-          $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ down to a constant in
-          $\log \kappa / \log(27/4) + O(1)$ layers, the second squares what is left in each layer; balls give the constants.""")
+      finding=r"""With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which rises in $k$. Two inequalities on whole
+          rays, polynomials whose coefficients are all positive after a shift, carry it: $k' \leq (4/27)^{1/2} (k + 1)$ for large $k$, and
+          $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ down to a constant in $\log \kappa /
+          \log(27/4) + O(1)$ layers, the second squares what is left in each layer; balls give the constants.""")

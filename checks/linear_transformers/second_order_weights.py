@@ -12,7 +12,8 @@ from lipverify.claims import bound, claim, exponent
 # fmt: off
 THEOREM = ("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within
     $\epsilon \|x_t\| \|w^*\|$ of least squares after $O(\log \kappa + \log \log 1/\epsilon)$ layers, $\kappa$ the condition number""")
-EVERY = r"""only the largest eigenvalue is known: $\omega_{xx}^l = -\frac{1}{3} (\frac{9}{4})^l$; $\kappa$ enters the last $\omega_{yx}$ alone"""
+EVERY = r"""only the largest eigenvalue is known: $\omega_{xx}^l = -\frac{1}{3} (\frac{9}{4})^l$; $\kappa$ enters the last $\omega_{yx}$
+    alone"""
 WITHIN = 1e-6
 """A few times the error of a limit over six decades of layers."""
 
@@ -22,7 +23,8 @@ claim("lt.second-order/kappa/coefficient",
       over={"weights": {"minimax": {"g": "27/4"}, "universal": {"g": "9/4"}}, "epsilon": ACCURACIES},
       source=THEOREM, kind="sharp", expected="supported", title="the coefficient of log κ", assumes=(SPECTRUM, NOISY, EITHER),
       finding=r"""The cubic $c + \omega_{xx} c^3$, $c = \sqrt{s}$, has slope 1 at the small end and can bring the large end down to
-          $2/(3\sqrt{3})$ of itself: $27/4$ in $s$. A weight that must serve every $\kappa$ is the Newton-Schulz step, which gains $9/4$.""")
+          $2/(3\sqrt{3})$ of itself: $27/4$ in $s$. A weight that must serve every $\kappa$ is the Newton-Schulz step, which gains
+          $9/4$.""")
 claim("lt.second-order/epsilon/coefficient",
       bound(layer_counts.accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, method="exact",
             along={"layers": RAY}, scale="L"),
@@ -63,8 +65,8 @@ claim("lt.second-order/without-xx",
       title="gradient descent without the covariates' own weight needs O(log κ) layers too",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",
       assumes=(SPECTRUM, NOISY, r"$\omega_{xx} = 0$; one $\omega_{yx}$ for all layers, or the best one for each"),
-      corrected=r"""without $\omega_{xx}$, at fixed $\epsilon$, $L = \Theta(\kappa)$ for one step size and $\Theta(\sqrt{\kappa})$ for the best
-          ones""",
+      corrected=r"""without $\omega_{xx}$, at fixed $\epsilon$, $L = \Theta(\kappa)$ for one step size and $\Theta(\sqrt{\kappa})$ for the
+          best ones""",
       finding=r"""This shows what the theorem rests on, and is claimed nowhere: without $\omega_{xx}$ the residual is a polynomial of degree
           $L$ in place of $3^L$.""")
 claim("lt.second-order/wrong-sign",
@@ -85,6 +87,6 @@ claim("lt.second-order/true-weights",
           y_i = \langle w, x_i \rangle + \sigma \varepsilon_i""",
       assumes=(SPECTRUM, BEST, r"$\epsilon = \max |r|$, what the layers leave; two tokens, $d = 2$"),
       corrected="$w^*$ is the least-squares solution: then the bound is exact for noisy labels as well",
-      finding=r"""The prediction is $x_t^\top (\mathbf{I} - r(\Sigma)) w_{\mathrm{OLS}}$ whatever the noise, so $\|w_{\mathrm{OLS}}\|$ is the
-          scale of the error. Read with the weights behind the labels the bound fails as soon as noise makes $w_{\mathrm{OLS}}$ the longer
-          of the two: here by $\sqrt{1 + \sigma^2 \kappa}$.""")
+      finding=r"""The prediction is $x_t^\top (\mathbf{I} - r(\Sigma)) w_{\mathrm{OLS}}$ whatever the noise, so $\|w_{\mathrm{OLS}}\|$ is
+          the scale of the error. Read with the weights behind the labels the bound fails as soon as noise makes $w_{\mathrm{OLS}}$ the
+          longer of the two: here by $\sqrt{1 + \sigma^2 \kappa}$.""")

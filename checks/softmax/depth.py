@@ -12,16 +12,16 @@ claim(
     bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1 - exp(-2*w)", control="0.7*(1 - exp(-2*w))",
           method=("identity", "bounded")),
     source=("R", "Global rebuttal, point 3, More layers", """We believe the post-attention multi-layer perceptron (MLP) block and/or layer
-    normalization has to be incorporated into the model and analysis to prevent the tokens from collapsing to a single point similar to what happens
-    in a power iteration"""),
+    normalization has to be incorporated into the model and analysis to prevent the tokens from collapsing to a single point similar to what
+    happens in a power iteration"""),
     kind="derived", expected="supported", over={"w": (0.5, 1.0, 2.0), ("d", "n"): ((2, 5), (5, 20))},
     title="layers of attention alone bring the tokens together, at a geometric rate",
     statement=r"\mathrm{diam}(x^{l+1}) \leq (1 - e^{-2w})\, \mathrm{diam}(x^l) \quad \text{for every } |x_i| \leq 1",
     assumes=(r"$x_i \leftarrow \sum_j a_{ij} x_j$ with the softmax of $w \langle x_i, x_j \rangle$: no residual, no normalisation, no MLP", "six layers"),
-    finding=r"""A proof for every $n$, $d$ and $w$: scores lie in $[-w, w]$, so every weight is at least $e^{-2w}/n$, two rows of $a$ share at least
-        the mass $e^{-2w}$, and what they share cancels in $x_i - x_k$ (Dobrushin). Tokens stay in the unit ball, so the next layer contracts as much:
-        they collapse as the rebuttal says. Two antipodes contract by $\tanh w$, which is the bound over $1 + e^{-2w}$: it is sharp to a factor of
-        two. For large $w$ it takes $e^{2w}$ layers.""",
+    finding=r"""A proof for every $n$, $d$ and $w$: scores lie in $[-w, w]$, so every weight is at least $e^{-2w}/n$, two rows of $a$ share
+        at least the mass $e^{-2w}$, and what they share cancels in $x_i - x_k$ (Dobrushin). Tokens stay in the unit ball, so the next layer
+        contracts as much: they collapse as the rebuttal says. Two antipodes contract by $\tanh w$, which is the bound over $1 + e^{-2w}$:
+        it is sharp to a factor of two. For large $w$ it takes $e^{2w}$ layers.""",
 )
 claim(
     "extension.depth/residual",
@@ -52,6 +52,6 @@ claim(
     assumes=(
         "attention alone, values and covariates move together; three tokens and a query on the circle, the third token moves from angle 1.5 to 2.5",
     ),
-    finding="""What a kernel estimator gives two tokens is in proportion to $k(x_1, x)$ and $k(x_2, x)$, wherever the others are. After one layer
-        that is so; after two the odds depend on a third token, through what it has made of the first two.""",
+    finding="""What a kernel estimator gives two tokens is in proportion to $k(x_1, x)$ and $k(x_2, x)$, wherever the others are. After one
+        layer that is so; after two the odds depend on a third token, through what it has made of the first two.""",
 )

@@ -31,8 +31,8 @@ claim(
     source=DEFINITION, kind="printed", expected="supported", over={("l_1", "l_2"): ((2, -3), (5, 1), (0, 4))},
     title="the Lipschitz constant of a function of the class",
     assumes=(r"$f$ on $\mathbb{R}^d$, $|q| = 1$; for the affine class $\ell_2 = -\ell_1$, and $Lip(f) = |\ell|$",),
-    finding=r"""Attained between 0 and $\pm q$, and no pair has more: the slopes of $f$ along $q$ are $\ell_1$ and $-\ell_2$. On the sphere it is the
-        supremum near $\langle q, x \rangle = 0$.""",
+    finding=r"""Attained between 0 and $\pm q$, and no pair has more: the slopes of $f$ along $q$ are $\ell_1$ and $-\ell_2$. On the sphere
+        it is the supremum near $\langle q, x \rangle = 0$.""",
 )
 claim(
     "softmax.lipschitz-notion/direction",
@@ -41,8 +41,8 @@ claim(
     title="the direction-wise Lipschitz constant is 1 on col(B) and 0 off it",
     statement=r"\max_{\mathbf{a}} \mathrm{Lip}_s(f) = \|\mathbf{B}^\top s\|",
     assumes=(r"in $\mathbb{R}^4$, $\mathbf{B}$ its first two axes; relevant: $s \in \mathrm{col}(\mathbf{B})$",),
-    finding=r"""$f(s s^\top x) = (\mathbf{a}^\top \mathbf{B}^\top s)(s^\top x)$, so that $\mathrm{Lip}_s(f) = |\mathbf{a}^\top \mathbf{B}^\top s|$, at
-        most $\|\mathbf{B}^\top s\|$ and equal to it for one $\mathbf{a}$.""",
+    finding=r"""$f(s s^\top x) = (\mathbf{a}^\top \mathbf{B}^\top s)(s^\top x)$, so that $\mathrm{Lip}_s(f) = |\mathbf{a}^\top
+        \mathbf{B}^\top s|$, at most $\|\mathbf{B}^\top s\|$ and equal to it for one $\mathbf{a}$.""",
 )
 claim(
     "softmax.lipschitz-notion/mean-square",
@@ -63,8 +63,8 @@ claim(
     statement=ONE_LARGEST,
     title="classes with the same largest Lipschitz constant have one window",
     assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; $n \to \infty$"),
-    finding=r"""Both classes are 1-Lipschitz and no better. Attention adapts to an average over the class, $\mathbb{E}\, \ell^2$, which is $L^2/3$ for
-        $\mathrm{Unif}[-L, L]$: the notion of Lipschitzness that it learns is a mean, not a maximum. The rate is the same.""",
+    finding=r"""Both classes are 1-Lipschitz and no better. Attention adapts to an average over the class, $\mathbb{E}\, \ell^2$, which is
+        $L^2/3$ for $\mathrm{Unif}[-L, L]$: the notion of Lipschitzness that it learns is a mean, not a maximum. The rate is the same.""",
     corrected=MEAN,
 )
 claim(
@@ -75,8 +75,9 @@ claim(
     statement=ONE_LARGEST,
     title="classes with the same largest Lipschitz constant have other windows, proved for every n",
     assumes=(*MODEL[1:], r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; every $n$ that the window theorem covers"),
-    finding=r"""The quotient stands here as the interval that contains it: $w^*$ of the affine class lies between two multiples of $\Lambda^{2/(d+3)}$
-        for every $L$, and linear tasks of slope 1 have its covariance at $L^2 = 3$. It is not within 0.15 of 1, for any of these $n$.""",
+    finding=r"""The quotient stands here as the interval that contains it: $w^*$ of the affine class lies between two multiples of
+        $\Lambda^{2/(d+3)}$ for every $L$, and linear tasks of slope 1 have its covariance at $L^2 = 3$. It is not within 0.15 of 1, for any
+        of these $n$.""",
     corrected=MEAN,
 )
 GENERAL = ("R", "Global rebuttal, point 1",
@@ -85,8 +86,8 @@ BREAKS = {"beside": {"beta": "3/2"}, "clip": {"beta": "3/2"}, "step": {"beta": "
 LINKS = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
     MODEL[1],
-    r"""$f(x) = h(\langle q, x \rangle)$, $q$ uniform on the sphere; beside: $h(z) = |z - \frac12|$, clip: $h(z) = \max(-\frac12, \min(z, \frac12))$,
-        step: $h(z) = 1$ beyond $\frac12$ and 0 below""",
+    r"""$f(x) = h(\langle q, x \rangle)$, $q$ uniform on the sphere; beside: $h(z) = |z - \frac12|$, clip: $h(z) = \max(-\frac12, \min(z,
+        \frac12))$, step: $h(z) = 1$ beyond $\frac12$ and 0 below""",
     r"$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \max(\beta, 1) - 1}$, with the numbers of `lipverify prove`",
 )
 """Theorems for every n, L and sigma in that range, from the constants of the variogram."""
@@ -97,8 +98,8 @@ claim(
     title="the bias of links with kinks or a jump, wherever they are",
     statement=r"B(w) = \Theta(L^2 w^{-\beta}), \quad \beta = \tfrac32 \text{ with kinks}, \ \tfrac12 \text{ with jumps}",
     assumes=LINKS,
-    finding="""What ReLU's rate comes from is that $h$ has a kink, not where, nor how many, nor what its slopes are: a window sees a kink on the
-        share $w^{-1/2}$ of the queries and is off there by $w^{-1/2}$. Across a jump it is off by 1 on that share.""",
+    finding="""What ReLU's rate comes from is that $h$ has a kink, not where, nor how many, nor what its slopes are: a window sees a kink on
+        the share $w^{-1/2}$ of the queries and is off there by $w^{-1/2}$. Across a jump it is off by 1 on that share.""",
 )
 claim(
     "softmax.lipschitz-notion/breaks/{link}/window/proved",
@@ -107,6 +108,6 @@ claim(
     title="the best window of links with kinks or a jump, wherever they are",
     statement=r"w^* = \Theta\left(\Lambda^{2/(d - 1 + 2\beta)}\right), \quad \beta = \tfrac32 \text{ with kinks}, \ \tfrac12 \text{ with jumps}",
     assumes=LINKS,
-    finding=r"""ReLU's $\Lambda^{2/(d+2)}$ is the rate of every link with kinks and no jump. A step has no Lipschitz constant at all, and a window of
-        the rate $\Lambda^{2/d}$, that of fields of Hölder order 1/2.""",
+    finding=r"""ReLU's $\Lambda^{2/(d+2)}$ is the rate of every link with kinks and no jump. A step has no Lipschitz constant at all, and a
+        window of the rate $\Lambda^{2/d}$, that of fields of Hölder order 1/2.""",
 )

@@ -10,8 +10,8 @@ from lipverify.claims import agree, at, bound, claim, exponent, identity, per_pr
 
 # fmt: off
 SLIDE = ("S", "Empirical Generalization, sufficient", """Shared Lipschitzness across (train, test) is sufficient for ICL. 3 attention units,
-    pretrained on Affine, ReLU, and Cosine tasks with $L = 1$. Tested on (Left) Affine, (Middle) ReLU, (Right) Cosine, with $L = 1$. All three
-    attention units generalize to all test distributions since $L$ is the same""")
+    pretrained on Affine, ReLU, and Cosine tasks with $L = 1$. Tested on (Left) Affine, (Middle) ReLU, (Right) Cosine, with $L = 1$. All
+    three attention units generalize to all test distributions since $L$ is the same""")
 FACTOR = r"\mathrm{loss}(w^*_{\mathrm{trained}}) / \mathrm{loss}(w^*_{\mathrm{tested}})"
 RAY = (1e9, 1e30, per_profile(8, 27))
 MEASURED = {("trained", "tested"): PAIRS, "d": (2, 3, 4, 5)}
@@ -43,8 +43,8 @@ claim(
     source=SLIDE, kind="convention", reading="the loss tends to 0", expected="supported", over=MEASURED,
     statement=r"\mathrm{loss}(w^*_{\mathrm{trained}}) \to 0 \quad \text{on each of the three classes}",
     assumes=(*LIMIT, "generalizes: the loss tends to 0"),
-    finding="""Any $w$ that grows without bound, and slower than $n^{2/(d-1)}$, sends both terms to 0, whatever it was trained on; for this much a
-        shared $L$ is not needed.""",
+    finding="""Any $w$ that grows without bound, and slower than $n^{2/(d-1)}$, sends both terms to 0, whatever it was trained on; for this
+        much a shared $L$ is not needed.""",
 )
 claim(
     "softmax.lipschitz-sufficient/{trained}-to-{tested}/{side}/same-rate",
@@ -53,12 +53,14 @@ claim(
     source=SLIDE, kind="convention", reading="the same rate for every n", expected={"*relu*": "refuted", "*": "supported"}, over=MEASURED,
     assumes=(*LIMIT, "generalizes: within a constant factor, for all $n$, of the window that is tuned to the tested class"),
     finding={
-        "relu-*": """The factor grows like $n^p$, slowly: an experiment does not see it. The bias of the ReLU class falls like $w^{-3/2}$ and that of
-            a smooth one like $w^{-2}$, so windows tuned to ReLU tasks are too narrow for smooth ones by a power of $n$, and the noise dominates.""",
-        "*-to-relu/*": """The factor grows like $n^p$, slowly: an experiment does not see it. The bias of the ReLU class falls like $w^{-3/2}$ and
-            that of a smooth one like $w^{-2}$, so windows tuned to smooth tasks are too wide for ReLU ones by a power of $n$, and the bias dominates.""",
-        "*": r"""Both classes are smooth, so both biases fall like $w^{-2}$ and both windows have one rate; the factor tends to a constant that
-            depends on the ratio of $\mathbb{E}\, (\Delta f)^2$ and is 1 where these agree.""",
+        "relu-*": """The factor grows like $n^p$, slowly: an experiment does not see it. The bias of the ReLU class falls like $w^{-3/2}$
+            and that of a smooth one like $w^{-2}$, so windows tuned to ReLU tasks are too narrow for smooth ones by a power of $n$, and the
+            noise dominates.""",
+        "*-to-relu/*": """The factor grows like $n^p$, slowly: an experiment does not see it. The bias of the ReLU class falls like
+            $w^{-3/2}$ and that of a smooth one like $w^{-2}$, so windows tuned to smooth tasks are too wide for ReLU ones by a power of
+            $n$, and the bias dominates.""",
+        "*": r"""Both classes are smooth, so both biases fall like $w^{-2}$ and both windows have one rate; the factor tends to a constant
+            that depends on the ratio of $\mathbb{E}\, (\Delta f)^2$ and is 1 where these agree.""",
     },
     corrected={"*relu*": "One $L$ and one order of smoothness gave one rate (affine and cosine); one $L$ alone gives consistency.", "*": ""},
 )
@@ -81,8 +83,8 @@ claim(
         *TUNED[:2], "trained on the affine class, $L = 1$",
         r"tested on $f(x) = \cos(k \langle q, x \rangle)/k$, 1-Lipschitz for every $k$, with $k^2 = w^*$, at $d = 2$",
     ),
-    finding=r"""The Lipschitz constant bounds the bias by $L^2/w$ and no better, and $\cos(k \langle q, x \rangle)/k$ with $k^2 = w$ attains that
-        order. So the loss on the worst 1-Lipschitz class is of order $n^{-2/(d+3)}$, and the factor over tuned attention $n^{8/(d+3)^2}$, from
-        $\mathbb{E} (\Delta f)^2 \propto k^2$.""",
+    finding=r"""The Lipschitz constant bounds the bias by $L^2/w$ and no better, and $\cos(k \langle q, x \rangle)/k$ with $k^2 = w$ attains
+        that order. So the loss on the worst 1-Lipschitz class is of order $n^{-2/(d+3)}$, and the factor over tuned attention
+        $n^{8/(d+3)^2}$, from $\mathbb{E} (\Delta f)^2 \propto k^2$.""",
     corrected=r"Smooth classes transfer to each other at one rate, with a factor that the ratio of their $\mathbb{E} (\Delta f)^2$ sets.",
 )

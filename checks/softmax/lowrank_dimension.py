@@ -9,8 +9,8 @@ from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
 PART_II = ("S", "Results Part II: Softmax Attn Learns Attn Window Direction", r"""Interesting case: $k \ll d$, then learning
-    $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax attention should depend only on projections of
-    the input onto $\mathrm{col}(\mathbf{B})$""")
+    $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax attention should depend only on
+    projections of the input onto $\mathrm{col}(\mathbf{B})$""")
 PRODUCT = (
     r"$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii are other units)",
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$, $\sigma = 1$, $n \to \infty$",
@@ -26,8 +26,8 @@ claim(
     title="the rate after learning col(B), whatever d",
     statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
     assumes=(*PRODUCT, "$m = k$"),
-    finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels see $\mathbf{B}^\top x$ alone: the problem is that of the sphere in
-        $\mathbb{R}^k$, to the last digit, and $d$ is gone.""",
+    finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels see $\mathbf{B}^\top x$ alone: the problem is that of the
+        sphere in $\mathbb{R}^k$, to the last digit, and $d$ is gone.""",
 )
 claim(
     "lowrank.dimension/not-learned",
@@ -40,8 +40,9 @@ claim(
         *SPHERE,
         r"$\mathbf{M} = w \mathbf{I}$, $m = d$: no direction is preferred; $k = d - 1$ is the nearest case",
     ),
-    finding=r"""$\mathbf{M} = w \mathbf{I}$ does not see which $\mathbf{B}$ it is, and its loss is that of linear tasks in all of $\mathbb{R}^d$. The
-        reduction is drastic: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens, and $\epsilon^{-(k+3)/4}$ once the columns are known.""",
+    finding=r"""$\mathbf{M} = w \mathbf{I}$ does not see which $\mathbf{B}$ it is, and its loss is that of linear tasks in all of
+        $\mathbb{R}^d$. The reduction is drastic: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens, and $\epsilon^{-(k+3)/4}$
+        once the columns are known.""",
 )
 claim(
     "lowrank.dimension/sphere",
@@ -54,12 +55,12 @@ claim(
     title="the same for tokens uniform on the sphere: the loss goes to 0",
     statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
     assumes=SPHERE,
-    finding=r"""The slides' tokens are uniform on $S^{d-1}$, and their projections $\mathbf{B}^\top x_i$ fill a ball. There scores $c \langle
-        \mathbf{B}^\top x_i, \mathbf{B}^\top x \rangle$ are no distances: they prefer tokens whose projection is long, and no $c$ makes attention a
-        window about $\mathbf{B}^\top x$. The best $c$ is near $d$, where the projections, which are nearly normal, are shifted by nearly the right
-        length. What is left is small where $k \ll d$, and does not go away with $n$.""",
-    corrected=r"""on the sphere the loss of $c \mathbf{B} \mathbf{B}^\top$ tends to a floor, $\sim 2 (k + 2) / d^3$ for $k \ll d$; it goes to 0 on a
-        product of spheres""",
+    finding=r"""The slides' tokens are uniform on $S^{d-1}$, and their projections $\mathbf{B}^\top x_i$ fill a ball. There scores $c
+        \langle \mathbf{B}^\top x_i, \mathbf{B}^\top x \rangle$ are no distances: they prefer tokens whose projection is long, and no $c$
+        makes attention a window about $\mathbf{B}^\top x$. The best $c$ is near $d$, where the projections, which are nearly normal, are
+        shifted by nearly the right length. What is left is small where $k \ll d$, and does not go away with $n$.""",
+    corrected=r"""on the sphere the loss of $c \mathbf{B} \mathbf{B}^\top$ tends to a floor, $\sim 2 (k + 2) / d^3$ for $k \ll d$; it goes
+        to 0 on a product of spheres""",
 )
 claim(
     "lowrank.dimension/sphere/floor",
@@ -70,7 +71,7 @@ claim(
     title="what is left on the sphere where k is much smaller than d",
     statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) \sim \frac{2 (k + 2)}{d^3} \quad (d \to \infty)",
     assumes=SPHERE,
-    finding=r"""A share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$: the fluctuation of $|\mathbf{B}^\top x|^2$, in which the shift of the mean is
-        curved. With $\mathbf{M} = w \mathbf{I}$ the loss does go to 0, at the rate $n^{-4/(d+3)}$ of all dimensions: in very long contexts it is the
-        better one, which is why a large ball loses $\mathbf{B}$ on the sphere.""",
+    finding=r"""A share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$: the fluctuation of $|\mathbf{B}^\top x|^2$, in which the shift of
+        the mean is curved. With $\mathbf{M} = w \mathbf{I}$ the loss does go to 0, at the rate $n^{-4/(d+3)}$ of all dimensions: in very
+        long contexts it is the better one, which is why a large ball loses $\mathbf{B}$ on the sphere.""",
 )

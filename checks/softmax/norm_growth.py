@@ -34,11 +34,12 @@ claim(
     statement=STATED,
     assumes=(r"ReLU law, $d = 3$, $n = 16$, $\sigma = 0.5$, $L = 0.5, 1, 2, 4$; gradient descent with step 1, Adam with step 0.05, $w_0 = 0.1$", *ASSUMED),
     shows=at(norms_in_training, gd=at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="relu", optimiser="adam", seeds=SEEDS)),
-    finding=r"""For laws whose $L$ is an amplitude the order can be derived. The bias is $L^2 B_1$ with $B_1$ that of $L = 1$, so on isotropic
-        covariates gradient flow from $w_0 \mathbf{I}$ obeys $\dot w = -(L^2 B_1'(w) + \sigma^2 N_1'(w)) / d$. Up to the optimum $B_1' < 0$ and $N_1'
-        > 0$: at every $w$ the speed is larger for larger $L$, and by comparison of the two equations so is $w(t)$ at every $t$. At the start the
-        gradient is $-(1 - 1/n) L^2 \Sigma^2 / (3 d^3)$: the first steps are proportional to $L^2$, and on anisotropic covariates they grow
-        $\mathbf{M}$ along the long axes, as $\Sigma^2$, the opposite of the optimum $\Sigma^{-1}$ of Lemma 1.""",
+    finding=r"""For laws whose $L$ is an amplitude the order can be derived. The bias is $L^2 B_1$ with $B_1$ that of $L = 1$, so on
+        isotropic covariates gradient flow from $w_0 \mathbf{I}$ obeys $\dot w = -(L^2 B_1'(w) + \sigma^2 N_1'(w)) / d$. Up to the optimum
+        $B_1' < 0$ and $N_1' > 0$: at every $w$ the speed is larger for larger $L$, and by comparison of the two equations so is $w(t)$ at
+        every $t$. At the start the gradient is $-(1 - 1/n) L^2 \Sigma^2 / (3 d^3)$: the first steps are proportional to $L^2$, and on
+        anisotropic covariates they grow $\mathbf{M}$ along the long axes, as $\Sigma^2$, the opposite of the optimum $\Sigma^{-1}$ of Lemma
+        1.""",
 )
 claim(
     "softmax.norm-growth/cosine/{covariates}",
@@ -49,9 +50,9 @@ claim(
     statement=STATED,
     assumes=(r"cosine law, $d = 3$, $n = 16$, $\sigma = 0.3$, $L = 0.5, 1, 2$; gradient descent with step 4, Adam with step 0.05, $w_0 = 0.5$", *ASSUMED),
     shows=at(norms_in_training, gd=at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="cosine", optimiser="adam", seeds=SEEDS)),
-    finding=r"""The cosine law is even and $\mathbf{M} = 0$ a stationary point: where the noise outweighs the curvature of the bias (small $L$) the
-        norm shrinks from its start, and it grows exponentially at first where it does not. The order in $L$ is as printed over the constants measured
-        here; see `softmax.norm-growth/cosine/every-l` for its end.""",
+    finding=r"""The cosine law is even and $\mathbf{M} = 0$ a stationary point: where the noise outweighs the curvature of the bias (small
+        $L$) the norm shrinks from its start, and it grows exponentially at first where it does not. The order in $L$ is as printed over the
+        constants measured here; see `softmax.norm-growth/cosine/every-l` for its end.""",
 )
 LONG = per_profile(((5, 1000), (10, 10**6)), ((5, 100), (5, 1000), (10, 1000), (10, 10**6), (20, 10**6)))
 for law, pairs, control, rate in (
@@ -65,10 +66,10 @@ for law, pairs, control, rate in (
         source=SLIDE, kind="stronger", expected="supported", over={"law": law},
         title="the same in more dimensions and longer contexts",
         statement=STATED,
-        assumes=rf"""tokens and query uniform on $S^{{d-1}}$, $\sigma$ and $w_0$ as in the small sizes; gradient descent on the exact loss from
-            $w_0 \mathbf{{I}}$, with step {rate}""",
-        finding=r"""On isotropic covariates descent from $w_0 \mathbf{I}$ stays on $w \mathbf{I}$, where the loss and its slope are known exactly: no
-            context is drawn, and a context may have a million tokens.""",
+        assumes=rf"""tokens and query uniform on $S^{{d-1}}$, $\sigma$ and $w_0$ as in the small sizes; gradient descent on the exact loss
+            from $w_0 \mathbf{{I}}$, with step {rate}""",
+        finding=r"""On isotropic covariates descent from $w_0 \mathbf{I}$ stays on $w \mathbf{I}$, where the loss and its slope are known
+            exactly: no context is drawn, and a context may have a million tokens.""",
     )
 claim(
     "softmax.norm-growth/relu/anisotropic/long-contexts",
@@ -77,8 +78,8 @@ claim(
     source=SLIDE, kind="stronger", expected="supported", over={"covariates": "anisotropic"},
     title="the same on ellipsoids in six and twelve dimensions",
     statement=STATED,
-    assumes=(r"""ReLU law, $\sigma = 0.5$, $L = 1, 2$, $w_0 = 0.1$; long: $d = 6$, $n = 64$, gradient descent with step 2; wide: $d = 12$, $n = 256$,
-        with step 8; axes of the ellipsoids from $\sqrt 2$ to $1/\sqrt 2$""",
+    assumes=(r"""ReLU law, $\sigma = 0.5$, $L = 1, 2$, $w_0 = 0.1$; long: $d = 6$, $n = 64$, gradient descent with step 2; wide: $d = 12$,
+        $n = 256$, with step 8; axes of the ellipsoids from $\sqrt 2$ to $1/\sqrt 2$""",
              *ASSUMED[1:]),
 )
 claim(
@@ -88,12 +89,12 @@ claim(
     agree(norms.curvature, norms.derived_curvature, r"-\mathcal{L}''(0) / 2", over={"L": (3.0, 5.0)}),
     source=SLIDE, kind="stronger", expected="refuted",
     statement=STATED + r", \text{ for all } L, L'",
-    assumes=(r"""cosine law on the circle, $d = 2$, $n = 32$, $\sigma = 0.1$, $L = 3, 5$; gradient descent with step 2, Adam with step 0.05, $w_0 =
-        0.5$""", *ASSUMED[1:]),
+    assumes=(r"""cosine law on the circle, $d = 2$, $n = 32$, $\sigma = 0.1$, $L = 3, 5$; gradient descent with step 2, Adam with step 0.05,
+        $w_0 = 0.5$""", *ASSUMED[1:]),
     shows=at(norms_in_training, gd=at(norms.trained, law="circle", covariates="isotropic", optimiser="gd", seeds=SEEDS),
                  adam=at(norms.trained, law="circle", covariates="isotropic", optimiser="adam", seeds=SEEDS)),
     finding=at(norms.learned_slowly, smooth=at(norms.best_window, L=3.0), rough=at(norms.best_window, L=5.0)),
-    corrected=r"""The optimum grows with $L$. The norm during training from a small start grows faster with larger $L$ as long as the lowest harmonic
-        that a wide window feels does: for every $L$ where $L$ is an amplitude (ReLU, affine), and up to $L \approx 3$ for the cosine law on the
-        circle, where the rate is proportional to $J_2(L)^2$.""",
+    corrected=r"""The optimum grows with $L$. The norm during training from a small start grows faster with larger $L$ as long as the lowest
+        harmonic that a wide window feels does: for every $L$ where $L$ is an amplitude (ReLU, affine), and up to $L \approx 3$ for the
+        cosine law on the circle, where the rate is proportional to $J_2(L)^2$.""",
 )

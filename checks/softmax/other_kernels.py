@@ -32,8 +32,8 @@ claim(
     title="no attention but softmax has a window that adapts",
     statement=r"\inf_n \mathcal{L}(w_n) > 0 \quad \text{for every } w_n, \ K \neq e^{-u}",
     assumes=(*SHORT, r"$w = n^{2/(d+3)}$, which adapts to $n$"),
-    finding="""A box, which attends to the tokens of a ball alike, has the rate of softmax attention. What counts is that weights are positive, add
-        to one and are near the query; the sentence holds for linear attention.""",
+    finding="""A box, which attends to the tokens of a ball alike, has the rate of softmax attention. What counts is that weights are
+        positive, add to one and are near the query; the sentence holds for linear attention.""",
     corrected=r"the box and the Epanechnikov kernel have the rate $\Lambda^{-4/(d+3)}$ of softmax attention at $d = 3$",
 )
 claim(
@@ -44,9 +44,9 @@ claim(
     title="how fast a kernel has to decay",
     statement=r"B = \Theta\left(w^{-\min(2,\ 2p - (d - 1))}\right), \quad p > (d - 1)/2",
     assumes=RATIONAL,
-    finding=r"""Far tokens are many: their share of the weights is that of $\int u^{(d-3)/2} K(u)\, du$. For $p > (d + 1)/2$ the kernel has the bias
-        of softmax; for $p$ between $(d - 1)/2$ and that, far tokens pull the prediction to the mean by the share $w^{-(p - (d-1)/2)}$; for smaller
-        $p$ no window is narrow.""",
+    finding=r"""Far tokens are many: their share of the weights is that of $\int u^{(d-3)/2} K(u)\, du$. For $p > (d + 1)/2$ the kernel has
+        the bias of softmax; for $p$ between $(d - 1)/2$ and that, far tokens pull the prediction to the mean by the share $w^{-(p -
+        (d-1)/2)}$; for smaller $p$ no window is narrow.""",
 )
 claim(
     "softmax.other-kernels/rational/noise",
@@ -74,8 +74,8 @@ claim(
     title="normalised linear attention with positive weights hardly learns",
     statement=r"\lim_{n \to \infty} B > \left(1 - \frac{1}{d}\right)^2 \mathbb{E} f(x)^2 \quad \text{for every } w < 1",
     assumes=(MODEL[0], r"weights $(1 + s_i) / \sum_j (1 + s_j)$, $s_i = w \langle x_i, x \rangle$, positive for $w < 1$"),
-    finding=r"""The average of long contexts is $\mathbb{E}(1 + w t)\, x_i = w x / d$: of linear tasks the share $1/d$ is seen at best. Without a
-        normalisation $w$ may be $d$, and the loss goes to 0.""",
+    finding=r"""The average of long contexts is $\mathbb{E}(1 + w t)\, x_i = w x / d$: of linear tasks the share $1/d$ is seen at best.
+        Without a normalisation $w$ may be $d$, and the loss goes to 0.""",
 )
 claim(
     "linear-attention.normalised/finite",
@@ -85,7 +85,7 @@ claim(
     title="normalised linear attention has a finite loss",
     statement=r"\mathbb{E} \sum_i a_i^2 < \infty \implies P\left(\sum_i a_i^2 > A\right) = \mathcal{O}(A^{-1})",
     assumes=(MODEL[0], r"weights $s_i / \sum_j s_j$, $s_i = w \langle x_i, x \rangle$, $n = 2$; $w > 0$ drops out"),
-    finding=r"""The sum of the scores has a positive density at 0, so that $P(\sum a_i^2 > A) \sim C A^{-1/2}$ and the mean is infinite; for $d = 3$
-        it is $1 / (1 + \sqrt{2A - 1})$. Linear attention is divided by $n$ for a reason. The program refuses such weights.""",
+    finding=r"""The sum of the scores has a positive density at 0, so that $P(\sum a_i^2 > A) \sim C A^{-1/2}$ and the mean is infinite; for
+        $d = 3$ it is $1 / (1 + \sqrt{2A - 1})$. Linear attention is divided by $n$ for a reason. The program refuses such weights.""",
     corrected=r"$P(\sum_i a_i^2 > A) = \Theta(A^{-1/2})$: the loss is infinite at every $w$",
 )

@@ -10,8 +10,8 @@ from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
 REBUTTAL = ("R", "Rebuttal 1, answer 1, on the decomposition of equation (4)", r"""Do trained models have the same decomposition for
-    $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition empirically, [...] trained on ReLU functions of varying
-    ambient dimensions""")
+    $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition empirically, [...] trained on ReLU functions
+    of varying ambient dimensions""")
 RUNS, FRESH = per_profile(12, 24), per_profile(1000, 40_000)
 TRAINED = at(trained, runs=RUNS, fresh=FRESH)
 ORDINARY, SMALL = {"recipe": ("gd", "adam")}, {"recipe": ("small", "small, fast")}
@@ -38,10 +38,11 @@ claim(
     statement=ROW,
     assumes=(*MODEL, "$d = 2, 5$", USUAL, *READ),
     shows=at(block_shares, one=at(trained, d=5, recipe="gd", runs=RUNS, fresh=FRESH), other=at(trained, d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
-    finding=r"""The score of token $i$ is $x_i^\top \mathbf{M} x + y_i\, r^\top x$. If every $x$ is replaced by $-x$, the query's included, and labels
-        are kept, the first term stays and the second changes its sign; such a context is as likely as the first where $-x$ is drawn like $x$ and
-        $f(-x)$ like $f(x)$, which holds for $q$ uniform on the sphere. So the loss is even in $r$, and block matrices are invariant under training.
-        They also attract: a row tilts the average towards large or small labels by a term of the order $|r|^2 \mathrm{Var}(y)^2$ whatever $n$ is.""",
+    finding=r"""The score of token $i$ is $x_i^\top \mathbf{M} x + y_i\, r^\top x$. If every $x$ is replaced by $-x$, the query's included,
+        and labels are kept, the first term stays and the second changes its sign; such a context is as likely as the first where $-x$ is
+        drawn like $x$ and $f(-x)$ like $f(x)$, which holds for $q$ uniform on the sphere. So the loss is even in $r$, and block matrices
+        are invariant under training. They also attract: a row tilts the average towards large or small labels by a term of the order $|r|^2
+        \mathrm{Var}(y)^2$ whatever $n$ is.""",
 )
 claim(
     "softmax.trained-form/{law}/row/larger-sizes",
@@ -53,8 +54,8 @@ claim(
     title="the row of the block form in more dimensions and longer contexts",
     statement=r"r = 0 \text{ is a minimum of } \mathcal{L} \text{ in } r \text{ at the best } \mathbf{M} = w^* \mathbf{I}",
     assumes=(r"covariates uniform on $S^{d-1}$, $L = 3$, $\sigma = 0.5$, the $d$ and $n$ of the cells; nothing is trained", *MODEL[1:]),
-    finding=r"""At the best $\mathbf{M}$ the loss is even in $r$ and curved upwards: full key and query matrices that are near the block form are
-        drawn to it.""",
+    finding=r"""At the best $\mathbf{M}$ the loss is even in $r$ and curved upwards: full key and query matrices that are near the block
+        form are drawn to it.""",
 )
 claim(
     "softmax.trained-form/relu/column/ordinary-start",
@@ -66,13 +67,13 @@ claim(
     assumes=(*MODEL, "ReLU law, $d = 5$", USUAL, *READ),
     shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="gd", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="relu", d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
-    finding=r"""The last column of $\mathbf{W}_K^\top \mathbf{W}_Q$ is multiplied by the query's label slot, which is 0: the loss does not depend on
-        it and its gradient is exactly zero. Trained as a product, the last column of $\mathbf{W}_Q$ keeps its first value to the last bit, and $u =
-        \mathbf{K}_x^\top (\mathbf{W}_Q)_{\cdot, d+1}$ even grows as the keys do: from an ordinary start it ends at a good part of $|\mathbf{M}|$. The
-        rebuttal does not give its start.""",
-    corrected=r"""Training takes the product to $\begin{bmatrix} \mathbf{M} & u \\ \mathbf{0}^\top & c \end{bmatrix}$, where $u$ and $c$ are what the
-        start left and have no effect on any prediction. The printed form needs a small start, a zero start of that column, or weight decay; it can be
-        assumed without loss of generality.""",
+    finding=r"""The last column of $\mathbf{W}_K^\top \mathbf{W}_Q$ is multiplied by the query's label slot, which is 0: the loss does not
+        depend on it and its gradient is exactly zero. Trained as a product, the last column of $\mathbf{W}_Q$ keeps its first value to the
+        last bit, and $u = \mathbf{K}_x^\top (\mathbf{W}_Q)_{\cdot, d+1}$ even grows as the keys do: from an ordinary start it ends at a
+        good part of $|\mathbf{M}|$. The rebuttal does not give its start.""",
+    corrected=r"""Training takes the product to $\begin{bmatrix} \mathbf{M} & u \\ \mathbf{0}^\top & c \end{bmatrix}$, where $u$ and $c$ are
+        what the start left and have no effect on any prediction. The printed form needs a small start, a zero start of that column, or
+        weight decay; it can be assumed without loss of generality.""",
 )
 claim(
     "softmax.trained-form/relu/column/small-start",
@@ -84,8 +85,8 @@ claim(
     assumes=(*MODEL, "ReLU law, $d = 5$", TINY, *READ),
     shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="small", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="relu", d=5, recipe="small, fast", runs=RUNS, fresh=FRESH)),
-    finding=r"""From a start of a tenth of the usual size the last column ends small beside $\mathbf{M}$, as the rebuttal observes: because it was
-        small, and not because training made it so (the last column of $\mathbf{W}_Q$ has not moved).""",
+    finding=r"""From a start of a tenth of the usual size the last column ends small beside $\mathbf{M}$, as the rebuttal observes: because
+        it was small, and not because training made it so (the last column of $\mathbf{W}_Q$ has not moved).""",
 )
 claim(
     "softmax.trained-form/any-law/row",
@@ -96,9 +97,9 @@ claim(
              r"$d = n = 2$, $\sigma = 0.1$", USUAL, *READ),
     shows=at(block_shares, one=at(trained, law="one-sided", d=2, recipe="gd", runs=RUNS, fresh=FRESH),
                  other=at(trained, law="one-sided", d=2, recipe="adam", runs=RUNS, fresh=FRESH)),
-    finding=r"""The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f \sim f$. Where both are broken,
-        here by linear functions that all rise along one axis, a query with a large first coordinate wants tokens with large labels whatever their
-        covariates, and the trained row is of the scale of $\mathbf{M}$, at $n = 2$.""",
-    corrected="""The block form holds for laws with $f(-x)$ drawn like $f(x)$ and symmetric covariates, or with $-f$ drawn like $f$; all classes of
-        the paper are such.""",
+    finding=r"""The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f \sim f$. Where both are
+        broken, here by linear functions that all rise along one axis, a query with a large first coordinate wants tokens with large labels
+        whatever their covariates, and the trained row is of the scale of $\mathbf{M}$, at $n = 2$.""",
+    corrected="""The block form holds for laws with $f(-x)$ drawn like $f(x)$ and symmetric covariates, or with $-f$ drawn like $f$; all
+        classes of the paper are such.""",
 )
