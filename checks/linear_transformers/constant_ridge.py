@@ -20,9 +20,11 @@ CONSTANT = at(ridge.constant, contexts=CONTEXTS)
 CONSTANTS = {noise: at(ridge.constant, noise=noise, contexts=CONTEXTS) for noise in NOISY}
 
 claim("lt.constant-ridge-bound/derived",
-      bound(at(ridge.excess, found=at(ridge.optima)), r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
+      bound(at(ridge.excess, found=at(ridge.optima)),
+            r"\min_\omega \mathcal{L}(\mathrm{GD}^{++}_\omega) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)", low=0, strict=True,
             control={"factor": 1.2}, over={"layers": per_profile(4, 5)}, method="exact"),
-      agree(at(ridge.excess, found=at(ridge.optima)), at(ridge.paired, contexts=CONTEXTS, found=at(ridge.optima)), r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
+      agree(at(ridge.excess, found=at(ridge.optima)), at(ridge.paired, contexts=CONTEXTS, found=at(ridge.optima)),
+            r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
             over=MEASURED | {"layers": (1, 2)}),
       over=MEASURED, source=TABLE_1, kind="derived", expected="supported", title="no GD++ model beats the best constant ridge",
       assumes=(STANDARD, ADJUSTED),

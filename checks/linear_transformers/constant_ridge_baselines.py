@@ -19,9 +19,11 @@ TO_ADAPTIVE = r"\mathcal{L}(\mathrm{AdaRR}) / \mathcal{L}(\mathrm{ConstRR})"
 SIZED = at(ridge.at_size, contexts=per_profile(4096, 65_536))
 
 claim("lt.constant-ridge-bound/baselines",
-      bound(at(ridge.baselines, contexts=TUNING), r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}", equals=0,
+      bound(at(ridge.baselines, contexts=TUNING), r"\frac{\mathcal{L}_{\mathrm{printed}} - \mathcal{L}}{\mathrm{s.e.}}", of="{model}",
+            equals=0,
             within=ridge.Z_BOTH, control={"equals": 5}, method="montecarlo"),
-      over={"noise": per_profile(ridge.SHOWN, NOISY), "model": ridge.BASELINES}, source=TABLE_1, kind="printed", expected="supported", title="the printed ridge baselines",
+      over={"noise": per_profile(ridge.SHOWN, NOISY), "model": ridge.BASELINES}, source=TABLE_1, kind="printed", expected="supported",
+      title="the printed ridge baselines",
       assumes=(STANDARD, ADJUSTED, "constants tuned on one sample of contexts, losses from another",
                "each printed number is a mean over 100,000 sequences, ridge with the true variance on the same"),
       finding=at(tuned_constants, **{noise: at(ridge.baselines, noise=noise, contexts=TUNING) for noise in ridge.SHOWN}))

@@ -18,7 +18,8 @@ TENTH = r"P\bigl(\max_v |\cos(\mathbf{X} v, y^*)| > 0.1\bigr)"
 DIMENSIONS = {"d": (1, 2, 3, 5, 10, 30)}
 
 claim("lt.expressive-limit/length",
-      exponent(cosines.best, RMS, of="cosine", along={"n": ("100*d", 1e30, per_profile(13, 25))}, high="-1/2", truth="-1/2", over=DIMENSIONS,
+      exponent(cosines.best, RMS, of="cosine", along={"n": ("100*d", 1e30, per_profile(13, 25))}, high="-1/2", truth="-1/2",
+               over=DIMENSIONS,
                method="exact"),
       bound(cosines.best, SQUARE, of="n square", high="d + 4", control="(d + 4)*(1 - 10/n)", over=DIMENSIONS | {"n": (1e2, 1e4, 1e6)},
             method="exact"),
@@ -32,7 +33,8 @@ claim("lt.expressive-limit/length",
           $\cos^2 = q + (1-q) B$ with $q = (\sum g^3)^2/(\sum g^2 \sum g^4)$ and an independent
           $B \sim \mathrm{Beta}(\frac{d-1}{2}, \frac{n-d}{2})$. $\mathbb{E} q$ is a one-dimensional integral at every $n$;
           $n\, \mathbb{E} q$ rises to $15/3 = 5$. The constant of $\sqrt{d/n}$ is $\sqrt{5}$ at $d = 1$ and tends to 1.""",
-      corrected=r"for a transformer, which does not see the target, $\mathbb{E} \cos^2(y^l, y^*) \leq \frac{5}{n} (1 + o(1))$ for every $d$")
+      corrected=r"""for a transformer, which does not see the target, $\mathbb{E} \cos^2(y^l, y^*) \leq \frac{5}{n} (1 + o(1))$ for every
+          $d$""")
 claim("lt.expressive-limit/length/proved",
       bound(cosines.every_length, rf"\sup_n {SQUARE}", high="d + 4", control="(d + 4)*(1 - 1/1000)", over={"d": (1, 2, 3, 5, 10, 30, 1000)},
             method="symbolic"),

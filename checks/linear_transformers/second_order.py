@@ -19,7 +19,8 @@ THEOREM = ("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\o
     $\epsilon \|x_t\| \|w^*\|$ of least squares after $O(\log \kappa + \log \log 1/\epsilon)$ layers, $\kappa$ the condition number""")
 
 claim("lt.second-order/kappa",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY},
+               scale="L"),
       agree(recursion_residual, matrix_residual, r"\log_{10} \max |r|",
             over={("kappa", "layers"): ((2.0, 4), (2.0, 9), (10.0, 6), (100.0, 8), (1e4, 12), (1e6, 15), (1e6, 17))}),
       over={"weights": "minimax", "epsilon": ACCURACIES}, source=THEOREM, kind="derived", expected="supported",

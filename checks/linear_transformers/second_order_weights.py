@@ -34,7 +34,8 @@ claim("lt.second-order/epsilon/coefficient",
           $c$. For any weights whatever the degree allows no less than $1/\log 3$; whether some weights come below $1/\log 2$ is not decided
           here.""")
 claim("lt.second-order/kappa/least",
-      bound(layer_counts.chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", control={"low": "1/3", "high": "1"},
+      bound(layer_counts.chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3",
+            control={"low": "1/3", "high": "1"},
             over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)}, method="exact"),
       bound(layer_counts.chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, method="exact",
             along={"layers": RAY}, scale="L"),
@@ -50,7 +51,8 @@ claim("lt.second-order/kappa/least",
           weights gain only a factor 3 a layer in $\epsilon$; those of the other claims have the coefficient $1/\log(27/4)$ and square it.
           Between $1/\log 9$ and $1/\log(27/4)$ for both terms at once nothing is decided here.""")
 claim("lt.second-order/kappa/universal",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY},
+               scale="L"),
       over={"weights": "universal", "epsilon": ACCURACIES[:2]}, source=THEOREM, kind="stronger", expected="supported",
       title="O(log κ) layers also when the weights do not know κ",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{ with } \omega_{xx}^l = -\tfrac{1}{3} (\tfrac{9}{4})^l",

@@ -27,74 +27,68 @@ ENTROPY = r"""cross-entropy of $(1 - \varepsilon) \hat p + \varepsilon / 2$, $\v
 D, SMOOTHER, NOISIER = per_profile((3,), (2, 3, 5)), ("linear", "logistic"), ("linear, flips", "logistic, flips", "linear, base")
 CHANGE = r"\log (w^* / w^*_{\mathrm{below}})"
 CONTEXTS = per_profile(8192, 65_536)
-BRIER_DRAWN, ENTROPY_DRAWN = (at(sampled_windows, loss=loss, found=at(sampled_losses, contexts=CONTEXTS)) for loss in ("brier", "cross-entropy"))
+BRIER_DRAWN, ENTROPY_DRAWN = (at(sampled_windows, loss=loss, found=at(sampled_losses, contexts=CONTEXTS)) for loss in ("brier",
+                                                                                                                       "cross-entropy"))
 
-claim(
-    "extension.classification/brier/l",
-    bound(exact_windows, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="exact",  # rungs of L are doubled: growth like L^(3/2)
-          over={"d": D, "n": 64, ("ladder", "step"): steps(*SMOOTHER)}),
-    agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
-    source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
-    title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
-    assumes=(*MODEL, SIZES, BY_L, BRIER),
-    shows=along(exact_windows, *SMOOTHER),
-    finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its
-        mean over tasks is the same number $v$ for every token when the law is the same in all directions, and is independent of the
-        weights. So $\mathbb{E}(\hat p - p(x))^2 = B(w) + v\, \mathbb{E} \sum_i a_i^2$ exactly: classification is regression on $f = p$ with
-        $\sigma^2 = v = \mathbb{E}\, p (1 - p)$, and every statement on windows carries over. Read literally, the rebuttal's optimal
-        attention weights scale with the noise and inversely with the Lipschitzness; that is true of the size of the window, $1/w^*$, and
-        reversed for $w^*$ itself.""",
-)
-claim(
-    "extension.classification/brier/noise",
-    bound(exact_windows, CHANGE, of="{step}", high=0, strict=True, control=-0.38, method="exact",
-          over={"d": D, "n": 64, ("ladder", "step"): steps(*NOISIER)}),
-    agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
-    source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
-    title="Brier loss: w* falls with the label noise",
-    assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
-    shows=along(exact_windows, *NOISIER),
-    finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta) p$:
-        it raises $v$ and lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q, x
-        \rangle$ has the same $L$ for every $b$ and $v = b(1 - b) - L^2/d$, and the window widens with $v$ alone.""",
-)
-claim(
-    "extension.classification/cross-entropy/l",
-    bound(ENTROPY_DRAWN, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
-          over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),
-    source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
-    title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
-    assumes=(*MODEL, SIZES, BY_L, ENTROPY),
-    shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
-    finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ cross-entropy is the Brier loss over $2 p(1 - p)$ plus a constant,
-        which leaves the balance of bias and noise nearly as it is while $p$ keeps away from 0 and 1; beyond that, smoothing pulls
-        predictions to $1/2$, and more of it makes the optimal window narrower. Read literally, the rebuttal's optimal attention weights
-        scale with the noise and inversely with the Lipschitzness; that is true of the size of the window, $1/w^*$, and reversed for $w^*$
-        itself.""",
-)
-claim(
-    "extension.classification/cross-entropy/noise",
-    bound(ENTROPY_DRAWN, CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo",
-          over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*NOISIER)}),
-    source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
-    title="cross-entropy: w* falls with the label noise",
-    assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
-    shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
-    finding="Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed $L$.",
-)
-claim(
-    "extension.classification/brier/l/every-l",
-    bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=(10, {"high": 0, "strict": True}), method="exact",
-          over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]}),
-    source=REBUTTAL, kind="stronger", expected="refuted",
-    title="Brier loss: w* grows with L at fixed n, without a bound on L",
-    statement=r"L < L' \implies w^*_L < w^*_{L'} \quad \text{for all } L, L' \text{ and every } n",
-    assumes=(*MODEL, r"$p(x) = (1 + \cos(2 L \langle q, x \rangle)) / 2$: Lipschitz constant $L$", BRIER,
-             "$d = 3$, $n = 64$, from $L = 3$ to 4; $d = 2$, $n = 8$, from $L = 1.5$ to 2.5"),
-    shows=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64), d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
-    finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs $n$ large. Once $p$
-        oscillates on a scale finer than the distance to the nearest tokens, no window predicts it, averaging many labels is best, and $w^*$
-        turns back towards 0 as $L$ grows further.""",
-    corrected=r"""$w^*$ grows with $L$ once $n$ is large enough for the probabilities to be resolved, $n \geq n_0(L, d)$; where $L$ enters
-        as an amplitude (linear probabilities) it grows at every $n$""",
-)
+claim("extension.classification/brier/l",
+      bound(exact_windows, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)",
+            method="exact",  # rungs of L are doubled: growth like L^(3/2)
+            over={"d": D, "n": 64, ("ladder", "step"): steps(*SMOOTHER)}),
+      agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
+      source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
+      title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
+      assumes=(*MODEL, SIZES, BY_L, BRIER),
+      shows=along(exact_windows, *SMOOTHER),
+      finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its
+          mean over tasks is the same number $v$ for every token when the law is the same in all directions, and is independent of the
+          weights. So $\mathbb{E}(\hat p - p(x))^2 = B(w) + v\, \mathbb{E} \sum_i a_i^2$ exactly: classification is regression on $f = p$
+          with $\sigma^2 = v = \mathbb{E}\, p (1 - p)$, and every statement on windows carries over. Read literally, the rebuttal's optimal
+          attention weights scale with the noise and inversely with the Lipschitzness; that is true of the size of the window, $1/w^*$, and
+          reversed for $w^*$ itself.""")
+claim("extension.classification/brier/noise",
+      bound(exact_windows, CHANGE, of="{step}", high=0, strict=True, control=-0.38, method="exact",
+            over={"d": D, "n": 64, ("ladder", "step"): steps(*NOISIER)}),
+      agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
+      source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
+      title="Brier loss: w* falls with the label noise",
+      assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
+      shows=along(exact_windows, *NOISIER),
+      finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta)
+          p$: it raises $v$ and lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q,
+          x \rangle$ has the same $L$ for every $b$ and $v = b(1 - b) - L^2/d$, and the window widens with $v$ alone.""")
+claim("extension.classification/cross-entropy/l",
+      bound(ENTROPY_DRAWN, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
+            over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),
+      source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
+      title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
+      assumes=(*MODEL, SIZES, BY_L, ENTROPY),
+      shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
+      finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ cross-entropy is the Brier loss over $2 p(1 - p)$ plus a
+          constant, which leaves the balance of bias and noise nearly as it is while $p$ keeps away from 0 and 1; beyond that, smoothing
+          pulls predictions to $1/2$, and more of it makes the optimal window narrower. Read literally, the rebuttal's optimal attention
+          weights scale with the noise and inversely with the Lipschitzness; that is true of the size of the window, $1/w^*$, and reversed
+          for $w^*$ itself.""")
+claim("extension.classification/cross-entropy/noise",
+      bound(ENTROPY_DRAWN, CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo",
+            over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*NOISIER)}),
+      source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
+      title="cross-entropy: w* falls with the label noise",
+      assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
+      shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
+      finding="Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed $L$.")
+claim("extension.classification/brier/l/every-l",
+      bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=(10, {"high": 0, "strict": True}),
+            method="exact",
+            over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]}),
+      source=REBUTTAL, kind="stronger", expected="refuted",
+      title="Brier loss: w* grows with L at fixed n, without a bound on L",
+      statement=r"L < L' \implies w^*_L < w^*_{L'} \quad \text{for all } L, L' \text{ and every } n",
+      assumes=(*MODEL, r"$p(x) = (1 + \cos(2 L \langle q, x \rangle)) / 2$: Lipschitz constant $L$", BRIER,
+               "$d = 3$, $n = 64$, from $L = 3$ to 4; $d = 2$, $n = 8$, from $L = 1.5$ to 2.5"),
+      shows=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64),
+               d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
+      finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs $n$ large. Once $p$
+          oscillates on a scale finer than the distance to the nearest tokens, no window predicts it, averaging many labels is best, and
+          $w^*$ turns back towards 0 as $L$ grows further.""",
+      corrected=r"""$w^*$ grows with $L$ once $n$ is large enough for the probabilities to be resolved, $n \geq n_0(L, d)$; where $L$ enters
+          as an amplitude (linear probabilities) it grows at every $n$""")

@@ -84,31 +84,30 @@ for covariates, kind, tokens, pairs in (
             minimiser stands out.""",
     )
 
-claim(
-    "lowrank.recovery/two-tokens/blocks/proved",
-    identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^1(A \pm S) - T^1 - \dots", control={"kept": "101/100"}, over={"power": 1}),
-    identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^2(A \pm S) - T^2 - \dots", control={"kept": "101/100"}, over={"power": 2}),
-    source=THEOREM_4, kind="derived", expected="supported",
-    title="Theorem 4 with two tokens, among matrices that do not mix the two spaces: every sigma, d and k",
-    statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \qquad \text{for every } C \leq \mathrm{artanh}(1/\sqrt{3}) \approx 0.658",
-    assumes=(
-        r"$n = 2$, any $\sigma$, $d$ and $k < d$; tokens uniform on $S^{d-1}$ or on the product of spheres",
-        TASKS,
-        r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with
-            $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement, which are searched on
-            samples""",
-        "the identities are checked; what follows is by hand",
-    ),
-    finding=r"""With $\delta = x_1 - x_2$ and $\tau = \tanh(\delta^\top \mathbf{M} x / 2)$ the two weights are $(1 \pm \tau)/2$, and the
-        loss is a constant plus $\mathbb{E} [\alpha \tau^2 - \beta \tau]$, $\alpha = |\mathbf{B}^\top \delta|^2 / (4k) + \sigma^2/2 > 0$,
-        $\beta = \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle / k$ (what is left is odd in $x$). The score over two is $A + S$,
-        and the sign of $S$, the part off $\mathrm{col}(\mathbf{B})$, is that of the tokens' spurious parts: average over it, with $T =
-        \tanh A$, $U = \tanh S$. As $|A| \leq C$, $T^2 \leq 1/3$: by the second identity the mean of $\tau^2$ is at least $T^2$, and more
-        unless $S = 0$. By the first the mean of $\tau$ is $T g$ with $0 \leq g = (1 - U^2)/(1 - T^2 U^2) \leq 1$. For a given query let $v
-        = \mathbf{M}_1 \mathbf{B}^\top x$. Tokens may be rotated within $\mathrm{col}(\mathbf{B})$, so $\mathbb{E} \beta T g$ is the cosine
-        of $v$ and $\mathbf{B}^\top x$ times a positive number, which is largest at $g = 1$; $\alpha T^2$ depends on $|v|$ alone. So the
-        loss at $x$ is no less than with $v = s \mathbf{B}^\top x$, $s = |\mathbf{M}_1 u| \leq C$ for the direction $u$ of $\mathbf{B}^\top
-        x$, and $\mathbf{M}_2 = 0$; the direction is independent of the length, so that $\mathcal{L}(\mathbf{M}) \geq \mathbb{E}_u
-        \mathcal{L}(s(u) \mathbf{B} \mathbf{B}^\top) \geq \min_{c \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)$. Its slope at $c = 0$
-        is $-\mathbb{E} \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle^2 / (2k) < 0$: $c > 0$.""",
-)
+claim("lowrank.recovery/two-tokens/blocks/proved",
+      identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^1(A \pm S) - T^1 - \dots", control={"kept": "101/100"}, over={"power": 1}),
+      identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^2(A \pm S) - T^2 - \dots", control={"kept": "101/100"}, over={"power": 2}),
+      source=THEOREM_4, kind="derived", expected="supported",
+      title="Theorem 4 with two tokens, among matrices that do not mix the two spaces: every sigma, d and k",
+      statement=r"""\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \qquad \text{for every } C \leq
+            \mathrm{artanh}(1/\sqrt{3}) \approx 0.658""",
+      assumes=(
+          r"$n = 2$, any $\sigma$, $d$ and $k < d$; tokens uniform on $S^{d-1}$ or on the product of spheres",
+          TASKS,
+          r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with
+              $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement, which are searched on
+              samples""",
+          "the identities are checked; what follows is by hand",
+      ),
+      finding=r"""With $\delta = x_1 - x_2$ and $\tau = \tanh(\delta^\top \mathbf{M} x / 2)$ the two weights are $(1 \pm \tau)/2$, and the
+          loss is a constant plus $\mathbb{E} [\alpha \tau^2 - \beta \tau]$, $\alpha = |\mathbf{B}^\top \delta|^2 / (4k) + \sigma^2/2 > 0$,
+          $\beta = \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle / k$ (what is left is odd in $x$). The score over two is $A +
+          S$, and the sign of $S$, the part off $\mathrm{col}(\mathbf{B})$, is that of the tokens' spurious parts: average over it, with $T
+          = \tanh A$, $U = \tanh S$. As $|A| \leq C$, $T^2 \leq 1/3$: by the second identity the mean of $\tau^2$ is at least $T^2$, and
+          more unless $S = 0$. By the first the mean of $\tau$ is $T g$ with $0 \leq g = (1 - U^2)/(1 - T^2 U^2) \leq 1$. For a given query
+          let $v = \mathbf{M}_1 \mathbf{B}^\top x$. Tokens may be rotated within $\mathrm{col}(\mathbf{B})$, so $\mathbb{E} \beta T g$ is
+          the cosine of $v$ and $\mathbf{B}^\top x$ times a positive number, which is largest at $g = 1$; $\alpha T^2$ depends on $|v|$
+          alone. So the loss at $x$ is no less than with $v = s \mathbf{B}^\top x$, $s = |\mathbf{M}_1 u| \leq C$ for the direction $u$ of
+          $\mathbf{B}^\top x$, and $\mathbf{M}_2 = 0$; the direction is independent of the length, so that $\mathcal{L}(\mathbf{M}) \geq
+          \mathbb{E}_u \mathcal{L}(s(u) \mathbf{B} \mathbf{B}^\top) \geq \min_{c \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)$. Its
+          slope at $c = 0$ is $-\mathbb{E} \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle^2 / (2k) < 0$: $c > 0$.""")
