@@ -75,7 +75,8 @@ claim("extension.classification/cross-entropy/noise",
       title="cross-entropy: w* falls with the label noise",
       assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
       shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
-      finding="Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed $L$.")
+      finding="""Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed
+          $L$.""")
 claim("extension.classification/brier/l/every-l",
       bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=(10, {"high": 0, "strict": True}),
             method="exact",

@@ -16,7 +16,8 @@ claim("extension.depth/collapse",
       kind="derived", expected="supported", over={"w": (0.5, 1.0, 2.0), ("d", "n"): ((2, 5), (5, 20))},
       title="layers of attention alone bring the tokens together, at a geometric rate",
       statement=r"\mathrm{diam}(x^{l+1}) \leq (1 - e^{-2w})\, \mathrm{diam}(x^l) \quad \text{for every } |x_i| \leq 1",
-      assumes=(r"$x_i \leftarrow \sum_j a_{ij} x_j$ with the softmax of $w \langle x_i, x_j \rangle$: no residual, no normalisation, no MLP",
+      assumes=(r"""$x_i \leftarrow \sum_j a_{ij} x_j$ with the softmax of $w \langle x_i, x_j \rangle$: no residual, no normalisation, no
+               MLP""",
                "six layers"),
       finding=r"""A proof for every $n$, $d$ and $w$: scores lie in $[-w, w]$, so every weight is at least $e^{-2w}/n$, two rows of $a$
           share at least the mass $e^{-2w}$, and what they share cancels in $x_i - x_k$ (Dobrushin). Tokens stay in the unit ball, so the

@@ -78,4 +78,5 @@ claim("softmax.lipschitz-necessary/affine-other/{side}/factor",
       finding=r"""A shared Lipschitz constant is not what makes windows agree: the bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4
           w^2)$, so its window depends on $\mathbb{E}\, (\Delta f)^2$ alone. Affine tasks with the $L_0$ that matches the cosine's value
           give the cosine's own window in the limit, and affine tasks with $L = 1$ do not.""",
-      corrected=r"Trained windows serve smooth classes by their $\mathbb{E}\, (\Delta f)^2$: an affine class with another $L$ can do better.")
+      corrected=r"""Trained windows serve smooth classes by their $\mathbb{E}\, (\Delta f)^2$: an affine class with another $L$ can do
+          better.""")
