@@ -19,6 +19,7 @@ MOST_LINES, FIRST_CLAIM, WIDEST = 120, 45, 140
 EARNED: dict[str, str] = {}
 """Files that need more lines, with the reason."""
 MEDIAN = 80
+"""Lines that half of the files do not exceed; those of `examples/theorems/` have 59."""
 MADE_FROM = ("__future__", "typing", "lipverify.checks", "lipverify.claims", "lipverify.proofs")
 """Measurements, pictures and sampling stand in modules beside a theorem file, which imports these and proofs alone."""
 
